@@ -1,0 +1,44 @@
+// cargo → wasm-bindgen → wasm-opt → esbuild: widget.js, page.js, style.css and kinetoscope.wasm in the Python package.
+// --core stops once the compiled core and its JavaScript glue are in wasm/dist.
+import { copyFileSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import * as esbuild from "esbuild";
+import { COMMON, inlineWasm } from "./build/bundle.mjs";
+import { buildCore } from "./build/core.mjs";
+import { ROOT, STATIC, WEB } from "./build/paths.mjs";
+import { fail } from "./build/run.mjs";
+
+const BUDGETS = { "kinetoscope.wasm": 700_000, "widget.js": 1_300_000 };
+
+const OUTPUTS = [
+  { entry: "host/widget.ts", file: "widget.js", options: { format: "esm" } },
+  { entry: "host/page.ts", file: "page.js", options: { format: "iife" } },
+  { entry: "style.css", file: "style.css", options: { loader: { ".css": "css" } } },
+];
+
+const wasm = buildCore();
+if (!process.argv.includes("--core")) {
+  mkdirSync(STATIC, { recursive: true });
+  copyFileSync(wasm, join(STATIC, "kinetoscope.wasm"));
+  for (const output of OUTPUTS) await bundle(output);
+  for (const [file, budget] of Object.entries(BUDGETS)) weigh(file, budget);
+}
+
+async function bundle({ entry, file, options }) {
+  const source = join(WEB, entry);
+  if (!existsSync(source)) fail(`expected ${relative(ROOT, source)}, found no such file`);
+  await esbuild.build({
+    ...COMMON,
+    ...options,
+    entryPoints: [source],
+    minify: true,
+    outfile: join(STATIC, file),
+    plugins: [inlineWasm(wasm)],
+  });
+}
+
+function weigh(file, budget) {
+  const size = statSync(join(STATIC, file)).size;
+  if (size > budget) fail(`${file}: expected at most ${budget} bytes, found ${size}`);
+  console.log(`${file}: ${size} bytes of ${budget}`);
+}

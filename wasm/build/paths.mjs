@@ -1,0 +1,11 @@
+import { fileURLToPath } from "node:url";
+
+const folder = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+export const ROOT = folder("../../");
+export const WASM = folder("../");
+export const WEB = folder("../web/");
+export const DIST = folder("../dist/");
+export const STATIC = folder("../../py/python/kinetoscope/_static/");
+export const MODULES = folder("../node_modules/");
+export const TESTS = folder("../../tests/web/unit/");

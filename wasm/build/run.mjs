@@ -1,0 +1,18 @@
+import { spawnSync } from "node:child_process";
+
+/** Ends the build with one line that says what was expected and what was found. */
+export function fail(message) {
+  console.error(`build: error: ${message}`);
+  process.exit(1);
+}
+
+/** Runs a command and says whether it ended well. */
+export function tryRun(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { stdio: "inherit", ...options });
+  if (error) fail(`${command}: ${error.message}`);
+  return status === 0;
+}
+
+export function run(command, args, options = {}) {
+  if (!tryRun(command, args, options)) fail(`${command} ${args.join(" ")}: expected exit code 0`);
+}
