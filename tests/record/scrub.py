@@ -1,0 +1,41 @@
+"""Takes the recording machine out of a recorded trace: absolute paths become relative, the host name goes.
+
+The text is edited in place, never parsed and written again, so that numbers, order and layout stay as PyTorch wrote them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import socket
+import sysconfig
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def scrub(path: Path) -> None:
+    """Rewrites a `.json.gz` file. AssertionError when something of the machine is left in it."""
+    text = gzip.decompress(path.read_bytes()).decode()
+    text = _without_paths(text)
+    text = re.sub(r'"host_name": "[^"]*"', '"host_name": "recorder"', text)
+    text = re.sub(r'"traceName": "[^"]*"', f'"traceName": "{path.name}"', text)
+    machine = re.search(rf'"/[a-z]+/|{re.escape(str(REPOSITORY))}|{re.escape(str(Path.home()))}/|"{socket.gethostname()}"', text)
+    assert machine is None, f"{path.name}: {machine} is left"
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def _without_paths(text: str) -> str:
+    """Longest first: the environment lies inside the repository, the repository may lie inside a home."""
+    paths = sysconfig.get_paths()
+    replaced = {paths["purelib"]: "site-packages", paths["stdlib"]: "python", str(REPOSITORY): ""}
+    for prefix in sorted(replaced, key=len, reverse=True):
+        short = replaced[prefix]
+        text = text.replace(f"{prefix}/", f"{short}/" if short else "")
+    return text
+
+
+def scrub_folder(folder: Path) -> None:
+    for path in sorted(folder.glob("*.json.gz")):
+        scrub(path)
+        print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size / 1000:.0f} kB")
