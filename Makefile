@@ -1,0 +1,110 @@
+# Thin: what takes more than a line lives in scripts/. Stamps keep a step from running twice.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+PYTHON ?= python3
+export PYTHON
+
+BIN := .venv/bin
+BASE := .venv/.stamp-base
+DEV := .venv/.stamp-dev
+TORCH := .venv/.stamp-torch
+NATIVE := .venv/.stamp-native
+NODE := wasm/node_modules/.stamp
+BUNDLE := py/python/kinetoscope/_static/widget.js
+
+RUST := Cargo.toml Cargo.lock $(shell find core -name Cargo.toml -o -path '*/src/*.rs')
+WEB := $(shell find wasm/web wasm/build wasm/src wasm/Cargo.toml wasm/build.mjs -type f)
+
+PYTEST := $(BIN)/python -m pytest
+UNIT := $(PYTEST) -m unit tests/py tests/house
+NPM := npm --prefix wasm --silent run
+
+.PHONY: help setup build wasm demo lint format check test test-rust test-web test-py notebooks bench wheel fixtures clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | column -t -s '|'
+
+setup: $(DEV) $(TORCH) $(NODE) ## everything that `make check` and `make test` need, into .venv, node_modules and .cache
+	@scripts/wasm-toolchain.sh
+
+build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
+
+wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js and page.js
+
+demo: $(BASE) build ## read a trace that is shipped here, print its summary, write demo/report.html
+	@scripts/demo.sh
+
+lint: $(DEV) $(BUNDLE)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --quiet --check
+	wasm/node_modules/.bin/pyright
+	$(NPM) lint
+	$(NPM) types
+
+format: $(DEV) $(NODE) ## write Rust, Python and TypeScript as the formatters want it
+	cargo fmt --all
+	$(BIN)/ruff check --quiet --fix-only
+	$(BIN)/ruff format
+	$(NPM) format
+
+check: export CARGO_NET_OFFLINE := true
+check: build lint ## lint, types and unit tests: offline, under a minute when built
+	scripts/test-rust.sh
+	$(NPM) test
+	$(UNIT)
+
+test: lint test-rust test-web notebooks test-py ## every test, browser and torch included
+
+test-rust: ## the core's tests and the examples in its documentation
+	scripts/test-rust.sh --docs
+
+test-web: $(BUNDLE) ## the front-end's tests in node
+	$(NPM) test
+
+test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
+	$(BIN)/python -m mypy.stubtest kinetoscope._native --ignore-disjoint-bases
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST)
+
+notebooks: $(DEV) $(TORCH) build ## execute the notebooks
+	$(PYTEST) --nbmake notebooks
+
+bench: $(DEV) build ## ks.read against orjson.loads, into benches/RESULTS.md
+	$(BIN)/python benches/run.py
+
+wheel: $(BASE) $(BUNDLE) ## the wheel into dist/, tried in an empty environment
+	scripts/wheel.sh
+
+fixtures: $(DEV) $(TORCH) build ## record tests/data anew
+	scripts/fixtures.sh
+
+clean: ## remove what was built; .venv, node_modules and .cache stay
+	rm -rf target dist demo wasm/dist py/python/kinetoscope/_static py/python/kinetoscope/*.so $(NATIVE)
+	find . -name __pycache__ -not -path './.venv/*' -not -path './wasm/node_modules/*' -prune -exec rm -rf {} +
+
+$(BASE): pyproject.toml scripts/venv.sh
+	scripts/venv.sh base
+	@touch $@
+
+$(DEV): $(BASE)
+	scripts/venv.sh dev
+	@touch $@
+
+$(TORCH): $(BASE)
+	scripts/venv.sh torch
+	@touch $@
+
+$(NODE): wasm/package.json wasm/package-lock.json
+	npm ci --prefix wasm
+	@touch $@
+
+$(BUNDLE): $(NODE) $(RUST) $(WEB)
+	node wasm/build.mjs
+
+$(NATIVE): $(BASE) $(RUST) py/pyproject.toml py/Cargo.toml $(shell find py/src -name '*.rs')
+	scripts/maturin.sh develop
+	@touch $@
