@@ -1,1 +1,39 @@
 //! Reads `PyTorch` Execution Traces and Kineto traces into columns, links them, and answers questions about them.
+//!
+//! ```
+//! use kinetoscope::{Input, Limits, LinkedTrace, read};
+//!
+//! let json = br#"{"traceEvents": [
+//!     {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9},
+//!     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 3,
+//!      "args": {"correlation": 7}},
+//!     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4,
+//!      "args": {"correlation": 7, "device": 0, "stream": 7}}
+//! ]}"#;
+//! let linked = LinkedTrace::new(read(&[Input::new(json)], Limits::default())?);
+//! assert_eq!(linked.links.launch.get(2), Some(1));
+//! assert_eq!(linked.links.operator.get(2), Some(0));
+//! # Ok::<(), kinetoscope::Error>(())
+//! ```
+
+pub mod analyze;
+pub mod error;
+pub mod id;
+pub mod json;
+pub mod link;
+pub mod read;
+pub mod strings;
+pub mod table;
+pub mod time;
+pub mod trace;
+pub mod view;
+pub mod warning;
+pub mod write;
+
+pub use error::{Error, ErrorKind, Position};
+pub use link::{LinkedTrace, Links};
+pub use read::{Container, Input, Limits, read, sniff};
+pub use trace::Trace;
+pub use trace::kind::{EventKind, category_kind};
+pub use warning::{Warning, WarningKind, Warnings};
+pub use write::snapshot::write_snapshot;

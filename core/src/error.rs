@@ -1,0 +1,101 @@
+//! What makes a trace unreadable. Everything else is a [`Warning`](crate::warning::Warning).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Name of the file, where one is known.
+    pub file: Option<Arc<str>>,
+    /// Offset in the decompressed text, where one is known.
+    pub byte: Option<u64>,
+    /// Index in `traceEvents` (or `nodes`), where inside one.
+    pub event: Option<u64>,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file.as_ref().map(ToString::to_string);
+        let byte = self.byte.map(|byte| format!("byte {byte}"));
+        let event = self.event.map(|event| format!("event {event}"));
+        let parts: Vec<_> = [file, byte, event].into_iter().flatten().collect();
+        f.write_str(&if parts.is_empty() { String::from("no place") } else { parts.join(", ") })
+    }
+}
+
+/// No trace can be given: says what was expected, what was found, and where.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] Box<ErrorKind>);
+
+impl Error {
+    /// The kind, to tell cases apart.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// The place in the file, where the error has one.
+    pub fn position(&self) -> Option<&Position> {
+        match self.kind() {
+            ErrorKind::Malformed { position, .. } | ErrorKind::Unsupported { position, .. } => Some(position),
+            ErrorKind::Limit { .. } | ErrorKind::Snapshot { .. } | ErrorKind::Request { .. } => None,
+        }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+}
+
+/// The kinds of [`Error`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are not what they claim to be.
+    #[error("expected {expected}, found {found} ({position})")]
+    Malformed {
+        /// What a trace would have here.
+        expected: &'static str,
+        /// What is here.
+        found: String,
+        /// Where.
+        position: Position,
+    },
+    /// The bytes are something, but nothing that is read.
+    #[error("expected {expected}, found {found} ({position})")]
+    Unsupported {
+        /// What would have been read.
+        expected: &'static str,
+        /// What the bytes are.
+        found: &'static str,
+        /// Where.
+        position: Position,
+    },
+    /// A limit that the caller set was passed.
+    #[error("expected at most {limit} {unit}, found more")]
+    Limit {
+        /// What is limited.
+        unit: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A snapshot that this version cannot load.
+    #[error("expected a kinetoscope snapshot of version {expected}, found {found}")]
+    Snapshot {
+        /// The version that is loaded.
+        expected: u32,
+        /// What was found.
+        found: String,
+    },
+    /// A request that is not understood.
+    #[error("expected {expected}, found {found}")]
+    Request {
+        /// What a request may be.
+        expected: String,
+        /// What it was.
+        found: String,
+    },
+}

@@ -1,0 +1,389 @@
+//! A pull scanner over JSON bytes: no allocation, tolerant of what real trace files do.
+//!
+//! It gives slices of the input and leaves their meaning to the caller. Tolerated: raw control characters and invalid
+//! UTF-8 in strings, bare words such as `NaN` and `inf`, commas before a closing bracket. Not tolerated, but told apart: the end of
+//! the input, and a byte that cannot stand where it stands.
+//!
+//! ```
+//! use kinetoscope::json::Scanner;
+//! let mut scanner = Scanner::new(br#"{"ph": "X", "args": {"a": [1, 2]}, "dur": 1.5}"#);
+//! scanner.enter_object()?;
+//! while let Some(key) = scanner.next_key()? {
+//!     match key.raw {
+//!         b"dur" => assert_eq!(scanner.skip_value()?, b"1.5"),
+//!         _ => drop(scanner.skip_value()?),
+//!     }
+//! }
+//! # Ok::<(), kinetoscope::json::Fault>(())
+//! ```
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+/// Why the scanner cannot go on. The scanner stays where the fault is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The input ends inside a value.
+    #[error("the input ends inside a value")]
+    End,
+    /// A byte that cannot stand here, or nesting deeper than [`MAX_DEPTH`].
+    #[error("a byte that cannot stand here")]
+    Unexpected,
+}
+
+/// Values nested deeper than this are malformed.
+pub const MAX_DEPTH: u32 = 512;
+
+/// The text between two quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text<'a> {
+    /// The bytes as they stand in the file.
+    pub raw: &'a [u8],
+    /// Whether there is a backslash among them.
+    pub escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// The text with escapes resolved; `None` when it is not valid UTF-8 or holds a bad escape.
+    pub fn decode(self) -> Option<Cow<'a, str>> {
+        if self.escaped {
+            return unescape(self.raw).map(Cow::Owned);
+        }
+        std::str::from_utf8(self.raw).ok().map(Cow::Borrowed)
+    }
+
+    /// The text with escapes resolved and bad bytes replaced.
+    pub fn decode_lossy(self) -> Cow<'a, str> {
+        self.decode().unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(self.raw);
+            unescape(text.as_bytes()).map_or(text, Cow::Owned)
+        })
+    }
+}
+
+/// A cursor over the bytes of one document.
+#[derive(Debug, Clone)]
+pub struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Offset of the next byte.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Continues at `at`.
+    pub fn seek(&mut self, at: usize) {
+        self.at = at.min(self.bytes.len());
+    }
+
+    /// The bytes from `start` up to the cursor.
+    pub fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// The bytes from `start` to the end.
+    pub fn rest(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..).unwrap_or_default()
+    }
+
+    /// The next byte that is no white space, which stays next; `None` at the end.
+    #[inline]
+    pub fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            if byte > b' ' {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Takes `byte` when it is next.
+    #[inline]
+    pub fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+        if self.take(byte) { Ok(()) } else { Err(self.fault()) }
+    }
+
+    fn fault(&mut self) -> Fault {
+        if self.peek().is_some() { Fault::Unexpected } else { Fault::End }
+    }
+
+    /// Steps into an object; its keys come from [`next_key`](Self::next_key).
+    pub fn enter_object(&mut self) -> Result<(), Fault> {
+        self.expect(b'{')
+    }
+
+    /// Steps into an array; its elements come after [`next_element`](Self::next_element).
+    pub fn enter_array(&mut self) -> Result<(), Fault> {
+        self.expect(b'[')
+    }
+
+    /// The next key of the object, with the cursor before its value; `None` after the closing bracket.
+    #[inline]
+    pub fn next_key(&mut self) -> Result<Option<Text<'a>>, Fault> {
+        self.take(b',');
+        if self.take(b'}') {
+            return Ok(None);
+        }
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(Some(key))
+    }
+
+    /// Whether another element follows, with the cursor before it; false after the closing bracket.
+    #[inline]
+    pub fn next_element(&mut self) -> Result<bool, Fault> {
+        self.take(b',');
+        match self.peek() {
+            None => Err(Fault::End),
+            Some(b']') => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(_) => Ok(true),
+        }
+    }
+
+    /// A string.
+    #[inline]
+    pub fn string(&mut self) -> Result<Text<'a>, Fault> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let Some(offset) = memchr2(b'"', b'\\', rest) else {
+                self.at = self.bytes.len();
+                return Err(Fault::End);
+            };
+            self.at += offset;
+            if self.bytes[self.at] == b'"' {
+                let raw = &self.bytes[start..self.at];
+                self.at += 1;
+                return Ok(Text { raw, escaped });
+            }
+            escaped = true;
+            self.at = (self.at + 2).min(self.bytes.len());
+        }
+    }
+
+    /// The value's bytes, from its first to its last; strings with their quotes.
+    pub fn skip_value(&mut self) -> Result<&'a [u8], Fault> {
+        let first = self.peek().ok_or(Fault::End)?;
+        let start = self.at;
+        match first {
+            b'"' => drop(self.string()?),
+            b'{' | b'[' => self.skip_nested()?,
+            b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => drop(self.word()),
+            _ => return Err(Fault::Unexpected),
+        }
+        Ok(&self.bytes[start..self.at])
+    }
+
+    /// A run of bytes that numbers and bare words are made of.
+    fn word(&mut self) -> &'a [u8] {
+        let start = self.at;
+        while let Some(byte) = self.bytes.get(self.at) {
+            if !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z') {
+                break;
+            }
+            self.at += 1;
+        }
+        &self.bytes[start..self.at]
+    }
+
+    /// Passes over an object or array, keeping count of brackets of both kinds together.
+    fn skip_nested(&mut self) -> Result<(), Fault> {
+        let mut depth = 0_u32;
+        while let Some(byte) = self.bytes.get(self.at) {
+            match byte {
+                b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            if depth > MAX_DEPTH {
+                return Err(Fault::Unexpected);
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        Err(Fault::End)
+    }
+}
+
+/// Resolves escapes; `None` for a bad escape or bytes that are not UTF-8.
+fn unescape(raw: &[u8]) -> Option<String> {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut at = 0;
+    while let Some(&byte) = raw.get(at) {
+        if byte != b'\\' {
+            out.push(byte);
+            at += 1;
+            continue;
+        }
+        let escape = *raw.get(at + 1)?;
+        at += 2;
+        let plain = match escape {
+            b'"' | b'\\' | b'/' => escape,
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let (character, length) = unicode_escape(raw.get(at..)?)?;
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                at += length;
+                continue;
+            }
+            _ => return None,
+        };
+        out.push(plain);
+    }
+    String::from_utf8(out).ok()
+}
+
+/// The character of the hexadecimal digits after `\u`, and how many bytes it takes; a lone surrogate is replaced.
+fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let text = std::str::from_utf8(digits.get(at..at + 4)?).ok()?;
+        u32::from_str_radix(text, 16).ok()
+    };
+    let high = unit(0)?;
+    if let Some(character) = char::from_u32(high) {
+        return Some((character, 4));
+    }
+    if high < 0xDC00 && digits.get(4..6) == Some(b"\\u") {
+        if let Some(low @ 0xDC00..=0xDFFF) = unit(6) {
+            return Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 10));
+        }
+    }
+    Some((char::REPLACEMENT_CHARACTER, 4))
+}
+
+/// Writes `text` as a JSON string.
+///
+/// ```
+/// let mut out = String::new();
+/// kinetoscope::json::write_string(&mut out, "a \"b\"\n");
+/// assert_eq!(out, r#""a \"b\"\n""#);
+/// ```
+pub fn write_string(out: &mut String, text: &str) {
+    // Writing into a `String` cannot fail; an empty text would be the harmless answer if it could.
+    out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\"")));
+}
+
+/// The value's text as strict JSON without white space between tokens: what is not JSON becomes a string.
+///
+/// ```
+/// use kinetoscope::json::canonical;
+/// assert_eq!(canonical(b"[1, [2,\n 3], NaN]"), r#"[1,[2,3],"NaN"]"#);
+/// ```
+pub fn canonical(raw: &[u8]) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut scanner = Scanner::new(raw);
+    while let Some(byte) = scanner.peek() {
+        match byte {
+            b'"' => match scanner.string() {
+                Ok(text) => write_string(&mut out, &text.decode_lossy()),
+                Err(_) => out.push('"'),
+            },
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => {
+                scanner.take(byte);
+                out.push(char::from(byte));
+            }
+            _ => canonical_word(&mut out, &mut scanner),
+        }
+    }
+    if serde_json::from_str::<serde::de::IgnoredAny>(&out).is_err() {
+        out.clear();
+        write_string(&mut out, &String::from_utf8_lossy(raw));
+    }
+    out
+}
+
+fn canonical_word(out: &mut String, scanner: &mut Scanner<'_>) {
+    let mut word = scanner.word();
+    if word.is_empty() {
+        let start = scanner.at();
+        scanner.seek(start + 1);
+        word = scanner.since(start);
+    }
+    let text = String::from_utf8_lossy(word);
+    match serde_json::from_slice::<serde::de::IgnoredAny>(word) {
+        Ok(_) => out.push_str(&text),
+        Err(_) => write_string(out, &text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_keep_raw_bytes_and_resolve_escapes() {
+        let mut scanner = Scanner::new(br#" "a\"b\u00e9\ud83d\ude00\n" "#);
+        let text = scanner.string().unwrap();
+        assert!(text.escaped);
+        assert_eq!(text.decode().unwrap(), "a\"b\u{e9}\u{1f600}\n");
+    }
+
+    #[test]
+    fn bad_text_is_told_and_can_be_replaced() {
+        let invalid = Text { raw: b"a\xffb", escaped: false };
+        assert_eq!(invalid.decode(), None);
+        assert_eq!(invalid.decode_lossy(), "a\u{fffd}b");
+        let bad_escape = Text { raw: br"C:\path", escaped: true };
+        assert_eq!(bad_escape.decode(), None);
+        assert_eq!(bad_escape.decode_lossy(), r"C:\path");
+    }
+
+    #[test]
+    fn ends_are_told_from_faults() {
+        assert_eq!(Scanner::new(b"[1, {\"a\": ").skip_value(), Err(Fault::End));
+        assert_eq!(Scanner::new(b"\"abc\\").string(), Err(Fault::End));
+        assert_eq!(Scanner::new(b"?").skip_value(), Err(Fault::Unexpected));
+        let deep = [b'['; 600];
+        assert_eq!(Scanner::new(&deep).skip_value(), Err(Fault::Unexpected));
+    }
+
+    #[test]
+    fn trailing_commas_and_empty_containers_pass() {
+        let mut scanner = Scanner::new(b"{\"a\": 1,}");
+        scanner.enter_object().unwrap();
+        assert_eq!(scanner.next_key().unwrap().unwrap().raw, b"a");
+        assert_eq!(scanner.skip_value().unwrap(), b"1");
+        assert_eq!(scanner.next_key().unwrap(), None);
+        let mut array = Scanner::new(b"[]");
+        array.enter_array().unwrap();
+        assert!(!array.next_element().unwrap());
+    }
+
+    #[test]
+    fn canonical_text_is_strict_json() {
+        assert_eq!(canonical(b" { \"a b\" : [ 1.50 , -Infinity,true ] } "), r#"{"a b":[1.50,"-Infinity",true]}"#);
+        assert_eq!(canonical(b"\"\xff\""), "\"\u{fffd}\"");
+    }
+}

@@ -1,0 +1,44 @@
+//! Iterations: the ranges that the profiler names `ProfilerStep#n`.
+
+use crate::id::OptionalColumn;
+use crate::time::{Dur, Ts};
+use crate::trace::Trace;
+
+/// One iteration of the training or serving loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Iteration {
+    /// The number after `ProfilerStep#`.
+    pub number: i64,
+    /// Row of the host event.
+    pub event: u32,
+    /// Its start.
+    pub start: Ts,
+    /// Its duration.
+    pub dur: Dur,
+}
+
+/// Finds the iterations and says which one each event belongs to: a host event by its start, a device event by its
+/// launch's iteration, or by its own start where its launch is unknown.
+pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<Iteration>, OptionalColumn) {
+    let events = &trace.events;
+    let mut iterations: Vec<Iteration> = (0..events.len())
+        .filter(|row| !trace.is_on_device(*row))
+        .filter_map(|row| {
+            let number = trace.event_name(row).strip_prefix("ProfilerStep#")?.parse().ok()?;
+            Some(Iteration { number, event: row as u32, start: events.start[row], dur: events.dur[row] })
+        })
+        .collect();
+    iterations.sort_unstable_by_key(|iteration| (iteration.start, iteration.number, iteration.event));
+    iterations.dedup_by_key(|iteration| iteration.number);
+    let mut column = OptionalColumn::empty(events.len());
+    for row in 0..events.len() {
+        let host = launch.get(row).map_or(row, |launch| launch as usize);
+        let start = events.start[host];
+        let after = iterations.partition_point(|iteration| iteration.start <= start);
+        let Some(at) = after.checked_sub(1) else { continue };
+        if start < iterations[at].start.after(iterations[at].dur) {
+            column.set(row, at as u32);
+        }
+    }
+    (iterations, column)
+}

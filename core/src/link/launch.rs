@@ -1,0 +1,95 @@
+//! Device events and the host events that enqueued them.
+
+use super::nesting::Nesting;
+use crate::error::Position;
+use crate::id::OptionalColumn;
+use crate::trace::Trace;
+use crate::trace::args::ArgKey;
+use crate::trace::kind::EventKind;
+use crate::warning::WarningKind;
+
+/// Device events of each launch: pairs of launch and device event, sorted.
+#[derive(Debug, Clone, Default)]
+pub struct Launched(Vec<(u32, u32)>);
+
+impl Launched {
+    /// Rows of the device events that a launch enqueued.
+    pub fn of(&self, launch: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let start = self.0.partition_point(|(row, _)| (*row as usize) < launch);
+        let end = self.0.partition_point(|(row, _)| (*row as usize) <= launch);
+        self.0[start..end].iter().map(|(_, device)| *device as usize)
+    }
+
+    /// How many device events have a launch.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Joins device work and launches on `correlation`. One launch may have many device events (graphs).
+pub(super) fn link_launches(trace: &mut Trace) -> (OptionalColumn, Launched) {
+    let events = &trace.events;
+    let correlation = |row| {
+        let id = trace.args.identifier(&trace.strings, events.args(row), ArgKey::Correlation);
+        id.filter(|id| *id != 0)
+    };
+    let is_launch = |row: &usize| events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
+    let mut launches: Vec<(u64, u32)> =
+        (0..events.len()).filter(is_launch).filter_map(|row| Some((correlation(row)?, row as u32))).collect();
+    launches.sort_unstable();
+    launches.dedup_by_key(|(id, _)| *id);
+    let mut launch = OptionalColumn::empty(events.len());
+    let mut launched = Vec::new();
+    let (mut num_missing, mut first_missing) = (0, None);
+    for row in 0..events.len() {
+        if !trace.is_on_device(row) || !(events.kind[row].is_device_work() || events.kind[row] == EventKind::Sync) {
+            continue;
+        }
+        let found = correlation(row).and_then(|id| launches.binary_search_by_key(&id, |(other, _)| *other).ok());
+        match found.map(|at| launches[at].1) {
+            Some(host) => {
+                launch.set(row, host);
+                launched.push((host, row as u32));
+            }
+            None if events.kind[row].is_device_work() => {
+                num_missing += 1;
+                first_missing.get_or_insert(events.position[row]);
+            }
+            None => {}
+        }
+    }
+    launched.sort_unstable();
+    let event = first_missing.map(u64::from);
+    trace.warnings.push_many(WarningKind::MissingLaunch, num_missing, || Position { event, ..Position::default() });
+    (launch, Launched(launched))
+}
+
+/// The innermost operator or annotation around each event, or around its launch.
+pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> OptionalColumn {
+    let kinds = &trace.events.kind;
+    let is_owner = |row: usize| matches!(kinds[row], EventKind::Operator | EventKind::Annotation);
+    let mut owner = OptionalColumn::empty(kinds.len());
+    // Parents come before their children in this order, so an owner is found in one step.
+    for &row in &nesting.order {
+        let row = row as usize;
+        let Some(parent) = nesting.parent.get(row) else { continue };
+        let inherited = if is_owner(parent as usize) { Some(parent) } else { owner.get(parent as usize) };
+        if let Some(inherited) = inherited {
+            owner.set(row, inherited);
+        }
+    }
+    for row in 0..kinds.len() {
+        if trace.is_on_device(row) && kinds[row] != EventKind::Annotation {
+            match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
+                Some(operator) => owner.set(row, operator),
+                None => owner.clear(row),
+            }
+        }
+    }
+    owner
+}

@@ -1,0 +1,87 @@
+//! Host events and the Execution Trace's nodes that the same `RecordFunction` made.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Position;
+use crate::id::OptionalColumn;
+use crate::trace::Trace;
+use crate::trace::args::ArgKey;
+use crate::warning::WarningKind;
+
+/// Joined on `Record function id` and `rf_id`, where 0 is none.
+#[derive(Debug, Clone, Default)]
+pub struct RecordLinks {
+    /// Row of the node of an event.
+    pub node_of_event: OptionalColumn,
+    /// Row of the event of a node; a row a node.
+    pub event_of_node: OptionalColumn,
+    /// Row of the parent of a node; a row a node.
+    pub parent_of_node: OptionalColumn,
+}
+
+pub(super) fn link_records(trace: &mut Trace) -> RecordLinks {
+    let mut by_record: FxHashMap<u64, u32> = FxHashMap::default();
+    for (row, node) in trace.nodes.iter().enumerate() {
+        if node.record_id != 0 {
+            by_record.entry(node.record_id).or_insert(row as u32);
+        }
+    }
+    let mut links = RecordLinks {
+        node_of_event: OptionalColumn::empty(trace.events.len()),
+        event_of_node: OptionalColumn::empty(trace.nodes.len()),
+        parent_of_node: OptionalColumn::empty(trace.nodes.len()),
+    };
+    for row in 0..trace.events.len() {
+        if trace.is_on_device(row) || by_record.is_empty() {
+            continue;
+        }
+        let record = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
+        let node = record.filter(|id| *id != 0).and_then(|id| by_record.get(&id).copied());
+        // An id alone would join a trace with the nodes of another run.
+        let node = node.filter(|node| trace.nodes[*node as usize].name == trace.events.name[row]);
+        if let Some(node) = node {
+            links.node_of_event.set(row, node);
+            if links.event_of_node.get(node as usize).is_none() {
+                links.event_of_node.set(node as usize, row as u32);
+            }
+        }
+    }
+    link_parents(trace, &mut links);
+    links
+}
+
+fn link_parents(trace: &mut Trace, links: &mut RecordLinks) {
+    let mut by_id: FxHashMap<u64, u32> = FxHashMap::default();
+    let (mut duplicates, mut missing) = (Places::default(), Places::default());
+    for (row, node) in trace.nodes.iter().enumerate() {
+        if *by_id.entry(node.id).or_insert(row as u32) != row as u32 {
+            duplicates.add(row);
+        }
+    }
+    for (row, node) in trace.nodes.iter().enumerate() {
+        let Some(parent) = node.parent.filter(|parent| *parent != node.id) else { continue };
+        match by_id.get(&parent) {
+            Some(parent) => links.parent_of_node.set(row, *parent),
+            None => missing.add(row),
+        }
+    }
+    trace.warnings.push_many(WarningKind::DuplicateNode, duplicates.count, || duplicates.position());
+    trace.warnings.push_many(WarningKind::MissingParent, missing.count, || missing.position());
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    count: u64,
+    first: Option<u64>,
+}
+
+impl Places {
+    fn add(&mut self, row: usize) {
+        self.count += 1;
+        self.first.get_or_insert(row as u64);
+    }
+
+    fn position(&self) -> Position {
+        Position { event: self.first, ..Position::default() }
+    }
+}

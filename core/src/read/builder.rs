@@ -1,0 +1,215 @@
+//! Columns in the making: takes elements one by one and sorts them into tables.
+
+use std::sync::Arc;
+
+use super::element::{Element, unquoted};
+use super::pairs::Pairs;
+use super::tracks::{Place, TrackFinder};
+use crate::error::Position;
+use crate::id::StrId;
+use crate::json::Text;
+use crate::time::{Dur, Ts, ns_from_micros};
+use crate::trace::Trace;
+use crate::trace::event::EventRow;
+use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
+use crate::trace::kind::{EventKind, category_kind};
+use crate::warning::WarningKind;
+
+/// A trace in the making.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    pub(super) trace: Trace,
+    pub(super) tracks: TrackFinder,
+    pub(super) pairs: Pairs,
+    /// Where the element now read stands.
+    pub(super) position: u32,
+    pub(super) byte: u64,
+    pub(super) file: Option<Arc<str>>,
+    /// Whether a file of that sort was read.
+    pub(super) has_kineto: bool,
+    pub(super) has_execution: bool,
+    /// Kinds of the categories seen, by their string ids.
+    kinds: Vec<Option<(EventKind, bool)>>,
+    flow_places: Vec<Place>,
+    missing_starts: Vec<usize>,
+    has_fine_times: bool,
+}
+
+impl Builder {
+    /// Counts a defect at the element now read.
+    pub(super) fn warn(&mut self, kind: WarningKind) {
+        let (file, byte, event) = (&self.file, self.byte, Some(u64::from(self.position)));
+        self.trace.warnings.push(kind, || Position { file: file.clone(), byte: Some(byte), event });
+    }
+
+    /// The id of a text; bad bytes are replaced and counted.
+    #[inline]
+    pub(super) fn intern(&mut self, text: Text<'_>) -> StrId {
+        if !text.escaped {
+            if let Some(id) = self.trace.strings.get(text.raw) {
+                return id;
+            }
+        }
+        match text.decode() {
+            Some(plain) => self.trace.strings.intern(&plain),
+            None => {
+                if std::str::from_utf8(text.raw).is_err() {
+                    self.warn(WarningKind::InvalidUtf8);
+                }
+                self.trace.strings.intern(&text.decode_lossy())
+            }
+        }
+    }
+
+    /// Sorts an element into its table.
+    pub(super) fn push(&mut self, element: &Element<'_>) {
+        match element.phase {
+            b'X' => self.push_complete(element),
+            b'B' => self.push_begin(element),
+            b'E' => self.push_end(element),
+            b'i' | b'I' => self.push_instant(element),
+            b'C' => self.push_counter(element),
+            b's' => self.push_flow(element, FlowPhase::Start),
+            b't' => self.push_flow(element, FlowPhase::Step),
+            b'f' => self.push_flow(element, FlowPhase::Finish),
+            b'M' => self.push_metadata(element),
+            0 => self.warn(WarningKind::NotAnEvent),
+            _ => self.warn(WarningKind::UnknownPhase),
+        }
+    }
+
+    fn push_complete(&mut self, element: &Element<'_>) {
+        let dur = if element.dur.is_empty() {
+            self.warn(WarningKind::MissingDuration);
+            0
+        } else {
+            self.nanoseconds(element.dur).unwrap_or(0)
+        };
+        if dur < 0 {
+            self.warn(WarningKind::NegativeDuration);
+        }
+        self.push_event(element, Dur(dur.max(0)));
+    }
+
+    /// Adds an event's row, whose duration may be set later.
+    pub(super) fn push_event(&mut self, element: &Element<'_>, dur: Dur) {
+        let row = self.trace.events.len();
+        let start = self.start(element).unwrap_or_else(|| {
+            self.missing_starts.push(row);
+            Ts(0)
+        });
+        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
+        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let (kind, is_on_device) = self.kind(category);
+        let args = self.keep_args(&element.args);
+        let place = self.place(element);
+        let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
+        let position = self.position;
+        self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
+    }
+
+    fn start(&mut self, element: &Element<'_>) -> Option<Ts> {
+        self.has_fine_times |= element.time.contains(&b'.');
+        let start = if element.time.is_empty() { None } else { self.nanoseconds(element.time) };
+        if start.is_none() {
+            self.warn(WarningKind::MissingStart);
+        }
+        start.map(Ts)
+    }
+
+    fn nanoseconds(&mut self, text: &[u8]) -> Option<i64> {
+        let ns = ns_from_micros(text);
+        if ns.is_none() {
+            self.warn(WarningKind::InvalidNumber);
+        }
+        ns
+    }
+
+    fn kind(&mut self, category: StrId) -> (EventKind, bool) {
+        if self.kinds.len() <= category.index() {
+            self.kinds.resize(category.index() + 1, None);
+        }
+        let strings = &self.trace.strings;
+        *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)))
+    }
+
+    fn push_instant(&mut self, element: &Element<'_>) {
+        let Some(time) = self.start(element) else { return };
+        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
+        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let args = self.keep_args(&element.args);
+        let place = self.place(element);
+        let track = self.any_track(place);
+        self.trace.instants.push(Instant { position: self.position, name, category, track, time, args });
+    }
+
+    fn push_counter(&mut self, element: &Element<'_>) {
+        let Some(time) = self.start(element) else { return };
+        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
+        let args = self.keep_args(&element.args);
+        let place = self.place(element);
+        let track = self.any_track(place);
+        let (strings, position) = (&self.trace.strings, self.position);
+        let series = self.trace.args.pairs(strings, args).map(|(key, value)| {
+            let value = value.trim_matches('"').parse().unwrap_or(f64::NAN);
+            (strings.get(key.as_bytes()).unwrap_or(StrId::EMPTY), value)
+        });
+        let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value });
+        self.trace.counters.extend(rows);
+    }
+
+    fn push_flow(&mut self, element: &Element<'_>, phase: FlowPhase) {
+        let Some(time) = self.start(element) else { return };
+        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
+        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let raw = unquoted(element.flow_id);
+        let number = std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok());
+        let id = match number {
+            Some(number) => FlowId::Number(number),
+            None => FlowId::Text(self.intern(Text { raw, escaped: raw.contains(&b'\\') })),
+        };
+        let place = self.place(element);
+        self.flow_places.push(place);
+        // The track is found at the end, when it is known which places are streams.
+        let track = crate::id::TrackId(0);
+        self.trace.flows.push(Flow { position: self.position, name, category, track, time, phase, id });
+    }
+
+    /// The finished trace: pairs matched, base time added, tracks named.
+    pub(super) fn finish(mut self) -> Trace {
+        for row in 0..self.flow_places.len() {
+            self.trace.flows[row].track = self.any_track(self.flow_places[row]);
+        }
+        self.match_pairs();
+        self.place_missing_starts();
+        self.name_tracks();
+        self.add_base_time();
+        self.trace.has_coarse_times = !self.has_fine_times;
+        self.trace.args.seal();
+        self.trace
+    }
+
+    fn place_missing_starts(&mut self) {
+        let events = &mut self.trace.events;
+        let missing: rustc_hash::FxHashSet<usize> = self.missing_starts.iter().copied().collect();
+        let known = (0..events.len()).filter(|row| !missing.contains(row));
+        let first = known.map(|row| events.start[row]).min().unwrap_or_default();
+        for row in missing {
+            events.start[row] = first;
+        }
+    }
+
+    /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
+    fn add_base_time(&mut self) {
+        let base = self.trace.header_value("baseTimeNanoseconds");
+        let Some(base) = base.and_then(|base| base.as_i64()).filter(|base| *base > 0) else { return };
+        if self.trace.range().start.0 >= base {
+            return;
+        }
+        let shift = |time: &mut Ts| time.0 = time.0.saturating_add(base);
+        self.trace.events.start.iter_mut().for_each(shift);
+        self.trace.instants.iter_mut().for_each(|row| shift(&mut row.time));
+        self.trace.counters.iter_mut().for_each(|row| shift(&mut row.time));
+        self.trace.flows.iter_mut().for_each(|row| shift(&mut row.time));
+    }
+}

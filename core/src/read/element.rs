@@ -1,0 +1,133 @@
+//! One element of `traceEvents`: its keys as slices of the text.
+
+use crate::json::{Fault, Scanner, Text};
+use crate::trace::args::Number;
+
+/// An element's keys. Values are as they stand in the file; empty where a key is absent.
+#[derive(Debug, Default)]
+pub(super) struct Element<'a> {
+    pub(super) phase: u8,
+    pub(super) name: Option<Text<'a>>,
+    pub(super) category: Option<Text<'a>>,
+    pub(super) process: &'a [u8],
+    pub(super) thread: &'a [u8],
+    pub(super) time: &'a [u8],
+    pub(super) dur: &'a [u8],
+    pub(super) flow_id: &'a [u8],
+    pub(super) args: RawArgs<'a>,
+}
+
+/// The arguments on their way to a template.
+#[derive(Debug, Default)]
+pub(super) struct RawArgs<'a> {
+    /// Keys with their values, in the order of the file.
+    pub(super) fields: Vec<(Text<'a>, RawValue<'a>)>,
+    /// The numbers of the slots.
+    pub(super) values: Vec<i64>,
+    /// What tells this template from others: each key, a quote, then a slot's scale or the value's text.
+    pub(super) text: Vec<u8>,
+}
+
+/// An argument's value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RawValue<'a> {
+    Slot(u8),
+    Json(&'a [u8]),
+    /// Of a key beside `args`.
+    Outer(&'a [u8]),
+}
+
+/// Starts a slot or an outer value in `RawArgs::text`; no JSON value starts with either byte.
+const SLOT: u8 = 1;
+const OUTER: u8 = 2;
+
+impl<'a> RawArgs<'a> {
+    fn clear(&mut self) {
+        self.fields.clear();
+        self.values.clear();
+        self.text.clear();
+    }
+
+    #[inline]
+    fn push(&mut self, key: Text<'a>, value: &'a [u8]) {
+        self.text.extend_from_slice(key.raw);
+        if let Some(number) = Number::parse(value) {
+            self.text.extend_from_slice(&[b'"', SLOT, number.scale]);
+            self.values.push(number.mantissa);
+            self.fields.push((key, RawValue::Slot(number.scale)));
+        } else {
+            self.text.push(b'"');
+            self.text.extend_from_slice(value);
+            self.text.push(b',');
+            self.fields.push((key, RawValue::Json(value)));
+        }
+    }
+
+    fn push_outer(&mut self, key: Text<'a>, value: &'a [u8]) {
+        self.text.extend_from_slice(key.raw);
+        self.text.extend_from_slice(&[b'"', OUTER]);
+        self.text.extend_from_slice(value);
+        self.text.push(b',');
+        self.fields.push((key, RawValue::Outer(value)));
+    }
+}
+
+impl<'a> Element<'a> {
+    /// Scans the next element into `self`, which is cleared first. The scanner stands on its opening bracket.
+    pub(super) fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Fault> {
+        let mut args = std::mem::take(&mut self.args);
+        args.clear();
+        *self = Self { args, ..Self::default() };
+        scanner.enter_object()?;
+        while let Some(key) = scanner.next_key()? {
+            match key.raw {
+                b"ph" => self.phase = scan_phase(scanner)?,
+                b"name" => self.name = scan_text(scanner)?,
+                b"cat" => self.category = scan_text(scanner)?,
+                b"pid" => self.process = scanner.skip_value()?,
+                b"tid" => self.thread = scanner.skip_value()?,
+                b"ts" => self.time = unquoted(scanner.skip_value()?),
+                b"dur" => self.dur = unquoted(scanner.skip_value()?),
+                b"args" => self.scan_args(key, scanner)?,
+                b"id" => self.flow_id = scanner.skip_value()?,
+                _ => self.args.push_outer(key, scanner.skip_value()?),
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_args(&mut self, key: Text<'a>, scanner: &mut Scanner<'a>) -> Result<(), Fault> {
+        if scanner.peek() != Some(b'{') {
+            self.args.push_outer(key, scanner.skip_value()?);
+            return Ok(());
+        }
+        scanner.enter_object()?;
+        while let Some(key) = scanner.next_key()? {
+            self.args.push(key, scanner.skip_value()?);
+        }
+        Ok(())
+    }
+}
+
+fn scan_phase(scanner: &mut Scanner<'_>) -> Result<u8, Fault> {
+    Ok(match unquoted(scanner.skip_value()?) {
+        [phase] => *phase,
+        _ => b'?',
+    })
+}
+
+fn scan_text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Text<'a>>, Fault> {
+    if scanner.peek() == Some(b'"') {
+        return scanner.string().map(Some);
+    }
+    let raw = scanner.skip_value()?;
+    Ok(Some(Text { raw, escaped: false }))
+}
+
+/// A string's inside; any other value as it is.
+pub(super) fn unquoted(value: &[u8]) -> &[u8] {
+    match value {
+        [b'"', inside @ .., b'"'] => inside,
+        _ => value,
+    }
+}

@@ -1,0 +1,3 @@
+//! x
+/// Magic.
+pub const MAGIC: &[u8] = b"kscope\0";

@@ -1,0 +1,156 @@
+//! Which thread or stream an element belongs to, and what metadata events call it.
+
+use rustc_hash::FxHashMap;
+
+use super::builder::Builder;
+use super::element::{Element, RawValue, unquoted};
+use crate::id::{StrId, TrackId};
+use crate::json::{self, Text};
+use crate::trace::args::{ArgKey, ArgsRef, plain_text};
+use crate::trace::track::{Process, Stream, Track};
+use crate::warning::WarningKind;
+
+/// `pid` and `tid`.
+pub(super) type Place = (StrId, StrId);
+
+/// Finds tracks by `pid`, `tid` and side: a stream may have the numbers of a thread.
+#[derive(Debug, Default)]
+pub(super) struct TrackFinder {
+    threads: FxHashMap<Place, TrackId>,
+    streams: FxHashMap<Place, TrackId>,
+    names: FxHashMap<Place, (StrId, Option<i64>)>,
+    processes: FxHashMap<StrId, usize>,
+    recent: Recent,
+}
+
+/// The last place, so that most elements need no look-up.
+#[derive(Debug, Default)]
+struct Recent {
+    process: Vec<u8>,
+    thread: Vec<u8>,
+    place: Option<Place>,
+}
+
+impl Builder {
+    /// The place that an element names.
+    #[inline]
+    pub(super) fn place(&mut self, element: &Element<'_>) -> Place {
+        let recent = &self.tracks.recent;
+        if let Some(place) = recent.place {
+            if recent.process == element.process && recent.thread == element.thread {
+                return place;
+            }
+        }
+        let place = (self.intern_scalar(element.process), self.intern_scalar(element.thread));
+        let recent = &mut self.tracks.recent;
+        recent.process.clear();
+        recent.process.extend_from_slice(element.process);
+        recent.thread.clear();
+        recent.thread.extend_from_slice(element.thread);
+        recent.place = Some(place);
+        place
+    }
+
+    /// A number's or a string's text: `7` and `"7"` are the same thread.
+    fn intern_scalar(&mut self, raw: &[u8]) -> StrId {
+        self.intern(Text { raw: unquoted(raw), escaped: raw.contains(&b'\\') })
+    }
+
+    /// The thread at `place`.
+    #[inline]
+    pub(super) fn thread_track(&mut self, place: Place) -> TrackId {
+        match self.tracks.threads.get(&place) {
+            Some(track) => *track,
+            None => {
+                let track = self.new_track(place, None);
+                self.tracks.threads.insert(place, track);
+                track
+            }
+        }
+    }
+
+    /// The stream at `place`, numbered from the first event's arguments or else from the place.
+    #[inline]
+    pub(super) fn stream_track(&mut self, place: Place, args: ArgsRef) -> TrackId {
+        if let Some(track) = self.tracks.streams.get(&place) {
+            return *track;
+        }
+        let strings = &self.trace.strings;
+        let number = |key, id: StrId| {
+            let digits = strings.text(id).trim_start_matches("stream ");
+            self.trace.args.integer(strings, args, key).or_else(|| digits.parse().ok())
+        };
+        let stream = Stream { device: number(ArgKey::Device, place.0), stream: number(ArgKey::Stream, place.1) };
+        let track = self.new_track(place, Some(stream));
+        self.tracks.streams.insert(place, track);
+        track
+    }
+
+    /// The stream at `place` where there is one, else the thread: for elements that do not say their side.
+    pub(super) fn any_track(&mut self, place: Place) -> TrackId {
+        let stream = self.tracks.streams.get(&place).copied();
+        stream.unwrap_or_else(|| self.thread_track(place))
+    }
+
+    fn new_track(&mut self, (process, thread): Place, stream: Option<Stream>) -> TrackId {
+        self.trace.tracks.push(Track { process, thread, name: StrId::EMPTY, sort_index: None, stream });
+        TrackId::from(self.trace.tracks.len() - 1)
+    }
+
+    /// Keeps what a metadata event (`M`) says.
+    pub(super) fn push_metadata(&mut self, element: &Element<'_>) {
+        let place = self.place(element);
+        let Some(name) = element.name else { return self.warn(WarningKind::UnknownMetadata) };
+        match name.raw {
+            b"process_name" => self.process(place.0).name = self.metadata_text(element, b"name"),
+            b"process_labels" => self.process(place.0).labels = self.metadata_text(element, b"labels"),
+            b"process_sort_index" => self.process(place.0).sort_index = metadata_number(element),
+            b"thread_name" => {
+                let text = self.metadata_text(element, b"name");
+                self.tracks.names.entry(place).or_insert((StrId::EMPTY, None)).0 = text;
+            }
+            b"thread_sort_index" => {
+                self.tracks.names.entry(place).or_insert((StrId::EMPTY, None)).1 = metadata_number(element);
+            }
+            _ => self.warn(WarningKind::UnknownMetadata),
+        }
+    }
+
+    fn process(&mut self, process: StrId) -> &mut Process {
+        let processes = &mut self.trace.processes;
+        let row = *self.tracks.processes.entry(process).or_insert_with(|| {
+            processes.push(Process { process, name: StrId::EMPTY, labels: StrId::EMPTY, sort_index: None });
+            processes.len() - 1
+        });
+        &mut processes[row]
+    }
+
+    fn metadata_text(&mut self, element: &Element<'_>, key: &[u8]) -> StrId {
+        let field = element.args.fields.iter().find(|(name, _)| name.raw == key);
+        match field {
+            Some((_, RawValue::Json(text))) => {
+                let text = plain_text(&json::canonical(text));
+                self.trace.strings.intern(&text)
+            }
+            Some((_, RawValue::Slot(0))) => {
+                let text = element.args.values.first().map(i64::to_string).unwrap_or_default();
+                self.trace.strings.intern(&text)
+            }
+            _ => StrId::EMPTY,
+        }
+    }
+
+    /// Gives tracks the names that metadata events gave their places.
+    pub(super) fn name_tracks(&mut self) {
+        for track in &mut self.trace.tracks {
+            if let Some((name, sort_index)) = self.tracks.names.get(&(track.process, track.thread)) {
+                track.name = *name;
+                track.sort_index = *sort_index;
+            }
+        }
+    }
+}
+
+fn metadata_number(element: &Element<'_>) -> Option<i64> {
+    element.args.values.first().copied()
+}

@@ -1,0 +1,90 @@
+//! Events: what has a duration.
+
+use crate::id::{StrId, TemplateId, TrackId};
+use crate::time::{Dur, TimeRange, Ts};
+use crate::trace::args::ArgsRef;
+use crate::trace::kind::EventKind;
+
+/// One column a field, one row an event, in the order of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventTable {
+    /// Position in `traceEvents`; ascending, and what leaves the core as `id`.
+    pub position: Vec<u32>,
+    /// `name`.
+    pub name: Vec<StrId>,
+    /// `cat`.
+    pub category: Vec<StrId>,
+    /// From `cat`.
+    pub kind: Vec<EventKind>,
+    /// From `pid` and `tid`.
+    pub track: Vec<TrackId>,
+    /// `ts` in ns, with the file's base time added.
+    pub start: Vec<Ts>,
+    /// `dur` in ns.
+    pub dur: Vec<Dur>,
+    /// Template of `args`.
+    pub template: Vec<TemplateId>,
+    /// First number of `args` in the pool.
+    pub values: Vec<u32>,
+}
+
+/// One event on its way into the table.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the fields of `EventTable`")]
+pub struct EventRow {
+    pub position: u32,
+    pub name: StrId,
+    pub category: StrId,
+    pub kind: EventKind,
+    pub track: TrackId,
+    pub start: Ts,
+    pub dur: Dur,
+    pub args: ArgsRef,
+}
+
+impl EventTable {
+    /// Number of events.
+    pub fn len(&self) -> usize {
+        self.name.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: EventRow) {
+        self.position.push(row.position);
+        self.name.push(row.name);
+        self.category.push(row.category);
+        self.kind.push(row.kind);
+        self.track.push(row.track);
+        self.start.push(row.start);
+        self.dur.push(row.dur);
+        self.template.push(row.args.template);
+        self.values.push(row.args.start);
+    }
+
+    /// The row of the event at `position` in the file.
+    pub fn row_at(&self, position: u32) -> Option<usize> {
+        self.position.binary_search(&position).ok()
+    }
+
+    /// End of an event.
+    pub fn end(&self, row: usize) -> Ts {
+        self.start[row].after(self.dur[row])
+    }
+
+    /// Where an event's arguments are.
+    pub fn args(&self, row: usize) -> ArgsRef {
+        ArgsRef { template: self.template[row], start: self.values[row] }
+    }
+
+    /// From the first start to the last end; `None` when there are no events.
+    pub fn range(&self) -> Option<TimeRange> {
+        let start = self.start.iter().copied().min()?;
+        let end = (0..self.len()).map(|row| self.end(row)).max()?;
+        Some(TimeRange { start, end })
+    }
+}

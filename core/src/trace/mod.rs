@@ -1,0 +1,99 @@
+//! What one rank recorded, in columns.
+
+pub mod args;
+pub mod event;
+pub mod flow;
+pub mod kind;
+pub mod node;
+pub mod tensor;
+pub mod track;
+
+use serde_json::Value;
+
+use crate::id::{StrId, TrackId};
+use crate::strings::Strings;
+use crate::time::{TimeRange, Ts};
+use crate::warning::Warnings;
+use args::Args;
+use event::EventTable;
+use flow::{Counter, Flow, Instant};
+use node::Node;
+use track::{Process, Track};
+
+/// What one rank recorded: a Kineto trace, an Execution Trace, or both.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    /// All texts.
+    pub strings: Strings,
+    /// All arguments.
+    pub args: Args,
+    /// Header of the Kineto file: keys with their values as JSON, in the order of the file.
+    pub header: Vec<(StrId, StrId)>,
+    /// Header of the Execution Trace, likewise.
+    pub execution_header: Vec<(StrId, StrId)>,
+    /// Threads and streams, in the order of first sight.
+    pub tracks: Vec<Track>,
+    /// What the file says about processes and devices.
+    pub processes: Vec<Process>,
+    /// What has a duration.
+    pub events: EventTable,
+    /// Points in time.
+    pub instants: Vec<Instant>,
+    /// Values over time.
+    pub counters: Vec<Counter>,
+    /// Ends of flows.
+    pub flows: Vec<Flow>,
+    /// Nodes of the Execution Trace, in the order of the file.
+    pub nodes: Vec<Node>,
+    /// Whether times are whole microseconds, so that ends are off by up to two of them.
+    pub has_coarse_times: bool,
+    /// Defects survived.
+    pub warnings: Warnings,
+}
+
+impl Trace {
+    /// A header value of the Kineto file.
+    pub fn header_value(&self, key: &str) -> Option<Value> {
+        let (_, json) = self.header.iter().find(|(name, _)| self.strings.text(*name) == key)?;
+        serde_json::from_str(self.strings.text(*json)).ok()
+    }
+
+    /// The rank, from `distributedInfo`.
+    pub fn rank(&self) -> Option<i64> {
+        self.header_value("distributedInfo")?.get("rank")?.as_i64()
+    }
+
+    /// Names of the devices, from `deviceProperties`.
+    pub fn device_names(&self) -> Vec<String> {
+        let properties = self.header_value("deviceProperties").unwrap_or_default();
+        let name = |device: &Value| Some(device.get("name")?.as_str()?.to_owned());
+        properties.as_array().into_iter().flatten().filter_map(name).collect()
+    }
+
+    /// From the first to the last time in the trace, over events, instants and counters.
+    pub fn range(&self) -> TimeRange {
+        let events = self.events.range();
+        let points = self.instants.iter().map(|row| row.time).chain(self.counters.iter().map(|row| row.time));
+        let (mut first, mut last): (Option<Ts>, Option<Ts>) = (None, None);
+        for time in points.chain(events.into_iter().flat_map(|range| [range.start, range.end])) {
+            first = Some(first.map_or(time, |first| first.min(time)));
+            last = Some(last.map_or(time, |last| last.max(time)));
+        }
+        TimeRange { start: first.unwrap_or_default(), end: last.unwrap_or_default() }
+    }
+
+    /// Name of an event.
+    pub fn event_name(&self, row: usize) -> &str {
+        self.strings.text(self.events.name[row])
+    }
+
+    /// Whether an event ran on a device's stream.
+    pub fn is_on_device(&self, row: usize) -> bool {
+        self.track(self.events.track[row]).stream.is_some()
+    }
+
+    /// A track.
+    pub fn track(&self, track: TrackId) -> &Track {
+        &self.tracks[track.index()]
+    }
+}

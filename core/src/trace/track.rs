@@ -1,0 +1,42 @@
+//! Tracks: one host thread or one device stream each.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::StrId;
+
+/// A host thread or a device stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Track {
+    /// `pid` as it is written.
+    pub process: StrId,
+    /// `tid` as it is written.
+    pub thread: StrId,
+    /// What the file calls the thread (`thread_name`).
+    pub name: StrId,
+    /// Where the file wants it (`thread_sort_index`).
+    pub sort_index: Option<i64>,
+    /// The device and stream, for a stream.
+    pub stream: Option<Stream>,
+}
+
+/// A stream of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Number of the device, where the file gives one.
+    pub device: Option<i64>,
+    /// Number of the stream, where the file gives one.
+    pub stream: Option<i64>,
+}
+
+/// What a file says about a process, or about a device in a process's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// `pid` as it is written.
+    pub process: StrId,
+    /// `process_name`.
+    pub name: StrId,
+    /// `process_labels`, such as `CPU` or `GPU 0`.
+    pub labels: StrId,
+    /// `process_sort_index`.
+    pub sort_index: Option<i64>,
+}

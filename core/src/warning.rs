@@ -1,0 +1,146 @@
+//! Defects that were survived: counted, with the first place and what was done.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Position;
+
+/// What was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// The file ends before its JSON does.
+    Truncated,
+    /// The compressed stream is cut or damaged.
+    DamagedCompression,
+    /// Text after the end of the document.
+    TrailingText,
+    /// An element that is not valid JSON.
+    MalformedElement,
+    /// An element that is not an object, or has no phase.
+    NotAnEvent,
+    /// Bytes that are not UTF-8.
+    InvalidUtf8,
+    /// A number that is none, or does not fit.
+    InvalidNumber,
+    /// A complete event without a start.
+    MissingStart,
+    /// A complete event without a duration.
+    MissingDuration,
+    /// A duration below zero.
+    NegativeDuration,
+    /// An end (`E`) without a begin (`B`).
+    UnmatchedEnd,
+    /// A begin (`B`) without an end (`E`).
+    UnfinishedBegin,
+    /// An end (`E`) whose arguments contradict those of its begin.
+    EndArguments,
+    /// A phase that is not read.
+    UnknownPhase,
+    /// A metadata event (`M`) that is not read.
+    UnknownMetadata,
+    /// A key that stands twice in the header.
+    DuplicateKey,
+    /// A node with the same id as one before.
+    DuplicateNode,
+    /// A node whose parent is not in the file.
+    MissingParent,
+    /// A device event whose launch is not in the file.
+    MissingLaunch,
+    /// An Execution Trace that was not finished.
+    UnfinishedExecutionTrace,
+}
+
+impl WarningKind {
+    /// A short name, `snake_case`, that stays the same between versions.
+    pub fn name(self) -> &'static str {
+        self.text().0
+    }
+
+    /// What was found and what was done about it.
+    pub fn message(self) -> &'static str {
+        self.text().1
+    }
+
+    fn text(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Truncated => ("truncated", "the file ends before its JSON does: what is whole was read"),
+            Self::DamagedCompression => {
+                ("damaged_compression", "the compressed stream is cut or damaged: what could be inflated was read")
+            }
+            Self::TrailingText => ("trailing_text", "text after the end of the document: ignored"),
+            Self::MalformedElement => {
+                ("malformed_element", "an element is not valid JSON: skipped up to the next event")
+            }
+            Self::NotAnEvent => ("not_an_event", "an element is no object with a phase: skipped"),
+            Self::InvalidUtf8 => ("invalid_utf8", "text is not UTF-8: the bad bytes were replaced"),
+            Self::InvalidNumber => ("invalid_number", "a number is none or does not fit: treated as absent"),
+            Self::MissingStart => ("missing_start", "a complete event has no start: placed at the trace's start"),
+            Self::MissingDuration => ("missing_duration", "a complete event has no duration: taken as 0"),
+            Self::NegativeDuration => ("negative_duration", "a duration is below zero: taken as 0"),
+            Self::UnmatchedEnd => ("unmatched_end", "an end (E) has no begin (B): ignored"),
+            Self::UnfinishedBegin => ("unfinished_begin", "a begin (B) has no end (E): lasts to the trace's end"),
+            Self::EndArguments => ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept"),
+            Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
+            Self::UnknownMetadata => ("unknown_metadata", "a metadata event (M) is not read: skipped"),
+            Self::DuplicateKey => ("duplicate_key", "a key stands twice in the header: the last one was kept"),
+            Self::DuplicateNode => ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked"),
+            Self::MissingParent => ("missing_parent", "a node's parent is not in the file: kept without one"),
+            Self::MissingLaunch => ("missing_launch", "a device event's launch is not in the file: kept without one"),
+            Self::UnfinishedExecutionTrace => {
+                ("unfinished_execution_trace", "the Execution Trace was not finished: complete nodes were read")
+            }
+        }
+    }
+}
+
+/// One kind of defect, how often, and where first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// What was wrong.
+    pub kind: WarningKind,
+    /// How often.
+    pub count: u64,
+    /// The first place.
+    pub first: Position,
+}
+
+/// All defects of a trace, one entry a kind, in the order of first sight.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Warnings(Vec<Warning>);
+
+impl Warnings {
+    /// Counts one defect; `position` is asked for only the first time.
+    pub fn push(&mut self, kind: WarningKind, position: impl FnOnce() -> Position) {
+        self.push_many(kind, 1, position);
+    }
+
+    /// Counts `count` defects of one kind; does nothing for 0.
+    pub fn push_many(&mut self, kind: WarningKind, count: u64, position: impl FnOnce() -> Position) {
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|warning| warning.kind == kind) {
+            Some(warning) => warning.count += count,
+            None => self.0.push(Warning { kind, count, first: position() }),
+        }
+    }
+
+    /// The entries.
+    pub fn iter(&self) -> std::slice::Iter<'_, Warning> {
+        self.0.iter()
+    }
+
+    /// How often a kind was seen.
+    pub fn count(&self, kind: WarningKind) -> u64 {
+        self.iter().find(|warning| warning.kind == kind).map_or(0, |warning| warning.count)
+    }
+}
+
+impl<'a> IntoIterator for &'a Warnings {
+    type Item = &'a Warning;
+    type IntoIter = std::slice::Iter<'a, Warning>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,3 @@
+//! From a trace to bytes.
+
+pub mod snapshot;
