@@ -25,7 +25,7 @@ NPM := npm --prefix wasm --silent run
 .PHONY: help setup build wasm demo lint format check test test-rust test-web test-py notebooks bench wheel fixtures clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
 
 setup: $(DEV) $(TORCH) $(NODE) ## everything that `make check` and `make test` need, into .venv, node_modules and .cache
 	@scripts/wasm-toolchain.sh

@@ -1,0 +1,129 @@
+"""Who may import whom in the core, and between the crates, as ARCHITECTURE.md draws it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+import pytest
+from rules import rust, tree
+from rules.layers import Edge, Layers, findings
+
+pytestmark = pytest.mark.unit
+
+LAYERS = Layers(
+    modules={
+        "base": {"error", "warning", "time", "id", "strings"},
+        "json": {"json"},
+        "table": {"table"},
+        "trace": {"trace"},
+        "read": {"read"},
+        "write": {"write"},
+        "link": {"link"},
+        "analyze": {"analyze"},
+        "view": {"view"},
+    },
+    may_import={
+        "base": set(),
+        "json": {"base"},
+        "table": {"base", "json", "trace", "link"},
+        "trace": {"base", "json"},
+        "read": {"base", "json", "trace"},
+        "write": {"base", "json", "trace"},
+        "link": {"base", "json", "trace"},
+        "analyze": {"base", "json", "table", "trace", "link"},
+        "view": {"base", "json", "table", "trace", "link", "analyze"},
+    },
+    exceptions={
+        ("read", "write"): "the snapshot's layout is one: what write/snapshot.rs lays down, read/snapshot.rs takes up"
+    },
+)
+
+STRICT = LAYERS._replace(exceptions={})
+
+# What no other crate may depend on: each host's own bridge stays in that host.
+BRIDGES = {
+    "core": {"arrow", "js-sys", "kinetoscope-py", "kinetoscope-wasm", "pyo3", "wasm-bindgen"},
+    "py": {"js-sys", "kinetoscope-wasm", "wasm-bindgen"},
+    "wasm": {"arrow", "kinetoscope-py", "pyo3"},
+}
+
+
+def edges(sources: dict[str, str]) -> list[Edge]:
+    """Imports between the top-level modules; `lib.rs` is the table of contents and may name them all."""
+    found: list[Edge] = []
+    for name, source in sources.items():
+        path = PurePosixPath(name.removeprefix("core/src/"))
+        if path.name in {"lib.rs", "tests.rs"}:
+            continue
+        top = path.parts[0].removesuffix(".rs")
+        found += [Edge(f"{name}:{line}", top, target) for line, target in rust.imports(str(path), source)]
+    return found
+
+
+def bridges(crate: str, manifest: str) -> list[str]:
+    """Dependencies that belong to another crate."""
+    names = re.findall(r"^([\w-]+)(?:\.workspace)? *=", manifest, re.MULTILINE)
+    return [
+        f"{crate}/Cargo.toml: {name} may not enter {crate}"
+        for name in names
+        if any(name == bridge or name.startswith(f"{bridge}-") for bridge in BRIDGES[crate])
+    ]
+
+
+def test_core() -> None:
+    sources = {name: tree.text(name) for name in tree.under("core/src", ".rs")}
+    found = findings(LAYERS, edges(sources))
+    assert not found, "\n".join(found)
+
+
+def test_crates() -> None:
+    assert [line for crate in BRIDGES for line in bridges(crate, tree.text(f"{crate}/Cargo.toml"))] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("json.rs", "use crate::trace::Trace;", "json (json) may not import trace (trace)"),
+        ("json.rs", "use crate::{error::{Error, Position}, read::{self, Input}};", "may not import read (read)"),
+        ("trace/event.rs", "use super::super::view;", "trace (trace) may not import view (view)"),
+        ("link/mod.rs", "use super::analyze::summary;", "link (link) may not import analyze (analyze)"),
+        ("time.rs", "fn f() -> crate::json::Text { '\"'; }", "time (base) may not import json (json)"),
+        ("view/mod.rs", "use crate::Trace;", "expected every module in a layer, found Trace in none"),
+        ("error.rs", 'use crate::write::Snapshot; // "', "error (base) may not import write (write)"),
+    ],
+)
+def test_an_import_upwards_is_found(path: str, source: str, found: str) -> None:
+    (line,) = findings(STRICT, edges({f"core/src/{path}": source}))
+    assert line.startswith(f"core/src/{path}:1: ")
+    assert line.endswith(found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// use crate::view;\n/* crate::view::x */",
+        'const TEXT: &str = "use crate::view;";',
+        'const TEXT: &str = r#"a " use crate::view;"#;',
+        "use crate::error::Error;\nuse super::element::Element;",
+        "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::view::query;\n}",
+    ],
+)
+def test_what_is_no_import_upwards_is_let_be(source: str) -> None:
+    assert findings(STRICT, edges({"core/src/read/kineto.rs": source})) == []
+
+
+def test_a_cycle_within_a_layer_is_found() -> None:
+    sources = {"core/src/time.rs": "use crate::id::A;", "core/src/id.rs": "use crate::time::B;"}
+    assert findings(STRICT, edges(sources)) == ["cycle through id, time"]
+
+
+def test_an_exception_is_for_something() -> None:
+    layers = STRICT._replace(exceptions={("json", "trace"): "reason"})
+    assert findings(layers, edges({"core/src/json.rs": "use crate::trace::Trace;"})) == []
+    assert findings(layers, []) == ["exception ('json', 'trace'): nothing needs it"]
+
+
+def test_a_bridge_in_the_wrong_crate_is_found() -> None:
+    assert bridges("core", "[dependencies]\npyo3.workspace = true\n") == ["core/Cargo.toml: pyo3 may not enter core"]
+    assert bridges("wasm", '[dependencies]\narrow-array = "1"\n') == ["wasm/Cargo.toml: arrow-array may not enter wasm"]
