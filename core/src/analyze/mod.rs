@@ -1,1 +1,14 @@
-//! (to come)
+//! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
+
+mod coverage;
+pub mod interval;
+mod kernel;
+mod operator;
+mod selection;
+mod summary;
+
+pub use coverage::{Coverage, coverage};
+pub use kernel::{KernelRow, kernels};
+pub use operator::{OperatorRow, operators};
+pub use selection::Selection;
+pub use summary::{DeviceRow, HealthRow, IterationRow, KindRow, Summary, summary};

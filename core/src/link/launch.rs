@@ -6,7 +6,7 @@ use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::args::ArgKey;
 use crate::trace::kind::EventKind;
-use crate::warning::WarningKind;
+use crate::warning::{WarningKind, Warnings};
 
 /// Device events of each launch: pairs of launch and device event, sorted.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +18,11 @@ impl Launched {
         let start = self.0.partition_point(|(row, _)| (*row as usize) < launch);
         let end = self.0.partition_point(|(row, _)| (*row as usize) <= launch);
         self.0[start..end].iter().map(|(_, device)| *device as usize)
+    }
+
+    /// The pair at a place in the list of all launches with their device events.
+    pub fn pair(&self, at: usize) -> Option<(u32, u32)> {
+        self.0.get(at).copied()
     }
 
     /// How many device events have a launch.
@@ -32,7 +37,7 @@ impl Launched {
 }
 
 /// Joins device work and launches on `correlation`. One launch may have many device events (graphs).
-pub(super) fn link_launches(trace: &mut Trace) -> (OptionalColumn, Launched) {
+pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, Launched) {
     let events = &trace.events;
     let correlation = |row| {
         let id = trace.args.identifier(&trace.strings, events.args(row), ArgKey::Correlation);
@@ -65,7 +70,7 @@ pub(super) fn link_launches(trace: &mut Trace) -> (OptionalColumn, Launched) {
     }
     launched.sort_unstable();
     let event = first_missing.map(u64::from);
-    trace.warnings.push_many(WarningKind::MissingLaunch, num_missing, || Position { event, ..Position::default() });
+    warnings.push_many(WarningKind::MissingLaunch, num_missing, || Position { event, ..Position::default() });
     (launch, Launched(launched))
 }
 

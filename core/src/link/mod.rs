@@ -1,13 +1,22 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
+mod device_time;
+mod edge;
 mod flow;
 mod iteration;
 mod launch;
 mod nesting;
 mod record;
 
+use std::sync::OnceLock;
+
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
+use crate::trace::args::ArgKey;
+use crate::trace::tensor::{TensorUse, tensor_uses};
+use crate::warning::{Warning, Warnings};
+pub use device_time::DeviceTime;
+pub use edge::{Edge, EdgeKind};
 pub use flow::ForwardBackward;
 pub use iteration::Iteration;
 pub use launch::Launched;
@@ -25,6 +34,8 @@ pub struct Links {
     pub launched: Launched,
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its launch.
     pub operator: OptionalColumn,
+    /// Device time of host events.
+    pub device_time: DeviceTime,
     /// Operators and nodes that share a record id.
     pub record: RecordLinks,
     /// Operators of the forward pass with the operators of the backward pass they caused.
@@ -33,6 +44,8 @@ pub struct Links {
     pub iterations: Vec<Iteration>,
     /// Row in `iterations`.
     pub iteration: OptionalColumn,
+    /// What could not be linked and should have been.
+    pub warnings: Warnings,
 }
 
 /// A trace with its links.
@@ -42,13 +55,37 @@ pub struct LinkedTrace {
     pub trace: Trace,
     /// What was derived.
     pub links: Links,
+    tensors: OnceLock<Vec<TensorUse>>,
+    edges: OnceLock<Vec<Edge>>,
 }
 
 impl LinkedTrace {
-    /// Links a trace; defects found on the way are added to its warnings.
-    pub fn new(mut trace: Trace) -> Self {
-        let links = link(&mut trace);
-        Self { trace, links }
+    /// Links a trace.
+    pub fn new(trace: Trace) -> Self {
+        let links = link(&trace);
+        Self { trace, links, tensors: OnceLock::new(), edges: OnceLock::new() }
+    }
+
+    /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
+    pub fn tensors(&self) -> &[TensorUse] {
+        self.tensors.get_or_init(|| tensor_uses(&self.trace.nodes, &self.trace.strings))
+    }
+
+    /// All defects: those of the files, then those found while linking.
+    pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.trace.warnings.iter().chain(&self.links.warnings)
+    }
+
+    /// All links as edges; listed when first asked for.
+    pub fn edge_list(&self) -> &[Edge] {
+        self.edges.get_or_init(|| self.edges().collect())
+    }
+
+    /// The number that an event shares with its node in the Execution Trace; 0 is none.
+    pub fn record_id(&self, row: usize) -> Option<u64> {
+        let trace = &self.trace;
+        let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
+        id.filter(|id| *id != 0)
     }
 
     /// Time in an event that is in none of its children, in nanoseconds; a device event's whole duration.
@@ -57,12 +94,14 @@ impl LinkedTrace {
     }
 }
 
-fn link(trace: &mut Trace) -> Links {
+fn link(trace: &Trace) -> Links {
+    let mut warnings = Warnings::default();
     let nesting = nesting::nest(trace);
-    let (launch, launched) = launch::link_launches(trace);
+    let (launch, launched) = launch::link_launches(trace, &mut warnings);
     let operator = launch::own(trace, &nesting, &launch);
-    let record = record::link_records(trace);
+    let device_time = device_time::attribute(trace, &nesting, &operator);
+    let record = record::link_records(trace, &mut warnings);
     let forward_backward = flow::link_forward_backward(trace, &nesting);
     let (iterations, iteration) = iteration::find_iterations(trace, &launch);
-    Links { nesting, launch, launched, operator, record, forward_backward, iterations, iteration }
+    Links { nesting, launch, launched, operator, device_time, record, forward_backward, iterations, iteration, warnings }
 }

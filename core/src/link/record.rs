@@ -6,7 +6,7 @@ use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::args::ArgKey;
-use crate::warning::WarningKind;
+use crate::warning::{WarningKind, Warnings};
 
 /// Joined on `Record function id` and `rf_id`, where 0 is none.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub struct RecordLinks {
     pub parent_of_node: OptionalColumn,
 }
 
-pub(super) fn link_records(trace: &mut Trace) -> RecordLinks {
+pub(super) fn link_records(trace: &Trace, warnings: &mut Warnings) -> RecordLinks {
     let mut by_record: FxHashMap<u64, u32> = FxHashMap::default();
     for (row, node) in trace.nodes.iter().enumerate() {
         if node.record_id != 0 {
@@ -46,11 +46,11 @@ pub(super) fn link_records(trace: &mut Trace) -> RecordLinks {
             }
         }
     }
-    link_parents(trace, &mut links);
+    link_parents(trace, &mut links, warnings);
     links
 }
 
-fn link_parents(trace: &mut Trace, links: &mut RecordLinks) {
+fn link_parents(trace: &Trace, links: &mut RecordLinks, warnings: &mut Warnings) {
     let mut by_id: FxHashMap<u64, u32> = FxHashMap::default();
     let (mut duplicates, mut missing) = (Places::default(), Places::default());
     for (row, node) in trace.nodes.iter().enumerate() {
@@ -65,8 +65,8 @@ fn link_parents(trace: &mut Trace, links: &mut RecordLinks) {
             None => missing.add(row),
         }
     }
-    trace.warnings.push_many(WarningKind::DuplicateNode, duplicates.count, || duplicates.position());
-    trace.warnings.push_many(WarningKind::MissingParent, missing.count, || missing.position());
+    warnings.push_many(WarningKind::DuplicateNode, duplicates.count, || duplicates.position());
+    warnings.push_many(WarningKind::MissingParent, missing.count, || missing.position());
 }
 
 #[derive(Debug, Default)]

@@ -110,6 +110,9 @@ impl Builder {
                 Some(_) => return None,
             }
         }
+        if fields.len() == args.template(begin).fields().len() {
+            return Some(begin);
+        }
         let template = self.trace.args.push(Template::new(fields, &self.trace.strings));
         Some(ArgsRef { template, start: self.trace.args.push_values(&values) })
     }

@@ -39,7 +39,6 @@ const KNOWN: [(ArgKey, &[&str]); 27] = [
     (ArgKey::ExternalId, &["External id", "external id"]),
     (ArgKey::RecordId, &["Record function id"]),
     (ArgKey::SeqNum, &["Sequence number"]),
-    (ArgKey::ForwardThread, &["Fwd thread id"]),
     (ArgKey::InputShapes, &["Input Dims", "Input dims"]),
     (ArgKey::InputTypes, &["Input type"]),
     (ArgKey::InputStrides, &["Input Strides"]),
@@ -51,18 +50,22 @@ const KNOWN: [(ArgKey, &[&str]); 27] = [
     (ArgKey::Registers, &["registers per thread"]),
     (ArgKey::SharedMemory, &["shared memory"]),
     (ArgKey::Occupancy, &["est. achieved occupancy %"]),
-    (ArgKey::Device, &["device"]),
-    (ArgKey::Stream, &["stream"]),
     (ArgKey::Collective, &["Collective name"]),
     (ArgKey::Dtype, &["dtype"]),
     (ArgKey::InElems, &["In msg nelems"]),
     (ArgKey::OutElems, &["Out msg nelems"]),
     (ArgKey::GroupSize, &["Group size"]),
     (ArgKey::GroupName, &["Process Group Name"]),
+    (ArgKey::ForwardThread, &["Fwd thread id"]),
+    (ArgKey::Device, &["device"]),
+    (ArgKey::Stream, &["stream"]),
     (ArgKey::PythonId, &["Python id"]),
     (ArgKey::PythonParentId, &["Python parent id"]),
     (ArgKey::CallStack, &["Call stack"]),
 ];
+
+/// The first of the known keys that have a column of their own in the table of events.
+const NUM_COLUMNS: usize = KNOWN.len() - 6;
 
 /// A key that the core itself reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +76,6 @@ pub enum ArgKey {
     ExternalId,
     RecordId,
     SeqNum,
-    ForwardThread,
     InputShapes,
     InputTypes,
     InputStrides,
@@ -85,14 +87,15 @@ pub enum ArgKey {
     Registers,
     SharedMemory,
     Occupancy,
-    Device,
-    Stream,
     Collective,
     Dtype,
     InElems,
     OutElems,
     GroupSize,
     GroupName,
+    ForwardThread,
+    Device,
+    Stream,
     PythonId,
     PythonParentId,
     CallStack,
@@ -305,17 +308,17 @@ impl Args {
         }
     }
 
-    /// A known key's text: JSON, but for a string, which comes without its quotes.
-    pub fn text(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<String> {
+    /// Appends a known key's text: JSON, but for a string, which comes without its quotes. False when it is absent.
+    pub fn write_text(&self, strings: &Strings, args: ArgsRef, key: ArgKey, out: &mut String) -> bool {
         match self.template(args).places[key as usize] {
-            Place::Absent => None,
-            Place::Slot { .. } => self.number(strings, args, key).map(|number| {
-                let mut out = String::new();
-                number.write(&mut out);
-                out
-            }),
-            Place::Json(text) => Some(plain_text(strings.text(text))),
+            Place::Absent => return false,
+            Place::Slot { index, scale } => {
+                Number { mantissa: self.values[args.start as usize + usize::from(index)], scale }.write(out);
+            }
+            Place::Json(text) if strings.text(text).starts_with('"') => out.push_str(&plain_text(strings.text(text))),
+            Place::Json(text) => out.push_str(strings.text(text)),
         }
+        true
     }
 
     /// All keys and values of an event as JSON texts, in the order of the file.
@@ -334,22 +337,31 @@ impl Args {
         })
     }
 
-    /// The keys that no known column holds, as one JSON object; empty text when there are none.
+    /// Appends the keys that no known column holds, as one JSON object; nothing when there are none.
     pub fn rest_json(&self, strings: &Strings, args: ArgsRef, out: &mut String) {
-        let start = out.len();
-        for (key, value) in self.pairs(strings, args) {
-            if KNOWN.iter().any(|(_, spellings)| spellings.contains(&key)) {
-                continue;
-            }
-            out.push(if out.len() == start { '{' } else { ',' });
-            json::write_string(out, key);
-            out.push(':');
-            out.push_str(&value);
-        }
-        if out.len() > start {
-            out.push('}');
-        }
+        let is_rest = |key: &str| !KNOWN[..NUM_COLUMNS].iter().any(|(_, spellings)| spellings.contains(&key));
+        write_object(self.pairs(strings, args).filter(|(key, _)| is_rest(key)), out);
     }
+
+    /// Appends all keys as one JSON object; false when there are none.
+    pub fn write_json(&self, strings: &Strings, args: ArgsRef, out: &mut String) -> bool {
+        write_object(self.pairs(strings, args), out)
+    }
+}
+
+fn write_object<'a>(pairs: impl Iterator<Item = (&'a str, String)>, out: &mut String) -> bool {
+    let start = out.len();
+    for (key, value) in pairs {
+        out.push(if out.len() == start { '{' } else { ',' });
+        json::write_string(out, key);
+        out.push(':');
+        out.push_str(&value);
+    }
+    let has_any = out.len() > start;
+    if has_any {
+        out.push('}');
+    }
+    has_any
 }
 
 /// A JSON string's text, or the JSON itself when it is no string.

@@ -1,3 +1,224 @@
-//! x
-/// x
-pub fn write_snapshot() {}
+//! The snapshot: a trace's columns, small enough to travel inside a page.
+//!
+//! `MAGIC`, a version byte, then a deflate stream of [`Columns`] in postcard's encoding. Only what was recorded is in
+//! it; links are found again after loading. Times are differences to the event before on the same track, numbers of
+//! arguments differences to the number before with the same key: most become small, and deflate does the rest.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Position};
+use crate::id::{StrId, TrackId};
+use crate::trace::Trace;
+use crate::trace::args::{ArgsRef, Field, FieldValue};
+use crate::trace::flow::{Counter, FlowId, FlowPhase};
+use crate::trace::node::Node;
+use crate::trace::track::{Process, Track};
+use crate::warning::WarningKind;
+
+/// First bytes of every snapshot.
+pub const MAGIC: &[u8] = b"kscope\0";
+/// The version written and read.
+pub const VERSION: u8 = 1;
+
+/// What a snapshot holds, in the order of its encoding.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
+pub struct Columns {
+    pub strings: Vec<String>,
+    pub header: Vec<(StrId, StrId)>,
+    pub execution_header: Vec<(StrId, StrId)>,
+    pub has_coarse_times: bool,
+    pub tracks: Vec<Track>,
+    pub processes: Vec<Process>,
+    pub templates: Vec<Vec<Field>>,
+    pub events: EventColumns,
+    pub instants: PointColumns,
+    pub flows: PointColumns,
+    pub flow_phases: Vec<FlowPhase>,
+    pub flow_ids: Vec<i64>,
+    pub flow_names: Vec<(u32, StrId)>,
+    pub counters: Vec<Counter>,
+    pub nodes: Vec<Node>,
+    /// Numbers of arguments by key, as differences; events first, then instants.
+    pub values: Vec<(StrId, Vec<i64>)>,
+    pub warnings: Vec<(WarningKind, u64, Option<String>, Option<u64>, Option<u64>)>,
+}
+
+/// Columns of events.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "as above")]
+pub struct EventColumns {
+    pub points: PointColumns,
+    pub durs: Vec<i64>,
+}
+
+/// Columns of what has a place and a time.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "as above")]
+pub struct PointColumns {
+    pub positions: Vec<u32>,
+    pub names: Vec<StrId>,
+    pub categories: Vec<StrId>,
+    pub tracks: Vec<TrackId>,
+    pub times: Vec<i64>,
+    pub templates: Vec<u32>,
+}
+
+/// The trace as a snapshot.
+///
+/// # Errors
+/// Never for a trace that was read; the encoder's own errors are passed on.
+///
+/// ```
+/// use kinetoscope::{Input, Limits, read, write_snapshot, read::snapshot::read_snapshot};
+/// let json = br#"[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]"#;
+/// let trace = read(&[Input::new(json)], Limits::default())?;
+/// let again = read_snapshot(&write_snapshot(&trace)?, Limits::default())?;
+/// assert_eq!(again.events, trace.events);
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
+    let encode = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let columns = postcard::to_stdvec(&columns(trace))?;
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&columns)?;
+        Ok(encoder.finish()?)
+    };
+    let body = encode().map_err(|error| ErrorKind::Malformed {
+        expected: "a trace that can be encoded",
+        found: error.to_string(),
+        position: Position::default(),
+    })?;
+    Ok([MAGIC, &[VERSION], &body].concat())
+}
+
+fn columns(trace: &Trace) -> Columns {
+    let mut values = ValueStreams::default();
+    let (events, strings) = (&trace.events, &trace.strings);
+    for row in 0..events.len() {
+        values.push(trace, events.args(row));
+    }
+    for instant in &trace.instants {
+        values.push(trace, instant.args);
+    }
+    Columns {
+        strings: strings.iter().map(str::to_owned).collect(),
+        header: trace.header.clone(),
+        execution_header: trace.execution_header.clone(),
+        has_coarse_times: trace.has_coarse_times,
+        tracks: trace.tracks.clone(),
+        processes: trace.processes.clone(),
+        templates: trace.args.templates().iter().map(|template| template.fields().to_vec()).collect(),
+        events: event_columns(trace),
+        instants: instant_columns(trace),
+        flows: flow_columns(trace),
+        flow_phases: trace.flows.iter().map(|flow| flow.phase).collect(),
+        flow_ids: flow_ids(trace),
+        flow_names: flow_names(trace),
+        counters: trace.counters.clone(),
+        nodes: trace.nodes.clone(),
+        values: values.streams,
+        warnings: warnings(trace),
+    }
+}
+
+fn event_columns(trace: &Trace) -> EventColumns {
+    let events = &trace.events;
+    let times = events.track.iter().zip(&events.start).map(|(track, start)| (*track, start.0));
+    let points = PointColumns {
+        positions: differences(events.position.iter().copied()),
+        names: events.name.clone(),
+        categories: events.category.clone(),
+        tracks: events.track.clone(),
+        times: times_by_track(times),
+        templates: events.template.iter().map(|template| template.0).collect(),
+    };
+    EventColumns { points, durs: events.dur.iter().map(|dur| dur.0).collect() }
+}
+
+fn instant_columns(trace: &Trace) -> PointColumns {
+    let rows = &trace.instants;
+    PointColumns {
+        positions: differences(rows.iter().map(|row| row.position)),
+        names: rows.iter().map(|row| row.name).collect(),
+        categories: rows.iter().map(|row| row.category).collect(),
+        tracks: rows.iter().map(|row| row.track).collect(),
+        times: times_by_track(rows.iter().map(|row| (row.track, row.time.0))),
+        templates: rows.iter().map(|row| row.args.template.0).collect(),
+    }
+}
+
+fn flow_columns(trace: &Trace) -> PointColumns {
+    let rows = &trace.flows;
+    PointColumns {
+        positions: differences(rows.iter().map(|row| row.position)),
+        names: rows.iter().map(|row| row.name).collect(),
+        categories: rows.iter().map(|row| row.category).collect(),
+        tracks: rows.iter().map(|row| row.track).collect(),
+        times: times_by_track(rows.iter().map(|row| (row.track, row.time.0))),
+        templates: Vec::new(),
+    }
+}
+
+fn flow_ids(trace: &Trace) -> Vec<i64> {
+    let mut last = 0_i64;
+    let difference = |id: i64| id.wrapping_sub(std::mem::replace(&mut last, id));
+    let number = |id| match id {
+        FlowId::Number(number) => number as i64,
+        FlowId::Text(_) => 0,
+    };
+    trace.flows.iter().map(|flow| number(flow.id)).map(difference).collect()
+}
+
+fn flow_names(trace: &Trace) -> Vec<(u32, StrId)> {
+    let name = |(row, id): (usize, FlowId)| match id {
+        FlowId::Number(_) => None,
+        FlowId::Text(name) => Some((row as u32, name)),
+    };
+    trace.flows.iter().map(|flow| flow.id).enumerate().filter_map(name).collect()
+}
+
+fn warnings(trace: &Trace) -> Vec<(WarningKind, u64, Option<String>, Option<u64>, Option<u64>)> {
+    let row = |warning: &crate::warning::Warning| {
+        let first = &warning.first;
+        (warning.kind, warning.count, first.file.as_deref().map(str::to_owned), first.byte, first.event)
+    };
+    trace.warnings.iter().map(row).collect()
+}
+
+fn differences(positions: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut last = 0;
+    positions.map(|position| position.wrapping_sub(std::mem::replace(&mut last, position))).collect()
+}
+
+fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Vec<i64> {
+    let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
+    rows.map(|(track, time)| time.wrapping_sub(last.insert(track, time).unwrap_or(0))).collect()
+}
+
+/// Numbers of arguments, a stream a key, each as the difference to the one before.
+#[derive(Debug, Default)]
+struct ValueStreams {
+    streams: Vec<(StrId, Vec<i64>)>,
+    by_key: FxHashMap<StrId, (usize, i64)>,
+}
+
+impl ValueStreams {
+    fn push(&mut self, trace: &Trace, args: ArgsRef) {
+        let slots = trace.args.template(args).fields().iter().filter(|field| matches!(field.value, FieldValue::Slot(_)));
+        for (field, value) in slots.zip(trace.args.values(args)) {
+            let streams = &mut self.streams;
+            let (stream, last) = self.by_key.entry(field.key).or_insert_with(|| {
+                streams.push((field.key, Vec::new()));
+                (streams.len() - 1, 0)
+            });
+            streams[*stream].1.push(value.wrapping_sub(*last));
+            *last = *value;
+        }
+    }
+}

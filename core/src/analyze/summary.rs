@@ -1,0 +1,203 @@
+//! One screen about a trace: how long, how busy, what took the time, what is wrong with it.
+
+use serde::Serialize;
+
+use super::coverage::{Coverage, coverage};
+use super::interval::{clip, total_ns, union};
+use super::kernel::{KernelRow, kernels};
+use super::operator::{OperatorRow, operators};
+use super::selection::Selection;
+use crate::time::TimeRange;
+use crate::trace::kind::EventKind;
+
+/// How many operators and kernels a summary shows.
+const TOP: usize = 20;
+
+/// What [`summary`] says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Start of the span, as the file counts time.
+    pub start_ns: i64,
+    /// Length of the span.
+    pub duration_ns: i64,
+    /// Events that overlap the span.
+    pub num_events: u64,
+    /// Nodes of the Execution Trace.
+    pub num_nodes: u64,
+    /// Devices with work, in the order of their numbers.
+    pub devices: Vec<DeviceRow>,
+    /// Time by kind of event, in the order of the kinds.
+    pub time_by_kind: Vec<KindRow>,
+    /// Iterations in the order of time.
+    pub iterations: Vec<IterationRow>,
+    /// Operators of the most time, and how many there are in all.
+    pub operators: Vec<OperatorRow>,
+    /// How many different operators there are.
+    pub num_operators: u64,
+    /// Kernels, copies and fills of the most time.
+    pub kernels: Vec<KernelRow>,
+    /// How many different ones there are.
+    pub num_kernels: u64,
+    /// Defects survived.
+    pub health: Vec<HealthRow>,
+    /// How much was linked, over the whole trace.
+    pub coverage: Coverage,
+}
+
+/// A device's work.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceRow {
+    /// Its number.
+    pub device: Option<i64>,
+    /// Its name, where the file gives one.
+    pub name: String,
+    /// Time with at least one kernel, copy or fill running.
+    pub busy_ns: i64,
+    /// `busy_ns` over the span.
+    pub busy_share: f64,
+    /// Kernels, copies and fills that ran.
+    pub num_events: u64,
+}
+
+/// Time of one kind of event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindRow {
+    /// The kind.
+    pub kind: &'static str,
+    /// Events of it.
+    pub count: u64,
+    /// `Σ dur`, which counts nested time more than once.
+    pub total_ns: i64,
+    /// `Σ (dur − Σ dur of children)`, which does not.
+    pub self_ns: i64,
+}
+
+/// An iteration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IterationRow {
+    /// Its number.
+    pub iteration: i64,
+    /// Its start, as the file counts time.
+    pub start_ns: i64,
+    /// Its duration on the host.
+    pub dur_ns: i64,
+    /// Time inside it with device work running, on any device.
+    pub device_busy_ns: i64,
+}
+
+/// A kind of defect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HealthRow {
+    /// Its short name.
+    pub kind: &'static str,
+    /// What was found and what was done.
+    pub message: &'static str,
+    /// How often.
+    pub count: u64,
+    /// The first place.
+    pub first: String,
+}
+
+/// Sums up a selection.
+///
+/// ```
+/// use kinetoscope::analyze::{Selection, summary};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}]"#;
+/// let linked = LinkedTrace::new(read(&[Input::new(json)], Limits::default())?);
+/// let summary = summary(&Selection::all(&linked));
+/// assert_eq!((summary.duration_ns, summary.operators[0].self_ns), (2_000, 2_000));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn summary(selection: &Selection<'_>) -> Summary {
+    let linked = selection.linked;
+    let span = selection.span();
+    let (mut operators, mut kernels) = (operators(selection), kernels(selection));
+    let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
+    operators.truncate(TOP);
+    kernels.truncate(TOP);
+    Summary {
+        start_ns: span.start.0,
+        duration_ns: span.dur().0,
+        num_events: selection.rows().count() as u64,
+        num_nodes: linked.trace.nodes.len() as u64,
+        devices: devices(selection),
+        time_by_kind: time_by_kind(selection),
+        iterations: iterations(selection),
+        operators,
+        num_operators,
+        kernels,
+        num_kernels,
+        health: health(selection),
+        coverage: coverage(linked),
+    }
+}
+
+/// Where devices work, as disjoint ranges, with how many events there are.
+fn work(selection: &Selection<'_>, is_wanted: impl Fn(usize) -> bool) -> (Vec<TimeRange>, u64) {
+    let kinds = &selection.linked.trace.events.kind;
+    let rows = selection.rows().filter(|row| kinds[*row].is_device_work() && is_wanted(*row));
+    let ranges: Vec<_> = rows.map(|row| selection.time(row)).collect();
+    let count = ranges.len() as u64;
+    (union(ranges), count)
+}
+
+fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
+    let trace = &selection.linked.trace;
+    let device_of = |row: usize| trace.track(trace.events.track[row]).stream.and_then(|stream| stream.device);
+    let is_work = |row: &usize| trace.events.kind[*row].is_device_work();
+    let mut numbers: Vec<_> = selection.rows().filter(is_work).map(device_of).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let names = trace.device_names();
+    let span_ns = selection.span().dur().0.max(1);
+    let row = |device: Option<i64>| {
+        let (busy, num_events) = work(selection, |row| device_of(row) == device);
+        let busy_ns = total_ns(&busy);
+        let name = device.and_then(|device| names.get(usize::try_from(device).ok()?)).cloned().unwrap_or_default();
+        DeviceRow { device, name, busy_ns, busy_share: busy_ns as f64 / span_ns as f64, num_events }
+    };
+    numbers.into_iter().map(row).collect()
+}
+
+fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
+    let self_ns = selection.self_ns();
+    let mut rows = EventKind::ALL.map(|kind| KindRow { kind: kind.name(), count: 0, total_ns: 0, self_ns: 0 });
+    for row in selection.rows() {
+        let kind = &mut rows[selection.linked.trace.events.kind[row] as usize];
+        kind.count += 1;
+        kind.total_ns += selection.dur_ns(row);
+        kind.self_ns += self_ns[row];
+    }
+    rows.into_iter().filter(|row| row.count > 0).collect()
+}
+
+fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
+    let (busy, _) = work(selection, |_| true);
+    let span = selection.span();
+    let inside = selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
+    let row = |iteration: &crate::link::Iteration| {
+        let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
+        // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
+        let first = busy.partition_point(|busy| busy.end <= range.start);
+        let last = busy.partition_point(|busy| busy.start < range.end).max(first);
+        let device_busy_ns = busy[first..last].iter().map(|busy| clip(*busy, range).dur().0).sum();
+        IterationRow {
+            iteration: iteration.number,
+            start_ns: iteration.start.0,
+            dur_ns: iteration.dur.0,
+            device_busy_ns,
+        }
+    };
+    inside.map(row).collect()
+}
+
+fn health(selection: &Selection<'_>) -> Vec<HealthRow> {
+    let row = |warning: &crate::warning::Warning| HealthRow {
+        kind: warning.kind.name(),
+        message: warning.kind.message(),
+        count: warning.count,
+        first: warning.first.to_string(),
+    };
+    selection.linked.warnings().map(row).collect()
+}

@@ -1,0 +1,94 @@
+//! The table of events.
+
+use super::{Column, Table, float, int, put, text, uint};
+use crate::link::LinkedTrace;
+use crate::trace::args::ArgKey;
+
+/// One row an event that has a duration.
+pub(super) static EVENTS: Table = Table {
+    name: "events",
+    doc: "an event that has a duration (`X`, or a pair of `B` and `E`)",
+    num_rows: |linked| linked.trace.events.len(),
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column] = &[
+    int("id", |linked, row| Some(id(linked, row as u32))),
+    text("name", |linked, row, out| put(out, linked.trace.event_name(row))),
+    text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.events.category[row]))),
+    text("kind", |linked, row, out| put(out, linked.trace.events.kind[row].name())),
+    text("process", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).process))),
+    text("thread", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).thread))),
+    int("device", |linked, row| track(linked, row).stream?.device),
+    int("stream", |linked, row| track(linked, row).stream?.stream),
+    int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
+    int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
+    int("self_ns", |linked, row| Some(linked.self_ns(row))),
+    int("device_ns", |linked, row| host_only(linked, row, linked.links.device_time.total_ns[row])),
+    int("depth", |linked, row| Some(i64::from(linked.links.nesting.depth[row]))),
+    int("parent", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
+    int("iteration", |linked, row| {
+        linked.links.iteration.get(row).map(|at| linked.links.iterations[at as usize].number)
+    }),
+    uint("correlation_id", |linked, row| identifier(linked, row, ArgKey::Correlation)),
+    uint("external_id", |linked, row| identifier(linked, row, ArgKey::ExternalId)),
+    uint("record_id", |linked, row| identifier(linked, row, ArgKey::RecordId)),
+    int("seq_num", |linked, row| integer(linked, row, ArgKey::SeqNum)),
+    int("launch", |linked, row| linked.links.launch.get(row).map(|launch| id(linked, launch))),
+    int("operator", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
+    uint("node_id", |linked, row| {
+        linked.links.record.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
+    }),
+    text("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
+    text("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),
+    text("input_strides", |linked, row, out| arg_text(linked, row, ArgKey::InputStrides, out)),
+    text("concrete_inputs", |linked, row, out| arg_text(linked, row, ArgKey::ConcreteInputs, out)),
+    int("bytes", |linked, row| integer(linked, row, ArgKey::Bytes)),
+    float("bandwidth_gbps", |linked, row| number(linked, row, ArgKey::Bandwidth)),
+    text("grid", |linked, row, out| arg_text(linked, row, ArgKey::Grid, out)),
+    text("block", |linked, row, out| arg_text(linked, row, ArgKey::Block, out)),
+    int("registers", |linked, row| integer(linked, row, ArgKey::Registers)),
+    int("shared_memory_bytes", |linked, row| integer(linked, row, ArgKey::SharedMemory)),
+    float("occupancy", |linked, row| number(linked, row, ArgKey::Occupancy)),
+    text("collective", |linked, row, out| arg_text(linked, row, ArgKey::Collective, out)),
+    text("dtype", |linked, row, out| arg_text(linked, row, ArgKey::Dtype, out)),
+    int("in_elems", |linked, row| integer(linked, row, ArgKey::InElems)),
+    int("out_elems", |linked, row| integer(linked, row, ArgKey::OutElems)),
+    int("group_size", |linked, row| integer(linked, row, ArgKey::GroupSize)),
+    text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
+    text("args", |linked, row, out| {
+        let start = out.len();
+        linked.trace.args.rest_json(&linked.trace.strings, linked.trace.events.args(row), out);
+        out.len() > start
+    }),
+];
+
+/// What leaves the core as an event's id.
+pub(super) fn id(linked: &LinkedTrace, row: u32) -> i64 {
+    i64::from(linked.trace.events.position[row as usize])
+}
+
+fn track(linked: &LinkedTrace, row: usize) -> &crate::trace::track::Track {
+    linked.trace.track(linked.trace.events.track[row])
+}
+
+fn host_only(linked: &LinkedTrace, row: usize, value: i64) -> Option<i64> {
+    (!linked.trace.is_on_device(row)).then_some(value)
+}
+
+fn identifier(linked: &LinkedTrace, row: usize, key: ArgKey) -> Option<u64> {
+    linked.trace.args.identifier(&linked.trace.strings, linked.trace.events.args(row), key)
+}
+
+fn integer(linked: &LinkedTrace, row: usize, key: ArgKey) -> Option<i64> {
+    linked.trace.args.integer(&linked.trace.strings, linked.trace.events.args(row), key)
+}
+
+fn number(linked: &LinkedTrace, row: usize, key: ArgKey) -> Option<f64> {
+    let number = linked.trace.args.number(&linked.trace.strings, linked.trace.events.args(row), key)?;
+    Some(number.to_f64())
+}
+
+fn arg_text(linked: &LinkedTrace, row: usize, key: ArgKey, out: &mut String) -> bool {
+    linked.trace.args.write_text(&linked.trace.strings, linked.trace.events.args(row), key, out)
+}

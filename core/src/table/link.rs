@@ -1,0 +1,29 @@
+//! The table of links.
+
+use super::{Table, float, int, put, text, uint};
+use crate::link::{Edge, EdgeKind, LinkedTrace};
+
+/// One row an edge.
+pub(super) static LINKS: Table = Table {
+    name: "links",
+    doc: "a directed link between two events, or from an event to a node",
+    num_rows: |linked| linked.edge_list().len(),
+    columns: &[
+        int("source", |linked, row| Some(super::event::id(linked, edge(linked, row).source))),
+        int("target", |linked, row| match edge(linked, row).kind {
+            EdgeKind::Record => None,
+            _ => Some(super::event::id(linked, edge(linked, row).target)),
+        }),
+        uint("target_node", |linked, row| match edge(linked, row).kind {
+            EdgeKind::Record => Some(linked.trace.nodes[edge(linked, row).target as usize].id),
+            _ => None,
+        }),
+        text("kind", |linked, row, out| put(out, edge(linked, row).kind.name())),
+        text("how", |linked, row, out| put(out, edge(linked, row).kind.how())),
+        float("confidence", |_, _| Some(1.0)),
+    ],
+};
+
+fn edge(linked: &LinkedTrace, row: usize) -> Edge {
+    linked.edge_list()[row]
+}

@@ -1,0 +1,149 @@
+//! Tables: named columns over the rows of a linked trace. What leaves the core as a DataFrame is decided here.
+
+mod event;
+mod link;
+mod node;
+mod point;
+
+use std::ops::Range;
+
+use crate::link::LinkedTrace;
+use crate::warning::Warning;
+
+/// A table's name, its rows and its columns.
+#[derive(Debug)]
+pub struct Table {
+    /// The name it is asked for by.
+    pub name: &'static str,
+    /// What a row is.
+    pub doc: &'static str,
+    /// The number of rows.
+    pub num_rows: fn(&LinkedTrace) -> usize,
+    /// The columns.
+    pub columns: &'static [Column],
+}
+
+/// A column: its name, what it holds, and how a row's value is found.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// The name; times end in `_ns`, sizes in `_bytes`.
+    pub name: &'static str,
+    /// How a row's value is found.
+    pub get: Getter,
+}
+
+/// How a row's value is found, and of which type it is. A missing value is null.
+#[derive(Debug, Clone, Copy)]
+pub enum Getter {
+    /// Signed integers.
+    Int(fn(&LinkedTrace, usize) -> Option<i64>),
+    /// Identifiers.
+    UInt(fn(&LinkedTrace, usize) -> Option<u64>),
+    /// Floats.
+    Float(fn(&LinkedTrace, usize) -> Option<f64>),
+    /// Texts: appended to the given string; false for null.
+    Text(fn(&LinkedTrace, usize, &mut String) -> bool),
+}
+
+/// Values of a column for a range of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Signed integers.
+    Int(Vec<Option<i64>>),
+    /// Identifiers.
+    UInt(Vec<Option<u64>>),
+    /// Floats.
+    Float(Vec<Option<f64>>),
+    /// Texts, one after another, with the end of each.
+    Text {
+        /// All texts.
+        bytes: String,
+        /// Where each row's text ends in `bytes`.
+        ends: Vec<usize>,
+        /// Whether each row has a value.
+        valid: Vec<bool>,
+    },
+}
+
+impl Column {
+    /// The values of some rows.
+    pub fn values(&self, linked: &LinkedTrace, rows: Range<usize>) -> Values {
+        match self.get {
+            Getter::Int(get) => Values::Int(rows.map(|row| get(linked, row)).collect()),
+            Getter::UInt(get) => Values::UInt(rows.map(|row| get(linked, row)).collect()),
+            Getter::Float(get) => Values::Float(rows.map(|row| get(linked, row)).collect()),
+            Getter::Text(get) => {
+                let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
+                for row in rows {
+                    valid.push(get(linked, row, &mut bytes));
+                    ends.push(bytes.len());
+                }
+                Values::Text { bytes, ends, valid }
+            }
+        }
+    }
+}
+
+/// All tables of a trace.
+///
+/// ```
+/// use kinetoscope::table::{TABLES, table};
+/// assert_eq!(TABLES[0].name, "events");
+/// assert!(table("nodes").is_some());
+/// ```
+pub const TABLES: &[&Table] = &[
+    &event::EVENTS,
+    &point::INSTANTS,
+    &point::COUNTERS,
+    &point::FLOWS,
+    &point::ITERATIONS,
+    &node::NODES,
+    &node::TENSORS,
+    &link::LINKS,
+    &HEALTH,
+];
+
+/// The table of that name.
+pub fn table(name: &str) -> Option<&'static Table> {
+    TABLES.iter().copied().find(|table| table.name == name)
+}
+
+const fn int(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<i64>) -> Column {
+    Column { name, get: Getter::Int(get) }
+}
+
+const fn uint(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<u64>) -> Column {
+    Column { name, get: Getter::UInt(get) }
+}
+
+const fn float(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<f64>) -> Column {
+    Column { name, get: Getter::Float(get) }
+}
+
+const fn text(name: &'static str, get: fn(&LinkedTrace, usize, &mut String) -> bool) -> Column {
+    Column { name, get: Getter::Text(get) }
+}
+
+/// Appends a text; an empty one is null.
+fn put(out: &mut String, text: &str) -> bool {
+    out.push_str(text);
+    !text.is_empty()
+}
+
+static HEALTH: Table = Table {
+    name: "health",
+    doc: "a kind of defect survived",
+    num_rows: |linked| linked.warnings().count(),
+    columns: &[
+        text("kind", |linked, row, out| warning(linked, row).is_some_and(|warning| put(out, warning.kind.name()))),
+        int("count", |linked, row| warning(linked, row).map(|warning| warning.count as i64)),
+        text("message", |linked, row, out| warning(linked, row).is_some_and(|warning| put(out, warning.kind.message()))),
+        text("first", |linked, row, out| {
+            warning(linked, row).is_some_and(|warning| put(out, &warning.first.to_string()))
+        }),
+    ],
+};
+
+fn warning(linked: &LinkedTrace, row: usize) -> Option<&Warning> {
+    linked.warnings().nth(row)
+}

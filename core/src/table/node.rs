@@ -1,0 +1,77 @@
+//! Tables of the Execution Trace: its nodes and their tensors.
+
+use super::{Column, Table, int, put, text, uint};
+use crate::id::StrId;
+use crate::link::LinkedTrace;
+use crate::trace::node::Node;
+
+/// One row a node.
+pub(super) static NODES: Table = Table {
+    name: "nodes",
+    doc: "a node of the Execution Trace",
+    num_rows: |linked| linked.trace.nodes.len(),
+    columns: NODE_COLUMNS,
+};
+
+const NODE_COLUMNS: &[Column] = &[
+    uint("node_id", |linked, row| Some(linked.trace.nodes[row].id)),
+    uint("parent", |linked, row| linked.trace.nodes[row].parent),
+    text("name", |linked, row, out| field(linked, row, out, |node| node.name)),
+    text("kind", |linked, row, out| {
+        let node = &linked.trace.nodes[row];
+        put(out, node.kind(linked.trace.strings.text(node.name)).name())
+    }),
+    uint("record_id", |linked, row| Some(linked.trace.nodes[row].record_id).filter(|id| *id != 0)),
+    int("seq_num", |linked, row| Some(linked.trace.nodes[row].seq_num).filter(|number| *number >= 0)),
+    uint("fw_parent", |linked, row| linked.trace.nodes[row].fw_parent.filter(|id| *id != 0)),
+    uint("scope", |linked, row| linked.trace.nodes[row].scope),
+    uint("thread", |linked, row| linked.trace.nodes[row].thread),
+    uint("fw_thread", |linked, row| linked.trace.nodes[row].fw_thread.filter(|id| *id != 0)),
+    text("schema", |linked, row, out| field(linked, row, out, |node| node.schema)),
+    text("inputs", |linked, row, out| field(linked, row, out, |node| node.inputs.values)),
+    text("input_shapes", |linked, row, out| field(linked, row, out, |node| node.inputs.shapes)),
+    text("input_types", |linked, row, out| field(linked, row, out, |node| node.inputs.types)),
+    text("input_strides", |linked, row, out| field(linked, row, out, |node| node.inputs.strides)),
+    text("outputs", |linked, row, out| field(linked, row, out, |node| node.outputs.values)),
+    text("output_shapes", |linked, row, out| field(linked, row, out, |node| node.outputs.shapes)),
+    text("output_types", |linked, row, out| field(linked, row, out, |node| node.outputs.types)),
+    text("output_strides", |linked, row, out| field(linked, row, out, |node| node.outputs.strides)),
+    text("kernel_backend", |linked, row, out| field(linked, row, out, |node| node.kernel_backend)),
+    text("kernel_file", |linked, row, out| field(linked, row, out, |node| node.kernel_file)),
+    int("event_id", |linked, row| event(linked, row).map(|event| super::event::id(linked, event))),
+    int("start_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.start[event as usize].0)),
+    int("dur_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.dur[event as usize].0)),
+    int("device_ns", |linked, row| {
+        event(linked, row).map(|event| linked.links.device_time.total_ns[event as usize])
+    }),
+    text("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
+];
+
+fn field(linked: &LinkedTrace, row: usize, out: &mut String, get: fn(&Node) -> StrId) -> bool {
+    put(out, linked.trace.strings.text(get(&linked.trace.nodes[row])))
+}
+
+fn event(linked: &LinkedTrace, row: usize) -> Option<u32> {
+    linked.links.record.event_of_node.get(row)
+}
+
+/// One row a use of a tensor.
+pub(super) static TENSORS: Table = Table {
+    name: "tensors",
+    doc: "a use of a tensor by a node of the Execution Trace",
+    num_rows: |linked| linked.tensors().len(),
+    columns: &[
+        uint("node_id", |linked, row| Some(linked.trace.nodes[linked.tensors()[row].node as usize].id)),
+        text("role", |linked, row, out| put(out, if linked.tensors()[row].is_output { "output" } else { "input" })),
+        int("index", |linked, row| Some(i64::from(linked.tensors()[row].index))),
+        uint("tensor_id", |linked, row| Some(linked.tensors()[row].tensor_id)),
+        uint("storage_id", |linked, row| Some(linked.tensors()[row].storage_id)),
+        int("offset", |linked, row| Some(linked.tensors()[row].offset)),
+        int("num_elems", |linked, row| Some(linked.tensors()[row].num_elems)),
+        int("elem_bytes", |linked, row| Some(linked.tensors()[row].elem_bytes)),
+        text("device", |linked, row, out| put(out, &linked.tensors()[row].device)),
+        text("dtype", |linked, row, out| put(out, &linked.tensors()[row].dtype)),
+        text("shape", |linked, row, out| put(out, &linked.tensors()[row].shape)),
+        text("stride", |linked, row, out| put(out, &linked.tensors()[row].stride)),
+    ],
+};
