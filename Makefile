@@ -98,8 +98,8 @@ $(TORCH): $(BASE)
 	scripts/venv.sh torch
 	@touch $@
 
-$(NODE): wasm/package.json wasm/package-lock.json
-	npm ci --prefix wasm
+$(NODE): wasm/package.json wasm/package-lock.json scripts/node.sh
+	scripts/node.sh
 	@touch $@
 
 $(BUNDLE): $(NODE) $(RUST) $(WEB)

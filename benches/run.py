@@ -102,11 +102,11 @@ def document(results: list[Result], num_pairs: int) -> str:
     lines = [
         "# Reading, measured",
         "",
-        "`make bench` writes this file: `kinetoscope.read` (columns, links) against `orjson.loads` (Python objects) on the",
-        f"same bytes, {num_pairs} alternating pairs after one to warm up. *Times faster* is the median over the pairs; the",
-        "seconds are medians.",
+        "`make bench` writes this file: `kinetoscope.read` (columns and links) against `orjson.loads` (Python objects)",
+        f"on the same bytes, {num_pairs} alternating pairs after one to warm up. The seconds are medians, and so is",
+        "*times faster*, over the pairs.",
         "",
-        f"{datetime.now(timezone.utc):%Y-%m-%d}, kinetoscope {ks.__version__}, orjson {orjson.__version__}, {machine()}",
+        f"{datetime.now(timezone.utc):%Y-%m-%d}, {versions()}, {machine()}",
         "",
         "| trace | JSON | events | from | kinetoscope | orjson | times faster |",
         "|---|---:|---:|---|---:|---:|---:|",
@@ -122,12 +122,17 @@ def document(results: list[Result], num_pairs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def versions() -> str:
+    """What was measured."""
+    return f"kinetoscope {ks.__version__}, orjson {orjson.__version__}, Python {platform.python_version()}"
+
+
 def machine() -> str:
     """What it was measured on."""
     cpuinfo = Path("/proc/cpuinfo")
     models = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     model = next((line.split(":", 1)[1].strip() for line in models if line.startswith("model name")), "unknown CPU")
-    return f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} × {model}"
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores of {model}"
 
 
 if __name__ == "__main__":
