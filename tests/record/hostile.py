@@ -1,6 +1,6 @@
 """Generates tests/data/hostile: a trace whose names try to become code in whatever shows them.
 
-    python tests/record/hostile.py
+python tests/record/hostile.py
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def main() -> None:
     with recorder.operator("ProfilerStep#0<script>window.hostile = 1</script>", category="user_annotation"):
         for name in NAMES:
             with recorder.operator(name, [[2, 3]], args={name: name, "Call stack": name}):
-                recorder.launch("cudaLaunchKernel", "kernel", f"kernel {name}", 7, 9_000, args={"grid": [1, 1, 1], name: [name]})
+                recorder.launch(
+                    "cudaLaunchKernel", "kernel", f"kernel {name}", 7, 9_000, args={"grid": [1, 1, 1], name: [name]}
+                )
         recorder.synchronize()
     recorder.finish(FOLDER, NAMES[0])
 

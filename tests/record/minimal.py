@@ -1,6 +1,6 @@
 """Records tests/data/minimal_cpu: two iterations of one linear layer, small enough to read by eye.
 
-    python tests/record/minimal.py
+python tests/record/minimal.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records tests/data/mlp_gloo: an MLP under DistributedDataParallel on two CPU ranks.
 
-    torchrun --standalone --nproc-per-node 2 tests/record/mlp_ddp.py
+torchrun --standalone --nproc-per-node 2 tests/record/mlp_ddp.py
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ def scrub(path: Path) -> None:
     text = _without_paths(text)
     text = re.sub(r'"host_name": "[^"]*"', '"host_name": "recorder"', text)
     text = re.sub(r'"traceName": "[^"]*"', f'"traceName": "{path.name}"', text)
-    machine = re.search(rf'"/[a-z]+/|{re.escape(str(REPOSITORY))}|{re.escape(str(Path.home()))}/|"{socket.gethostname()}"', text)
+    machine = re.search(
+        rf'"/[a-z]+/|{re.escape(str(REPOSITORY))}|{re.escape(str(Path.home()))}/|"{socket.gethostname()}"', text
+    )
     assert machine is None, f"{path.name}: {machine} is left"
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 

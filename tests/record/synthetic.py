@@ -92,7 +92,9 @@ class Recorder:
         if thread not in self._parents:
             root = self._take_node()
             self._parents[thread] = [root]
-            self.nodes.append(_node(root, 1, "[pytorch|profiler|execution_trace|thread]", _EMPTY, _attrs(0, -1, 7, thread)))
+            self.nodes.append(
+                _node(root, 1, "[pytorch|profiler|execution_trace|thread]", _EMPTY, _attrs(0, -1, 7, thread))
+            )
         node = self._take_node()
         self._parents[thread].append(node)
         return node
@@ -141,7 +143,13 @@ class Recorder:
         return correlation
 
     def device_event(self, category: str, name: str, stream: int, start: int, dur_ns: int, correlation: int) -> Json:
-        args = {"External id": self._next_record - 1, "device": 0, "context": 1, "stream": stream, "correlation": correlation}
+        args = {
+            "External id": self._next_record - 1,
+            "device": 0,
+            "context": 1,
+            "stream": stream,
+            "correlation": correlation,
+        }
         event = {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": stream, "ts": us(start), "dur": us(dur_ns)}
         self.events.append(event | {"args": args})
         return self.events[-1]
@@ -195,12 +203,36 @@ class Recorder:
         for pid, label in ((PROCESS, "CPU"), (0, "GPU 0")):
             yield {"ph": "M", "name": "process_name", "ts": at, "pid": pid, "tid": 0, "args": {"name": "python"}}
             yield {"ph": "M", "name": "process_labels", "ts": at, "pid": pid, "tid": 0, "args": {"labels": label}}
-            yield {"ph": "M", "name": "process_sort_index", "ts": at, "pid": pid, "tid": 0, "args": {"sort_index": 5000000 - pid}}
-        names = {thread: f"thread {PROCESS + thread - 1} ({'python' if thread == 1 else 'pt_autograd_0'})" for thread in self.clock}
+            yield {
+                "ph": "M",
+                "name": "process_sort_index",
+                "ts": at,
+                "pid": pid,
+                "tid": 0,
+                "args": {"sort_index": 5000000 - pid},
+            }
+        names = {
+            thread: f"thread {PROCESS + thread - 1} ({'python' if thread == 1 else 'pt_autograd_0'})"
+            for thread in self.clock
+        }
         for thread, name in names.items():
-            yield {"ph": "M", "name": "thread_name", "ts": at, "pid": PROCESS, "tid": PROCESS + thread - 1, "args": {"name": name}}
+            yield {
+                "ph": "M",
+                "name": "thread_name",
+                "ts": at,
+                "pid": PROCESS,
+                "tid": PROCESS + thread - 1,
+                "args": {"name": name},
+            }
         for stream in self.stream_free:
-            yield {"ph": "M", "name": "thread_name", "ts": at, "pid": 0, "tid": stream, "args": {"name": f"stream {stream} "}}
+            yield {
+                "ph": "M",
+                "name": "thread_name",
+                "ts": at,
+                "pid": 0,
+                "tid": stream,
+                "args": {"name": f"stream {stream} "},
+            }
 
 
 def _write(path: Path, document: Json) -> None:

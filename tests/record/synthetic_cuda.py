@@ -69,7 +69,9 @@ class Training:
         with self.recorder.operator("aten::copy_", [[BATCH, WIDTH], [BATCH, WIDTH]]):
             size = BATCH * WIDTH * 4
             args = {"bytes": size, "memory bandwidth (GB/s)": size / 11_000}
-            self.recorder.launch("cudaMemcpyAsync", "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", SIDE, 11_000, args=args)
+            self.recorder.launch(
+                "cudaMemcpyAsync", "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", SIDE, 11_000, args=args
+            )
         with self.recorder.operator("aten::zero_", [[WIDTH, WIDTH]]):
             args = {"bytes": WIDTH * WIDTH * 4, "memory bandwidth (GB/s)": 524.288}
             self.recorder.launch("cudaMemsetAsync", "gpu_memset", "Memset (Device)", COMPUTE, 2_000, args=args)
@@ -85,9 +87,21 @@ class Training:
             with recorder.operator("aten::addmm", shapes, seq=seq, schema=ADDMM) as forward:
                 recorder.memory(BATCH * WIDTH * 4, self.allocated)
                 recorder.runtime("cudaOccupancyMaxActiveBlocksPerMultiprocessor", dur_ns=900)
-                recorder.launch("cudaLaunchKernel", "kernel", GEMM, COMPUTE, self.around(42_000), args=grid(128, 384, 168, 99_328, 38))
-        with recorder.operator("aten::relu", [[BATCH, WIDTH]]), recorder.operator("aten::clamp_min", [[BATCH, WIDTH], []]):
-            recorder.launch("cudaLaunchKernel", "kernel", RELU, COMPUTE, self.around(3_000), args=grid(32, 128, 16, 0, 61))
+                recorder.launch(
+                    "cudaLaunchKernel",
+                    "kernel",
+                    GEMM,
+                    COMPUTE,
+                    self.around(42_000),
+                    args=grid(128, 384, 168, 99_328, 38),
+                )
+        with (
+            recorder.operator("aten::relu", [[BATCH, WIDTH]]),
+            recorder.operator("aten::clamp_min", [[BATCH, WIDTH], []]),
+        ):
+            recorder.launch(
+                "cudaLaunchKernel", "kernel", RELU, COMPUTE, self.around(3_000), args=grid(32, 128, 16, 0, 61)
+            )
         recorder.spend(1, self.around(4_000))
         return forward | {"seq": seq}
 
@@ -129,15 +143,21 @@ class Training:
         with recorder.operator("Optimizer.step#AdamW.step", category="user_annotation"):
             with recorder.operator("aten::_fused_adamw_", [[WIDTH, WIDTH]] * LAYERS):
                 recorder.runtime("cudaStreamWaitEvent", dur_ns=1_200)
-                recorder.launch("cudaLaunchKernel", "kernel", ADAM, COMPUTE, self.around(25_000), args=grid(320, 512, 64, 0, 72))
+                recorder.launch(
+                    "cudaLaunchKernel", "kernel", ADAM, COMPUTE, self.around(25_000), args=grid(320, 512, 64, 0, 72)
+                )
         with recorder.operator("aten::item", [[]]), recorder.operator("aten::_local_scalar_dense", [[]]):
             args = {"bytes": 4, "memory bandwidth (GB/s)": 0.002}
-            recorder.launch("cudaMemcpyAsync", "gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", COMPUTE, 2_000, args=args)
+            recorder.launch(
+                "cudaMemcpyAsync", "gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", COMPUTE, 2_000, args=args
+            )
 
     def odd_ones(self) -> None:
         """What a well-behaved file would not have."""
         recorder = self.recorder
-        recorder.device_event("kernel", RELU, COMPUTE, recorder.start_ns + 1_000, 3_000, 7)  # launched before the window
+        recorder.device_event(
+            "kernel", RELU, COMPUTE, recorder.start_ns + 1_000, 3_000, 7
+        )  # launched before the window
         recorder.dangling_arrow(8, recorder.start_ns + 6_000)
         with recorder.operator("aten::copy_", [[16]]):
             args = {"bytes": 64, "memory bandwidth (GB/s)": 0.008}

@@ -1,6 +1,6 @@
 """Records tests/data/transformer_cpu: a small language model in training on the CPU, with shapes, stacks and memory.
 
-    python tests/record/transformer.py
+python tests/record/transformer.py
 """
 
 from __future__ import annotations

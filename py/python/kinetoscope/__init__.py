@@ -1,3 +1,36 @@
-"""Kinetoscope: collect, read, question and share PyTorch traces."""
+"""Kinetoscope: collect, read, question and share PyTorch traces without leaving the notebook.
 
-from kinetoscope.profile import profile as profile
+::
+
+    import kinetoscope as ks
+
+    with ks.profile("traces", wait=1, warmup=1, active=3) as prof:
+        for batch in loader:
+            train_step(batch)
+            prof.step()
+
+    trace = prof.trace            # or ks.read("traces/kineto_trace_0.json.gz"), ks.read_dir("traces")
+    trace.timeline()
+    trace.events.to_polars()
+    trace.report("report.html")
+"""
+
+from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
+from kinetoscope.profile import profile
+from kinetoscope.read import read
+from kinetoscope.table import Table
+from kinetoscope.trace import Trace
+from kinetoscope.traceset import TraceSet, read_dir
+
+__all__ = [
+    "Table",
+    "Trace",
+    "TraceError",
+    "TraceParseError",
+    "TraceSet",
+    "UnsupportedTraceError",
+    "__version__",
+    "profile",
+    "read",
+    "read_dir",
+]

@@ -94,6 +94,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         self._on_trace_ready = on_trace_ready
         self._observer = _Observer() if execution_trace else None
         self._folder: RecordingFolder | None = None
+        self._has_failed = False
         self._callers_error: BaseException | None = None
         self._traces: dict[Path, Trace] = {}
         self._process = -1
@@ -131,13 +132,16 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         """Begins, as `with` does. The schedule's iteration 0 starts here."""
         _claim(self)
         try:
-            self._folder = RecordingFolder(self.dir, compress=self._compress)
+            _refuse_a_second_profiler()
+            self._folder = RecordingFolder(self.dir, compress=self._compress, published=self.files)
             if self._observer:
                 self._observer.folder = self._folder
             _preset_metadata(self._profiler, rank=self._rank)
             self._profiler.__enter__()
         except BaseException:
-            self._release()
+            if self._folder:
+                self._release()
+            _unclaim(self)
             raise
         atexit.register(self.stop)
 
@@ -162,12 +166,9 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
             self._failed("stopping", error)
         finally:
             self._release()
-        if not self.recordings:
-            _warn(f"ks.profile: nothing was recorded: {self._why_nothing()}")
-
-    def _why_nothing(self) -> str:
-        step = self._profiler.step_num
-        return f"the loop ended in iteration {step}, before the window of the schedule began, or a warning above says why"
+        if not self.recordings and not self._has_failed:
+            step = self._profiler.step_num
+            _warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
 
     def _failed(self, doing: str, error: Exception) -> None:
         """Ends the recording. An error of the caller's own functions is raised again; any other is a warning."""
@@ -175,6 +176,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         if error is self._callers_error:
             self._callers_error = None
             raise error
+        self._has_failed = True
         _warn(f"ks.profile: {doing} failed, the recording has ended", error)
 
     def _release(self) -> None:
@@ -207,6 +209,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         try:
             self.recordings.append(self._write())
         except Exception as error:
+            self._has_failed = True
             _warn(f"ks.profile: the recording could not be written to {self.dir}", error)
             return
         if self._on_trace_ready:
@@ -244,11 +247,15 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
             self._traces[recording.kineto] = read(recording.kineto, recording.execution)
         return self._traces[recording.kineto]
 
-    def export_chrome_trace(self, path: str) -> None:
+    def export_chrome_trace(self, path: str, **options: Any) -> None:
         """Writes the Kineto trace of the last window to `path`, compressed when that ends in `.gz`.
 
-        Here because torch can save a window only once, and that has happened by the time anyone can ask.
+        Here because torch can save a window only once, and that has happened by the time anyone can ask; with options
+        (`use_python_export` …) torch writes it another way, and is left to do so.
         """
+        if any(options.values()):
+            self._profiler.export_chrome_trace(path, **options)
+            return
         if not self.recordings:
             raise RuntimeError("ks.profile: no window has been recorded yet, so there is no trace to export")
         _copy_as(self.recordings[-1].kineto, Path(path))
@@ -316,8 +323,9 @@ class _Observer:
         self._path = self.folder.temporary("et.json")
         self._torch = ExecutionTraceObserver()
         self._torch.register_callback(str(self._path))
-        if not _is_registered(self._torch):
+        if not self._path.exists():  # torch says that it has registered; the file tells whether it has
             _warn("ks.profile: no Execution Trace: another ExecutionTraceObserver is registered in this process")
+            self._torch._registered = False  # or it would take the other one away when it is deleted
             self._torch = self._path = None
             return
         self._torch.start()
@@ -372,6 +380,14 @@ def _torch_profile(**options: Any) -> Any:
     return profiler.profile(**{name: value for name, value in options.items() if name in known})
 
 
+def _refuse_a_second_profiler() -> None:
+    """Torch would cancel the one that is running, and say so only on the standard error."""
+    import torch
+
+    if torch.autograd._profiler_enabled():
+        raise RuntimeError("ks.profile: expected no running profiler, found one of torch; stop that one first")
+
+
 def _preset_metadata(profiler: Any, *, rank: int | None) -> None:
     """Where the file came from, in its own header: a rank outside torch.distributed is nowhere else but in the name."""
     import torch
@@ -381,11 +397,6 @@ def _preset_metadata(profiler: Any, *, rank: int | None) -> None:
     origin = {"version": __version__, "torch": torch.__version__, "rank": current_rank() if rank is None else rank}
     if hasattr(profiler, "preset_metadata_json"):
         profiler.preset_metadata_json("kinetoscope", json.dumps(origin))
-
-
-def _is_registered(observer: Any) -> bool:
-    value = getattr(observer, "is_registered", None)
-    return bool(value() if callable(value) else value)
 
 
 def _stop_torch(profiler: Any) -> None:

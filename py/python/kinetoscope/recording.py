@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,11 +43,14 @@ class RecordingFolder:
     Unfinished files live in a hidden folder inside it, so that a rename is enough to publish them.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, compress: bool) -> None:
-        """Creates the folder. OSError when it cannot be created or written, or when the disk is full."""
+    def __init__(self, path: str | os.PathLike[str], *, compress: bool, published: Iterable[Path] = ()) -> None:
+        """Creates the folder. OSError when it cannot be created or written, or when the disk is full.
+
+        `published` are files of the same recording that are there already.
+        """
         self.path = Path(path)
         self._compress = compress
-        self._published: set[str] = set()
+        self._published = {file.name for file in published}
         self._num_temporary = 0
         self.path.mkdir(parents=True, exist_ok=True)
         self._temporary = Path(tempfile.mkdtemp(prefix=".kinetoscope-", dir=self.path))

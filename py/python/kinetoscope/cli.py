@@ -1,0 +1,157 @@
+"""The command `kinetoscope`. Options are those of the Python methods."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinetoscope import _native
+from kinetoscope.doctor import diagnosis
+from kinetoscope.export import FORMATS, export
+from kinetoscope.read import read
+from kinetoscope.traceset import read_dir
+
+if TYPE_CHECKING:
+    from kinetoscope.summary import Section
+    from kinetoscope.trace import Trace
+
+_FAILED = 2
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command. Returns 0, or 2 with one line on the standard error when the input is not what it should be."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough; what is left in the buffer has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        print(f"kinetoscope: {_line(error)}", file=sys.stderr)
+        return _FAILED
+    return 0
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"expected a file, found none: {error.filename}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return " ".join(str(error.args[0] if isinstance(error, KeyError) else error).split())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="kinetoscope", description="Reads, questions and shares PyTorch traces.")
+    parser.add_argument("--version", action="version", version=f"kinetoscope {_native.__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    summary = _command(commands, "summary", _summary, "time by kind, iterations, top operators and kernels, health")
+    summary.add_argument("--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10)")
+    summary.add_argument("--json", action="store_true", help="the numbers as JSON")
+    report = _command(commands, "report", _report, "one HTML file with the summary and the timeline")
+    report.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
+    report.add_argument("--title", help="(default: the name of the file)")
+    table = _command(commands, "export", _export, f"a table as {', '.join(FORMATS)}")
+    table.add_argument("-o", "--output", type=Path, required=True, help="the ending chooses the format")
+    table.add_argument("--table", default="events", choices=_native.Trace.table_names(), help="(default: events)")
+    _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: object, about: str
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=about, description=f"Prints or writes {about}.")
+    command.add_argument("trace", metavar="TRACE", type=Path, help="Kineto trace or Execution Trace, .json or .json.gz")
+    command.add_argument("--et", type=Path, help="Execution Trace recorded with it (default: the one beside it)")
+    command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
+    command.add_argument(
+        "--max-bytes", type=int, metavar="N", help="refuse files that are larger than this, decompressed"
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def _read(options: argparse.Namespace) -> Trace:
+    with _busy(f"reading {options.trace.name}"):
+        return read(options.trace, False if options.no_et else options.et, max_bytes=options.max_bytes)
+
+
+def _summary(options: argparse.Namespace) -> None:
+    if options.trace.is_dir():
+        print(read_dir(options.trace, max_bytes=options.max_bytes))
+        return
+    summary = _read(options).summary()
+    if options.json:
+        print(json.dumps(summary.data, indent=2))
+        return
+    print(summary.headline)
+    for section in summary.sections(options.limit):
+        _print_section(section)
+
+
+def _report(options: argparse.Namespace) -> None:
+    trace = _read(options)
+    with _busy(f"writing {options.output}"):
+        path = trace.report(options.output, title=options.title)
+    print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+def _export(options: argparse.Namespace) -> None:
+    table = _read(options).table(options.table)
+    with _busy(f"writing {options.output}"):
+        export(table, options.output)
+    print(f"{options.output}: {len(table):,} rows of {options.table}")
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    print(diagnosis(_read(options)))
+
+
+# --- the terminal -------------------------------------------------------------------------------------------------
+
+
+def _busy(doing: str) -> AbstractContextManager[object]:
+    """Shows that work is going on, where someone is watching."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+    from rich.text import Text
+
+    return Console(stderr=True).status(Text(f"{doing} …"))
+
+
+def _print_section(section: Section) -> None:
+    if not sys.stdout.isatty():
+        print(f"\n{section}")
+        return
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from kinetoscope import text
+
+    grid = Grid(title=section.title, title_justify="left", box=None, header_style="dim", title_style="bold")
+    for title, is_number in zip(section.header, section.numbers, strict=True):
+        grid.add_column(title, justify="right" if is_number else "left", no_wrap=is_number, overflow="ellipsis")
+    for row in section.rows:
+        grid.add_row(*(Text(text.printable(cell)) for cell in row))
+    console = Console()
+    console.print()
+    console.print(grid)
+    if section.left_out:
+        console.print(f"and {section.left_out:,} more", style="dim")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

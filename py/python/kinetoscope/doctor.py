@@ -1,0 +1,117 @@
+"""The health of a trace in words: what is in the file, what is missing, what to record next time.
+
+The counts are the core's; the words and the advice, which names options of `profile`, are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope import text
+
+if TYPE_CHECKING:
+    from kinetoscope.table import Table
+    from kinetoscope.trace import Trace
+
+_SLICE_ROWS = 10_000
+
+
+class Finding(NamedTuple):
+    """One thing that is there, is missing, or is wrong."""
+
+    mark: str
+    """`ok`, `missing` or `defect`."""
+    what: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.mark:<8}{text.printable(self.what)}{f'  →  {self.advice}' if self.advice else ''}"
+
+
+class Diagnosis(tuple[Finding, ...]):
+    """All findings about a trace; prints as one line for each."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
+    __str__ = __repr__
+
+
+def diagnosis(trace: Trace) -> Diagnosis:
+    """Looks at a trace the way a colleague would before working with it."""
+    return Diagnosis([*_contents(trace), *_links(trace), *_defects(trace)])
+
+
+def _contents(trace: Trace) -> Iterator[Finding]:
+    summary = trace.summary().data
+    kinds = {row["kind"]: row["count"] for row in summary["time_by_kind"]}
+    if not trace.num_events:
+        yield Finding("missing", "no events: an Execution Trace alone", "read it with its Kineto trace to see times")
+        return
+    span = text.duration(summary["duration_ns"])
+    yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
+    yield _either(len(trace.iterations), "iteration", "prof.step() at the end of each iteration")
+    yield _device(trace, kinds.get("launch", 0))
+    yield _told(_has_value(trace.events, "input_shapes"), "shapes of operators' inputs", "record_shapes=True")
+    yield _told("python" in kinds, "Python stacks", "with_stack=True, where you need to find the line of a call")
+    yield _told(_has_value(trace.instants, "name", "[memory]"), "allocations", "profile_memory=True, to see memory")
+
+
+def _device(trace: Trace, num_launches: int) -> Finding:
+    number = trace.coverage["num_device_events"]
+    if number:
+        return Finding("ok", f"{text.count(number)} kernels, copies and fills")
+    if num_launches:
+        advice = "include ProfilerActivity.CUDA, and let the window last until the device has caught up"
+        return Finding("missing", f"no device events for {text.plural(num_launches, 'launch')}", advice)
+    return Finding("missing", "no device events", "nothing, if the run was on the CPU; else ProfilerActivity.CUDA")
+
+
+def _links(trace: Trace) -> Iterator[Finding]:
+    counts = trace.coverage
+    if counts["num_device_events"]:
+        yield _linked(counts["num_launched"], counts["num_device_events"], "device events know their launch")
+        yield _linked(counts["num_owned"], counts["num_device_events"], "device events know their operator")
+    if trace.num_events and not counts["num_recorded"]:
+        yield Finding("missing", "record ids (all 0 or absent)", "ks.profile: ids need the Execution Trace observer")
+    if not len(trace.nodes):
+        yield Finding("missing", "no Execution Trace", "ks.profile writes both; or --et, when it lies elsewhere")
+    elif trace.num_events:
+        yield _linked(counts["num_nodes_linked"], counts["num_nodes"], "nodes of the Execution Trace have their event")
+
+
+def _defects(trace: Trace) -> Iterator[Finding]:
+    defects = trace.health.select("count", "message", "first").rows()
+    for count, message, first in defects:
+        yield Finding("defect", f"{text.count(count)} × {message} (first: {first})")
+    if not defects:
+        yield Finding("ok", "no defects")
+
+
+def _linked(part: int, whole: int, what: str) -> Finding:
+    words = f"{text.count(part)} of {text.count(whole)} {what}"
+    return Finding("ok", words) if part == whole else Finding("missing", words, _WHY_UNLINKED)
+
+
+_WHY_UNLINKED = "the rest lies partly outside the window, or the files are not of one recording"
+
+
+def _either(number: int, noun: str, advice: str) -> Finding:
+    return Finding("ok", text.plural(number, noun)) if number else Finding("missing", f"no {noun}s", advice)
+
+
+def _told(is_there: bool, what: str, advice: str) -> Finding:
+    return Finding("ok", what) if is_there else Finding("missing", f"no {what}", advice)
+
+
+def _has_value(table: Table, column: str, value: object = None) -> bool:
+    """Whether a column holds `value`, or anything at all. Looks at slices, as the first usually tells."""
+    part = table.select(column)
+    for start in range(0, len(part), _SLICE_ROWS):
+        cells = (cell for (cell,) in part.rows(start, min(start + _SLICE_ROWS, len(part))))
+        if any(cell is not None if value is None else cell == value for cell in cells):
+            return True
+    return False

@@ -1,0 +1,93 @@
+"""The summary as HTML without scripts: what a notebook shows of a trace, and what a report is made of.
+
+Everything that comes from a trace passes through `html.escape` here, or through the core's own escaping in its pictures.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from kinetoscope import text
+
+if TYPE_CHECKING:
+    from kinetoscope.summary import Section, Summary
+    from kinetoscope.trace import Trace
+
+_NAME_WIDTH = 160
+
+STYLE = """
+.ks{--ks-fg:var(--jp-content-font-color1,#1b1f24);--ks-dim:var(--jp-content-font-color2,#5d6570);
+--ks-line:var(--jp-border-color2,#d8dde3);--ks-card:var(--jp-layout-color2,#f3f5f7);
+color:var(--ks-fg);font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);max-width:1100px}
+.ks-cards{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 12px;padding:0}
+.ks-card{background:var(--ks-card);border-radius:6px;padding:6px 12px;margin:0}
+.ks-card dt{color:var(--ks-dim);font-size:11px}
+.ks-card dd{margin:0;font-size:16px;font-variant-numeric:tabular-nums}
+.ks-picture{margin:0 0 12px;overflow-x:auto}.ks-picture svg{max-width:100%;height:auto}
+.ks-sections{display:flex;flex-wrap:wrap;gap:4px 32px;align-items:flex-start}
+.ks table{border-collapse:collapse;margin:0 0 16px;font-size:12px;font-variant-numeric:tabular-nums}
+.ks caption{text-align:left;font-weight:600;padding:4px 0;color:var(--ks-fg)}
+.ks th,.ks td{text-align:left;padding:2px 12px 2px 0;border-bottom:1px solid var(--ks-line);vertical-align:top;
+max-width:52em;overflow-wrap:anywhere;white-space:normal}
+.ks th{color:var(--ks-dim);font-weight:500}
+.ks .ks-number{text-align:right;white-space:nowrap}
+.ks-note{color:var(--ks-dim)}
+"""
+
+
+def trace_html(trace: Trace) -> str:
+    """What a notebook shows of a trace: its summary, with the timeline at a glance."""
+    return _block(trace.summary(), trace.picture())
+
+
+def summary_html(summary: Summary) -> str:
+    """What a notebook shows of a summary."""
+    return _block(summary, "")
+
+
+def _block(summary: Summary, picture: str) -> str:
+    return f"<style>{STYLE}</style><div class='ks'>{heading(summary)}{figure(picture)}{tables(summary)}</div>"
+
+
+def heading(summary: Summary) -> str:
+    """Title and cards."""
+    cards = "".join(
+        f"<div class='ks-card'><dt>{escape(card.label)}</dt><dd>{escape(card.value)}</dd></div>"
+        for card in summary.cards
+    )
+    return f"<p><b>{_name(summary.title)}</b></p><dl class='ks-cards'>{cards}</dl>"
+
+
+def figure(picture: str) -> str:
+    """A picture that the core drew, nothing for an empty one."""
+    return f"<figure class='ks-picture'>{picture}</figure>" if picture else ""
+
+
+def tables(summary: Summary, limit: int = 10) -> str:
+    """The sections of a summary, each a table of at most `limit` rows."""
+    return f"<div class='ks-sections'>{''.join(_table(section) for section in summary.sections(limit))}</div>"
+
+
+def _table(section: Section) -> str:
+    header = _row(section.header, section.numbers, "th scope='col'", "th")
+    rows = "".join(_row(row, section.numbers, "td", "td") for row in section.rows)
+    more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""
+    return (
+        f"<div><table><caption>{escape(section.title)}</caption><thead>{header}</thead><tbody>{rows}</tbody></table>"
+        f"{more}</div>"
+    )
+
+
+def _row(cells: list[str], numbers: list[bool], opening: str, closing: str) -> str:
+    marked = zip(cells, numbers, strict=True)
+    inside = (f"<{opening}{' class=ks-number' if number else ''}>{_name(cell)}</{closing}>" for cell, number in marked)
+    return f"<tr>{''.join(inside)}</tr>"
+
+
+def _name(name: str) -> str:
+    """A name from a trace: escaped, its middle left out where it is very long, whole on hover."""
+    shown = text.clipped(text.printable(name), _NAME_WIDTH)
+    if shown == name:
+        return escape(name)
+    return f"<span title='{escape(text.printable(name))}'>{escape(shown)}</span>"

@@ -1,0 +1,46 @@
+"""The host seam: a request in JSON, an answer with a JSON header and binary columns (see ARCHITECTURE.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetoscope._native import TraceError
+
+if TYPE_CHECKING:
+    from kinetoscope import _native
+
+_ALIGNMENT = 8
+_FORMATS = {"f64": "d", "u32": "I", "u8": "B"}
+_SIZES = {"f64": 8, "u32": 4, "u8": 1}
+
+
+class Answer(NamedTuple):
+    """What the core says to a request."""
+
+    data: dict[str, Any]
+    """The header's data: numbers in ns since the trace's start, exact integers as text."""
+    columns: dict[str, memoryview]
+    """Columns by name: memoryviews of format `d`, `I` or `B`, which numpy takes without a copy."""
+
+
+def ask(trace: _native.Trace, request: dict[str, Any]) -> Answer:
+    """Asks the core. TraceError when the request is not understood."""
+    return decoded(trace.query(json.dumps(request).encode()))
+
+
+def decoded(response: bytes) -> Answer:
+    """Takes a response apart. TraceError when it says that it is an error."""
+    end = 4 + int.from_bytes(response[:4], "little")
+    header = json.loads(response[4:end])
+    if not header["ok"]:
+        raise TraceError(header["error"])
+    content = memoryview(response)[-(-end // _ALIGNMENT) * _ALIGNMENT :]
+    columns = {column["name"]: _view(content, column) for column in header.get("columns", [])}
+    return Answer(header.get("data", {}), columns)
+
+
+def _view(content: memoryview, column: dict[str, Any]) -> memoryview:
+    start = column["offset"]
+    stop = start + column["length"] * _SIZES[column["type"]]
+    return content[start:stop].cast(_FORMATS[column["type"]])

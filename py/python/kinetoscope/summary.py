@@ -1,0 +1,170 @@
+"""The summary of a trace, as the core gives it, laid out for text, HTML and a terminal alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinetoscope import text
+
+Row = Mapping[str, Any]
+
+_TEXT_WIDTH = 64
+
+
+class Section(NamedTuple):
+    """A table of the summary, its cells already in words."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    numbers: list[bool]
+    """Which columns hold numbers, to be set flush right."""
+    left_out: int
+    """How many rows there are besides."""
+
+    def __str__(self) -> str:
+        rows = [[text.clipped(text.printable(cell), _TEXT_WIDTH) for cell in row] for row in self.rows]
+        lines = [self.title, text.aligned(self.header, rows, self.numbers)]
+        return "\n".join([*lines, f"and {self.left_out:,} more"] if self.left_out else lines)
+
+
+class Card(NamedTuple):
+    """One number that says much."""
+
+    label: str
+    value: str
+
+
+class Summary:
+    """Time by kind, iterations, top operators, top kernels and health of a trace, or of a range of it.
+
+    `data` holds the numbers, integer ns; `str()` and `repr()` give tables in plain text, a notebook shows them as HTML.
+    """
+
+    def __init__(self, data: dict[str, Any], title: str = "trace") -> None:
+        self.data = data
+        self.title = title
+
+    @property
+    def cards(self) -> list[Card]:
+        """The numbers to see first."""
+        data = self.data
+        cards = [Card("span", text.duration(data["duration_ns"])), Card("events", text.count(data["num_events"]))]
+        if data["num_nodes"]:
+            cards.append(Card("nodes", text.count(data["num_nodes"])))
+        if data["iterations"]:
+            cards.append(Card("iterations", text.count(len(data["iterations"]))))
+        return cards + [_device_card(device) for device in data["devices"]]
+
+    @property
+    def headline(self) -> str:
+        """Title and cards, in one line."""
+        return f"{text.printable(self.title)}: {' · '.join(f'{card.label} {card.value}' for card in self.cards)}"
+
+    def sections(self, limit: int = 10) -> list[Section]:
+        """The tables that have rows, each with at most `limit` of them."""
+        return [_section(layout, self.data, limit) for layout in _LAYOUTS if self.data[layout.key]]
+
+    def __repr__(self) -> str:
+        return "\n\n".join([text.printable(self.headline), *map(str, self.sections())])
+
+    def _repr_html_(self) -> str:
+        from kinetoscope.html import summary_html
+
+        return summary_html(self)
+
+
+def _device_card(device: Row) -> Card:
+    number = "" if device["device"] is None else f" {device['device']}"
+    return Card(f"device{number} busy", text.share(device["busy_share"], 1))
+
+
+# --- layout -------------------------------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    title: str
+    cell: Callable[[Row], str]
+    is_number: bool = True
+    is_needed: Callable[[Row], bool] = lambda _: True
+    """Whether a row has something to say in this column; it is left out when none has."""
+
+
+class _Layout(NamedTuple):
+    key: str
+    title: str
+    columns: Sequence[_Column]
+    count_key: str | None = None
+    """Where the data says how many rows there are, when it does not hold them all."""
+
+
+def _word(title: str, key: str) -> _Column:
+    return _Column(title, lambda row: "" if row[key] is None else str(row[key]), is_number=False)
+
+
+def _count(title: str, key: str) -> _Column:
+    return _Column(title, lambda row: text.count(row[key]))
+
+
+def _time(title: str, key: str) -> _Column:
+    return _Column(title, lambda row: text.duration(row[key]))
+
+
+def _device_time(title: str, key: str) -> _Column:
+    return _Column(title, lambda row: text.duration(row[key]), is_needed=lambda row: row[key] != 0)
+
+
+_LAYOUTS = (
+    _Layout(
+        "time_by_kind",
+        "Time by kind",
+        (_word("kind", "kind"), _count("count", "count"), _time("total", "total_ns"), _time("self", "self_ns")),
+    ),
+    _Layout(
+        "iterations",
+        "Iterations",
+        (_count("iteration", "iteration"), _time("duration", "dur_ns"), _device_time("device busy", "device_busy_ns")),
+    ),
+    _Layout(
+        "operators",
+        "Top operators",
+        (
+            _word("operator", "name"),
+            _count("count", "count"),
+            _time("self", "self_ns"),
+            _time("total", "total_ns"),
+            _device_time("device self", "device_self_ns"),
+            _device_time("device total", "device_total_ns"),
+        ),
+        "num_operators",
+    ),
+    _Layout(
+        "kernels",
+        "Top kernels, copies and fills",
+        (
+            _word("name", "name"),
+            _word("kind", "kind"),
+            _count("count", "count"),
+            _time("total", "total_ns"),
+            _time("mean", "mean_ns"),
+            _time("longest", "max_ns"),
+            _Column("share", lambda row: text.share(row["share"], 1)),
+        ),
+        "num_kernels",
+    ),
+    _Layout("health", "Health", (_word("defect", "message"), _count("count", "count"), _word("first", "first"))),
+)
+
+
+def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
+    rows: list[Row] = data[layout.key]
+    columns = [column for column in layout.columns if any(column.is_needed(row) for row in rows)]
+    num_rows = data[layout.count_key] if layout.count_key else len(rows)
+    return Section(
+        title=layout.title,
+        header=[column.title for column in columns],
+        rows=[[column.cell(row) for column in columns] for row in rows[:limit]],
+        numbers=[column.is_number for column in columns],
+        left_out=max(num_rows - limit, 0),
+    )

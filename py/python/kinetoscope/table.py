@@ -1,0 +1,143 @@
+"""A table of a trace: columns that leave through the Arrow PyCapsule interface."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope import text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from kinetoscope import _native
+
+_SHOWN_ROWS = 5
+_SHOWN_COLUMNS = 10
+_CELL_WIDTH = 40
+_HTML_CELL_WIDTH = 120
+
+
+class Table:
+    """Columns with names. Anything that reads the Arrow PyCapsule interface takes it as it is, without a copy of it here.
+
+    ::
+
+        trace.events.to_polars()                            # or to_pandas(), to_arrow()
+        pyarrow.table(trace.events); polars.DataFrame(trace.events)
+        events = trace.events; duckdb.sql("select name, sum(dur_ns) from events group by name")
+
+    Times are integer nanoseconds (`_ns`), sizes integer bytes (`_bytes`); what the file does not say is null.
+    """
+
+    def __init__(self, native: _native.Table) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        """What one row is, in the plural: `events`, `nodes` …"""
+        return self._native.name
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return self._native.columns
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow C stream, in a PyCapsule."""
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The table's schema as an Arrow C schema, in a PyCapsule."""
+        return self._native.__arrow_c_schema__()
+
+    def select(self, *columns: str) -> Table:
+        """The table with these columns, in this order. KeyError when there is no such column."""
+        return Table(self._native.select(list(columns)))
+
+    def rows(self, start: int = 0, stop: int | None = None) -> list[tuple[Any, ...]]:
+        """Rows `start` to `stop` (not included) as Python values, one tuple per row. For a look, not for work on many."""
+        return self._native.rows(start, len(self) if stop is None else stop)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As a `pyarrow.Table`. ImportError without pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a `polars.DataFrame`. ImportError without polars."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a `pandas.DataFrame`. ImportError without pandas and pyarrow.
+
+        Integers stay exact: a column with nulls becomes pandas' nullable integer type, not floats.
+        """
+        import pandas
+
+        arrow = self.to_arrow()
+        return pandas.DataFrame({name: _series(arrow.column(name)) for name in arrow.column_names})
+
+    def __repr__(self) -> str:
+        size = f"{text.plural(len(self), 'row')} × {text.plural(len(self.columns), 'column')}"
+        shown = self.columns[:_SHOWN_COLUMNS]
+        if not len(self):
+            return f"{self.name}: {size}: {', '.join(self.columns)}"
+        head, tail = self._ends(shown)
+        rows = [[_cell(value, _CELL_WIDTH) for value in row] for row in head + tail]
+        if tail:
+            rows.insert(len(head), ["…"] * len(shown))
+        body = text.aligned(shown, rows, _numeric(head, len(shown)))
+        more = [f"and {', '.join(self.columns[_SHOWN_COLUMNS:])}"] if len(self.columns) > _SHOWN_COLUMNS else []
+        return "\n".join([f"{self.name}: {size}", body, *more])
+
+    def _repr_html_(self) -> str:
+        head, tail = self._ends(self.columns)
+        gap = [f"<tr><td colspan={len(self.columns)}>…</td></tr>"] if tail else []
+        body = "".join([*map(_html_row, head), *gap, *map(_html_row, tail)])
+        header = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        size = f"{text.plural(len(self), 'row')} × {text.plural(len(self.columns), 'column')}"
+        return (
+            f"<div style='overflow-x:auto'><table><caption>{escape(self.name)}: {size}</caption>"
+            f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    def _ends(self, columns: list[str]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """The first rows and, where not all are among them, the last."""
+        part = self._native.select(columns)
+        if len(self) <= 2 * _SHOWN_ROWS:
+            return part.rows(0, len(self)), []
+        return part.rows(0, _SHOWN_ROWS), part.rows(len(self) - _SHOWN_ROWS, len(self))
+
+
+def _cell(value: object, width: int) -> str:
+    return "" if value is None else text.clipped(text.printable(str(value)), width)
+
+
+def _html_row(row: tuple[Any, ...]) -> str:
+    return f"<tr>{''.join(f'<td>{escape(_cell(value, _HTML_CELL_WIDTH))}</td>' for value in row)}</tr>"
+
+
+def _numeric(rows: list[tuple[Any, ...]], num_columns: int) -> list[bool]:
+    return [any(isinstance(row[index], (int, float)) for row in rows) for index in range(num_columns)]
+
+
+def _series(column: pyarrow.ChunkedArray) -> pandas.Series[Any]:
+    import pandas
+    import pyarrow
+
+    exact = {
+        pyarrow.int64(): pandas.Int64Dtype(),
+        pyarrow.uint64(): pandas.UInt64Dtype(),
+        pyarrow.int32(): pandas.Int32Dtype(),
+        pyarrow.uint32(): pandas.UInt32Dtype(),
+    }
+    return column.to_pandas(types_mapper=exact.get if column.null_count else None)

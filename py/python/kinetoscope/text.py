@@ -1,0 +1,67 @@
+"""Numbers and names as people read them: durations, counts, shares, and text that is safe in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
+
+
+def duration(ns: float | None) -> str:
+    """Four significant digits, never a fraction of a nanosecond: `12.35 µs`. `–` for None."""
+    if ns is None:
+        return "–"
+    if ns < 0:
+        return f"−{duration(-ns)}"
+    rounded = float(f"{ns:.4g}")  # 999 950 ns would otherwise be 1000 µs
+    for unit, size in _UNITS:
+        if rounded >= size:
+            return f"{float(f'{ns / size:.4g}'):,.10g} {unit}"
+    return f"{round(ns)} ns"
+
+
+def count(number: float | None) -> str:
+    """Every digit, in groups: `132,152`. `–` for None."""
+    return "–" if number is None else f"{number:,}"
+
+
+def share(part: float | None, whole: float | None) -> str:
+    """A percentage, `–` where there is no whole."""
+    if part is None or not whole:
+        return "–"
+    percent = 100 * part / whole
+    return f"{percent:.1f} %" if percent < 99.95 else f"{percent:.0f} %"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 event`, `2 events`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    """The text with control and direction characters written as escapes: a name from a trace must not steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def clipped(text: str, width: int) -> str:
+    """At most `width` characters, the middle left out: the ends are what tells kernel names apart."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - tail - 1]}…{text[len(text) - tail :]}"
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """A table in plain text, one line per row; `right` says which columns hold numbers."""
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(_line(cells, widths, right) for cells in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = (
+        f"{cell:>{w}}" if is_right else f"{cell:<{w}}" for cell, w, is_right in zip(cells, widths, right, strict=True)
+    )
+    return "  ".join(padded).rstrip()

@@ -1,0 +1,166 @@
+"""What one rank recorded, read and linked."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope import _native, seam
+from kinetoscope.summary import Summary
+from kinetoscope.table import Table
+
+if TYPE_CHECKING:
+    from kinetoscope.widget import Timeline
+
+
+class Trace:
+    """A Kineto trace, an Execution Trace, or both, linked. Made by `kinetoscope.read`.
+
+    The tables are Arrow tables (see `Table`). An event is known by its `id`, its position in the file's `traceEvents`.
+    """
+
+    def __init__(self, native: _native.Trace, source: str | None = None, execution_source: str | None = None) -> None:
+        self._native = native
+        self.source = source
+        """The path or name of what was read; None when it came as bytes."""
+        self.execution_source = execution_source
+        """The path of the Execution Trace that was read with it."""
+
+    @classmethod
+    def from_snapshot(cls, snapshot: bytes) -> Trace:
+        """The trace that `snapshot` packed. TraceError when it is of another version, or none."""
+        return cls(_native.Trace.from_snapshot(snapshot))
+
+    # --- tables ---------------------------------------------------------------------------------------------------
+
+    def table(self, name: str) -> Table:
+        """A table by its name; the properties below are the same. KeyError when there is no such table."""
+        return Table(self._native.table(name))
+
+    @cached_property
+    def events(self) -> Table:
+        """What has a duration: complete events (`ph` X) and pairs of begin and end. One row each, in the file's order."""
+        return self.table("events")
+
+    @cached_property
+    def instants(self) -> Table:
+        """Points in time (`ph` i)."""
+        return self.table("instants")
+
+    @cached_property
+    def counters(self) -> Table:
+        """Values over time (`ph` C)."""
+        return self.table("counters")
+
+    @cached_property
+    def flows(self) -> Table:
+        """Ends of the arrows that the file draws (`ph` s, t, f)."""
+        return self.table("flows")
+
+    @cached_property
+    def nodes(self) -> Table:
+        """Vertices of the Execution Trace, with the event each was."""
+        return self.table("nodes")
+
+    @cached_property
+    def tensors(self) -> Table:
+        """Uses of tensors in the Execution Trace: one row for each that goes into a node or comes out of it."""
+        return self.table("tensors")
+
+    @cached_property
+    def iterations(self) -> Table:
+        """Steps of the training (`ProfilerStep#n`)."""
+        return self.table("iterations")
+
+    @cached_property
+    def links(self) -> Table:
+        """Edges between events, with the key that matched (`how`) and a confidence from 0 to 1."""
+        return self.table("links")
+
+    @cached_property
+    def health(self) -> Table:
+        """Every kind of defect that was survived, with its count, the first place, and what was done. Best empty."""
+        return self.table("health")
+
+    # --- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def num_events(self) -> int:
+        """How many rows `events` has."""
+        return self._native.num_events
+
+    @property
+    def rank(self) -> int | None:
+        """The rank that the file tells (`distributedInfo`), None when it tells none."""
+        return self._native.rank
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The headers of the files, as they are."""
+        return json.loads(self._native.metadata_json)
+
+    @cached_property
+    def coverage(self) -> dict[str, Any]:
+        """What share of the kernels, operators and nodes was linked."""
+        return json.loads(self._native.coverage_json)
+
+    @cached_property
+    def origin_ns(self) -> int:
+        """The trace's start: the first time in it, as the tables count time. The viewer counts from here."""
+        return int(self.query({"type": "overview"}).data["origin_ns"])
+
+    @property
+    def title(self) -> str:
+        """The file's name, without its folder."""
+        return Path(self.source).name if self.source else "trace"
+
+    # --- answers --------------------------------------------------------------------------------------------------
+
+    def summary(self, start_ns: int | None = None, end_ns: int | None = None) -> Summary:
+        """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given."""
+        bounds = {"start": start_ns, "end": end_ns}
+        since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
+        return Summary(self.query({"type": "summary"} | since_origin).data, self.title)
+
+    def query(self, request: dict[str, Any]) -> seam.Answer:
+        """Asks the core what the viewer asks it; ARCHITECTURE.md lists the requests.
+
+        Its times are ns since `origin_ns`. TraceError for a request that it does not know.
+        """
+        return seam.ask(self._native, request)
+
+    def picture(self, width: int = 900) -> str:
+        """The timeline at a glance, as SVG of this width in pixels."""
+        return self._native.picture(width)
+
+    def snapshot(self) -> bytes:
+        """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
+        return self._native.snapshot()
+
+    # --- looks ----------------------------------------------------------------------------------------------------
+
+    def timeline(self, height: int = 480) -> Timeline:
+        """The interactive timeline, for the output of a notebook's cell; `height` in pixels. Needs anywidget."""
+        from kinetoscope.widget import Timeline
+
+        return Timeline(self, height=height)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
+
+        The file needs nothing but itself: it opens from disk and without a network. OSError when it cannot be written.
+        """
+        from kinetoscope.report import write_report
+
+        return write_report(self, Path(path), title or self.title)
+
+    def __repr__(self) -> str:
+        return repr(self.summary())
+
+    def _repr_html_(self) -> str:
+        from kinetoscope.html import trace_html
+
+        return trace_html(self)

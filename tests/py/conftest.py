@@ -1,0 +1,40 @@
+"""What the tests share: the repository's fixtures, and the folder of other people's traces where it is there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DATA = REPOSITORY / "tests/data"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    folder = Path(os.environ.get("KINETOSCOPE_SHARED") or REPOSITORY.parent / "shared") / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real traces at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def transformer() -> ks.Trace:
+    return ks.read(DATA / "transformer_cpu/kineto_trace_0.json.gz")
+
+
+@pytest.fixture(scope="session")
+def cuda() -> ks.Trace:
+    return ks.read(DATA / "synthetic_cuda/kineto_trace_0.json.gz")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> ks.Trace:
+    return ks.read(DATA / "hostile/kineto_trace_0.json.gz")
