@@ -1,0 +1,70 @@
+interface Unit {
+  readonly name: string;
+  readonly ns: number;
+}
+
+const UNITS: readonly Unit[] = [
+  { name: "s", ns: 1e9 },
+  { name: "ms", ns: 1e6 },
+  { name: "µs", ns: 1e3 },
+  { name: "ns", ns: 1 },
+];
+const NANOSECONDS: Unit = { name: "ns", ns: 1 };
+
+/** The largest unit in which `ns` is at least one. */
+function unitOf(ns: number): Unit {
+  return UNITS.find((unit) => ns >= unit.ns) ?? NANOSECONDS;
+}
+
+/** Four significant digits, never a fraction of a nanosecond: `12.35 µs`. */
+export function formatDuration(ns: number): string {
+  if (ns < 0) return `−${formatDuration(-ns)}`;
+  // 999 950 ns would otherwise print as `1000 µs`.
+  const unit = unitOf(Number(ns.toPrecision(4)));
+  const value = ns / unit.ns;
+  if (unit.ns === 1) return `${Math.round(value)} ns`;
+  const decimals = Math.max(0, 3 - Math.floor(Math.log10(value)));
+  return `${trimZeros(value.toFixed(Math.min(decimals, 3)))} ${unit.name}`;
+}
+
+function trimZeros(text: string): string {
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** Every digit: `1.234 567 ms`. */
+export function formatExact(ns: number): string {
+  const sign = ns < 0 ? "−" : "";
+  const unit = unitOf(Math.abs(ns));
+  const decimals = Math.round(Math.log10(unit.ns));
+  const [whole = "0", fraction = ""] = (Math.abs(ns) / unit.ns).toFixed(decimals).split(".");
+  const groups =
+    fraction
+      .match(/.{1,3}/g)
+      ?.join(" ")
+      .replace(/[0 ]+$/, "") ?? "";
+  return `${sign}${whole}${groups && `.${groups}`} ${unit.name}`;
+}
+
+/** The label of a ruler's tick at `ns`, with the digits that `step` calls for. */
+export function formatTick(ns: number, step: number): string {
+  if (ns === 0) return "0";
+  const unit = unitOf(Math.max(Math.abs(ns), step));
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit.ns) - 1e-9));
+  return `${(ns / unit.ns).toFixed(decimals)} ${unit.name}`;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `a`, `b` or `1 event`, `2 events`. */
+export function formatPlural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export function formatShare(part: number, whole: number): string {
+  if (whole <= 0) return "–";
+  const percent = (100 * part) / whole;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
+}

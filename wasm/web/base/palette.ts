@@ -1,0 +1,99 @@
+import { css, mix, oklch, type Rgb } from "./color";
+import { hashOf } from "./hash";
+
+export type Theme = "light" | "dark";
+export type ColorBy = "kind" | "name";
+
+export const KINDS = [
+  "operator",
+  "launch",
+  "kernel",
+  "copy",
+  "fill",
+  "sync",
+  "annotation",
+  "python",
+  "overhead",
+  "other",
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+interface Tone {
+  readonly hue: number;
+  readonly chroma: number;
+  /** Added to the theme's lightness, so that kinds differ without hue too. */
+  readonly lift: number;
+}
+
+// Neighbours on one track (operator, python, launch, sync) keep apart for red-green blindness: blue, sand, orange, dark red.
+const TONES: Readonly<Record<Kind, Tone>> = {
+  operator: { hue: 250, chroma: 0.088, lift: 0 },
+  launch: { hue: 66, chroma: 0.115, lift: 0.02 },
+  kernel: { hue: 168, chroma: 0.095, lift: 0 },
+  copy: { hue: 305, chroma: 0.095, lift: 0 },
+  fill: { hue: 345, chroma: 0.085, lift: 0.02 },
+  sync: { hue: 27, chroma: 0.12, lift: -0.05 },
+  annotation: { hue: 215, chroma: 0.032, lift: 0.01 },
+  python: { hue: 92, chroma: 0.055, lift: 0.06 },
+  overhead: { hue: 20, chroma: 0.02, lift: -0.06 },
+  other: { hue: 260, chroma: 0.008, lift: 0 },
+};
+
+const BASE: Readonly<Record<Theme, { lightness: number; chroma: number; step: number }>> = {
+  light: { lightness: 0.815, chroma: 1, step: 0.022 },
+  dark: { lightness: 0.475, chroma: 0.95, step: 0.026 },
+};
+
+const SHADES = 4;
+const HUES = 14;
+
+/** Colours of one theme. A code names an entry of `fills`; `merged` and `dimmed` run parallel. */
+export interface Palette {
+  readonly theme: Theme;
+  readonly fills: readonly string[];
+  /** For a rectangle that stands for several events. */
+  readonly merged: readonly string[];
+  /** For what is not meant while a search is on. */
+  readonly dimmed: readonly string[];
+  readonly text: string;
+}
+
+const kindIndex = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
+
+function kindFill(kind: Kind, shade: number, theme: Theme): Rgb {
+  const { lightness, chroma, step } = BASE[theme];
+  const tone = TONES[kind];
+  const offset = shade - (SHADES - 1) / 2;
+  return oklch(lightness + tone.lift + offset * step, tone.chroma * chroma, tone.hue + offset * 5);
+}
+
+function nameFill(index: number, theme: Theme): Rgb {
+  const { lightness, chroma, step } = BASE[theme];
+  const offset = (index % 3) - 1;
+  return oklch(lightness + offset * step, 0.092 * chroma, 20 + (index * 360) / HUES);
+}
+
+export function paletteOf(theme: Theme, background: Rgb): Palette {
+  const byKind = KINDS.flatMap((kind) => Array.from({ length: SHADES }, (_, shade) => kindFill(kind, shade, theme)));
+  const byName = Array.from({ length: HUES }, (_, index) => nameFill(index, theme));
+  const fills = [...byKind, ...byName];
+  return {
+    theme,
+    fills: fills.map(css),
+    merged: fills.map((fill) => css(mix(fill, background, 0.72))),
+    dimmed: fills.map((fill) => css(mix(fill, background, theme === "dark" ? 0.3 : 0.28))),
+    text: theme === "dark" ? "#f3f5f8" : "#16191d",
+  };
+}
+
+/** The entry of `fills` for an event. Shades tell names of one kind apart. */
+export function colorCode(kind: string, name: string, by: ColorBy): number {
+  const hash = hashOf(name);
+  if (by === "name") return KINDS.length * SHADES + (hash % HUES);
+  return (kindIndex.get(kind) ?? KINDS.length - 1) * SHADES + (hash % SHADES);
+}
+
+/** The middle shade of a kind, for legends. */
+export function kindColor(palette: Palette, kind: string): string {
+  return palette.fills[(kindIndex.get(kind) ?? KINDS.length - 1) * SHADES + 1] ?? palette.text;
+}

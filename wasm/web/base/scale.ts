@@ -1,0 +1,33 @@
+import { asTime, type Span, span, type Time } from "./time";
+
+/** A straight map from time to pixels. */
+export interface Scale {
+  readonly window: Span;
+  readonly width: number;
+  /** Nanoseconds in one pixel. */
+  readonly nsPerPixel: number;
+  x(time: number): number;
+  time(x: number): Time;
+}
+
+export function scaleOf(window: Span, width: number): Scale {
+  const nsPerPixel = (window.end - window.start) / Math.max(1, width);
+  const { start } = window;
+  return {
+    window,
+    width,
+    nsPerPixel,
+    x: (time) => (time - start) / nsPerPixel,
+    time: (x) => asTime(start + x * nsPerPixel),
+  };
+}
+
+/** `window` made `factor` times as long, `anchor` staying where it is on the screen. */
+export function zoomed(window: Span, factor: number, anchor: number): Span {
+  return span(anchor - (anchor - window.start) * factor, anchor + (window.end - anchor) * factor);
+}
+
+/** The step of the way from `from` to `to`. */
+export function between(from: Span, to: Span, way: number): Span {
+  return span(from.start + (to.start - from.start) * way, from.end + (to.end - from.end) * way);
+}

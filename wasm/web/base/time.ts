@@ -1,0 +1,40 @@
+declare const unit: unique symbol;
+
+/** Nanoseconds since the trace's start. */
+export type Time = number & { readonly [unit]: "time" };
+
+/** A stretch of time in nanoseconds. */
+export type Duration = number & { readonly [unit]: "duration" };
+
+/** From `start` up to, not including, `end`. */
+export interface Span {
+  readonly start: Time;
+  readonly end: Time;
+}
+
+export const asTime = (ns: number): Time => ns as Time;
+export const asDuration = (ns: number): Duration => ns as Duration;
+
+export function span(start: number, end: number): Span {
+  return start <= end ? { start: asTime(start), end: asTime(end) } : span(end, start);
+}
+
+export const lengthOf = (s: Span): Duration => asDuration(s.end - s.start);
+
+export const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end;
+
+export const overlaps = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
+
+/** `s` grown by `ns` on both sides. */
+export const padded = (s: Span, ns: number): Span => span(s.start - ns, s.end + ns);
+
+/** `s` moved by `ns`. */
+export const moved = (s: Span, ns: number): Span => span(s.start + ns, s.end + ns);
+
+/** `s` made to lie inside `outer`: moved if it fits, otherwise `outer` itself. */
+export function confined(s: Span, outer: Span): Span {
+  if (lengthOf(s) >= lengthOf(outer)) return outer;
+  if (s.start < outer.start) return moved(s, outer.start - s.start);
+  if (s.end > outer.end) return moved(s, outer.end - s.end);
+  return s;
+}

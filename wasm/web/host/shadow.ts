@@ -1,0 +1,23 @@
+import { STYLES } from "./styles";
+
+/** An element inside `around` where only the timeline's own style applies, and from where none leaks. */
+export function openShadow(around: HTMLElement): HTMLElement {
+  const host = document.createElement("div");
+  host.style.height = "100%";
+  // JupyterLab looks for it on the way from the key's target up; without it letters would be its own commands.
+  host.setAttribute("data-lm-suppress-shortcuts", "true");
+  around.append(host);
+  const shadow = host.attachShadow({ mode: "open" });
+  // Constructed sheets need no leave of a Content-Security-Policy, <style> elements do.
+  shadow.adoptedStyleSheets = STYLES.map(sheetOf);
+  const root = document.createElement("div");
+  root.className = "ks-root";
+  shadow.append(root);
+  return root;
+}
+
+function sheetOf(text: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+}

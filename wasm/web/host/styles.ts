@@ -1,0 +1,8 @@
+import drawer from "../timeline/style/drawer.css";
+import picture from "../timeline/style/picture.css";
+import popup from "../timeline/style/popup.css";
+import root from "../timeline/style/root.css";
+import toolbar from "../timeline/style/toolbar.css";
+
+/** The timeline's style sheets, as text. */
+export const STYLES: readonly string[] = [root, toolbar, picture, drawer, popup];

@@ -1,0 +1,52 @@
+import { type Span, span } from "../base/time";
+import type { EventId } from "../source/protocol";
+
+/** What a link into a report points at: `#range=1200-5600&event=42`, times in ns since the trace's start. */
+export interface Target {
+  readonly range: Span | null;
+  readonly event: EventId | null;
+}
+
+export function parseHash(hash: string): Target {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const range = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(fields.get("range") ?? "");
+  const event = /^\d+$/.exec(fields.get("event") ?? "");
+  return {
+    range: range ? span(Number(range[1]), Number(range[2])) : null,
+    event: event ? Number(event[0]) : null,
+  };
+}
+
+export function formatHash({ range, event }: Target): string {
+  const fields = [
+    range && `range=${Math.round(Math.max(0, range.start))}-${Math.round(range.end)}`,
+    event !== null && `event=${event}`,
+  ].filter(Boolean);
+  return fields.length > 0 ? `#${fields.join("&")}` : "";
+}
+
+export interface HashFollower {
+  /** Writes what changed into the address. */
+  tell(change: Partial<Target>): void;
+  /** Calls `use` with what the address says now and whenever the reader changes it. */
+  listen(use: (target: Target) => void): void;
+}
+
+export function followHash(): HashFollower {
+  let now = parseHash(location.hash);
+  return {
+    tell: (change) => {
+      now = { ...now, ...change };
+      const { pathname, search } = location;
+      // A page in a frame without an address of its own cannot have one written.
+      if (location.protocol !== "about:") history.replaceState(null, "", formatHash(now) || `${pathname}${search}`);
+    },
+    listen: (use) => {
+      addEventListener("hashchange", () => {
+        now = parseHash(location.hash);
+        use(now);
+      });
+      use(now);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type Column, decodeFrame, type Frame, QueryError } from "./frame";
+import type { Answer, Hits, RequestType, Tiles } from "./protocol";
+
+/** The typed answer in the bytes of a response to a request of `type`. */
+export function decodeAnswer<T extends RequestType>(type: T, bytes: Uint8Array): Answer<T> {
+  const frame = decodeFrame(bytes);
+  if (frame.type !== type) throw new QueryError(`expected an answer to ${type}, found ${frame.type}`);
+  return shaped(type, frame) as Answer<T>;
+}
+
+function shaped(type: RequestType, frame: Frame): unknown {
+  if (type === "tiles") return tilesOf(frame);
+  if (type === "search") return hitsOf(frame);
+  return frame.data;
+}
+
+function tilesOf(frame: Frame): Tiles {
+  const { names } = frame.data as { names: readonly string[] };
+  return {
+    names,
+    lane: u32(frame, "lane"),
+    start: f64(frame, "start"),
+    dur: f64(frame, "dur"),
+    kind: column(frame, "kind", Uint8Array),
+    id: u32(frame, "id"),
+    count: u32(frame, "count"),
+    name: u32(frame, "name"),
+  };
+}
+
+function hitsOf(frame: Frame): Hits {
+  const { count } = frame.data as { count: number };
+  return {
+    count,
+    id: u32(frame, "id"),
+    track: u32(frame, "track"),
+    lane: u32(frame, "lane"),
+    start: f64(frame, "start"),
+    dur: f64(frame, "dur"),
+  };
+}
+
+const u32 = (frame: Frame, name: string) => column(frame, name, Uint32Array);
+const f64 = (frame: Frame, name: string) => column(frame, name, Float64Array);
+
+function column<C extends Column>(frame: Frame, name: string, type: abstract new () => C): C {
+  const found = frame.columns.get(name);
+  if (found instanceof type) return found;
+  throw new QueryError(`expected a column ${name} of ${type.name}, found ${found?.constructor.name ?? "none"}`);
+}

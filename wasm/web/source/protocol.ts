@@ -1,0 +1,204 @@
+/** What may be asked of the core and what it answers; the table in ARCHITECTURE.md, in types. */
+import type { Kind } from "../base/palette";
+import type { Duration, Time } from "../base/time";
+
+/** An event's position in `traceEvents`. */
+export type EventId = number;
+
+export interface EventRef {
+  readonly id: EventId;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly track: number;
+  readonly lane: number;
+  readonly start: Time;
+  readonly dur: Duration;
+}
+
+export interface Group {
+  readonly group: number;
+  readonly kind: "host" | "device";
+  readonly name: string;
+}
+
+export interface Track {
+  readonly track: number;
+  readonly group: number;
+  readonly kind: "thread" | "stream";
+  readonly name: string;
+  readonly num_lanes: number;
+  readonly num_events: number;
+}
+
+export interface Iteration {
+  readonly iteration: number;
+  readonly name: string;
+  readonly start: Time;
+  readonly dur: Duration;
+}
+
+/** A defect survived. */
+export interface Defect {
+  readonly kind: string;
+  readonly message: string;
+  readonly count: number;
+  readonly first: unknown;
+}
+
+export interface Overview {
+  /** An exact integer, as text. */
+  readonly origin_ns: string;
+  readonly duration: Duration;
+  readonly num_events: number;
+  readonly title: string;
+  readonly device_names: readonly string[];
+  readonly groups: readonly Group[];
+  readonly tracks: readonly Track[];
+  readonly iterations: readonly Iteration[];
+  /** The names of the codes in `Tiles.kind`. */
+  readonly kinds: readonly Kind[];
+  readonly health: readonly Defect[];
+}
+
+/** Rectangles, one per row: what runs parallel here is one table. */
+export interface Tiles {
+  readonly names: readonly string[];
+  readonly lane: Uint32Array;
+  readonly start: Float64Array;
+  readonly dur: Float64Array;
+  readonly kind: Uint8Array;
+  /** The event, or the longest of a merged group. */
+  readonly id: Uint32Array;
+  /** 1 says that the rectangle is one event, exactly. */
+  readonly count: Uint32Array;
+  /** Index into `names`. */
+  readonly name: Uint32Array;
+}
+
+export interface Hits {
+  /** All of them, also those beyond the limit. */
+  readonly count: number;
+  readonly id: Uint32Array;
+  readonly track: Uint32Array;
+  readonly lane: Uint32Array;
+  readonly start: Float64Array;
+  readonly dur: Float64Array;
+}
+
+export interface NodeValue {
+  readonly role: string;
+  readonly type: string | null;
+  readonly shape: string | null;
+  readonly stride: string | null;
+  readonly value: string | null;
+}
+
+/** A vertex of the Execution Trace. */
+export interface TraceNode {
+  readonly node_id: number | string;
+  readonly name: string;
+  readonly schema: string | null;
+  readonly inputs: readonly NodeValue[];
+  readonly outputs: readonly NodeValue[];
+}
+
+export interface EventDetails extends EventRef {
+  readonly category: string;
+  readonly start_ns: string;
+  readonly dur_ns: string;
+  readonly self_ns: string | null;
+  readonly iteration: number | null;
+  /** Key and JSON text. */
+  readonly args: readonly (readonly [string, string])[];
+  /** Innermost first. */
+  readonly owners: readonly EventRef[];
+  readonly num_children: number;
+  readonly launch: EventRef | null;
+  readonly device_events: readonly EventRef[];
+  readonly num_device_events: number;
+  readonly operator: EventRef | null;
+  readonly node: TraceNode | null;
+}
+
+export interface Link {
+  readonly kind: string;
+  readonly how: string;
+  readonly confidence: number;
+  readonly source: EventRef;
+  readonly target: EventRef;
+}
+
+export interface KindTime {
+  readonly kind: Kind;
+  readonly count: number;
+  /** Counts nested time more than once. */
+  readonly total_ns: number;
+  readonly self_ns: number;
+}
+
+export interface OperatorTime {
+  readonly name: string;
+  readonly count: number;
+  readonly total_ns: number;
+  readonly self_ns: number;
+  readonly device_total_ns: number;
+  readonly device_self_ns: number;
+  readonly longest_id: EventId;
+}
+
+export interface KernelTime {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly count: number;
+  readonly total_ns: number;
+  readonly mean_ns: number;
+  /** Of all device work. */
+  readonly share: number;
+  readonly longest_id: EventId;
+}
+
+export interface DeviceTime {
+  readonly device: number | null;
+  readonly name: string;
+  readonly busy_ns: number;
+  readonly busy_share: number;
+  readonly num_events: number;
+}
+
+/** What happened in a stretch of time; operators and kernels are the first of `num_…`. */
+export interface Summary {
+  readonly num_events: number;
+  readonly devices: readonly DeviceTime[];
+  readonly time_by_kind: readonly KindTime[];
+  readonly operators: readonly OperatorTime[];
+  readonly num_operators: number;
+  readonly kernels: readonly KernelTime[];
+  readonly num_kernels: number;
+}
+
+export type Direction = "next" | "previous" | "parent" | "child";
+
+export interface MaybeEvent {
+  readonly event: EventRef | null;
+}
+
+interface Exchange {
+  overview: { ask: object; answer: Overview };
+  tiles: {
+    ask: { tracks: readonly number[]; start: number; end: number; pixels: number };
+    answer: Tiles;
+  };
+  at: {
+    ask: { track: number; lane: number; time: number; tolerance: number };
+    answer: MaybeEvent;
+  };
+  event: { ask: { id: EventId }; answer: EventDetails };
+  links: { ask: { id: EventId }; answer: { readonly links: readonly Link[] } };
+  neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };
+  search: { ask: { text: string; limit: number }; answer: Hits };
+  summary: { ask: { start?: number; end?: number }; answer: Summary };
+}
+
+export type RequestType = keyof Exchange;
+export type Ask<T extends RequestType> = Exchange[T]["ask"];
+export type Answer<T extends RequestType> = Exchange[T]["answer"];

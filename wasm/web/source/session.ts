@@ -1,0 +1,51 @@
+import { initSync, Session } from "../../dist/kinetoscope_wasm.js";
+import { decodeAnswer } from "./answer";
+import type { Answer, Ask, RequestType } from "./protocol";
+import type { Source } from "./source";
+
+type ModuleCache = Map<string, Promise<WebAssembly.Module>>;
+
+// Jupyter evaluates the widget's module once per output: what is costly is kept by the page, not by the module.
+const CACHE = Symbol.for("kinetoscope.modules");
+
+function moduleCache(): ModuleCache {
+  const page = globalThis as { [CACHE]?: ModuleCache };
+  page[CACHE] ??= new Map();
+  return page[CACHE];
+}
+
+/** Compiles the core, once per page and `version`. */
+export function compile(version: string, wasm: () => Promise<Uint8Array<ArrayBuffer>>): Promise<WebAssembly.Module> {
+  const cache = moduleCache();
+  const known = cache.get(version);
+  if (known !== undefined) return known;
+  const module = wasm().then((bytes) => WebAssembly.compile(bytes));
+  cache.set(version, module);
+  // A failure (memory, a policy) may be gone at the next try.
+  module.catch(() => cache.delete(version));
+  return module;
+}
+
+/** The core in this page, holding one trace. */
+export class WasmSource implements Source {
+  readonly #session: Session;
+  readonly #encoder = new TextEncoder();
+  #open = true;
+
+  constructor(module: WebAssembly.Module, snapshot: Uint8Array) {
+    initSync({ module });
+    this.#session = new Session(snapshot);
+  }
+
+  query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {
+    if (!this.#open) throw new Error("expected an open session, found a closed one");
+    const request = this.#encoder.encode(JSON.stringify({ type, ...ask }));
+    return decodeAnswer(type, this.#session.query(request));
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#session.free();
+  }
+}

@@ -1,0 +1,70 @@
+import { lengthOf, type Span, span } from "../../base/time";
+import type { Timeline } from "../timeline";
+import type { Command } from "./keymap";
+
+const ZOOM = 1.35;
+const PAN = 0.12;
+const SCROLL = 54;
+
+/** What the commands need besides the timeline. */
+export interface Surroundings {
+  readonly focusSearch: () => void;
+}
+
+type Action = (timeline: Timeline, around: Surroundings) => void;
+
+export const COMMANDS: Readonly<Record<Command, Action>> = {
+  zoomIn: (t) => zoom(t, 1 / ZOOM),
+  zoomOut: (t) => zoom(t, ZOOM),
+  panLeft: (t) => pan(t, -PAN),
+  panRight: (t) => pan(t, PAN),
+  scrollUp: (t) => t.viewport.scrollBy(-SCROLL),
+  scrollDown: (t) => t.viewport.scrollBy(SCROLL),
+  fitAll: (t) => t.viewport.show(t.viewport.bounds, true),
+  focus,
+  next: (t) => t.selection.neighbour("next", (event) => t.visit(event)),
+  previous: (t) => t.selection.neighbour("previous", (event) => t.visit(event)),
+  parent: (t) => t.selection.neighbour("parent", (event) => t.visit(event)),
+  child: (t) => t.selection.neighbour("child", (event) => t.visit(event)),
+  followForward: (t) => t.visit(t.selection.partner(true)),
+  followBack: (t) => t.visit(t.selection.partner(false)),
+  markSelection,
+  search: (_, around) => around.focusSearch(),
+  nextHit: (t) => t.step(1),
+  previousHit: (t) => t.step(-1),
+  toggleColors: (t) => t.colorBy.update((by) => (by === "kind" ? "name" : "kind")),
+  foldAll: (t) => t.foldAll(true),
+  unfoldAll: (t) => t.foldAll(false),
+  help: (t) => t.popover.update((open) => (open === "help" ? null : "help")),
+  clear: (t) => t.clear(),
+};
+
+/** Around the pointer if it is on the timeline, else around the middle. */
+function zoom(timeline: Timeline, factor: number): void {
+  const { target } = timeline.viewport;
+  timeline.viewport.zoom(factor, timeline.pointerTime ?? (target.start + target.end) / 2, true);
+}
+
+function pan(timeline: Timeline, share: number): void {
+  timeline.viewport.pan(lengthOf(timeline.viewport.target) * share, true);
+}
+
+/** The marked range if no event is selected, else the whole. */
+function focus(timeline: Timeline): void {
+  const event = timeline.selection.current.value?.details;
+  if (!event) {
+    timeline.viewport.show(timeline.range.span.value ?? timeline.viewport.bounds, true);
+    return;
+  }
+  const before = timeline.viewport.target;
+  timeline.viewport.pan(event.start + event.dur / 2 - (before.start + before.end) / 2, true);
+  if (isNear(before, timeline.viewport.target)) timeline.showEvent(event);
+  timeline.reveal(event);
+}
+
+const isNear = (a: Span, b: Span): boolean => Math.abs(a.start - b.start) < lengthOf(a) * 0.01;
+
+function markSelection(timeline: Timeline): void {
+  const event = timeline.selection.current.value?.details;
+  if (event) timeline.mark(span(event.start, event.start + event.dur), true);
+}

@@ -1,0 +1,84 @@
+/** What a key may do. */
+export type Command =
+  | "zoomIn"
+  | "zoomOut"
+  | "panLeft"
+  | "panRight"
+  | "scrollUp"
+  | "scrollDown"
+  | "fitAll"
+  | "focus"
+  | "next"
+  | "previous"
+  | "parent"
+  | "child"
+  | "followForward"
+  | "followBack"
+  | "markSelection"
+  | "search"
+  | "nextHit"
+  | "previousHit"
+  | "toggleColors"
+  | "foldAll"
+  | "unfoldAll"
+  | "help"
+  | "clear";
+
+export interface Binding {
+  readonly keys: readonly string[];
+  readonly command: Command;
+  readonly text: string;
+  /** Goes on while the key is held. */
+  readonly held?: boolean;
+}
+
+// The letters are Perfetto's, so that hands need not learn anew.
+export const BINDINGS: readonly Binding[] = [
+  { keys: ["w", "+", "="], command: "zoomIn", text: "Zoom in", held: true },
+  { keys: ["s", "-"], command: "zoomOut", text: "Zoom out", held: true },
+  { keys: ["a", "ArrowLeft"], command: "panLeft", text: "Move left", held: true },
+  { keys: ["d", "ArrowRight"], command: "panRight", text: "Move right", held: true },
+  { keys: ["ArrowUp"], command: "scrollUp", text: "Scroll the tracks up", held: true },
+  { keys: ["ArrowDown"], command: "scrollDown", text: "Scroll the tracks down", held: true },
+  { keys: ["f"], command: "focus", text: "Go to the selected event; again: fill the screen with it" },
+  { keys: ["0", "Home"], command: "fitAll", text: "Show the whole trace" },
+  { keys: ["."], command: "next", text: "Next event on the lane" },
+  { keys: [","], command: "previous", text: "Previous event on the lane" },
+  { keys: ["p"], command: "parent", text: "The event around it" },
+  { keys: ["c"], command: "child", text: "The first event inside it" },
+  { keys: ["]"], command: "followForward", text: "Follow the arrow: launch → kernel" },
+  { keys: ["["], command: "followBack", text: "Follow the arrow back: kernel → launch" },
+  { keys: ["m"], command: "markSelection", text: "Mark the selected event as range" },
+  { keys: ["/"], command: "search", text: "Search" },
+  { keys: ["Enter"], command: "nextHit", text: "Next hit" },
+  { keys: ["Shift+Enter"], command: "previousHit", text: "Previous hit" },
+  { keys: ["x"], command: "toggleColors", text: "Colours by kind or by name" },
+  { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
+  { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
+  { keys: ["?"], command: "help", text: "This help" },
+  { keys: ["Escape"], command: "clear", text: "Close, clear" },
+];
+
+export interface KeyPress {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
+const BY_KEY = new Map(BINDINGS.flatMap((binding) => binding.keys.map((key) => [key, binding] as const)));
+
+/** What `press` means on the timeline; null leaves it to the host. */
+export function bindingOf(press: KeyPress): Binding | null {
+  if (press.ctrlKey || press.metaKey || press.altKey) return null;
+  if (press.shiftKey && press.key === "Enter") return BY_KEY.get("Shift+Enter") ?? null;
+  // Caps lock must not take the keys away.
+  const key = press.key.length === 1 ? press.key.toLowerCase() : press.key;
+  return BY_KEY.get(key) ?? null;
+}
+
+/** A host takes single keys as commands (`d d` deletes a cell in Jupyter): none may leave the widget. */
+export function isPlain(press: KeyPress): boolean {
+  return !press.ctrlKey && !press.metaKey && !press.altKey && press.key !== "Tab" && !/^F\d/.test(press.key);
+}

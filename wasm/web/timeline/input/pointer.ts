@@ -1,0 +1,197 @@
+import { Cleanup } from "../../base/cleanup";
+import { lengthOf, type Span, span } from "../../base/time";
+import { eventAt, type Place } from "../hit-test";
+import type { Pill } from "../paint/pill";
+import { cssHeaderHeight, RULER_HEIGHT } from "../paint/scene";
+import type { Timeline } from "../timeline";
+import { Pinch } from "./pinch";
+import { turnWheel } from "./wheel";
+
+const CLICK_PIXELS = 4;
+
+type Drag =
+  | { readonly kind: "pan"; readonly from: Place; readonly window: Span; readonly scroll: number }
+  | { readonly kind: "range"; readonly from: Place; readonly time: number };
+
+/** What the canvas tells the pointer. */
+export interface Screen {
+  readonly canvas: HTMLElement;
+  readonly pills: () => readonly Pill[];
+  readonly isFocused: () => boolean;
+}
+
+/** Mouse, pen and fingers on the picture. */
+export class Pointer {
+  readonly #timeline: Timeline;
+  readonly #screen: Screen;
+  readonly #cleanup = new Cleanup();
+  readonly #pinch: Pinch;
+  #drag: Drag | null = null;
+  #moved = false;
+
+  constructor(timeline: Timeline, screen: Screen) {
+    this.#timeline = timeline;
+    this.#screen = screen;
+    this.#pinch = new Pinch(timeline);
+    this.#listen("pointerdown", (event) => this.#down(event));
+    this.#listen("pointermove", (event) => this.#move(event));
+    this.#listen("pointerup", (event) => this.#up(event));
+    this.#listen("pointercancel", (event) => this.#cancel(event));
+    this.#listen("pointerleave", () => this.#leave());
+    this.#listen("dblclick", (event) => this.#double(event));
+    this.#listen("wheel", (event) => this.#wheel(event));
+  }
+
+  close(): void {
+    this.#cleanup.run();
+  }
+
+  #listen<K extends keyof HTMLElementEventMap>(type: K, listener: (event: HTMLElementEventMap[K]) => void): void {
+    const { canvas } = this.#screen;
+    canvas.addEventListener(type, listener, { passive: false });
+    this.#cleanup.add(() => canvas.removeEventListener(type, listener));
+  }
+
+  #place(event: MouseEvent): Place {
+    const { left, top } = this.#screen.canvas.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  }
+
+  /** `place` as seen from the top of the tracks. */
+  #onTracks({ x, y }: Place): Place {
+    return { x, y: y - cssHeaderHeight(this.#timeline) };
+  }
+
+  #timeAt(x: number): number {
+    const window = this.#timeline.viewport.window.value;
+    return window.start + (x / Math.max(1, this.#timeline.size.value.width)) * lengthOf(window);
+  }
+
+  #down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.#screen.canvas.setPointerCapture(event.pointerId);
+    const place = this.#place(event);
+    if (this.#pinch.down(event.pointerId, place)) {
+      this.#drag = null;
+      return;
+    }
+    this.#moved = false;
+    const { viewport } = this.#timeline;
+    const marks = event.shiftKey || place.y < RULER_HEIGHT;
+    this.#drag = marks
+      ? { kind: "range", from: place, time: this.#timeAt(place.x) }
+      : { kind: "pan", from: place, window: viewport.window.value, scroll: viewport.scroll.value };
+  }
+
+  #move(event: PointerEvent): void {
+    const place = this.#place(event);
+    if (this.#pinch.move(event.pointerId, place)) return;
+    if (this.#drag) this.#dragTo(this.#drag, place);
+    else this.#hover(place);
+    this.#timeline.pointer.set(place.x);
+  }
+
+  #hover(place: Place): void {
+    const onTracks = this.#onTracks(place);
+    const hover = onTracks.y < 0 ? null : eventAt(this.#timeline, onTracks);
+    this.#timeline.hover.set(hover && { ...hover, x: place.x, y: place.y });
+    this.#screen.canvas.style.cursor = this.#cursor(place, hover !== null);
+  }
+
+  #cursor(place: Place, onEvent: boolean): string {
+    if (place.y < RULER_HEIGHT) return "col-resize";
+    return onEvent || this.#pillAt(place) ? "pointer" : "default";
+  }
+
+  #dragTo(drag: Drag, place: Place): void {
+    if (!this.#moved && distance(drag.from, place) < CLICK_PIXELS) return;
+    this.#moved = true;
+    const timeline = this.#timeline;
+    timeline.hover.set(null);
+    if (drag.kind === "range") {
+      timeline.mark(span(drag.time, this.#timeAt(place.x)), false);
+      return;
+    }
+    this.#screen.canvas.style.cursor = "grabbing";
+    const perPixel = lengthOf(drag.window) / Math.max(1, timeline.size.value.width);
+    const shift = (drag.from.x - place.x) * perPixel;
+    timeline.viewport.show(span(drag.window.start + shift, drag.window.end + shift));
+    timeline.viewport.scrollTo(drag.scroll + drag.from.y - place.y);
+  }
+
+  #up(event: PointerEvent): void {
+    this.#pinch.up(event.pointerId);
+    const drag = this.#drag;
+    this.#drag = null;
+    if (!drag) return;
+    const place = this.#place(event);
+    if (!this.#moved) this.#click(place);
+    else if (drag.kind === "range") this.#timeline.mark(span(drag.time, this.#timeAt(place.x)), true);
+    this.#screen.canvas.style.cursor = "default";
+  }
+
+  #cancel(event: PointerEvent): void {
+    this.#pinch.up(event.pointerId);
+    this.#drag = null;
+  }
+
+  #leave(): void {
+    if (this.#drag) return;
+    this.#timeline.hover.set(null);
+    this.#timeline.pointer.set(null);
+  }
+
+  #click(place: Place): void {
+    const pill = this.#pillAt(place);
+    if (pill) {
+      this.#timeline.visit(pill.event);
+      return;
+    }
+    const onTracks = this.#onTracks(place);
+    if (onTracks.y < 0) this.#clickHeader(place);
+    else this.#clickTracks(onTracks);
+  }
+
+  #clickHeader(place: Place): void {
+    if (place.y < RULER_HEIGHT) return;
+    const time = this.#timeAt(place.x);
+    const iteration = this.#timeline.overview.iterations.find((i) => i.start <= time && time < i.start + i.dur);
+    if (iteration) this.#timeline.mark(span(iteration.start, iteration.start + iteration.dur), true);
+  }
+
+  #clickTracks(place: Place): void {
+    const hover = eventAt(this.#timeline, place);
+    if (hover) this.#timeline.select(hover.id);
+  }
+
+  #double(event: MouseEvent): void {
+    event.preventDefault();
+    const place = this.#place(event);
+    const range = this.#timeline.range.span.value;
+    const onTracks = this.#onTracks(place);
+    if (onTracks.y < 0) {
+      if (range) this.#timeline.viewport.show(range, true);
+      return;
+    }
+    const hover = eventAt(this.#timeline, onTracks);
+    if (hover) this.#timeline.showEvent(hover);
+  }
+
+  #pillAt({ x, y }: Place): Pill | undefined {
+    const dpr = window.devicePixelRatio;
+    const inside = (pill: Pill) =>
+      x * dpr >= pill.x && x * dpr <= pill.x + pill.width && y * dpr >= pill.y && y * dpr <= pill.y + pill.height;
+    return this.#screen.pills().find(inside);
+  }
+
+  #wheel(event: WheelEvent): void {
+    const { x, y } = this.#place(event);
+    const onHeader = y < cssHeaderHeight(this.#timeline);
+    if (!turnWheel(this.#timeline, event, { x, onHeader, focused: this.#screen.isFocused() })) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.#hover({ x, y });
+  }
+}
+
+const distance = (a: Place, b: Place): number => Math.hypot(a.x - b.x, a.y - b.y);

@@ -1,0 +1,65 @@
+import { lengthOf } from "../../base/time";
+import type { Timeline } from "../timeline";
+
+const ZOOM_PER_PIXEL = 1.0022;
+const LINE = 18;
+
+export interface WheelTurn {
+  readonly deltaX: number;
+  readonly deltaY: number;
+  readonly deltaMode: number;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+}
+
+/** Where and when the wheel turned. */
+export interface WheelPlace {
+  readonly x: number;
+  /** Over the ruler, the iterations or the minimap. */
+  readonly onHeader: boolean;
+  readonly focused: boolean;
+}
+
+/**
+ * Turns the wheel; false leaves it to the page.
+ *
+ * Ctrl or Cmd zooms everywhere (a pinch on a touchpad arrives as such). Without them the page scrolls until the timeline has the
+ * focus; then the wheel scrolls the tracks, Shift or a sideways turn moves in time, and over the header it zooms.
+ */
+export function turnWheel(timeline: Timeline, turn: WheelTurn, place: WheelPlace): boolean {
+  const { dx, dy } = inPixels(turn, timeline.size.value.height);
+  if (turn.ctrlKey || turn.metaKey) return zoom(timeline, dy, place.x);
+  if (!place.focused) return false;
+  if (turn.shiftKey) return pan(timeline, dx || dy);
+  if (Math.abs(dx) > Math.abs(dy)) return pan(timeline, dx);
+  return place.onHeader ? zoom(timeline, dy, place.x) : scroll(timeline, dy);
+}
+
+function inPixels(turn: WheelTurn, page: number): { dx: number; dy: number } {
+  const unit = [1, LINE, page][turn.deltaMode] ?? 1;
+  return { dx: turn.deltaX * unit, dy: turn.deltaY * unit };
+}
+
+function zoom(timeline: Timeline, dy: number, x: number): true {
+  const { viewport } = timeline;
+  const window = viewport.window.value;
+  const anchor = window.start + (x / Math.max(1, timeline.size.value.width)) * lengthOf(window);
+  // One notch of a mouse is about 120 pixels, a pinch sends a few at a time: the cap keeps both in hand.
+  viewport.zoom(ZOOM_PER_PIXEL ** Math.max(-160, Math.min(160, dy)), anchor, false);
+  return true;
+}
+
+function pan(timeline: Timeline, dx: number): true {
+  const { viewport } = timeline;
+  viewport.pan((dx / Math.max(1, timeline.size.value.width)) * lengthOf(viewport.window.value));
+  return true;
+}
+
+/** As any box that scrolls: at its end the page goes on. */
+function scroll(timeline: Timeline, dy: number): boolean {
+  const { viewport } = timeline;
+  const before = viewport.scroll.value;
+  viewport.scrollBy(dy);
+  return viewport.scroll.value !== before;
+}

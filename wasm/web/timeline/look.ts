@@ -1,0 +1,49 @@
+import { css, mix, parseColor, type Rgb } from "../base/color";
+import { type Palette, paletteOf, type Theme } from "../base/palette";
+
+/** The colours and letters of the canvas, as the style sheet has them. */
+export interface Look {
+  readonly palette: Palette;
+  readonly background: string;
+  readonly header: string;
+  readonly band: string;
+  readonly line: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly onAccent: string;
+  readonly hit: string;
+  readonly fontFamily: string;
+}
+
+export function readLook(element: Element, theme: Theme): Look {
+  const style = getComputedStyle(element);
+  const read = (name: string) => style.getPropertyValue(`--ks-${name}`).trim();
+  const background = toRgb(read("bg")) ?? fallbackBackground(theme);
+  return {
+    palette: paletteOf(theme, background),
+    background: css(background),
+    header: read("bg-2"),
+    band: css(mix(toRgb(read("text")) ?? { r: 128, g: 128, b: 128 }, background, 0.045)),
+    line: read("line"),
+    text: read("text"),
+    muted: read("muted"),
+    accent: read("accent"),
+    onAccent: read("on-accent"),
+    hit: read("hit"),
+    fontFamily: style.fontFamily,
+  };
+}
+
+const fallbackBackground = (theme: Theme): Rgb =>
+  theme === "dark" ? { r: 24, g: 26, b: 31 } : { r: 255, g: 255, b: 255 };
+
+/** Hosts write colours in every way that CSS has; a canvas reads them all and tells them back in one. */
+function toRgb(color: string): Rgb | null {
+  const direct = parseColor(color);
+  if (direct) return direct;
+  const context = document.createElement("canvas").getContext("2d");
+  if (!context) return null;
+  context.fillStyle = color;
+  return parseColor(String(context.fillStyle));
+}

@@ -1,0 +1,162 @@
+import type { Cell } from "../base/cell";
+import { Cleanup } from "../base/cleanup";
+import { type Scale, scaleOf } from "../base/scale";
+import { lengthOf, type Span, span } from "../base/time";
+import { type Source, settle } from "../source/source";
+import type { Look } from "./look";
+import { type MinimapScene, minimapTracks, paintFrame, paintWhole } from "./paint/minimap";
+import { Sheet } from "./sheet";
+import type { Timeline } from "./timeline";
+
+const MAX_STRIPES = 12;
+const GRIP = 6;
+
+type Grip = "start" | "end" | "whole" | "new";
+
+/** The strip that shows the whole trace and which part of it is on the screen. */
+export class MinimapView {
+  readonly #timeline: Timeline;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #look: Cell<Look>;
+  readonly #cleanup = new Cleanup();
+  readonly #sheets = new Map<number, Sheet>();
+  #whole: HTMLCanvasElement | null = null;
+  #wholeWidth = 0;
+  #drag: { grip: Grip; from: number; window: Span } | null = null;
+
+  constructor(timeline: Timeline, canvas: HTMLCanvasElement, look: Cell<Look>) {
+    this.#timeline = timeline;
+    this.#canvas = canvas;
+    this.#look = look;
+    const repaint = () => {
+      this.#whole = null;
+    };
+    this.#cleanup.add(look.subscribe(repaint));
+    this.#listen("pointerdown", (event) => this.#down(event));
+    this.#listen("pointermove", (event) => this.#move(event));
+    this.#listen("pointerup", (event) => this.#up(event));
+    this.#listen("dblclick", () => timeline.viewport.show(timeline.viewport.bounds, true));
+  }
+
+  close(): void {
+    this.#cleanup.run();
+  }
+
+  paint(dpr: number): void {
+    const scene = this.#scene(dpr);
+    if (scene.width === 0) return;
+    if (this.#canvas.width !== scene.width) this.#canvas.width = scene.width;
+    if (this.#canvas.height !== scene.height) this.#canvas.height = scene.height;
+    const context = this.#canvas.getContext("2d", { alpha: false });
+    if (!context) return;
+    context.drawImage(this.#paintedWhole(scene), 0, 0);
+    paintFrame(context, scene);
+  }
+
+  #scene(dpr: number): MinimapScene {
+    const { clientWidth, clientHeight } = this.#canvas;
+    const width = Math.round(clientWidth * dpr);
+    return { timeline: this.#timeline, look: this.#look.value, dpr, width, height: Math.round(clientHeight * dpr) };
+  }
+
+  #paintedWhole(scene: MinimapScene): HTMLCanvasElement {
+    if (this.#whole && this.#whole.width === scene.width && this.#whole.height === scene.height) return this.#whole;
+    if (this.#wholeWidth !== scene.width) this.#ask(scene.width);
+    const canvas = document.createElement("canvas");
+    canvas.width = scene.width;
+    canvas.height = scene.height;
+    const context = canvas.getContext("2d", { alpha: false });
+    if (context) paintWhole(context, scene, this.#inOrder());
+    this.#whole = canvas;
+    return canvas;
+  }
+
+  #inOrder(): readonly Sheet[] {
+    const sheets = minimapTracks(this.#timeline, MAX_STRIPES).map(({ track }) => this.#sheets.get(track));
+    return sheets.filter((sheet) => sheet !== undefined);
+  }
+
+  #ask(width: number): void {
+    this.#wholeWidth = width;
+    for (const { track } of minimapTracks(this.#timeline, MAX_STRIPES))
+      this.#askTrack(this.#timeline.source, track, width);
+  }
+
+  #askTrack(source: Source, track: number, width: number): void {
+    const { start, end } = this.#timeline.viewport.bounds;
+    settle(
+      () => source.query("tiles", { tracks: [track], start, end, pixels: width }),
+      (tiles) => {
+        this.#sheets.set(track, new Sheet(track, tiles));
+        if (!this.#whole) return;
+        this.#whole = null;
+        this.#timeline.stale.update((n) => n + 1);
+      },
+      (error) => this.#timeline.error.set(String(error)),
+    );
+  }
+
+  #listen<K extends keyof HTMLElementEventMap>(type: K, listener: (event: HTMLElementEventMap[K]) => void): void {
+    this.#canvas.addEventListener(type, listener);
+    this.#cleanup.add(() => this.#canvas.removeEventListener(type, listener));
+  }
+
+  #scale(): Scale {
+    return scaleOf(this.#timeline.viewport.bounds, this.#canvas.clientWidth);
+  }
+
+  #x(event: MouseEvent): number {
+    return event.clientX - this.#canvas.getBoundingClientRect().left;
+  }
+
+  #down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    this.#canvas.setPointerCapture(event.pointerId);
+    const x = this.#x(event);
+    const window = this.#timeline.viewport.target;
+    this.#drag = { grip: this.#gripAt(x), from: x, window };
+  }
+
+  #gripAt(x: number): Grip {
+    const scale = this.#scale();
+    const window = this.#timeline.viewport.window.value;
+    const left = scale.x(window.start);
+    const right = scale.x(window.end);
+    const isWhole = lengthOf(window) >= lengthOf(this.#timeline.viewport.bounds) * 0.999;
+    if (!isWhole && Math.abs(x - left) <= GRIP) return "start";
+    if (!isWhole && Math.abs(x - right) <= GRIP) return "end";
+    return !isWhole && x > left && x < right ? "whole" : "new";
+  }
+
+  #move(event: PointerEvent): void {
+    const x = this.#x(event);
+    const drag = this.#drag;
+    if (!drag) {
+      this.#canvas.style.cursor = { start: "ew-resize", end: "ew-resize", whole: "grab", new: "crosshair" }[
+        this.#gripAt(x)
+      ];
+      return;
+    }
+    if (Math.abs(x - drag.from) < 2) return;
+    this.#timeline.viewport.show(this.#dragged(drag.grip, drag.window, drag.from, x));
+  }
+
+  #dragged(grip: Grip, window: Span, from: number, x: number): Span {
+    const scale = this.#scale();
+    const by = (x - from) * scale.nsPerPixel;
+    if (grip === "start") return span(Math.min(window.start + by, window.end), window.end);
+    if (grip === "end") return span(window.start, Math.max(window.end + by, window.start));
+    if (grip === "whole") return span(window.start + by, window.end + by);
+    return span(scale.time(from), scale.time(x));
+  }
+
+  /** A click outside the window brings the window there. */
+  #up(event: PointerEvent): void {
+    const drag = this.#drag;
+    this.#drag = null;
+    if (drag?.grip !== "new" || Math.abs(this.#x(event) - drag.from) >= 2) return;
+    const { viewport } = this.#timeline;
+    const middle = (viewport.target.start + viewport.target.end) / 2;
+    viewport.pan(this.#scale().time(drag.from) - middle, true);
+  }
+}

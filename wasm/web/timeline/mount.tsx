@@ -1,0 +1,73 @@
+import { render } from "preact";
+import { Cell } from "../base/cell";
+import { Cleanup } from "../base/cleanup";
+import type { Theme } from "../base/palette";
+import { type Span, span } from "../base/time";
+import type { EventId, Overview } from "../source/protocol";
+import type { Source } from "../source/source";
+import { type Look, readLook } from "./look";
+import { startingPins } from "./starting-pins";
+import { Timeline } from "./timeline";
+import { App } from "./ui/app";
+
+/** What a host decides. */
+export interface MountOptions {
+  readonly theme: Cell<Theme>;
+  readonly onSelect?: (id: EventId | null) => void;
+  readonly onRange?: (range: Span | null) => void;
+}
+
+/** A timeline on the screen, for its host. */
+export interface MountedTimeline {
+  /** Selects an event and brings it onto the screen. */
+  go(id: EventId): void;
+  /** Shows a stretch of time. */
+  show(start: number, end: number): void;
+  /** Marks a stretch of time. */
+  mark(start: number, end: number): void;
+  close(): void;
+}
+
+/** Puts a timeline into `root`, which lies where the style sheet applies. Closes `source` when it is closed. */
+export function mountTimeline(
+  root: HTMLElement,
+  source: Source,
+  overview: Overview,
+  options: MountOptions,
+): MountedTimeline {
+  const cleanup = new Cleanup();
+  const timeline = new Timeline(source, overview);
+  root.classList.add("ks-root");
+  const look = watchLook(root, options.theme, cleanup);
+  tellHost(timeline, options, cleanup);
+  cleanup.add(startingPins(timeline));
+  render(<App timeline={timeline} root={root} look={look} />, root);
+  return {
+    go: (id) => timeline.go(id),
+    show: (start, end) => timeline.viewport.show(span(start, end), true),
+    mark: (start, end) => timeline.mark(span(start, end), true),
+    close: () => {
+      render(null, root);
+      cleanup.run();
+      timeline.close();
+    },
+  };
+}
+
+function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cell<Look> {
+  const read = () => {
+    root.setAttribute("data-theme", theme.value);
+    return readLook(root, theme.value);
+  };
+  const look = new Cell(read());
+  cleanup.add(theme.subscribe(() => look.set(read())));
+  return look;
+}
+
+function tellHost(timeline: Timeline, { onSelect, onRange }: MountOptions, cleanup: Cleanup): void {
+  const { current } = timeline.selection;
+  if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
+  // A range that is still being dragged is nobody's business: its summary comes when it stands.
+  const { summary, span: marked } = timeline.range;
+  if (onRange) cleanup.add(summary.subscribe(() => onRange(marked.value)));
+}

@@ -1,0 +1,131 @@
+import { formatDuration } from "../../base/format";
+import { lengthOf, type Span } from "../../base/time";
+import type { EventRef } from "../../source/protocol";
+import { paintArrows } from "./arrows";
+import type { Pill } from "./pill";
+import { eventBox, fontOf, RULER_HEIGHT, type Scene, withClip } from "./scene";
+
+/** What moves with the pointer and the selection, on a canvas of its own. Returns the pills that can be clicked. */
+export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, pointer: number | null): readonly Pill[] {
+  const { timeline, width, height } = scene;
+  context.clearRect(0, 0, width, height);
+  const range = timeline.range.span.value;
+  if (range) paintRange(context, scene, range);
+  if (pointer !== null) paintPointer(context, scene, pointer);
+  paintHover(context, scene);
+  return paintSelection(context, scene);
+}
+
+function paintHover(context: CanvasRenderingContext2D, scene: Scene): void {
+  const hover = scene.timeline.hover.value;
+  if (hover) outline(context, scene, hover, { color: scene.look.text, thick: 1, alpha: 0.65 });
+}
+
+function paintSelection(context: CanvasRenderingContext2D, scene: Scene): readonly Pill[] {
+  const selected = scene.timeline.selection.current.value;
+  if (!selected) return [];
+  const { details, links } = selected;
+  for (const { source, target } of links) {
+    const other = source.id === details.id ? target : source;
+    outline(context, scene, other, { color: scene.look.accent, thick: 1.5, alpha: 0.9 });
+  }
+  outline(context, scene, details, { color: scene.look.accent, thick: 2, alpha: 1 });
+  return paintArrows(context, scene, selected);
+}
+
+interface Stroke {
+  readonly color: string;
+  readonly thick: number;
+  readonly alpha: number;
+}
+
+function outline(context: CanvasRenderingContext2D, scene: Scene, event: EventRef, stroke: Stroke): void {
+  const box = eventBox(scene, event);
+  if (!box) return;
+  const row = scene.timeline.layout.value.rowOf.get(event.track);
+  const top = scene.headerHeight + (row?.pinned ? 0 : Math.round(scene.timeline.layout.value.pinnedHeight * scene.dpr));
+  withClip(context, { x: 0, y: top, width: scene.width, height: scene.height - top }, () => {
+    const line = Math.max(1, Math.round(stroke.thick * scene.dpr));
+    const left = Math.max(-10, box.x);
+    const right = Math.min(scene.width + 10, box.x + Math.max(box.width, 2));
+    context.globalAlpha = stroke.alpha;
+    context.strokeStyle = stroke.color;
+    context.lineWidth = line;
+    context.strokeRect(left - line / 2, box.y - line / 2, right - left + line, box.height + line);
+    context.globalAlpha = 1;
+  });
+}
+
+function paintPointer(context: CanvasRenderingContext2D, scene: Scene, x: number): void {
+  const { look, dpr, height, scale } = scene;
+  const at = Math.round(x * dpr);
+  context.fillStyle = look.text;
+  context.globalAlpha = 0.22;
+  context.fillRect(at, Math.round(RULER_HEIGHT * dpr) / 2, Math.max(1, Math.round(dpr)), height);
+  context.globalAlpha = 1;
+  tag(context, scene, {
+    x: at,
+    text: formatAt(scale.time(x * dpr), lengthOf(scale.window)),
+    fill: look.text,
+    ink: look.background,
+  });
+}
+
+/** As many digits as a pixel of this window tells apart. */
+function formatAt(time: number, length: number): string {
+  if (Math.abs(time) < 1) return "0";
+  const digits = Math.ceil(Math.log10(Math.abs(time) / Math.max(1, length / 1000)));
+  if (digits <= 4) return formatDuration(time);
+  const unit = [
+    { ns: 1e9, name: "s" },
+    { ns: 1e6, name: "ms" },
+    { ns: 1e3, name: "µs" },
+  ].find(({ ns }) => Math.abs(time) >= ns) ?? { ns: 1, name: "ns" };
+  const whole = Math.floor(Math.log10(Math.abs(time) / unit.ns)) + 1;
+  return `${(time / unit.ns).toFixed(Math.max(0, Math.min(digits - whole, Math.log10(unit.ns))))} ${unit.name}`;
+}
+
+interface Tag {
+  readonly x: number;
+  readonly text: string;
+  readonly fill: string;
+  readonly ink: string;
+}
+
+/** A label on the ruler, kept on the screen. */
+function tag(context: CanvasRenderingContext2D, scene: Scene, { x, text, fill, ink }: Tag): void {
+  const { dpr, width } = scene;
+  context.font = fontOf(scene, 10.5, 500);
+  context.textBaseline = "middle";
+  context.textAlign = "center";
+  const half = context.measureText(text).width / 2 + 5 * dpr;
+  const middle = Math.min(width - half, Math.max(half, x));
+  context.fillStyle = fill;
+  context.beginPath();
+  context.roundRect(middle - half, 3 * dpr, 2 * half, (RULER_HEIGHT - 6) * dpr, 4 * dpr);
+  context.fill();
+  context.fillStyle = ink;
+  context.fillText(text, middle, (RULER_HEIGHT / 2 + 0.5) * dpr);
+}
+
+function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span): void {
+  const { look, scale, height, width, dpr } = scene;
+  const left = Math.round(scale.x(range.start));
+  const right = Math.round(scale.x(range.end));
+  if (right < 0 || left > width) return;
+  context.fillStyle = look.accent;
+  context.globalAlpha = 0.11;
+  context.fillRect(left, 0, right - left, height);
+  context.globalAlpha = 0.9;
+  const thick = Math.max(1, Math.round(1.5 * dpr));
+  context.fillRect(left - thick, 0, thick, height);
+  context.fillRect(right, 0, thick, height);
+  context.globalAlpha = 1;
+  const middle = (Math.max(0, left) + Math.min(width, right)) / 2;
+  tag(context, scene, {
+    x: middle,
+    text: `↔ ${formatDuration(lengthOf(range))}`,
+    fill: look.accent,
+    ink: look.onAccent,
+  });
+}

@@ -1,0 +1,102 @@
+import { type Scale, scaleOf } from "../../base/scale";
+import type { TextFitter } from "../../base/text";
+import type { EventRef } from "../../source/protocol";
+import { firstLane, type Row } from "../layout";
+import type { Look } from "../look";
+import type { Timeline } from "../timeline";
+
+export const RULER_HEIGHT = 24;
+export const ITERATIONS_HEIGHT = 18;
+export const FONT_SIZE = 11;
+
+/** What a painter needs for one picture. Lengths are in device pixels unless the name says `css`. */
+export interface Scene {
+  readonly timeline: Timeline;
+  readonly look: Look;
+  readonly fitter: TextFitter;
+  readonly dpr: number;
+  readonly cssWidth: number;
+  readonly width: number;
+  readonly height: number;
+  /** Ruler and iterations, above the tracks. */
+  readonly headerHeight: number;
+  readonly cssHeaderHeight: number;
+  /** Between time and device pixels. */
+  readonly scale: Scale;
+}
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface SceneSize {
+  readonly cssWidth: number;
+  readonly cssHeight: number;
+  readonly dpr: number;
+}
+
+export const cssHeaderHeight = (timeline: Timeline): number =>
+  RULER_HEIGHT + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);
+
+export function sceneOf(timeline: Timeline, look: Look, fitter: TextFitter, size: SceneSize): Scene {
+  const { cssWidth, cssHeight, dpr } = size;
+  const width = Math.round(cssWidth * dpr);
+  const header = cssHeaderHeight(timeline);
+  return {
+    timeline,
+    look,
+    fitter,
+    dpr,
+    cssWidth,
+    width,
+    height: Math.round(cssHeight * dpr),
+    headerHeight: Math.round(header * dpr),
+    cssHeaderHeight: header,
+    scale: scaleOf(timeline.viewport.window.value, width),
+  };
+}
+
+/** The CSS pixels from the top of the tracks to the top of `row`, as scrolled. */
+export function cssRowTop(timeline: Timeline, row: Row): number {
+  if (row.pinned) return row.top;
+  return timeline.layout.value.pinnedHeight + row.top - timeline.viewport.scroll.value;
+}
+
+export interface LaneBox {
+  readonly y: number;
+  readonly height: number;
+}
+
+/** Where a lane of `row` lies on the canvas. */
+export function laneBox(scene: Scene, row: Row, lane: number): LaneBox {
+  const css = scene.cssHeaderHeight + cssRowTop(scene.timeline, row) + row.laneTop + lane * row.laneHeight;
+  const y = Math.round(css * scene.dpr);
+  const end = Math.round((css + row.laneHeight) * scene.dpr);
+  const gap = row.laneHeight >= 6 ? Math.max(1, Math.round(scene.dpr)) : 0;
+  return { y, height: Math.max(1, end - y - gap) };
+}
+
+/** Where an event lies on the canvas; null if its track is not drawn anywhere. */
+export function eventBox(scene: Scene, event: EventRef): Box | null {
+  const row = scene.timeline.layout.value.rowOf.get(event.track);
+  if (!row) return null;
+  const { y, height } = laneBox(scene, row, firstLane(row, event.track) + event.lane);
+  const x = Math.round(scene.scale.x(event.start));
+  const right = Math.round(scene.scale.x(event.start + event.dur));
+  return { x, y, width: Math.max(1, right - x), height };
+}
+
+export const fontOf = (scene: Scene, size = FONT_SIZE, weight = 400): string =>
+  `${weight} ${size * scene.dpr}px ${scene.look.fontFamily}`;
+
+export function withClip(context: CanvasRenderingContext2D, box: Box, paint: () => void): void {
+  context.save();
+  context.beginPath();
+  context.rect(box.x, box.y, box.width, box.height);
+  context.clip();
+  paint();
+  context.restore();
+}

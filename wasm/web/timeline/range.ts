@@ -1,0 +1,40 @@
+import { Cell } from "../base/cell";
+import type { Span } from "../base/time";
+import type { Summary } from "../source/protocol";
+import { type Source, settle } from "../source/source";
+
+/** The stretch of time that the reader marked, and what happened in it. */
+export class Range {
+  readonly span = new Cell<Span | null>(null);
+  readonly summary = new Cell<Summary | null>(null);
+  readonly #source: Source;
+  readonly #failed: (error: unknown) => void;
+
+  constructor(source: Source, failed: (error: unknown) => void) {
+    this.#source = source;
+    this.#failed = failed;
+  }
+
+  clear(): void {
+    this.span.set(null);
+    this.summary.set(null);
+  }
+
+  /** Shows `span` as marked; `sumUp` follows when the hand is still. */
+  mark(span: Span): void {
+    this.span.set(span);
+    this.summary.set(null);
+  }
+
+  sumUp(): void {
+    const span = this.span.value;
+    if (!span) return;
+    settle(
+      () => this.#source.query("summary", { start: span.start, end: span.end }),
+      (summary) => {
+        if (this.span.value === span) this.summary.set(summary);
+      },
+      this.#failed,
+    );
+  }
+}

@@ -1,0 +1,177 @@
+import type { Cell } from "../base/cell";
+import { Cleanup } from "../base/cleanup";
+import { TextFitter } from "../base/text";
+import { Keyboard } from "./input/keyboard";
+import { Pointer } from "./input/pointer";
+import type { Look } from "./look";
+import { MinimapView } from "./minimap-view";
+import { paintHeader } from "./paint/header";
+import { paintOverlay } from "./paint/overlay";
+import type { Pill } from "./paint/pill";
+import { paintRows } from "./paint/rows";
+import { FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
+import type { Timeline } from "./timeline";
+
+/** The elements that the picture is drawn into. */
+export interface StageElements {
+  readonly root: HTMLElement;
+  readonly picture: HTMLElement;
+  readonly tracks: HTMLCanvasElement;
+  readonly overlay: HTMLCanvasElement;
+  readonly minimap: HTMLCanvasElement;
+}
+
+const COSTS = 60;
+
+/** Draws the timeline, at most once per frame and only what changed. */
+export class Stage {
+  readonly #timeline: Timeline;
+  readonly #elements: StageElements;
+  readonly #look: Cell<Look>;
+  readonly #minimap: MinimapView;
+  readonly #keyboard: Keyboard;
+  readonly #cleanup = new Cleanup();
+  #fitter: TextFitter;
+  #pills: readonly Pill[] = [];
+  #frame = 0;
+  #last = 0;
+  #tracksStale = true;
+  #costs: number[] = [];
+
+  constructor(timeline: Timeline, elements: StageElements, look: Cell<Look>, focusSearch: () => void) {
+    this.#timeline = timeline;
+    this.#elements = elements;
+    this.#look = look;
+    this.#fitter = fitterOf(look.value);
+    this.#minimap = new MinimapView(timeline, elements.minimap, look);
+    this.#keyboard = new Keyboard(elements.root, timeline, { focusSearch }, () => this.#request(false));
+    const pointer = new Pointer(timeline, {
+      canvas: elements.overlay,
+      pills: () => this.#pills,
+      isFocused: () => hasFocus(elements.root),
+    });
+    this.#cleanup.add(() => cancelAnimationFrame(this.#frame));
+    this.#cleanup.add(() => this.#keyboard.close());
+    this.#cleanup.add(() => pointer.close());
+    this.#cleanup.add(() => this.#minimap.close());
+    this.#watchCells();
+    this.#watchSize();
+    this.#watchMotion();
+  }
+
+  close(): void {
+    this.#cleanup.run();
+  }
+
+  #watchCells(): void {
+    const timeline = this.#timeline;
+    const { viewport } = timeline;
+    const tracks = [viewport.window, viewport.scroll, timeline.layout, timeline.colorBy, timeline.stale];
+    const cells = [...tracks, timeline.search.found, timeline.size];
+    for (const cell of cells) this.#cleanup.add(cell.subscribe(() => this.#request(true)));
+    const light = [viewport.told, timeline.hover, timeline.pointer, timeline.selection.current, timeline.range.span];
+    for (const cell of light) this.#cleanup.add(cell.subscribe(() => this.#request(false)));
+    const relook = () => {
+      this.#fitter = fitterOf(this.#look.value);
+      this.#request(true);
+    };
+    this.#cleanup.add(this.#look.subscribe(relook));
+  }
+
+  #watchSize(): void {
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = this.#elements.picture;
+      this.#timeline.size.set({ width, height: Math.max(0, height - this.#headerHeight()) });
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(this.#elements.picture);
+    this.#cleanup.add(() => observer.disconnect());
+    measure();
+  }
+
+  #headerHeight(): number {
+    return this.#scene().cssHeaderHeight;
+  }
+
+  #watchMotion(): void {
+    const query = matchMedia("(prefers-reduced-motion: reduce)");
+    const read = () => {
+      this.#timeline.viewport.calm = query.matches;
+    };
+    query.addEventListener("change", read);
+    this.#cleanup.add(() => query.removeEventListener("change", read));
+    read();
+  }
+
+  #request(tracks: boolean): void {
+    this.#tracksStale ||= tracks;
+    // The ways to a target are walked here too, so a new target is reason enough for a frame.
+    if (this.#frame === 0) this.#frame = requestAnimationFrame((now) => this.#paint(now));
+  }
+
+  #paint(now: number): void {
+    const begun = performance.now();
+    // After a pause the last frame says nothing about how much time has passed for the eye.
+    const ms = Math.min(48, now - this.#last || 16);
+    this.#last = now;
+    this.#keyboard.held.glide(this.#timeline, now, ms);
+    const moving = this.#timeline.viewport.advance(ms) || this.#keyboard.held.any;
+    this.#frame = 0;
+    const scene = this.#scene();
+    if (scene.width > 0) this.#draw(scene);
+    this.#tell(performance.now() - begun);
+    if (moving) this.#request(false);
+  }
+
+  #draw(scene: Scene): void {
+    const { tracks, overlay } = this.#elements;
+    if (fitCanvas(tracks, scene) || this.#tracksStale) {
+      this.#tracksStale = false;
+      const context = tracks.getContext("2d", { alpha: false });
+      if (context) paintTracks(context, scene);
+    }
+    fitCanvas(overlay, scene);
+    const context = overlay.getContext("2d");
+    if (context) this.#pills = paintOverlay(context, scene, this.#timeline.pointer.value);
+    this.#minimap.paint(scene.dpr);
+  }
+
+  #scene(): Scene {
+    const { clientWidth: cssWidth, clientHeight: cssHeight } = this.#elements.picture;
+    const dpr = window.devicePixelRatio || 1;
+    return sceneOf(this.#timeline, this.#look.value, this.#fitter, { cssWidth, cssHeight, dpr });
+  }
+
+  /** The costliest of the last frames in milliseconds, for whoever measures. */
+  #tell(cost: number): void {
+    this.#costs = [...this.#costs.slice(1 - COSTS), cost];
+    this.#elements.tracks.setAttribute("data-cost", Math.max(...this.#costs).toFixed(1));
+  }
+}
+
+function paintTracks(context: CanvasRenderingContext2D, scene: Scene): void {
+  context.fillStyle = scene.look.background;
+  context.fillRect(0, 0, scene.width, scene.height);
+  paintRows(context, scene);
+  paintHeader(context, scene);
+}
+
+/** True if the canvas had to be made anew, and is empty. */
+function fitCanvas(canvas: HTMLCanvasElement, { width, height }: Scene): boolean {
+  if (canvas.width === width && canvas.height === height) return false;
+  canvas.width = width;
+  canvas.height = height;
+  return true;
+}
+
+function fitterOf(look: Look): TextFitter {
+  const context = document.createElement("canvas").getContext("2d");
+  if (!context) return new TextFitter((text) => text.length * FONT_SIZE * 0.6);
+  context.font = `400 ${FONT_SIZE}px ${look.fontFamily}`;
+  return new TextFitter((text) => context.measureText(text).width);
+}
+
+export function hasFocus(root: HTMLElement): boolean {
+  const scope = root.getRootNode() as Document | ShadowRoot;
+  return root.contains(scope.activeElement);
+}

@@ -1,0 +1,140 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Cell } from "../../base/cell";
+import { formatDuration, formatPlural } from "../../base/format";
+import { scaleOf } from "../../base/scale";
+import type { Look } from "../look";
+import { rulerBase, windowLength } from "../paint/header";
+import { cssHeaderHeight, RULER_HEIGHT } from "../paint/scene";
+import { Stage } from "../stage";
+import type { Timeline } from "../timeline";
+import { Drawer } from "./drawer";
+import { Gutter } from "./gutter";
+import { useCell } from "./hooks";
+import { IconButton } from "./icons";
+import { Popovers } from "./popovers";
+import { Scrollbar } from "./scrollbar";
+import { Toolbar } from "./toolbar";
+import { Tooltip } from "./tooltip";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly root: HTMLElement;
+  readonly look: Cell<Look>;
+}
+
+export function App({ timeline, root, look }: Props): JSX.Element {
+  const stage = useRef<HTMLDivElement>(null);
+  const searchInput = useRef<HTMLInputElement>(null);
+  const leave = () => stage.current?.focus({ preventScroll: true });
+  const { palette } = useCell(look);
+  if (timeline.overview.num_events === 0) return <Empty timeline={timeline} />;
+  return (
+    <>
+      <Toolbar timeline={timeline} searchInput={searchInput} leave={leave} />
+      <ErrorBar timeline={timeline} />
+      <div
+        class="ks-stage"
+        ref={stage}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the keys itself
+        tabIndex={0}
+        role="application"
+        aria-label={`Timeline of ${timeline.overview.title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for the keys.`}
+      >
+        <Corner timeline={timeline} />
+        <Gutter timeline={timeline} />
+        <Picture timeline={timeline} root={root} look={look} focusSearch={() => searchInput.current?.select()} />
+        <Scrollbar timeline={timeline} />
+      </div>
+      <Drawer timeline={timeline} palette={palette} leave={leave} />
+      <Popovers timeline={timeline} palette={palette} leave={leave} />
+      <Said timeline={timeline} />
+    </>
+  );
+}
+
+function Picture({ timeline, root, look, focusSearch }: Props & { focusSearch: () => void }): JSX.Element {
+  const minimap = useRef<HTMLCanvasElement>(null);
+  const picture = useRef<HTMLDivElement>(null);
+  const tracks = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const elements = {
+      root,
+      minimap: minimap.current,
+      picture: picture.current,
+      tracks: tracks.current,
+      overlay: overlay.current,
+    };
+    if (!isComplete(elements)) return;
+    const stage = new Stage(timeline, elements, look, focusSearch);
+    return () => stage.close();
+    // Everything here lives as long as the element does.
+  }, []);
+  return (
+    <>
+      <canvas class="ks-minimap" ref={minimap} role="img" aria-label="The whole trace" />
+      <div class="ks-picture" ref={picture}>
+        <canvas class="ks-tracks" ref={tracks} role="img" aria-label="Events over time" />
+        <canvas class="ks-overlay" ref={overlay} role="img" aria-label="Selection and links" />
+        <Tooltip timeline={timeline} palette={look.value.palette} />
+      </div>
+    </>
+  );
+}
+
+type Complete<T> = { [K in keyof T]: NonNullable<T[K]> };
+
+const isComplete = <T extends object>(elements: T): elements is T & Complete<T> =>
+  Object.values(elements).every((element) => element !== null);
+
+/** Beside the ruler: what its labels count from, and how much time is shown. */
+function Corner({ timeline }: { timeline: Timeline }): JSX.Element {
+  const window = useCell(timeline.viewport.window);
+  const { width } = useCell(timeline.size);
+  const scene = { scale: scaleOf(window, width), cssWidth: width };
+  return (
+    <div class="ks-corner" style={{ height: `${cssHeaderHeight(timeline)}px` }}>
+      <div class="ks-corner-ruler" style={{ height: `${RULER_HEIGHT}px` }}>
+        <span title="How much time is shown">{windowLength(scene)}</span>
+        <span title="The ruler counts from here">{rulerBase(scene)}</span>
+      </div>
+      {timeline.overview.iterations.length > 0 && <div class="ks-corner-iterations">iterations</div>}
+    </div>
+  );
+}
+
+function Said({ timeline }: { timeline: Timeline }): JSX.Element {
+  const said = useCell(timeline.said);
+  return (
+    <div class="ks-said" aria-live="polite">
+      {said}
+    </div>
+  );
+}
+
+function ErrorBar({ timeline }: { timeline: Timeline }): JSX.Element | null {
+  const error = useCell(timeline.error);
+  if (error === null) return null;
+  return (
+    <div class="ks-error" role="alert">
+      <span>{error}</span>
+      <IconButton icon="close" label="Close the message (Escape)" onClick={() => timeline.error.set(null)} />
+    </div>
+  );
+}
+
+function Empty({ timeline }: { timeline: Timeline }): JSX.Element {
+  const { title, health } = timeline.overview;
+  return (
+    <div class="ks-message">
+      <strong>{title || "This trace"} holds no event with a duration.</strong>
+      <p>The profiler was probably stopped before its first active step; record again with a window that covers one.</p>
+      {health.map((defect) => (
+        <p key={defect.message}>
+          {defect.count} × {defect.message}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import type { JSX } from "preact";
+
+interface Props {
+  /** Key and JSON text. */
+  readonly args: readonly (readonly [string, string])[];
+}
+
+/** What the recording says about the event beyond its name and times. */
+export function ArgsTable({ args }: Props): JSX.Element | null {
+  if (args.length === 0) return null;
+  return (
+    <>
+      <h4>arguments</h4>
+      <table class="ks-table ks-args">
+        <tbody>
+          {args.map(([key, json]) => (
+            <tr key={key}>
+              <th scope="row">{key}</th>
+              <td>{readable(json)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** A string without its quotes; anything else as it was written, for numbers must keep their digits. */
+export function readable(json: string): string {
+  if (!json.startsWith('"')) return json;
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}

@@ -1,0 +1,17 @@
+/** Puts `text` on the clipboard, also where a page (a frame, a file) may not use the newer way. */
+export function copyText(text: string, from: HTMLElement): void {
+  const old = () => copyOldWay(text, from);
+  if (navigator.clipboard) navigator.clipboard.writeText(text).catch(old);
+  else old();
+}
+
+function copyOldWay(text: string, from: HTMLElement): void {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "ks-copying";
+  from.parentElement?.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+  from.focus();
+}

@@ -1,0 +1,101 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Palette } from "../../base/palette";
+import type { Drawer as DrawerName, Timeline } from "../timeline";
+import { EventPanel } from "./event-panel";
+import { useCell } from "./hooks";
+import { IconButton } from "./icons";
+import { RangePanel } from "./range-panel";
+
+const SMALLEST = 0.15;
+const LARGEST = 0.8;
+const KEY_STEP = 0.05;
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly leave: () => void;
+}
+
+/** What is known about the selected event or the marked range, below the picture. */
+export function Drawer({ timeline, palette, leave }: Props): JSX.Element | null {
+  const open = useCell(timeline.drawer);
+  const selected = useCell(timeline.selection.current);
+  const range = useCell(timeline.range.span);
+  const [share, setShare] = useState(0.42);
+  if (!open) return null;
+  const close = () => {
+    timeline.drawer.set(null);
+    leave();
+  };
+  return (
+    <section class="ks-drawer" style={{ height: `${share * 100}%` }} aria-label="Details">
+      <Sash share={share} setShare={(wanted) => setShare(Math.min(LARGEST, Math.max(SMALLEST, wanted)))} />
+      <header>
+        <div role="tablist">
+          {selected && <Tab timeline={timeline} name="event" label="Event" />}
+          {range && <Tab timeline={timeline} name="range" label="Range" />}
+        </div>
+        <IconButton icon="close" label="Close the details" onClick={close} />
+      </header>
+      <div class="ks-panel" role="tabpanel">
+        {open === "event" && selected && <EventPanel timeline={timeline} palette={palette} selected={selected} />}
+        {open === "range" && range && <RangePanel timeline={timeline} palette={palette} span={range} />}
+      </div>
+    </section>
+  );
+}
+
+interface TabProps {
+  readonly timeline: Timeline;
+  readonly name: DrawerName;
+  readonly label: string;
+}
+
+function Tab({ timeline, name, label }: TabProps): JSX.Element {
+  const open = useCell(timeline.drawer);
+  return (
+    <button
+      type="button"
+      role="tab"
+      class="ks-tab"
+      aria-selected={open === name}
+      onClick={() => timeline.drawer.set(name)}
+    >
+      {label}
+    </button>
+  );
+}
+
+interface SashProps {
+  readonly share: number;
+  readonly setShare: (share: number) => void;
+}
+
+/** The edge that makes the drawer higher or lower. */
+function Sash({ share, setShare }: SashProps): JSX.Element {
+  const drag = (event: PointerEvent) => {
+    const sash = event.currentTarget as HTMLElement;
+    const whole = sash.closest(".ks-root")?.getBoundingClientRect();
+    if (whole && sash.hasPointerCapture(event.pointerId)) setShare((whole.bottom - event.clientY) / whole.height);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    setShare(share + (event.key === "ArrowUp" ? KEY_STEP : -KEY_STEP));
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is a widget, which <hr> is not
+    <div
+      class="ks-sash"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="horizontal"
+      aria-label="Height of the details"
+      aria-valuenow={Math.round(share * 100)}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={drag}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import type { JSX } from "preact";
+import { formatDuration } from "../../base/format";
+import { kindColor, type Palette } from "../../base/palette";
+import type { EventRef } from "../../source/protocol";
+import type { Timeline } from "../timeline";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly event: EventRef;
+}
+
+/** An event that can be gone to. */
+export function EventLink({ timeline, palette, event }: Props): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="ks-link"
+      title={`${event.name}\n${event.kind}, ${formatDuration(event.dur)}`}
+      onClick={() => timeline.visit(event)}
+    >
+      <i style={{ background: kindColor(palette, event.kind) }} />
+      <span>{event.name}</span>
+      <small>{formatDuration(event.dur)}</small>
+    </button>
+  );
+}

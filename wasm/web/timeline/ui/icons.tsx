@@ -1,0 +1,51 @@
+import type { JSX } from "preact";
+
+const PATHS = {
+  chevron: "M6 4l4 4-4 4",
+  close: "M4 4l8 8M12 4l-8 8",
+  copy: "M6 6h7v7H6zM10 6V3H3v7h3",
+  device: "M4.5 4.5h7v7h-7zM6.5 2v2M9.5 2v2M6.5 12v2M9.5 12v2M2 6.5h2M2 9.5h2M12 6.5h2M12 9.5h2",
+  down: "M4 6l4 4 4-4",
+  fit: "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3",
+  focus: "M8 1v4M8 11v4M1 8h4M11 8h4",
+  host: "M2 3h12v8H2zM5.5 14h5M8 11v3",
+  minus: "M3 8h10",
+  pin: "M10 2l4 4-2.5.8-2.7 2.7L8.5 12 4 7.5l2.5-.3 2.7-2.7zM6 10l-4 4",
+  plus: "M3 8h10M8 3v10",
+  search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.5 10.5L14 14",
+  up: "M4 10l4-4 4 4",
+  warning: "M8 2l6.5 11.5h-13zM8 6.5v3.5M8 11.6v.4",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }): JSX.Element {
+  return (
+    <svg class="ks-icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly pressed?: boolean;
+  readonly class?: string;
+}
+
+export function IconButton({ icon, label, onClick, pressed, class: extra = "" }: IconButtonProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class={`ks-button ks-icon-button ${extra}`}
+      title={label}
+      aria-label={label}
+      aria-pressed={pressed}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

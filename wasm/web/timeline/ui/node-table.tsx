@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+import type { NodeValue, TraceNode } from "../../source/protocol";
+
+/** The node of the Execution Trace: what went in and out of the operator. */
+export function NodeTable({ node }: { node: TraceNode }): JSX.Element {
+  return (
+    <>
+      <h4>
+        Execution Trace node {node.node_id}
+        {node.name && <> · {node.name}</>}
+      </h4>
+      {node.schema && <code class="ks-schema">{node.schema}</code>}
+      <table class="ks-table ks-values">
+        <thead>
+          <tr>
+            <th />
+            <th>shape</th>
+            <th>type</th>
+            <th>stride</th>
+            <th>value</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows("in", node.inputs)}
+          {rows("out", node.outputs)}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function rows(direction: string, values: readonly NodeValue[]): JSX.Element[] {
+  return values.map((value, index) => (
+    <tr key={`${direction}${String(index)}`}>
+      <th scope="row">
+        {direction} {index}
+      </th>
+      <td>{value.shape}</td>
+      <td>{value.type}</td>
+      <td>{value.stride}</td>
+      <td>{value.value}</td>
+    </tr>
+  ));
+}

@@ -1,0 +1,68 @@
+import type { ComponentChildren, JSX } from "preact";
+import { shortName } from "../../base/names";
+import type { EventId } from "../../source/protocol";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  readonly isBar?: boolean;
+  /** An event's name: cut to one line, whole on hover, and the way to the longest event that has it. */
+  readonly isName?: boolean;
+}
+
+interface Props<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly visit?: (id: EventId) => void;
+}
+
+/** A table of what took the most time. */
+export function RankTable<Row extends object>({ rows, columns, visit }: Props<Row>): JSX.Element {
+  return (
+    <table class="ks-table ks-rank">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.title} class={classOf(column)}>
+              {column.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={String(index)}>
+            {columns.map((column) => (
+              <td key={column.title} class={classOf(column)}>
+                {column.isName ? <Name name={String(column.cell(row))} row={row} visit={visit} /> : column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function classOf(column: Pick<Column<never>, "isNumber" | "isBar" | "isName">): string {
+  if (column.isNumber) return "ks-number";
+  if (column.isBar) return "ks-bar-cell";
+  return column.isName ? "ks-name-cell" : "";
+}
+
+interface NameProps {
+  readonly name: string;
+  readonly row: { readonly longest_id?: EventId };
+  readonly visit: ((id: EventId) => void) | undefined;
+}
+
+function Name({ name, row, visit }: NameProps): JSX.Element {
+  const id = row.longest_id;
+  if (id === undefined || !visit) return <span title={name}>{shortName(name)}</span>;
+  return (
+    <button type="button" class="ks-link" title={`${name}\nGo to the longest`} onClick={() => visit(id)}>
+      <span>{shortName(name)}</span>
+    </button>
+  );
+}

@@ -1,0 +1,75 @@
+import type { JSX, RefObject } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { formatCount } from "../../base/format";
+import type { Found } from "../search";
+import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
+import { Icon, IconButton } from "./icons";
+
+// Typing is faster than looking: the core is asked when the hand rests.
+const REST_MS = 120;
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly input: RefObject<HTMLInputElement | null>;
+  /** Gives the focus back to the picture. */
+  readonly leave: () => void;
+}
+
+export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
+  const found = useCell(timeline.search.found);
+  const [text, setText] = useState("");
+  const timer = useRef(0);
+  const find = (wanted: string) => {
+    clearTimeout(timer.current);
+    timeline.find(wanted);
+  };
+  const type = (wanted: string) => {
+    setText(wanted);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => timeline.find(wanted), REST_MS);
+  };
+  const empty = () => {
+    setText("");
+    find("");
+    leave();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") empty();
+    else if (event.key === "Enter") {
+      if (found?.text !== text) find(text);
+      timeline.step(event.shiftKey ? -1 : 1);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <search class="ks-search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        type="text"
+        value={text}
+        placeholder="Search names  /"
+        aria-label="Search event names"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => type(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {found && (
+        <>
+          <span class={found.hits.count === 0 ? "ks-hits ks-none" : "ks-hits"}>{hitText(found)}</span>
+          <IconButton icon="up" label="Previous hit (Shift+Enter)" onClick={() => timeline.step(-1)} />
+          <IconButton icon="down" label="Next hit (Enter)" onClick={() => timeline.step(1)} />
+          <IconButton icon="close" label="Clear the search (Escape)" onClick={empty} />
+        </>
+      )}
+    </search>
+  );
+}
+
+function hitText({ hits, at }: Found): string {
+  if (hits.count === 0) return "no hits";
+  const place = at < 0 ? "" : `${formatCount(at + 1)} of `;
+  return `${place}${formatCount(hits.count)}${at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : ""}`;
+}

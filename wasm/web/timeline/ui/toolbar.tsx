@@ -1,0 +1,83 @@
+import type { JSX, RefObject } from "preact";
+import { formatDuration, formatPlural } from "../../base/format";
+import { COMMANDS } from "../input/commands";
+import type { Command } from "../input/keymap";
+import type { Popover, Timeline } from "../timeline";
+import { useCell } from "./hooks";
+import { Icon, IconButton } from "./icons";
+import { SearchBox } from "./search-box";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly searchInput: RefObject<HTMLInputElement | null>;
+  readonly leave: () => void;
+}
+
+export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
+  const { overview } = timeline;
+  const colorBy = useCell(timeline.colorBy);
+  const popover = useCell(timeline.popover);
+  const run = (command: Command) => COMMANDS[command](timeline, { focusSearch: () => searchInput.current?.focus() });
+  const toggle = (name: Popover) => timeline.popover.update((open) => (open === name ? null : name));
+  return (
+    <div class="ks-toolbar" role="toolbar" aria-label="Timeline">
+      <div class="ks-title">
+        <strong title={overview.title}>{overview.title}</strong>
+        <span>
+          {formatPlural(overview.num_events, "event")} · {formatDuration(overview.duration)}
+        </span>
+      </div>
+      <SearchBox timeline={timeline} input={searchInput} leave={leave} />
+      <div class="ks-tools">
+        <HealthBadge timeline={timeline} open={popover === "health"} toggle={() => toggle("health")} />
+        <button
+          type="button"
+          class="ks-button"
+          title="Colours by kind or by name (x)"
+          onClick={() => run("toggleColors")}
+        >
+          by {colorBy}
+        </button>
+        <IconButton icon="minus" label="Zoom out (s)" onClick={() => run("zoomOut")} />
+        <IconButton icon="plus" label="Zoom in (w)" onClick={() => run("zoomIn")} />
+        <IconButton icon="fit" label="Show the whole trace (0)" onClick={() => run("fitAll")} />
+        <button
+          type="button"
+          class="ks-button ks-icon-button"
+          title="Help (?)"
+          aria-label="Help"
+          aria-expanded={popover === "help"}
+          onClick={() => toggle("help")}
+        >
+          ?
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface BadgeProps {
+  readonly timeline: Timeline;
+  readonly open: boolean;
+  readonly toggle: () => void;
+}
+
+function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null {
+  const { health } = timeline.overview;
+  if (health.length === 0) return null;
+  const total = health.reduce((sum, defect) => sum + defect.count, 0);
+  const label = `Trace health: ${formatPlural(total, "defect")} survived`;
+  return (
+    <button
+      type="button"
+      class="ks-button ks-health"
+      title={label}
+      aria-label={label}
+      aria-expanded={open}
+      onClick={toggle}
+    >
+      <Icon name="warning" />
+      {formatPlural(total, "defect")}
+    </button>
+  );
+}
