@@ -275,10 +275,11 @@ fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
     if let Some(character) = char::from_u32(high) {
         return Some((character, 4));
     }
-    if high < 0xDC00 && digits.get(4..6) == Some(b"\\u") {
-        if let Some(low @ 0xDC00..=0xDFFF) = unit(6) {
-            return Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 10));
-        }
+    if high < 0xDC00
+        && digits.get(4..6) == Some(b"\\u")
+        && let Some(low @ 0xDC00..=0xDFFF) = unit(6)
+    {
+        return Some((char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))?, 10));
     }
     Some((char::REPLACEMENT_CHARACTER, 4))
 }

@@ -79,11 +79,15 @@ impl WarningKind {
             Self::NegativeDuration => ("negative_duration", "a duration is below zero: taken as 0"),
             Self::UnmatchedEnd => ("unmatched_end", "an end (E) has no begin (B): ignored"),
             Self::UnfinishedBegin => ("unfinished_begin", "a begin (B) has no end (E): lasts to the trace's end"),
-            Self::EndArguments => ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept"),
+            Self::EndArguments => {
+                ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept")
+            }
             Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
             Self::UnknownMetadata => ("unknown_metadata", "a metadata event (M) is not read: skipped"),
             Self::DuplicateKey => ("duplicate_key", "a key stands twice in the header: the last one was kept"),
-            Self::DuplicateNode => ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked"),
+            Self::DuplicateNode => {
+                ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked")
+            }
             Self::MissingParent => ("missing_parent", "a node's parent is not in the file: kept without one"),
             Self::MissingLaunch => ("missing_launch", "a device event's launch is not in the file: kept without one"),
             Self::UnfinishedExecutionTrace => {

@@ -1,7 +1,39 @@
 //! Kinetoscope in Python: the extension module `kinetoscope._native`.
 
+mod arrow;
+mod error;
+mod table;
+mod trace;
+
 use pyo3::prelude::*;
 
-/// The extension module. (Skeleton; replaced when the core is in place.)
+/// The extension module: one class a file, and nothing else here.
 #[pymodule]
-mod _native {}
+mod _native {
+    use kinetoscope::Container;
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
+    #[pymodule_export]
+    use crate::table::Table;
+    #[pymodule_export]
+    use crate::trace::Trace;
+
+    /// What a file's first bytes say it is.
+    #[pyfunction]
+    fn sniff(head: &[u8]) -> &'static str {
+        match kinetoscope::sniff(head) {
+            Container::Json => "json",
+            Container::Gzip => "gzip",
+            Container::Snapshot => "snapshot",
+            Container::Empty => "empty",
+            Container::Other(found) => found,
+        }
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,23 +1,49 @@
 //! Kinetoscope in the browser: a session holds one trace and answers requests about it.
 
+use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-/// One loaded trace. (Skeleton; replaced when the core is in place.)
+/// One loaded trace.
 #[wasm_bindgen]
-pub struct Session {
-    size: usize,
-}
+pub struct Session(view::Session);
 
 #[wasm_bindgen]
 impl Session {
-    /// Loads a snapshot.
+    /// Loads a snapshot. Throws `{message, byte, event}`.
     #[wasm_bindgen(constructor)]
-    pub fn new(snapshot: &[u8]) -> Session {
-        Session { size: snapshot.len() }
+    pub fn new(snapshot: &[u8]) -> Result<Session, JsValue> {
+        let trace = read_snapshot(snapshot, Limits::default()).map_err(|error| thrown(&error))?;
+        Ok(Self(view::Session::new(LinkedTrace::new(trace))))
     }
 
-    /// Answers one request.
-    pub fn query(&self, request: &[u8]) -> Vec<u8> {
-        vec![0; self.size.min(request.len())]
+    /// Reads trace files as they are, plain or gzip. Throws `{message, byte, event}`.
+    pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
+        let inputs: Vec<_> = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new).collect();
+        let trace = read(&inputs, Limits::default()).map_err(|error| thrown(&error))?;
+        Ok(Self(view::Session::new(LinkedTrace::new(trace))))
     }
+
+    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    pub fn query(&self, request: &[u8]) -> js_sys::Uint8Array {
+        js_sys::Uint8Array::from(self.0.query(request).as_slice())
+    }
+}
+
+#[derive(Serialize)]
+struct Thrown {
+    message: String,
+    byte: Option<u64>,
+    event: Option<u64>,
+}
+
+fn thrown(error: &Error) -> JsValue {
+    let position = error.position();
+    let thrown = Thrown {
+        message: error.to_string(),
+        byte: position.and_then(|position| position.byte),
+        event: position.and_then(|position| position.event),
+    };
+    serde_wasm_bindgen::to_value(&thrown).unwrap_or_else(|_| JsValue::from_str(&thrown.message))
 }

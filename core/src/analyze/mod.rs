@@ -1,6 +1,7 @@
 //! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
 
 mod coverage;
+mod health;
 pub mod interval;
 mod kernel;
 mod operator;
@@ -8,7 +9,8 @@ mod selection;
 mod summary;
 
 pub use coverage::{Coverage, coverage};
+pub use health::{HealthRow, health};
 pub use kernel::{KernelRow, kernels};
 pub use operator::{OperatorRow, operators};
 pub use selection::Selection;
-pub use summary::{DeviceRow, HealthRow, IterationRow, KindRow, Summary, summary};
+pub use summary::{DeviceRow, IterationRow, KindRow, Summary, summary};

@@ -22,7 +22,8 @@ impl<'a> Selection<'a> {
     /// Rows of the events that overlap the range, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         let events = &self.linked.trace.events;
-        let is_inside = |row: &usize| self.range.is_none_or(|range| range.overlaps(events.start[*row], events.dur[*row]));
+        let is_inside =
+            |row: &usize| self.range.is_none_or(|range| range.overlaps(events.start[*row], events.dur[*row]));
         (0..events.len()).filter(is_inside)
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::coverage::{Coverage, coverage};
+use super::health::{HealthRow, health};
 use super::interval::{clip, total_ns, union};
 use super::kernel::{KernelRow, kernels};
 use super::operator::{OperatorRow, operators};
@@ -85,19 +86,6 @@ pub struct IterationRow {
     pub device_busy_ns: i64,
 }
 
-/// A kind of defect.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HealthRow {
-    /// Its short name.
-    pub kind: &'static str,
-    /// What was found and what was done.
-    pub message: &'static str,
-    /// How often.
-    pub count: u64,
-    /// The first place.
-    pub first: String,
-}
-
 /// Sums up a selection.
 ///
 /// ```
@@ -128,7 +116,7 @@ pub fn summary(selection: &Selection<'_>) -> Summary {
         num_operators,
         kernels,
         num_kernels,
-        health: health(selection),
+        health: health(linked),
         coverage: coverage(linked),
     }
 }
@@ -175,7 +163,8 @@ fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
 fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let (busy, _) = work(selection, |_| true);
     let span = selection.span();
-    let inside = selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
+    let inside =
+        selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
     let row = |iteration: &crate::link::Iteration| {
         let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
         // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
@@ -190,14 +179,4 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
         }
     };
     inside.map(row).collect()
-}
-
-fn health(selection: &Selection<'_>) -> Vec<HealthRow> {
-    let row = |warning: &crate::warning::Warning| HealthRow {
-        kind: warning.kind.name(),
-        message: warning.kind.message(),
-        count: warning.count,
-        first: warning.first.to_string(),
-    };
-    selection.linked.warnings().map(row).collect()
 }

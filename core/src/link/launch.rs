@@ -88,8 +88,8 @@ pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> 
             owner.set(row, inherited);
         }
     }
-    for row in 0..kinds.len() {
-        if trace.is_on_device(row) && kinds[row] != EventKind::Annotation {
+    for (row, kind) in kinds.iter().enumerate() {
+        if trace.is_on_device(row) && *kind != EventKind::Annotation {
             match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
                 Some(operator) => owner.set(row, operator),
                 None => owner.clear(row),

@@ -103,5 +103,16 @@ fn link(trace: &Trace) -> Links {
     let record = record::link_records(trace, &mut warnings);
     let forward_backward = flow::link_forward_backward(trace, &nesting);
     let (iterations, iteration) = iteration::find_iterations(trace, &launch);
-    Links { nesting, launch, launched, operator, device_time, record, forward_backward, iterations, iteration, warnings }
+    Links {
+        nesting,
+        launch,
+        launched,
+        operator,
+        device_time,
+        record,
+        forward_backward,
+        iterations,
+        iteration,
+        warnings,
+    }
 }

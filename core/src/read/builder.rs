@@ -45,10 +45,10 @@ impl Builder {
     /// The id of a text; bad bytes are replaced and counted.
     #[inline]
     pub(super) fn intern(&mut self, text: Text<'_>) -> StrId {
-        if !text.escaped {
-            if let Some(id) = self.trace.strings.get(text.raw) {
-                return id;
-            }
+        if !text.escaped
+            && let Some(id) = self.trace.strings.get(text.raw)
+        {
+            return id;
         }
         match text.decode() {
             Some(plain) => self.trace.strings.intern(&plain),

@@ -104,7 +104,9 @@ fn reject(container: Container, input: &Input<'_>) -> Result<(), Error> {
     let expected = "a JSON trace, plain or gzip";
     match container {
         Container::Json => Ok(()),
-        Container::Empty => Err(ErrorKind::Malformed { expected, found: String::from("an empty file"), position }.into()),
+        Container::Empty => {
+            Err(ErrorKind::Malformed { expected, found: String::from("an empty file"), position }.into())
+        }
         Container::Gzip => Err(ErrorKind::Unsupported { expected, found: "gzip inside gzip", position }.into()),
         Container::Snapshot => {
             Err(ErrorKind::Unsupported { expected, found: "a kinetoscope snapshot", position }.into())

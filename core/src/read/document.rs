@@ -146,9 +146,10 @@ impl Document<'_, '_> {
 
     fn keep_header(self) -> Result<(), Error> {
         let (is_kineto, builder) = (self.found.events.is_some(), self.builder);
-        let (is_taken, found) = match is_kineto {
-            true => (&mut builder.has_kineto, "a second Kineto trace"),
-            false => (&mut builder.has_execution, "a second Execution Trace"),
+        let (is_taken, found) = if is_kineto {
+            (&mut builder.has_kineto, "a second Kineto trace")
+        } else {
+            (&mut builder.has_execution, "a second Execution Trace")
         };
         if std::mem::replace(is_taken, true) {
             let position = Position { file: builder.file.clone(), byte: Some(0), event: None };
@@ -176,7 +177,11 @@ impl Document<'_, '_> {
         };
         let byte = self.scanner.at() as u64;
         let position = Position { file: self.builder.file.clone(), byte: Some(byte), event: None };
-        ErrorKind::Malformed { expected: "an object with `traceEvents` or `nodes`, or an array of events", found, position }
-            .into()
+        ErrorKind::Malformed {
+            expected: "an object with `traceEvents` or `nodes`, or an array of events",
+            found,
+            position,
+        }
+        .into()
     }
 }

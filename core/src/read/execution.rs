@@ -96,10 +96,10 @@ impl Builder {
                     _ => drop(scanner.skip_value()?),
                 }
             }
-            if let Some(name) = name {
-                if !self.set_field(node, name, value) {
-                    rest.push(name, value);
-                }
+            if let Some(name) = name
+                && !self.set_field(node, name, value)
+            {
+                rest.push(name, value);
             }
         }
         Ok(())

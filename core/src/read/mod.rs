@@ -81,7 +81,9 @@ pub fn read(inputs: &[Input<'_>], limits: Limits) -> Result<Trace, Error> {
         document::read_document(&inflated.text, file, &mut builder)?;
     }
     if inputs.is_empty() {
-        return Err(ErrorKind::Request { expected: String::from("at least one file"), found: String::from("none") }.into());
+        return Err(
+            ErrorKind::Request { expected: String::from("at least one file"), found: String::from("none") }.into()
+        );
     }
     Ok(builder.finish())
 }

@@ -16,7 +16,7 @@ use crate::trace::args::{ArgsRef, FieldValue, Template};
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Flow, FlowId, Instant};
 use crate::trace::kind::{EventKind, category_kind};
-use crate::write::snapshot::{Columns, PointColumns, VERSION};
+use crate::write::snapshot::{Columns, PointColumns, SavedWarning, VERSION};
 
 pub use crate::write::snapshot::MAGIC;
 
@@ -34,7 +34,9 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
     let mut decoder = DeflateDecoder::new(body).take(limits.max_bytes.saturating_add(1));
     decoder.read_to_end(&mut columns).map_err(|error| fault(&format!("damaged compression ({error})")))?;
     if columns.len() as u64 > limits.max_bytes {
-        return Err(ErrorKind::Limit { unit: "bytes of decompressed snapshot (max_bytes)", limit: limits.max_bytes }.into());
+        return Err(
+            ErrorKind::Limit { unit: "bytes of decompressed snapshot (max_bytes)", limit: limits.max_bytes }.into()
+        );
     }
     let columns: Columns = postcard::from_bytes(&columns).map_err(|error| fault(&format!("bad columns ({error})")))?;
     Loader::new(columns)?.load()
@@ -66,7 +68,7 @@ impl Loader {
     }
 
     fn load(mut self) -> Result<Trace, Error> {
-        self.load_header()?;
+        self.load_header();
         self.load_templates()?;
         self.load_events()?;
         self.load_instants()?;
@@ -79,13 +81,12 @@ impl Loader {
         if id.index() < self.trace.strings.len() { Ok(id) } else { Err(fault("a string that is not there")) }
     }
 
-    fn load_header(&mut self) -> Result<(), Error> {
+    fn load_header(&mut self) {
         let columns = &mut self.columns;
         self.trace.header = std::mem::take(&mut columns.header);
         self.trace.execution_header = std::mem::take(&mut columns.execution_header);
         self.trace.tracks = std::mem::take(&mut columns.tracks);
         self.trace.processes = std::mem::take(&mut columns.processes);
-        Ok(())
     }
 
     fn load_templates(&mut self) -> Result<(), Error> {
@@ -168,7 +169,7 @@ impl Loader {
             self.check_track(counter.track)?;
             self.trace.counters.push(counter);
         }
-        for (kind, count, file, byte, event) in std::mem::take(&mut self.columns.warnings) {
+        for SavedWarning { kind, count, file, byte, event } in std::mem::take(&mut self.columns.warnings) {
             let first = Position { file: file.map(Arc::from), byte, event };
             self.trace.warnings.push_many(kind, count, || first);
         }

@@ -36,10 +36,11 @@ impl Builder {
     #[inline]
     pub(super) fn place(&mut self, element: &Element<'_>) -> Place {
         let recent = &self.tracks.recent;
-        if let Some(place) = recent.place {
-            if recent.process == element.process && recent.thread == element.thread {
-                return place;
-            }
+        if let Some(place) = recent.place
+            && recent.process == element.process
+            && recent.thread == element.thread
+        {
+            return place;
         }
         let place = (self.intern_scalar(element.process), self.intern_scalar(element.thread));
         let recent = &mut self.tracks.recent;

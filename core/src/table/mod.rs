@@ -1,4 +1,4 @@
-//! Tables: named columns over the rows of a linked trace. What leaves the core as a DataFrame is decided here.
+//! Tables: named columns over the rows of a linked trace. What leaves the core as a `DataFrame` is decided here.
 
 mod event;
 mod link;
@@ -137,7 +137,9 @@ static HEALTH: Table = Table {
     columns: &[
         text("kind", |linked, row, out| warning(linked, row).is_some_and(|warning| put(out, warning.kind.name()))),
         int("count", |linked, row| warning(linked, row).map(|warning| warning.count as i64)),
-        text("message", |linked, row, out| warning(linked, row).is_some_and(|warning| put(out, warning.kind.message()))),
+        text("message", |linked, row, out| {
+            warning(linked, row).is_some_and(|warning| put(out, warning.kind.message()))
+        }),
         text("first", |linked, row, out| {
             warning(linked, row).is_some_and(|warning| put(out, &warning.first.to_string()))
         }),

@@ -41,9 +41,7 @@ const NODE_COLUMNS: &[Column] = &[
     int("event_id", |linked, row| event(linked, row).map(|event| super::event::id(linked, event))),
     int("start_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.start[event as usize].0)),
     int("dur_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.dur[event as usize].0)),
-    int("device_ns", |linked, row| {
-        event(linked, row).map(|event| linked.links.device_time.total_ns[event as usize])
-    }),
+    int("device_ns", |linked, row| event(linked, row).map(|event| linked.links.device_time.total_ns[event as usize])),
     text("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
 ];
 

@@ -141,10 +141,11 @@ impl Template {
                 FieldValue::Json(text) => Place::Json(text),
             };
             let key = strings.text(field.key);
-            if let Some((known, _)) = KNOWN.iter().find(|(_, spellings)| spellings.contains(&key)) {
-                if places[*known as usize] == Place::Absent && !field.is_outer {
-                    places[*known as usize] = place;
-                }
+            if let Some((known, _)) = KNOWN.iter().find(|(_, spellings)| spellings.contains(&key))
+                && places[*known as usize] == Place::Absent
+                && !field.is_outer
+            {
+                places[*known as usize] = place;
             }
         }
         Self { fields: fields.into_boxed_slice(), num_slots, places }
@@ -192,7 +193,8 @@ impl Number {
         let scale = point.map_or(0, |point| digits.len() - point - 1);
         let has_leading_zero = digits.len() > 1 && digits[0] == b'0' && digits[1] != b'.';
         let is_negative_zero = negative && mantissa == 0;
-        if num_digits == 0 || num_digits > 18 || has_leading_zero || is_negative_zero || (scale == 0 && point.is_some()) {
+        if num_digits == 0 || num_digits > 18 || has_leading_zero || is_negative_zero || (scale == 0 && point.is_some())
+        {
             return None;
         }
         Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })

@@ -11,6 +11,7 @@ pub mod track;
 use serde_json::Value;
 
 use crate::id::{StrId, TrackId};
+use crate::json::write_string;
 use crate::strings::Strings;
 use crate::time::{TimeRange, Ts};
 use crate::warning::Warnings;
@@ -56,6 +57,19 @@ impl Trace {
     pub fn header_value(&self, key: &str) -> Option<Value> {
         let (_, json) = self.header.iter().find(|(name, _)| self.strings.text(*name) == key)?;
         serde_json::from_str(self.strings.text(*json)).ok()
+    }
+
+    /// Both headers as one JSON object: `{"kineto": {…}, "execution": {…}}`.
+    pub fn metadata_json(&self) -> String {
+        let object = |header: &[(StrId, StrId)]| {
+            let entry = |(key, value): &(StrId, StrId)| {
+                let mut out = String::new();
+                write_string(&mut out, self.strings.text(*key));
+                format!("{out}:{}", self.strings.text(*value))
+            };
+            header.iter().map(entry).collect::<Vec<_>>().join(",")
+        };
+        format!(r#"{{"kineto":{{{}}},"execution":{{{}}}}}"#, object(&self.header), object(&self.execution_header))
     }
 
     /// The rank, from `distributedInfo`.

@@ -18,7 +18,7 @@ use crate::trace::args::{ArgsRef, Field, FieldValue};
 use crate::trace::flow::{Counter, FlowId, FlowPhase};
 use crate::trace::node::Node;
 use crate::trace::track::{Process, Track};
-use crate::warning::WarningKind;
+use crate::warning::{Warning, WarningKind};
 
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
@@ -46,7 +46,7 @@ pub struct Columns {
     pub nodes: Vec<Node>,
     /// Numbers of arguments by key, as differences; events first, then instants.
     pub values: Vec<(StrId, Vec<i64>)>,
-    pub warnings: Vec<(WarningKind, u64, Option<String>, Option<u64>, Option<u64>)>,
+    pub warnings: Vec<SavedWarning>,
 }
 
 /// Columns of events.
@@ -67,6 +67,17 @@ pub struct PointColumns {
     pub tracks: Vec<TrackId>,
     pub times: Vec<i64>,
     pub templates: Vec<u32>,
+}
+
+/// A kind of defect with its first place.
+#[derive(Debug, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields of `Warning` and `Position`")]
+pub struct SavedWarning {
+    pub kind: WarningKind,
+    pub count: u64,
+    pub file: Option<String>,
+    pub byte: Option<u64>,
+    pub event: Option<u64>,
 }
 
 /// The trace as a snapshot.
@@ -183,12 +194,15 @@ fn flow_names(trace: &Trace) -> Vec<(u32, StrId)> {
     trace.flows.iter().map(|flow| flow.id).enumerate().filter_map(name).collect()
 }
 
-fn warnings(trace: &Trace) -> Vec<(WarningKind, u64, Option<String>, Option<u64>, Option<u64>)> {
-    let row = |warning: &crate::warning::Warning| {
-        let first = &warning.first;
-        (warning.kind, warning.count, first.file.as_deref().map(str::to_owned), first.byte, first.event)
+fn warnings(trace: &Trace) -> Vec<SavedWarning> {
+    let saved = |warning: &Warning| SavedWarning {
+        kind: warning.kind,
+        count: warning.count,
+        file: warning.first.file.as_deref().map(str::to_owned),
+        byte: warning.first.byte,
+        event: warning.first.event,
     };
-    trace.warnings.iter().map(row).collect()
+    trace.warnings.iter().map(saved).collect()
 }
 
 fn differences(positions: impl Iterator<Item = u32>) -> Vec<u32> {
@@ -210,7 +224,8 @@ struct ValueStreams {
 
 impl ValueStreams {
     fn push(&mut self, trace: &Trace, args: ArgsRef) {
-        let slots = trace.args.template(args).fields().iter().filter(|field| matches!(field.value, FieldValue::Slot(_)));
+        let slots =
+            trace.args.template(args).fields().iter().filter(|field| matches!(field.value, FieldValue::Slot(_)));
         for (field, value) in slots.zip(trace.args.values(args)) {
             let streams = &mut self.streams;
             let (stream, last) = self.by_key.entry(field.key).or_insert_with(|| {

@@ -1,0 +1,30 @@
+//! Defects survived, for people to read.
+
+use serde::Serialize;
+
+use crate::link::LinkedTrace;
+use crate::warning::Warning;
+
+/// A kind of defect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HealthRow {
+    /// Its short name.
+    pub kind: &'static str,
+    /// What was found and what was done.
+    pub message: &'static str,
+    /// How often.
+    pub count: u64,
+    /// The first place.
+    pub first: String,
+}
+
+/// The defects of a trace, one row a kind, in the order of first sight.
+pub fn health(linked: &LinkedTrace) -> Vec<HealthRow> {
+    let row = |warning: &Warning| HealthRow {
+        kind: warning.kind.name(),
+        message: warning.kind.message(),
+        count: warning.count,
+        first: warning.first.to_string(),
+    };
+    linked.warnings().map(row).collect()
+}

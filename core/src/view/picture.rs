@@ -1,0 +1,102 @@
+//! The whole trace as an SVG picture, for pages that run no script.
+
+use std::fmt::Write as _;
+
+use super::Session;
+use super::overview::{display_order, track_name};
+use super::tiles::tiles;
+use crate::trace::kind::EventKind;
+
+const GUTTER: u32 = 150;
+const LANE_HEIGHT: u32 = 5;
+const TRACK_GAP: u32 = 6;
+const MAX_TRACKS: usize = 16;
+const MAX_LANES: usize = 6;
+/// Columns of the picture; more would not be seen at this size and would make the page heavy.
+const COLUMNS: u32 = 360;
+
+/// Draws each track's first lanes over the whole time of the trace. Colours come from CSS variables, with defaults.
+pub(super) fn draw(session: &Session, width: u32) -> String {
+    let width = width.clamp(GUTTER + 100, 4000);
+    let order = display_order(session);
+    let mut body = String::new();
+    let mut y = 2;
+    for track in order.iter().take(MAX_TRACKS) {
+        y = draw_track(session, &mut body, *track, y, width) + TRACK_GAP;
+    }
+    if order.len() > MAX_TRACKS {
+        text(&mut body, y + 8, &format!("and {} more tracks", order.len() - MAX_TRACKS));
+        y += 14;
+    }
+    let label = format!("Timeline of {} tracks", order.len());
+    format!(
+        "<svg class=\"ks-picture\" viewBox=\"0 0 {width} {y}\" width=\"100%\" role=\"img\" aria-label=\"{label}\">{body}</svg>"
+    )
+}
+
+fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width: u32) -> u32 {
+    let trace = &session.linked.trace;
+    let num_lanes = session.lanes.num_lanes(track).min(MAX_LANES);
+    let bottom = top + (num_lanes as u32 * LANE_HEIGHT).max(10);
+    text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
+    let mut paths: [String; EventKind::ALL.len()] = Default::default();
+    let duration = session.range.dur().0.max(1) as f64;
+    let scale = f64::from(width - GUTTER) / duration;
+    for lane in 0..num_lanes {
+        let y = top + lane as u32 * LANE_HEIGHT;
+        for tile in tiles(session, (track, lane), session.range, COLUMNS) {
+            let x = f64::from(GUTTER) + session.offset(tile.time.start) * scale;
+            let wide = (tile.time.dur().0 as f64 * scale).max(0.5);
+            let path = &mut paths[trace.events.kind[tile.row] as usize];
+            // Writing into a `String` cannot fail.
+            let _ = write!(path, "M{x:.1} {y}h{wide:.1}v4h-{wide:.1}z");
+        }
+    }
+    for (kind, path) in EventKind::ALL.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
+        let (name, colour) = (kind.name(), colour(*kind));
+        let _ = write!(out, "<path fill=\"{colour}\" style=\"fill:var(--ks-{name},{colour})\" d=\"{path}\"/>");
+    }
+    bottom
+}
+
+fn text(out: &mut String, y: u32, text: &str) {
+    let short: String =
+        if text.chars().count() > 24 { text.chars().take(23).chain(['…']).collect() } else { text.into() };
+    let _ = write!(
+        out,
+        "<text x=\"0\" y=\"{y}\" font-size=\"10\" fill=\"currentColor\" font-family=\"system-ui,sans-serif\">{}</text>",
+        escape(&short)
+    );
+}
+
+/// A text with nothing in it that a page would take for a tag.
+fn escape(text: &str) -> String {
+    let clean = text.chars().filter(|character| !character.is_control());
+    clean.fold(String::new(), |mut out, character| {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+        out
+    })
+}
+
+/// A colour for each kind, told apart by people who see few colours too.
+fn colour(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Operator => "#4e79a7",
+        EventKind::Launch => "#b6992d",
+        EventKind::Kernel => "#2a9d8f",
+        EventKind::Copy => "#e76f51",
+        EventKind::Fill => "#f4a261",
+        EventKind::Sync => "#d37295",
+        EventKind::Annotation => "#8e6bbf",
+        EventKind::Python => "#9aa5b1",
+        EventKind::Overhead => "#c0392b",
+        EventKind::Other => "#bab0ac",
+    }
+}

@@ -1,0 +1,47 @@
+//! Requests, as JSON.
+
+use serde::Deserialize;
+
+use crate::error::{Error, ErrorKind};
+
+/// What a screen may ask.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Request {
+    Overview,
+    Tiles(TilesRequest),
+    At { track: u32, lane: u32, time: f64, tolerance: f64 },
+    Event { id: u32 },
+    Links { id: u32 },
+    Neighbour { id: u32, direction: Direction },
+    Search { text: String, limit: usize },
+    Summary { start: Option<f64>, end: Option<f64> },
+}
+
+/// Rectangles to draw for some tracks and a range of time.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct TilesRequest {
+    pub(super) tracks: Vec<u32>,
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) pixels: u32,
+}
+
+/// Where to go from an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Direction {
+    Next,
+    Previous,
+    Parent,
+    Child,
+}
+
+impl Request {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            let expected = String::from("a request of a known type");
+            ErrorKind::Request { expected, found: error.to_string() }.into()
+        })
+    }
+}

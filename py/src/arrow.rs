@@ -1,0 +1,92 @@
+//! Columns of the core as Arrow record batches.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{
+    ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchOptions, RecordBatchReader,
+    UInt64Array,
+};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use kinetoscope::table::{Column, Getter, Values};
+use kinetoscope::view::Session;
+
+/// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// Batches that are made when they are asked for.
+pub(crate) struct Batches {
+    session: Arc<Session>,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    rest: Range<usize>,
+}
+
+impl Batches {
+    pub(crate) fn new(session: Arc<Session>, columns: Vec<Column>, num_rows: usize) -> Self {
+        let schema = Arc::new(schema(&columns));
+        Self { session, columns, schema, rest: 0..num_rows }
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let rows = self.rest.start..self.rest.end.min(self.rest.start + BATCH_ROWS);
+        self.rest.start = rows.end;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let arrays = self.columns.iter().map(|column| array(column.values(&self.session.linked, rows.clone())));
+        Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays.collect(), &options))
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// The batches behind Arrow's C interface.
+pub(crate) fn stream(batches: Batches) -> FFI_ArrowArrayStream {
+    FFI_ArrowArrayStream::new(Box::new(batches))
+}
+
+/// The types behind Arrow's C interface.
+pub(crate) fn ffi_schema(columns: &[Column]) -> Result<FFI_ArrowSchema, ArrowError> {
+    FFI_ArrowSchema::try_from(&schema(columns))
+}
+
+fn schema(columns: &[Column]) -> Schema {
+    let field = |column: &Column| Field::new(column.name, data_type(&column.get), true);
+    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+}
+
+fn data_type(getter: &Getter) -> DataType {
+    match getter {
+        Getter::Int(_) => DataType::Int64,
+        Getter::UInt(_) => DataType::UInt64,
+        Getter::Float(_) => DataType::Float64,
+        Getter::Text(_) => DataType::LargeUtf8,
+    }
+}
+
+fn array(values: Values) -> ArrayRef {
+    match values {
+        Values::Int(values) => Arc::new(Int64Array::from(values)),
+        Values::UInt(values) => Arc::new(UInt64Array::from(values)),
+        Values::Float(values) => Arc::new(Float64Array::from(values)),
+        Values::Text { bytes, ends, valid } => {
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let texts = starts.zip(&ends).zip(&valid);
+            Arc::new(
+                texts.map(|((start, end), valid)| valid.then(|| &bytes[start..*end])).collect::<LargeStringArray>(),
+            )
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A table, which leaves as an Arrow stream.
+
+use std::sync::Arc;
+
+use kinetoscope::table::{self, Column, Values};
+use kinetoscope::view::Session;
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+
+use crate::arrow::{self, Batches};
+
+/// Some columns of a table. The public class of the same name wraps it.
+#[pyclass(frozen, module = "kinetoscope._native")]
+pub(crate) struct Table {
+    session: Arc<Session>,
+    table: &'static table::Table,
+    columns: Vec<Column>,
+}
+
+impl Table {
+    pub(crate) fn new(session: Arc<Session>, table: &'static table::Table) -> Self {
+        Self { session, table, columns: table.columns.to_vec() }
+    }
+
+    fn num_rows(&self) -> usize {
+        (self.table.num_rows)(&self.session.linked)
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The name it was asked for by.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.table.name
+    }
+
+    /// Names of its columns.
+    #[getter]
+    fn columns(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|column| column.name).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.num_rows()
+    }
+
+    /// The rows as an Arrow C stream. A schema that is asked for is not cast to, as the interface allows.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches = Batches::new(Arc::clone(&self.session), self.columns.clone(), self.num_rows());
+        PyCapsule::new_with_value(py, arrow::stream(batches), c"arrow_array_stream")
+    }
+
+    /// The types of the columns as an Arrow C schema.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = arrow::ffi_schema(&self.columns).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The same rows with only these columns, in this order.
+    fn select(&self, columns: Vec<String>) -> PyResult<Self> {
+        let find = |name: &String| {
+            let found = self.columns.iter().find(|column| column.name == name);
+            found.copied().ok_or_else(|| PyKeyError::new_err(format!("no column {name:?} in {}", self.table.name)))
+        };
+        let columns = columns.iter().map(find).collect::<PyResult<_>>()?;
+        Ok(Self { session: Arc::clone(&self.session), table: self.table, columns })
+    }
+
+    /// The values of rows `start` to `stop`, a tuple a row.
+    fn rows<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let stop = stop.min(self.num_rows());
+        let start = start.min(stop);
+        let values: Vec<_> =
+            self.columns.iter().map(|column| column.values(&self.session.linked, start..stop)).collect();
+        (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
+    }
+}
+
+fn cells<'py>(py: Python<'py>, columns: &[Values], row: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    columns.iter().map(|values| cell(py, values, row)).collect()
+}
+
+fn cell<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    match values {
+        Values::Int(values) => values[row].into_bound_py_any(py),
+        Values::UInt(values) => values[row].into_bound_py_any(py),
+        Values::Float(values) => values[row].into_bound_py_any(py),
+        Values::Text { bytes, ends, valid } => {
+            let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+            valid[row].then(|| &bytes[start..ends[row]]).into_bound_py_any(py)
+        }
+    }
+}

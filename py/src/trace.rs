@@ -1,0 +1,150 @@
+//! A linked trace.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kinetoscope::analyze::coverage;
+use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::table::TABLES;
+use kinetoscope::view::Session;
+use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
+use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::error::raised;
+use crate::table::Table;
+
+/// A linked trace. The public class of the same name wraps it.
+#[pyclass(frozen, module = "kinetoscope._native")]
+pub(crate) struct Trace {
+    session: Arc<Session>,
+}
+
+#[pymethods]
+impl Trace {
+    /// Reads the bytes of a Kineto trace, an Execution Trace, or both.
+    #[staticmethod]
+    #[pyo3(signature = (kineto, execution, *, kineto_name = None, execution_name = None, max_bytes = None))]
+    fn read(
+        py: Python<'_>,
+        kineto: Option<PyBackedBytes>,
+        execution: Option<PyBackedBytes>,
+        kineto_name: Option<String>,
+        execution_name: Option<String>,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let files = [(&kineto, &kineto_name), (&execution, &execution_name)];
+            let inputs: Vec<_> =
+                files.into_iter().filter_map(|(bytes, name)| input(bytes.as_ref()?, name.as_deref())).collect();
+            Self::link(&inputs, max_bytes)
+        })
+    }
+
+    /// Reads the files at the given paths.
+    #[staticmethod]
+    #[pyo3(signature = (kineto, execution, *, max_bytes = None))]
+    fn read_path(
+        py: Python<'_>,
+        kineto: Option<String>,
+        execution: Option<String>,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let paths: Vec<_> = [&kineto, &execution].into_iter().flatten().collect();
+            let mut inputs = Vec::with_capacity(paths.len());
+            for path in paths {
+                let bytes = std::fs::read(path).map_err(|error| os_error(&error, path))?;
+                inputs.push(Input { bytes: Cow::Owned(bytes), name: Some(path) });
+            }
+            Self::link(&inputs, max_bytes)
+        })
+    }
+
+    /// Loads a snapshot.
+    #[staticmethod]
+    fn from_snapshot(py: Python<'_>, snapshot: PyBackedBytes) -> PyResult<Self> {
+        py.detach(|| read_snapshot(&snapshot, Limits::default())).map(Self::new).map_err(|error| raised(&error))
+    }
+
+    /// Number of events that have a duration.
+    #[getter]
+    fn num_events(&self) -> usize {
+        self.session.linked.trace.events.len()
+    }
+
+    /// The rank, where the file gives one.
+    #[getter]
+    fn rank(&self) -> Option<i64> {
+        self.session.linked.trace.rank()
+    }
+
+    /// The Kineto file's header, then the Execution Trace's, as one JSON object of two.
+    #[getter]
+    fn metadata_json(&self) -> String {
+        self.session.linked.trace.metadata_json()
+    }
+
+    /// How much was linked, as a JSON object.
+    #[getter]
+    fn coverage_json(&self) -> String {
+        serde_json::to_string(&coverage(&self.session.linked)).unwrap_or_default()
+    }
+
+    /// The table of that name.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let found = kinetoscope::table::table(name);
+        let table = found.ok_or_else(|| PyKeyError::new_err(format!("no table {name:?}")))?;
+        Ok(Table::new(Arc::clone(&self.session), table))
+    }
+
+    /// Names of all tables.
+    #[staticmethod]
+    fn table_names() -> Vec<&'static str> {
+        TABLES.iter().map(|table| table.name).collect()
+    }
+
+    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> Bound<'py, PyBytes> {
+        let answer = py.detach(|| self.session.query(&request));
+        PyBytes::new(py, &answer)
+    }
+
+    /// The trace in the form that travels to a browser.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let snapshot = py.detach(|| write_snapshot(&self.session.linked.trace));
+        snapshot.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
+    }
+
+    /// The whole trace as an SVG picture.
+    fn picture(&self, py: Python<'_>, width: u32) -> String {
+        py.detach(|| self.session.picture(width))
+    }
+}
+
+impl Trace {
+    fn new(trace: kinetoscope::Trace) -> Self {
+        Self { session: Arc::new(Session::new(LinkedTrace::new(trace))) }
+    }
+
+    fn link(inputs: &[Input<'_>], max_bytes: Option<u64>) -> PyResult<Self> {
+        let limits = max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes });
+        read(inputs, limits).map(Self::new).map_err(|error| raised(&error))
+    }
+}
+
+fn input<'a>(bytes: &'a [u8], name: Option<&'a str>) -> Option<Input<'a>> {
+    Some(Input { bytes: Cow::Borrowed(bytes), name })
+}
+
+/// Python's own exception for a file that cannot be opened, with its name.
+fn os_error(error: &std::io::Error, path: &str) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
+    }
+}
