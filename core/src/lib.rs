@@ -37,3 +37,7 @@ pub use trace::Trace;
 pub use trace::kind::{EventKind, category_kind};
 pub use warning::{Warning, WarningKind, Warnings};
 pub use write::snapshot::write_snapshot;
+
+/// The version of this crate, and of everything built on it.
+#[expect(clippy::disallowed_macros, reason = "the version is the same for the same source")]
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,7 @@
 //! Kinetoscope in Python: the extension module `kinetoscope._native`.
 
+#![expect(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
+
 mod arrow;
 mod error;
 mod table;
@@ -34,6 +36,6 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", kinetoscope::VERSION)
     }
 }

@@ -15,17 +15,17 @@ use crate::arrow::{self, Batches};
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Table {
     session: Arc<Session>,
-    table: &'static table::Table,
+    rows_of: &'static table::Table,
     columns: Vec<Column>,
 }
 
 impl Table {
-    pub(crate) fn new(session: Arc<Session>, table: &'static table::Table) -> Self {
-        Self { session, table, columns: table.columns.to_vec() }
+    pub(crate) fn new(session: Arc<Session>, rows_of: &'static table::Table) -> Self {
+        Self { session, rows_of, columns: rows_of.columns.to_vec() }
     }
 
     fn num_rows(&self) -> usize {
-        (self.table.num_rows)(&self.session.linked)
+        (self.rows_of.num_rows)(&self.session.linked)
     }
 }
 
@@ -34,7 +34,7 @@ impl Table {
     /// The name it was asked for by.
     #[getter]
     fn name(&self) -> &'static str {
-        self.table.name
+        self.rows_of.name
     }
 
     /// Names of its columns.
@@ -69,10 +69,10 @@ impl Table {
     fn select(&self, columns: Vec<String>) -> PyResult<Self> {
         let find = |name: &String| {
             let found = self.columns.iter().find(|column| column.name == name);
-            found.copied().ok_or_else(|| PyKeyError::new_err(format!("no column {name:?} in {}", self.table.name)))
+            found.copied().ok_or_else(|| PyKeyError::new_err(format!("no column {name:?} in {}", self.rows_of.name)))
         };
         let columns = columns.iter().map(find).collect::<PyResult<_>>()?;
-        Ok(Self { session: Arc::clone(&self.session), table: self.table, columns })
+        Ok(Self { session: Arc::clone(&self.session), rows_of: self.rows_of, columns })
     }
 
     /// The values of rows `start` to `stop`, a tuple a row.

@@ -38,7 +38,7 @@ impl Trace {
         py.detach(|| {
             let files = [(&kineto, &kineto_name), (&execution, &execution_name)];
             let inputs: Vec<_> =
-                files.into_iter().filter_map(|(bytes, name)| input(bytes.as_ref()?, name.as_deref())).collect();
+                files.into_iter().filter_map(|(bytes, name)| Some(input(bytes.as_ref()?, name.as_deref()))).collect();
             Self::link(&inputs, max_bytes)
         })
     }
@@ -135,8 +135,8 @@ impl Trace {
     }
 }
 
-fn input<'a>(bytes: &'a [u8], name: Option<&'a str>) -> Option<Input<'a>> {
-    Some(Input { bytes: Cow::Borrowed(bytes), name })
+fn input<'a>(bytes: &'a [u8], name: Option<&'a str>) -> Input<'a> {
+    Input { bytes: Cow::Borrowed(bytes), name }
 }
 
 /// Python's own exception for a file that cannot be opened, with its name.
