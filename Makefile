@@ -67,7 +67,6 @@ test-web: $(BUNDLE) ## the front-end's tests in node
 	$(NPM) test
 
 test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
-	$(BIN)/python -m mypy.stubtest kinetoscope._native --ignore-disjoint-bases
 	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST)
 
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks

@@ -8,6 +8,8 @@ rm -rf dist target/wheel-test
 scripts/maturin.sh build --out dist
 readonly wheel=$(pwd)/$(echo dist/kinetoscope-*-abi3-*.whl)
 
+.venv/bin/python scripts/wheel_paths.py "$wheel" "$(pwd)" "$HOME"
+
 .venv/bin/python -m venv target/wheel-test
 target/wheel-test/bin/python -m pip install --quiet "$wheel"
 # An empty PATH but for the environment, and a folder outside the repository: nothing of it can be picked up.

@@ -1,0 +1,13 @@
+"""Fails when a wheel names folders of the machine it was built on: `wheel_paths.py WHEEL FOLDER...`."""
+
+import sys
+import zipfile
+
+wheel, *folders = sys.argv[1:]
+with zipfile.ZipFile(wheel) as archive:
+    contents = {name: archive.read(name) for name in archive.namelist()}
+found = [
+    f"{name} names {folder}" for name, content in contents.items() for folder in folders if folder.encode() in content
+]
+if found:
+    sys.exit("\n".join(found))
