@@ -42,7 +42,8 @@ export interface Defect {
   readonly kind: string;
   readonly message: string;
   readonly count: number;
-  readonly first: unknown;
+  /** Where it was met first. */
+  readonly first: string;
 }
 
 export interface Overview {
@@ -58,6 +59,18 @@ export interface Overview {
   /** The names of the codes in `Tiles.kind`. */
   readonly kinds: readonly Kind[];
   readonly health: readonly Defect[];
+  readonly coverage: Coverage;
+}
+
+/** How much could be linked, and how much was. */
+export interface Coverage {
+  readonly num_device_events: number;
+  readonly num_launched: number;
+  readonly num_owned: number;
+  readonly num_operators: number;
+  readonly num_with_node: number;
+  readonly num_nodes: number;
+  readonly num_nodes_linked: number;
 }
 
 /** Rectangles, one per row: what runs parallel here is one table. */
@@ -85,19 +98,21 @@ export interface Hits {
   readonly dur: Float64Array;
 }
 
+/** An input or an output; texts are empty where the file has none. */
 export interface NodeValue {
-  readonly role: string;
-  readonly type: string | null;
-  readonly shape: string | null;
-  readonly stride: string | null;
-  readonly value: string | null;
+  readonly type: string;
+  readonly shape: string;
+  readonly stride: string;
+  readonly value: string;
 }
 
 /** A vertex of the Execution Trace. */
 export interface TraceNode {
-  readonly node_id: number | string;
+  /** The event that it stands for: the one asked about, or the operator that owns it. */
+  readonly event: EventRef;
+  readonly node_id: number;
   readonly name: string;
-  readonly schema: string | null;
+  readonly schema: string;
   readonly inputs: readonly NodeValue[];
   readonly outputs: readonly NodeValue[];
 }
@@ -106,7 +121,7 @@ export interface EventDetails extends EventRef {
   readonly category: string;
   readonly start_ns: string;
   readonly dur_ns: string;
-  readonly self_ns: string | null;
+  readonly self_ns: string;
   readonly iteration: number | null;
   /** Key and JSON text. */
   readonly args: readonly (readonly [string, string])[];

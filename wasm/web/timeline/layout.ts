@@ -1,8 +1,8 @@
 import type { Group, Overview, Track } from "../source/protocol";
 
-export const LANE_HEIGHT = 18;
+export const LANE_HEIGHT = 17;
 const GROUP_HEIGHT = 24;
-const FOLDED_HEIGHT = 26;
+const FOLDED_HEIGHT = 25;
 const PADDING_TOP = 4;
 const PADDING_BOTTOM = 5;
 

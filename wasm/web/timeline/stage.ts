@@ -127,6 +127,7 @@ export class Stage {
     const { tracks, overlay } = this.#elements;
     if (fitCanvas(tracks, scene) || this.#tracksStale) {
       this.#tracksStale = false;
+      this.#timeline.tiles.beginFrame();
       const context = tracks.getContext("2d", { alpha: false });
       if (context) paintTracks(context, scene);
     }

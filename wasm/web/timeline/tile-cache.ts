@@ -7,6 +7,8 @@ import { Sheet } from "./sheet";
 // Windows start and end at multiples of this many columns, so that small moves ask for the same tiles again.
 const QUANTUM = 256;
 const LIMIT = 512;
+// A new resolution needs new tiles for every track; those that would make the frame late come with the next ones.
+const BUDGET_MS = 6;
 
 interface Entry {
   readonly span: Span;
@@ -20,11 +22,11 @@ export interface TileWindow {
   readonly pixels: number;
 }
 
-/** The window of whole quanta around `window` and one screen on each side, at the next finer power of two per pixel. */
+/** The window of whole quanta around `window` and half a screen on each side, at the next finer power of two per pixel. */
 export function tileWindow(window: Span, width: number): TileWindow {
   const level = Math.floor(Math.log2(lengthOf(window) / Math.max(1, width)));
   const quantum = QUANTUM * 2 ** level;
-  const margin = lengthOf(window);
+  const margin = lengthOf(window) / 2;
   const first = Math.floor((window.start - margin) / quantum);
   const last = Math.ceil((window.end + margin) / quantum);
   return { level, span: span(first * quantum, last * quantum), pixels: (last - first) * QUANTUM };
@@ -38,13 +40,16 @@ export class TileCache {
   readonly #entries = new Lru<string, Entry>(LIMIT);
   readonly #latest = new Map<number, Entry>();
   readonly #asked = new Set<string>();
-  /** Requests sent so far. */
-  numRequests = 0;
+  #spent = 0;
 
   constructor(source: Source, arrived: () => void, failed: (error: unknown) => void) {
     this.#source = source;
     this.#arrived = arrived;
     this.#failed = failed;
+  }
+
+  beginFrame(): void {
+    this.#spent = 0;
   }
 
   /** What to draw of `track` now: the right tiles, or the last ones while those are on their way. */
@@ -53,14 +58,16 @@ export class TileCache {
     const key = `${track}:${wanted.level}`;
     const entry = this.#entries.get(key);
     if (entry && entry.span.start <= window.start && entry.span.end >= window.end) return entry.sheet;
-    this.#ask(key, track, wanted);
+    const latest = this.#latest.get(track);
+    if (latest && this.#spent > BUDGET_MS) this.#arrived();
+    else this.#ask(key, track, wanted);
     return (this.#entries.get(key) ?? this.#latest.get(track))?.sheet ?? null;
   }
 
   #ask(key: string, track: number, wanted: TileWindow): void {
     if (this.#asked.has(key)) return;
     this.#asked.add(key);
-    this.numRequests++;
+    const begun = performance.now();
     const { start, end } = wanted.span;
     let waiting = false;
     const use = (tiles: Tiles) => {
@@ -76,5 +83,6 @@ export class TileCache {
       this.#failed,
     );
     waiting = true;
+    this.#spent += performance.now() - begun;
   }
 }

@@ -68,7 +68,7 @@ export class Timeline {
       this.#limitScroll();
     };
     this.#cleanup.add(this.folding.subscribe(relay));
-    this.#cleanup.add(this.size.subscribe(() => this.#limitScroll()));
+    this.#cleanup.add(this.size.subscribe(() => this.#resized()));
   }
 
   close(): void {
@@ -168,6 +168,7 @@ export class Timeline {
     const height = this.size.value.height - pinnedHeight;
     const scroll = this.viewport.scroll.value;
     if (top >= scroll && top + row.laneHeight <= scroll + height) return;
+    // At its new place it has some of what is around it above, and most of what is inside it below.
     this.viewport.scrollTo(top - height / 3, true);
   }
 
@@ -182,6 +183,13 @@ export class Timeline {
 
   togglePin(track: number): void {
     this.folding.update(({ folded, pinned }) => ({ folded, pinned: toggled(pinned, track) }));
+  }
+
+  /** The drawer that opens for an event must not cover the event. */
+  #resized(): void {
+    this.#limitScroll();
+    const event = this.selection.current.value?.details;
+    if (event) this.#scrollTo(event);
   }
 
   #limitScroll(): void {

@@ -40,20 +40,15 @@ function paintStripe(
   stripe: Stripe,
 ): void {
   const { tiles } = sheet;
-  const { codes, order } = sheet.colored("kind", scene.timeline.overview.kinds);
-  const deepest = Math.min(3, lanesOf(sheet));
-  const lane = stripe.height / deepest;
-  for (const i of order) {
-    const row = tiles.lane[i] as number;
-    if (row >= deepest) continue;
+  const { codes } = sheet.colored("kind", scene.timeline.overview.kinds);
+  // Lanes come from the outside in: what is left to be seen is the innermost event, which is what was going on.
+  for (let i = 0; i < sheet.length; i++) {
     const x = Math.round(scale.x(tiles.start[i] as number));
     const right = Math.round(scale.x((tiles.start[i] as number) + (tiles.dur[i] as number)));
     context.fillStyle = scene.look.palette.fills[codes[i] as number] as string;
-    context.fillRect(x, Math.round(stripe.top + row * lane), Math.max(1, right - x), Math.max(1, Math.round(lane)));
+    context.fillRect(x, stripe.top, Math.max(1, right - x), stripe.height);
   }
 }
-
-const lanesOf = (sheet: Sheet): number => sheet.tiles.lane.reduce((most, lane) => Math.max(most, lane + 1), 1);
 
 /** The tracks worth a stripe: those with most events, in the order of the picture. */
 export function minimapTracks(timeline: Timeline, limit: number): readonly Track[] {

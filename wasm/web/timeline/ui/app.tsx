@@ -94,12 +94,16 @@ function Corner({ timeline }: { timeline: Timeline }): JSX.Element {
   const { width } = useCell(timeline.size);
   const scene = { scale: scaleOf(window, width), cssWidth: width };
   return (
-    <div class="ks-corner" style={{ height: `${cssHeaderHeight(timeline)}px` }}>
-      <div class="ks-corner-ruler" style={{ height: `${RULER_HEIGHT}px` }}>
-        <span title="How much time is shown">{windowLength(scene)}</span>
+    <div class="ks-corner">
+      <div class="ks-corner-strip">
+        <span title="How much time is shown">{windowLength(scene)} shown</span>
+      </div>
+      <div style={{ height: `${RULER_HEIGHT}px` }}>
         <span title="The ruler counts from here">{rulerBase(scene)}</span>
       </div>
-      {timeline.overview.iterations.length > 0 && <div class="ks-corner-iterations">iterations</div>}
+      <div style={{ height: `${cssHeaderHeight(timeline) - RULER_HEIGHT}px` }}>
+        {timeline.overview.iterations.length > 0 && "iterations"}
+      </div>
     </div>
   );
 }

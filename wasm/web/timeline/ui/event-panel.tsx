@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { formatCount, formatDuration, formatExact, formatShare } from "../../base/format";
+import { formatCount, formatDuration, formatExact, formatPlural, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventDetails, EventRef } from "../../source/protocol";
 import type { Selected } from "../selection";
@@ -7,7 +7,7 @@ import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
 import { copyText } from "./copy";
 import { EventLink } from "./event-link";
-import { IconButton } from "./icons";
+import { Icon, IconButton } from "./icons";
 import { NodeTable } from "./node-table";
 
 interface Props {
@@ -48,9 +48,7 @@ function CopyButton({ label, text }: { label: string; text: string }): JSX.Eleme
       aria-label={label}
       onClick={(event) => copyText(text, event.currentTarget)}
     >
-      <svg class="ks-icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-        <path d="M6 6h7v7H6zM10 6V3H3v7h3" />
-      </svg>
+      <Icon name="copy" />
     </button>
   );
 }
@@ -63,13 +61,13 @@ interface FactsProps {
 function Facts({ timeline, details }: FactsProps): JSX.Element {
   const track = timeline.overview.tracks.find((t) => t.track === details.track);
   const group = timeline.overview.groups.find((g) => g.group === track?.group);
-  const self = details.self_ns === null ? null : Number(details.self_ns);
+  const self = Number(details.self_ns);
   return (
     <dl class="ks-column ks-facts">
       <Fact name="duration" title={`${details.dur_ns} ns`}>
         <b>{formatExact(details.dur)}</b>
       </Fact>
-      {self !== null && self !== details.dur && (
+      {self !== details.dur && (
         <Fact name="self time" title={`${details.self_ns} ns`}>
           {formatExact(self)} <small>{formatShare(self, details.dur)}</small>
         </Fact>
@@ -113,23 +111,26 @@ interface RelationsProps {
 }
 
 function Relations({ timeline, palette, details }: RelationsProps): JSX.Element | null {
-  const { launch, operator, device_events: device, num_device_events: total, owners } = details;
+  const { launch, device_events: device } = details;
+  const around = details.owners.filter((owner) => owner.id !== launch?.id);
+  // It is the nearest operator of `around`, unless only an id in the file names it.
+  const operator = around.some((owner) => owner.id === details.operator?.id) ? null : details.operator;
   const link = (event: EventRef) => <EventLink key={event.id} timeline={timeline} palette={palette} event={event} />;
-  if (!launch && !operator && device.length === 0 && owners.length === 0) return null;
+  if (!launch && !operator && device.length === 0 && around.length === 0) return null;
   return (
     <div class="ks-column ks-relations">
       {launch && <Part title="launched by">{link(launch)}</Part>}
       {operator && <Part title="operator">{link(operator)}</Part>}
-      {device.length > 0 && (
-        <Part
-          title={`on the device: ${formatCount(total)}, ${formatDuration(device.reduce((sum, e) => sum + e.dur, 0))}${total > device.length ? " in those listed" : ""}`}
-        >
-          {device.map(link)}
-        </Part>
-      )}
-      {owners.length > 0 && <Part title="inside of">{owners.map(link)}</Part>}
+      {device.length > 0 && <Part title={deviceTitle(details)}>{device.map(link)}</Part>}
+      {around.length > 0 && <Part title={launch ? "from inside of" : "inside of"}>{around.map(link)}</Part>}
     </div>
   );
+}
+
+function deviceTitle({ device_events: listed, num_device_events: all }: EventDetails): string {
+  const time = formatDuration(listed.reduce((sum, event) => sum + event.dur, 0));
+  const shown = listed.length < all ? `, the first ${listed.length} of them` : "";
+  return `on the device: ${formatPlural(all, "event")}${shown}, ${time}`;
 }
 
 function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {

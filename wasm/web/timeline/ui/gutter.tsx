@@ -17,7 +17,7 @@ export function Gutter({ timeline }: { timeline: Timeline }): JSX.Element {
   useEffect(() => {
     const { scroll } = timeline.viewport;
     const move = () => {
-      if (column.current) column.current.style.transform = `translateY(${-scroll.value}px)`;
+      column.current?.style.setProperty("--ks-scroll", `${scroll.value}px`);
     };
     move();
     return scroll.subscribe(move);
@@ -31,7 +31,7 @@ export function Gutter({ timeline }: { timeline: Timeline }): JSX.Element {
         ))}
       </div>
       <div class="ks-scrolled">
-        <div ref={column}>
+        <div class="ks-scroller" ref={column}>
           {shown.map((row) => (
             <RowHeader key={row.key} timeline={timeline} row={row} />
           ))}
@@ -49,7 +49,7 @@ interface RowProps {
 }
 
 function RowHeader({ timeline, row }: RowProps): JSX.Element {
-  const place = { top: `${row.top}px`, height: `${row.height}px` };
+  const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px` };
   return (
     <div class={`ks-row ks-${row.kind} ${row.folded ? "ks-folded" : ""}`} style={place}>
       {row.kind === "group" ? <GroupName timeline={timeline} row={row} /> : <TrackName timeline={timeline} row={row} />}

@@ -6,8 +6,7 @@ export function NodeTable({ node }: { node: TraceNode }): JSX.Element {
   return (
     <>
       <h4>
-        Execution Trace node {node.node_id}
-        {node.name && <> · {node.name}</>}
+        Execution Trace node {node.node_id} · {node.name}
       </h4>
       {node.schema && <code class="ks-schema">{node.schema}</code>}
       <table class="ks-table ks-values">

@@ -22,7 +22,7 @@ export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
   return (
     <div class="ks-toolbar" role="toolbar" aria-label="Timeline">
       <div class="ks-title">
-        <strong title={overview.title}>{overview.title}</strong>
+        <strong title={overview.title}>{titleOf(timeline)}</strong>
         <span>
           {formatPlural(overview.num_events, "event")} · {formatDuration(overview.duration)}
         </span>
@@ -32,11 +32,11 @@ export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
         <HealthBadge timeline={timeline} open={popover === "health"} toggle={() => toggle("health")} />
         <button
           type="button"
-          class="ks-button"
+          class="ks-button ks-colors-button"
           title="Colours by kind or by name (x)"
           onClick={() => run("toggleColors")}
         >
-          by {colorBy}
+          Colours: {colorBy}
         </button>
         <IconButton icon="minus" label="Zoom out (s)" onClick={() => run("zoomOut")} />
         <IconButton icon="plus" label="Zoom in (w)" onClick={() => run("zoomIn")} />
@@ -54,6 +54,12 @@ export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** Traces are often named by the path they were written to. */
+function titleOf({ overview: { title, device_names: devices } }: Timeline): string {
+  if (/\.json(\.gz)?$/.test(title)) return title.split(/[\\/]/).at(-1) ?? title;
+  return title || devices[0] || "Trace";
 }
 
 interface BadgeProps {

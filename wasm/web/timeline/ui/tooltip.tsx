@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatDuration } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
-import type { Timeline } from "../timeline";
+import type { Hover, Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
 const AWAY = 14;
@@ -21,6 +21,14 @@ export function Tooltip({ timeline, palette }: Props): JSX.Element | null {
   if (!hover) return null;
   return (
     <div class="ks-tooltip" role="tooltip" ref={box}>
+      {hover.count > 1 ? <Several hover={hover} /> : <One hover={hover} palette={palette} />}
+    </div>
+  );
+}
+
+function One({ hover, palette }: { hover: Hover; palette: Palette }): JSX.Element {
+  return (
+    <>
       <div class="ks-tooltip-name">{hover.name}</div>
       <div>
         <b>{formatDuration(hover.dur)}</b>
@@ -28,10 +36,23 @@ export function Tooltip({ timeline, palette }: Props): JSX.Element | null {
         {hover.kind}
         <span> at {formatDuration(hover.start)}</span>
       </div>
-      {hover.count > 1 && (
-        <div class="ks-note">{formatCount(hover.count)} events here, the longest one is named; zoom in</div>
-      )}
-    </div>
+    </>
+  );
+}
+
+/** The times are those of all of them together, and so must not stand beside one name. */
+function Several({ hover }: { hover: Hover }): JSX.Element {
+  return (
+    <>
+      <div>
+        <b>{formatCount(hover.count)} events</b> within {formatDuration(hover.dur)}
+        <span> at {formatDuration(hover.start)}; zoom in</span>
+      </div>
+      <div class="ks-tooltip-name">
+        <span>the longest: </span>
+        {hover.name}
+      </div>
+    </>
   );
 }
 

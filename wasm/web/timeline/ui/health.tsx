@@ -1,0 +1,46 @@
+import type { JSX } from "preact";
+import { formatCount, formatShare } from "../../base/format";
+import type { Coverage, Overview } from "../../source/protocol";
+
+/** What is wrong with the recording, and how much of it could be linked. */
+export function Health({ overview }: { overview: Overview }): JSX.Element {
+  return (
+    <>
+      <table class="ks-table">
+        <tbody>
+          {overview.health.map((defect) => (
+            <tr key={defect.kind}>
+              <td class="ks-number">{formatCount(defect.count)} ×</td>
+              <td>
+                {defect.message}
+                <small class="ks-block">first: {defect.first}</small>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <table class="ks-table ks-rank">
+        <tbody>
+          {shares(overview.coverage).map(([what, part, whole]) => (
+            <tr key={what}>
+              <td>{what}</td>
+              <td class="ks-number">
+                {formatCount(part)} of {formatCount(whole)}
+              </td>
+              <td class="ks-number">{formatShare(part, whole)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function shares(coverage: Coverage): readonly (readonly [string, number, number])[] {
+  const all = [
+    ["device events with their launch", coverage.num_launched, coverage.num_device_events],
+    ["device events with their operator", coverage.num_owned, coverage.num_device_events],
+    ["nodes of the Execution Trace with their event", coverage.num_nodes_linked, coverage.num_nodes],
+  ] as const;
+  return all.filter(([, , whole]) => whole > 0);
+}

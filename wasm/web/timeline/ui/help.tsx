@@ -1,0 +1,52 @@
+import type { JSX } from "preact";
+import { KINDS, kindColor, type Palette } from "../../base/palette";
+import { BINDINGS } from "../input/keymap";
+
+const MOUSE: readonly (readonly [string, string])[] = [
+  ["Wheel", "Scroll the tracks (once the timeline has the focus; before that, the page)"],
+  ["Ctrl / ⌘ + wheel, pinch", "Zoom at the pointer"],
+  ["Wheel on the ruler", "Zoom at the pointer"],
+  ["Shift + wheel, sideways", "Move in time"],
+  ["Drag", "Move"],
+  ["Shift + drag, or drag on the ruler", "Mark a range and sum it up"],
+  ["Click", "Details of the event; on an iteration: mark it"],
+  ["Double click", "Fill the screen with the event"],
+  ["Drag on the strip above", "Choose what is shown"],
+];
+
+/** What keys, mouse and colours mean. */
+export function Help({ palette }: { palette: Palette }): JSX.Element {
+  return (
+    <div class="ks-help">
+      <dl>
+        {BINDINGS.map(({ keys, text }) => (
+          <div key={text}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key.length === 1 ? key.toUpperCase() : key.replace("Arrow", "")}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <dl>
+        {MOUSE.map(([what, text]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <ul class="ks-legend">
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <i style={{ background: kindColor(palette, kind) }} />
+            {kind}
+          </li>
+        ))}
+        <li>Paler bars stand for several events that are too close to be told apart; zoom in to see each.</li>
+      </ul>
+    </div>
+  );
+}
