@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 # torch warns about schedules without warmup and about events of earlier cycles
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
 
-WINDOW = {"wait": 1, "warmup": 1, "active": 2}
+WINDOW: dict[str, Any] = {"wait": 1, "warmup": 1, "active": 2}
 
 
 @pytest.fixture(scope="module")

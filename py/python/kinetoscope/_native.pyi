@@ -1,6 +1,8 @@
-"""Types of the extension module. Prose lives beside the public classes that wrap these."""
+# Types of the extension module. Prose lives beside the public classes that wrap these.
 
 from typing import Any, final
+
+__all__ = ["Table", "Trace", "TraceError", "TraceParseError", "UnsupportedTraceError", "__version__", "sniff"]
 
 class TraceError(ValueError): ...
 class TraceParseError(TraceError): ...

@@ -20,6 +20,7 @@ STYLE = """
 .ks{--ks-fg:var(--jp-content-font-color1,#1b1f24);--ks-dim:var(--jp-content-font-color2,#5d6570);
 --ks-line:var(--jp-border-color2,#d8dde3);--ks-card:var(--jp-layout-color2,#f3f5f7);
 color:var(--ks-fg);font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);max-width:1100px}
+.ks-title{font-size:inherit;font-weight:600;margin:0 0 8px}
 .ks-cards{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 12px;padding:0}
 .ks-card{background:var(--ks-card);border-radius:6px;padding:6px 12px;margin:0}
 .ks-card dt{color:var(--ks-dim);font-size:11px}
@@ -50,13 +51,13 @@ def _block(summary: Summary, picture: str) -> str:
     return f"<style>{STYLE}</style><div class='ks'>{heading(summary)}{figure(picture)}{tables(summary)}</div>"
 
 
-def heading(summary: Summary) -> str:
-    """Title and cards."""
+def heading(summary: Summary, element: str = "p") -> str:
+    """Title, in an element of this name, and cards."""
     cards = "".join(
         f"<div class='ks-card'><dt>{escape(card.label)}</dt><dd>{escape(card.value)}</dd></div>"
         for card in summary.cards
     )
-    return f"<p><b>{_name(summary.title)}</b></p><dl class='ks-cards'>{cards}</dl>"
+    return f"<{element} class='ks-title'>{_name(summary.title)}</{element}><dl class='ks-cards'>{cards}</dl>"
 
 
 def figure(picture: str) -> str:

@@ -98,8 +98,9 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         self._callers_error: BaseException | None = None
         self._traces: dict[Path, Trace] = {}
         self._process = -1
+        counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
         self._profiler: Any = _torch_profile(
-            schedule=self._callers(_schedule(schedule, wait, warmup, active, repeat, skip_first)),
+            schedule=self._callers(_schedule(schedule, counts)),
             on_trace_ready=lambda _: self._window_ended(),
             execution_trace_observer=self._observer,
             activities=activities,
@@ -350,29 +351,34 @@ class _Observer:
     unregister_callback = cleanup  # what torch 2.1 calls where later versions call cleanup
 
 
-def _schedule(
-    given: Callable[[int], Any] | None, wait: int, warmup: int, active: int | None, repeat: int, skip_first: int
-) -> Callable[[int], Any]:
-    from torch.profiler import ProfilerAction, schedule
+def _torch_profiler() -> Any:
+    """The module torch.profiler. ImportError, with what to do, where there is none."""
+    try:
+        from torch import profiler
+    except ImportError as error:
+        raise ImportError("ks.profile: expected PyTorch, found none: pip install torch") from error
+    return profiler
 
-    counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
+
+def _schedule(given: Callable[[int], Any] | None, counts: dict[str, int | None]) -> Callable[[int], Any]:
+    """A schedule for torch: the one given, the one that the counts make, or the whole block."""
+    profiler = _torch_profiler()
+    wanted = {name: value for name, value in counts.items() if value and name != "repeat"}
     if given is not None:
-        if wait or warmup or active or skip_first:
-            raise ValueError(f"ks.profile: expected schedule= or the counts of iterations, found both: {counts}")
+        if wanted:
+            raise ValueError(f"ks.profile: expected schedule= or counts of iterations, found both: {wanted}")
         return given
-    if active is None and not (wait or warmup or skip_first):
-        return lambda _: ProfilerAction.RECORD  # not None, which would leave the iterations without their annotations
-    if active is None or active < 1 or min(wait, warmup, repeat, skip_first) < 0:
+    if counts["active"] is None and not wanted:
+        # not None, which would leave the iterations without their annotations
+        return lambda _: profiler.ProfilerAction.RECORD
+    if not counts["active"] or any(value is None or value < 0 for value in counts.values()):
         raise ValueError(f"ks.profile: expected active= of at least 1 and no count below 0, found {counts}")
-    return schedule(wait=wait, warmup=warmup, active=active, repeat=repeat, skip_first=skip_first)
+    return profiler.schedule(**counts)
 
 
 def _torch_profile(**options: Any) -> Any:
     """torch.profiler.profile, without the options that this version does not know, as long as they are off."""
-    try:
-        import torch.profiler as profiler
-    except ImportError as error:
-        raise ImportError("ks.profile: expected PyTorch, found none: pip install torch") from error
+    profiler = _torch_profiler()
     known = inspect.signature(profiler.profile.__init__).parameters
     unknown = {name: value for name, value in options.items() if name not in known}
     if wanted := [name for name, value in unknown.items() if value]:

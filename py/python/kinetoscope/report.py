@@ -26,6 +26,7 @@ _STYLE = """
 :root{color-scheme:light dark}
 body{margin:24px;background:Canvas}
 .ks{max-width:none}
+h1.ks-title{font-size:18px}
 #ks-timeline{margin:0 0 16px}
 @media (prefers-color-scheme:dark){.ks{--ks-fg:#e6e9ec;--ks-dim:#9aa4af;--ks-line:#3a424b;--ks-card:#22272d}body{background:#14181c}}
 """
@@ -59,7 +60,7 @@ def report_page(trace: Trace, title: str) -> str:
 def _body(trace: Trace, summary: Summary) -> str:
     picture = html.figure(trace.picture(1200))
     return (
-        f"{html.heading(summary)}"
+        f"{html.heading(summary, 'h1')}"
         f"<div id='ks-timeline'>{picture}</div>"
         f"<noscript><p class='ks-note'>Scripts are off: the picture above stands for the timeline. All else is here.</p></noscript>"
         f"{html.tables(summary, _ROWS)}{_provenance(trace)}"
@@ -68,7 +69,7 @@ def _body(trace: Trace, summary: Summary) -> str:
 
 def _provenance(trace: Trace) -> str:
     overview = trace.query({"type": "overview"}).data
-    origin = trace.metadata.get("kinetoscope")
+    origin = (trace.metadata.get("kineto") or {}).get("kinetoscope")
     rows = {
         "Kineto trace": Path(trace.source).name if trace.source else "",
         "Execution Trace": Path(trace.execution_source).name if trace.execution_source else "",
@@ -94,10 +95,13 @@ def _recorded(origin_ns: int) -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """Nothing is fetched, and nothing runs but our script and the WebAssembly in the page."""
+    """Nothing is fetched, and nothing runs but our script and the WebAssembly in the page.
+
+    Style attributes are let be: the core's pictures take their colours through them.
+    """
     return (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
-        f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"style-src '{_digest(style)}'; style-src-attr 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -166,5 +166,5 @@ def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
         header=[column.title for column in columns],
         rows=[[column.cell(row) for column in columns] for row in rows[:limit]],
         numbers=[column.is_number for column in columns],
-        left_out=max(num_rows - limit, 0),
+        left_out=num_rows - len(rows[:limit]),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from kinetoscope._native import TraceError
 from kinetoscope.report import asset
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Timeline(anywidget.AnyWidget):
         self.selection: int | None = None
         """The id of the selected event, its row in `trace.events` where `id` is that."""
         self.range: tuple[int, int] | None = None
-        """Start and end of what is shown, in ns as in the tables."""
+        """Start and end of the range that is marked, in ns as in the tables."""
         self.on_msg(self._received)
 
     def goto(self, event: int) -> None:
@@ -44,7 +45,7 @@ class Timeline(anywidget.AnyWidget):
     def show(self, start_ns: int, end_ns: int) -> None:
         """Shows a range, in ns as in the tables."""
         origin = self._trace.origin_ns
-        self.send({"type": "range", "start": start_ns - origin, "end": end_ns - origin})
+        self.send({"type": "show", "start": start_ns - origin, "end": end_ns - origin})
 
     def _received(self, _widget: object, content: dict[str, Any], _buffers: list[memoryview]) -> None:
         kind = content.get("type")
@@ -53,12 +54,20 @@ class Timeline(anywidget.AnyWidget):
         elif kind == "select":
             self.selection = content.get("id")
         elif kind == "range":
-            origin = self._trace.origin_ns
-            self.range = (origin + round(content["start"]), origin + round(content["end"]))
+            self.range = self._absolute(content["start"], content["end"])
+
+    def _absolute(self, start: float | None, end: float | None) -> tuple[int, int] | None:
+        """A range of the viewer, which counts from the trace's start, as the tables count."""
+        if start is None or end is None:
+            return None
+        return self._trace.origin_ns + round(start), self._trace.origin_ns + round(end)
 
     def _send_snapshot(self) -> None:
-        if self._snapshot is None:
-            self._snapshot = self._trace.snapshot()
+        try:
+            self._snapshot = self._snapshot or self._trace.snapshot()
+        except TraceError as error:
+            self.send({"type": "error", "message": str(error)})
+            return
         data = memoryview(self._snapshot)
         chunks = [data[start : start + _CHUNK_BYTES] for start in range(0, len(data), _CHUNK_BYTES)]
         for index, chunk in enumerate(chunks):

@@ -1,0 +1,133 @@
+"""The command: what it prints and writes, and what it says to input that is not what it should be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.cli import main
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def trace(data: Path) -> str:
+    return str(data / "synthetic_cuda/kineto_trace_0.json.gz")
+
+
+def test_summary(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", trace, "--limit", "3"]) == 0
+    out = capsys.readouterr().out
+    assert "Top operators" in out
+    assert "aten::addmm" in out
+    assert "more" in out
+
+
+def test_summary_as_json(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", trace, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == ks.read(trace).summary().data
+
+
+def test_summary_of_a_folder(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(data / "mlp_gloo")]) == 0
+    assert capsys.readouterr().out.startswith("TraceSet: 2 traces of 2 ranks\n")
+
+
+def test_the_execution_trace(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["summary", trace, "--json", "--no-et"])
+    assert json.loads(capsys.readouterr().out)["num_nodes"] == 0
+    main(["summary", trace, "--json", "--et", str(data / "minimal_cpu/torch_et_0.json.gz")])
+    assert json.loads(capsys.readouterr().out)["num_nodes"] > 0
+
+
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+def test_report(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.html"
+    assert main(["report", trace, "-o", str(path), "--title", "My run"]) == 0
+    assert capsys.readouterr().out == f"{path}: {path.stat().st_size:,} bytes\n"
+    assert "<title>My run</title>" in path.read_text(encoding="utf-8")
+
+
+def test_doctor(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", trace]) == 0
+    assert "kernels, copies and fills" in capsys.readouterr().out
+
+
+BAD_FILES = {
+    "empty.json": b"",
+    "text.json": b"hello",
+    "other.json": b'{"a": 1}',
+    "cut.json.gz": gzip.compress(b'{"traceEvents": [')[:8],
+    "folder": None,
+    "none.json": None,
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+@pytest.mark.parametrize("command", ["summary", "report", "export", "doctor"])
+def test_one_clear_line(name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    if content := BAD_FILES[name]:
+        (tmp_path / name).write_bytes(content)
+    elif content is not None:
+        (tmp_path / name).touch()
+    output = {"report": ["-o", str(tmp_path / "out.html")], "export": ["-o", str(tmp_path / "out.csv")]}
+    assert main([command, str(tmp_path / name), *output.get(command, [])]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("kinetoscope: expected ")
+    assert "found" in captured.err
+    assert name in captured.err
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_an_output_that_cannot_be_written(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", trace, "-o", str(tmp_path / "none/out.csv")]) == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+def test_as_a_program(trace: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kinetoscope.cli", "doctor", str(tmp_path / "none.json")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"kinetoscope: expected a file, found none: {tmp_path / 'none.json'}\n"
+    version = subprocess.run([sys.executable, "-m", "kinetoscope.cli", "--version"], capture_output=True, text=True)
+    assert version.stdout == f"kinetoscope {ks.__version__}\n"
+
+
+def test_a_reader_that_has_seen_enough(trace: str) -> None:
+    program = f"{sys.executable} -m kinetoscope.cli summary {trace} --limit 20 | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert done.returncode in (0, 141)
+    assert done.stderr == ""
+
+
+def test_in_a_terminal(data: Path) -> None:
+    """Through a pseudo-terminal, where rich draws the tables: names stay names."""
+    pytest.importorskip("rich")
+    outside, inside = os.openpty()
+    command = [sys.executable, "-m", "kinetoscope.cli", "summary", str(data / "hostile/kineto_trace_0.json.gz")]
+    with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside):
+        os.close(inside)
+        output = all_of(outside)
+    assert b"Top operators" in output
+    assert b"\x1b[31mred" not in output
+
+
+def all_of(terminal: int) -> bytes:
+    parts: list[bytes] = []
+    try:
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    except OSError:  # how a pseudo-terminal says that the other side is gone
+        pass
+    os.close(terminal)
+    return b"".join(parts)

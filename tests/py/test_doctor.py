@@ -1,0 +1,57 @@
+"""The health of a trace in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.doctor import diagnosis
+
+pytestmark = pytest.mark.unit
+
+
+def marks(trace: ks.Trace) -> dict[str, str]:
+    return {finding.what: finding.mark for finding in diagnosis(trace)}
+
+
+def test_a_full_recording(transformer: ks.Trace) -> None:
+    found = marks(transformer)
+    for what in ("2 iterations", "shapes of operators' inputs", "Python stacks", "allocations", "no defects"):
+        assert found[what] == "ok"
+    assert found["no device events"] == "missing"
+
+
+def test_a_bare_recording(data: Path) -> None:
+    found = marks(ks.read(data / "mlp_gloo/kineto_trace_0.json.gz", et=False))
+    assert found["no Python stacks"] == "missing"
+    assert found["no allocations"] == "missing"
+    assert found["no Execution Trace"] == "missing"
+
+
+def test_a_device(cuda: ks.Trace) -> None:
+    found = marks(cuda)
+    device = cuda.coverage["num_device_events"]
+    assert found[f"{device} kernels, copies and fills"] == "ok"
+    assert found[f"{device - 1} of {device} device events know their launch"] == "missing"
+
+
+def test_an_execution_trace_alone(data: Path) -> None:
+    found = marks(ks.read(data / "minimal_cpu/torch_et_0.json.gz"))
+    assert found["no events: an Execution Trace alone"] == "missing"
+
+
+def test_record_ids_that_are_all_zero() -> None:
+    event = b'{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Record function id":0}}'
+    text = str(diagnosis(ks.read(b'{"traceEvents":[' + event + b"]}")))
+    assert "record ids (all 0 or absent)" in text
+
+
+def test_launches_without_device_events() -> None:
+    event = b'{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1}'
+    assert "no device events for 1 launch" in str(diagnosis(ks.read(b"[" + event + b"]")))
+
+
+def test_defects_are_told() -> None:
+    text = str(diagnosis(ks.read(b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},')))
+    assert "defect  1 × the file ends before its JSON does" in text

@@ -1,0 +1,150 @@
+"""Reading: from paths, bytes and files; what is no trace says so."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def kineto(data: Path) -> Path:
+    return data / "transformer_cpu/kineto_trace_0.json.gz"
+
+
+@pytest.fixture
+def execution(data: Path) -> Path:
+    return data / "transformer_cpu/torch_et_0.json.gz"
+
+
+def test_the_execution_trace_beside_is_found(kineto: Path) -> None:
+    trace = ks.read(kineto)
+    assert len(trace.nodes) > 100
+    assert trace.execution_source == str(kineto.with_name("torch_et_0.json.gz"))
+
+
+def test_all_ways_give_the_same(kineto: Path, execution: Path, tmp_path: Path) -> None:
+    expected = ks.read(kineto).snapshot()
+    plain = tmp_path / "a.json"
+    plain.write_bytes(gzip.decompress(kineto.read_bytes()))
+    ways = [
+        ks.read(str(kineto), execution),
+        ks.read(kineto.read_bytes(), execution.read_bytes()),
+        ks.read(memoryview(kineto.read_bytes()), bytearray(execution.read_bytes())),
+        ks.read(io.BytesIO(kineto.read_bytes()), io.BytesIO(execution.read_bytes())),
+        ks.read(plain, execution),
+        ks.read(kineto, execution.read_bytes()),
+    ]
+    with kineto.open("rb") as file:
+        ways.append(ks.read(file, execution))
+    assert [len(trace.snapshot()) == len(expected) for trace in ways] == [True] * len(ways)
+    assert {trace.num_events for trace in ways} == {ks.read(kineto).num_events}
+
+
+def test_without_execution_trace(kineto: Path) -> None:
+    trace = ks.read(kineto, et=False)
+    assert len(trace.nodes) == 0
+    assert trace.num_events > 100
+
+
+def test_an_execution_trace_alone(execution: Path) -> None:
+    trace = ks.read(execution)
+    assert (trace.num_events, len(trace.nodes) > 100) == (0, True)
+
+
+def test_an_execution_trace_that_is_found_but_broken_is_told(kineto: Path, tmp_path: Path) -> None:
+    shutil.copy(kineto, tmp_path)
+    (tmp_path / "torch_et_0.json.gz").write_bytes(b"no trace")
+    with pytest.warns(RuntimeWarning, match=r"torch_et_0.json.gz, found beside .* was not read: expected"):
+        trace = ks.read(tmp_path / kineto.name)
+    assert len(trace.nodes) == 0
+    with pytest.raises(ks.TraceError):
+        ks.read(tmp_path / kineto.name, tmp_path / "torch_et_0.json.gz")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n \n",
+        b"hello",
+        b"\x1f\x8b",
+        b'{"a": 1}',
+        b"[1, 2]",
+        b"\x80\x04]",
+        b"SQLite format 3\x00",
+        b"<html></html>",
+        b"null",
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_what_is_no_trace(tmp_path: Path, content: bytes, pack: type[bytes]) -> None:
+    path = tmp_path / "some.json"
+    path.write_bytes(pack(content))
+    with pytest.raises(ks.TraceError, match=r"expected .*, found ") as error:
+        ks.read(path)
+    assert "some.json" in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(ks.TraceError, match="expected"):
+        ks.read(pack(content))
+
+
+def test_errors_have_a_family() -> None:
+    assert issubclass(ks.TraceError, ValueError)
+    assert issubclass(ks.TraceParseError, ks.TraceError)
+    assert issubclass(ks.UnsupportedTraceError, ks.TraceError)
+
+
+def test_paths_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as error:
+        ks.read(tmp_path / "none.json")
+    assert "none.json" in str(error.value)
+    with pytest.raises(IsADirectoryError, match="ks.read_dir"):
+        ks.read(tmp_path)
+
+
+def test_a_limit(kineto: Path) -> None:
+    with pytest.raises(ks.TraceError, match="at most 1000 bytes"):
+        ks.read(kineto, max_bytes=1000)
+
+
+def test_a_cut_file_is_read_as_far_as_it_goes(kineto: Path) -> None:
+    whole = ks.read(kineto, et=False)
+    cut = ks.read(gzip.decompress(kineto.read_bytes())[:500_000])
+    assert 0 < cut.num_events < whole.num_events
+    assert "truncated" in [kind for (kind,) in cut.health.select("kind").rows()]
+    packed = ks.read(kineto.read_bytes()[:50_000])
+    assert 0 < packed.num_events < whole.num_events
+    assert len(packed.health) > 0
+
+
+def test_the_interpreter_runs_while_a_trace_is_read(kineto: Path) -> None:
+    """Another thread counts; it would stand still for the whole of a read that held the lock."""
+    event = b'{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}'
+    content = b"[" + b",".join([event] * 400_000) + b"]"
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    ks.read(content)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    inside = [start, *(moment for moment in ticks if start < moment < end), end]
+    longest = max(b - a for a, b in zip(inside, inside[1:], strict=False))
+    assert longest < 0.5 * (end - start), f"the interpreter stood still for {longest:.3f} s of {end - start:.3f} s"

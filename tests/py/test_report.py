@@ -1,0 +1,137 @@
+"""The report: one file, whole without scripts and without a network, safe with any trace."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.report import asset
+
+BUILT = Path(ks.__file__).parent / "_static/page.js"
+pytestmark = [
+    pytest.mark.unit,
+    pytest.mark.skipif(not BUILT.is_file(), reason="the front-end is not built: make wasm"),
+]
+
+ALLOWED_TAGS = set(
+    "html head meta title style body main h1 p dl div dt dd figure noscript table caption thead tbody tr th td span script"
+    " svg g rect text title line path defs desc clippath".split()
+)
+ALLOWED_ATTRIBUTES = set(
+    "lang charset http-equiv content name class id scope title type colspan role aria-label aria-hidden"
+    " xmlns viewbox width height x y x1 x2 y1 y2 rx d fill stroke stroke-width font-size font-family text-anchor"
+    " preserveaspectratio fill-opacity opacity style transform dominant-baseline".split()
+)
+
+
+class Page(HTMLParser):
+    """What a browser would make of the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.styles: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        tag, attributes = self.tags[-1]
+        if self.cdata_elem == "script":
+            self.scripts.append((attributes, data))
+        elif self.cdata_elem == "style":
+            self.styles.append(data)
+        else:
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module", params=["cuda", "hostile", "transformer"])
+def text(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    trace: ks.Trace = request.getfixturevalue(request.param)
+    path = trace.report(tmp_path_factory.mktemp("report") / "report.html")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def test_only_our_elements_and_attributes(page: Page) -> None:
+    assert {tag for tag, _ in page.tags} <= ALLOWED_TAGS
+    assert {name for _, attributes in page.tags for name in attributes} <= ALLOWED_ATTRIBUTES
+
+
+def test_the_scripts_are_ours(page: Page) -> None:
+    kinds = [(attributes.get("type"), attributes.get("id")) for attributes, _ in page.scripts]
+    data = "application/octet-stream;base64"
+    assert kinds == [(data, "ks-wasm"), (data, "ks-snapshot"), (None, None)]
+
+
+def test_the_policy_lets_only_them_run(page: Page) -> None:
+    policies = [
+        a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    rules = dict(rule.strip().split(" ", 1) for rule in (policies[0] or "").split(";"))
+    digest = base64.b64encode(hashlib.sha256(page.scripts[-1][1].encode()).digest()).decode()
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}' 'wasm-unsafe-eval'"
+    assert "connect-src" not in rules
+
+
+def test_carries_all_it_needs(page: Page, text: str) -> None:
+    contents = {attributes.get("id"): content for attributes, content in page.scripts}
+    assert gzip.decompress(base64.b64decode(contents["ks-wasm"])) == asset("kinetoscope.wasm")
+    assert ks.Trace.from_snapshot(base64.b64decode(contents["ks-snapshot"])).num_events > 0
+    assert not re.search(r"""(src|href|action|data|poster)\s*=\s*["']?(https?:|//|file:)""", text)
+    assert not re.search(r"@import|url\((?!#|data:)", "".join(page.styles))
+
+
+def test_the_summary_is_there_without_scripts(page: Page) -> None:
+    words = " ".join(page.words)
+    for title in ("Time by kind", "Top operators", "Provenance"):
+        assert title in words
+    assert any(tag == "svg" for tag, _ in page.tags)
+
+
+def test_names_stay_text(hostile: ks.Trace) -> None:
+    from kinetoscope.report import report_page
+
+    page = Page(report_page(hostile, "</title><script>window.hostile = 1</script>"))
+    words = " ".join(page.words)
+    assert "</script><script>window.hostile = 1; alert(1)</script>" in words
+    assert "</title><script>window.hostile = 1</script>" in words
+    assert len(page.scripts) == 3
+
+
+def test_takes_its_name_at_the_end(cuda: ks.Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space"):
+            cuda.report(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "before"
+    assert cuda.report(path) == path
+    assert path.stat().st_mode & 0o044, "others may read it"
+
+
+def test_budget(shared: Path, tmp_path: Path) -> None:
+    name = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+    path = ks.read(shared / name).report(tmp_path / "report.html")
+    assert path.stat().st_size <= 2_500_000

@@ -1,0 +1,147 @@
+"""Other people's traces: every file is read, and every complete event is in the table.
+
+Counts are held against those of a plain JSON parser, for the files that one accepts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import tarfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.shared
+
+
+class Member(NamedTuple):
+    """A trace in the shared folder: a file, or a file in an archive."""
+
+    name: str
+    content: bytes
+
+
+def members(path: Path) -> Iterator[Member]:
+    """The JSON files that a file is or holds, as a user would hand them over: gzip left as it is."""
+    name = path.name
+    if ".tar" in name or name.endswith(".tgz"):
+        yield from archived(path)
+    elif name.endswith(".xz"):
+        yield Member(name, lzma.decompress(path.read_bytes()))
+    elif name.endswith((".json", ".json.gz")):
+        yield Member(name, path.read_bytes())
+
+
+def archived(path: Path) -> Iterator[Member]:
+    if not tarfile.is_tarfile(path):
+        return
+    with tarfile.open(path) as archive:
+        for entry in archive:
+            file = archive.extractfile(entry)
+            if file and entry.name.endswith((".json", ".json.gz")) and not Path(entry.name).name.startswith("._"):
+                yield Member(f"{path.name}/{entry.name}", file.read())
+
+
+def parsed(content: bytes) -> Any:
+    """The document, by a parser that is not ours; None when it takes none of it."""
+    try:
+        plain = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        return json.loads(plain)
+    except (OSError, EOFError, ValueError):
+        return None
+
+
+def num_complete(events: list[Any]) -> int:
+    """Complete events, and begins that have an end: counted apart from how our reader pairs them."""
+    phases = Counter(event.get("ph") for event in events if isinstance(event, dict))
+    return phases["X"] + num_pairs(events)
+
+
+def num_pairs(events: list[Any]) -> int:
+    """Per thread, in the order of time, an end closes the last open begin; one that is never closed counts as well."""
+    marks: dict[Any, list[Any]] = defaultdict(list)
+    for event in events:
+        if isinstance(event, dict) and event.get("ph") in ("B", "E"):
+            marks[str(event.get("pid")), str(event.get("tid"))].append(event)
+    return sum(1 for thread in marks.values() for mark in thread if mark["ph"] == "B")
+
+
+def is_kineto(document: Any) -> bool:
+    return isinstance(document, list) or (isinstance(document, dict) and "traceEvents" in document)
+
+
+def all_files() -> list[Path]:
+    repository = Path(__file__).resolve().parents[2]
+    folder = Path(os.environ.get("KINETOSCOPE_SHARED") or repository.parent / "shared") / "data"
+    endings = (".json", ".json.gz", ".json.xz", ".tar.gz", ".tgz")
+    return sorted(path for path in folder.rglob("*") if path.name.endswith(endings)) if folder.is_dir() else []
+
+
+@pytest.mark.parametrize("path", all_files() or [None], ids=lambda path: path.name if path else "none")
+def test_every_event_is_in_the_table(path: Path | None, shared: Path) -> None:
+    assert path is not None
+    for member in members(path):
+        document = parsed(member.content)
+        try:
+            trace = ks.read(member.content)
+        except ks.TraceError as error:
+            assert not is_trace(document), f"{member.name}: {error}"
+            continue
+        check(member.name, trace, document)
+
+
+def is_trace(document: Any) -> bool:
+    """Whether a parsed document holds at least one event or node, so that refusing it would lose something."""
+    if isinstance(document, dict):
+        document = document.get("traceEvents", document.get("nodes"))
+    return isinstance(document, list) and any(
+        isinstance(row, dict) and ("ph" in row or "attrs" in row) for row in document
+    )
+
+
+def check(name: str, trace: ks.Trace, document: Any) -> None:
+    assert trace.num_events == len(trace.events), name
+    assert repr(trace), name
+    if is_kineto(document):
+        events = document if isinstance(document, list) else document["traceEvents"]
+        assert trace.num_events == num_complete(events), name
+        assert positions_are_right(trace, events), name
+    elif isinstance(document, dict) and "nodes" in document:
+        assert len(trace.nodes) == len(document["nodes"]), name
+
+
+def positions_are_right(trace: ks.Trace, events: list[Any]) -> bool:
+    """The id of a row is the position of its event in the file."""
+    rows = trace.events.select("id", "name").rows()
+    return all((events[position].get("name") or None) == (name or None) for position, name in rows)
+
+
+def test_the_tables_of_a_large_trace_leave_whole(shared: Path) -> None:
+    polars = pytest.importorskip("polars")
+    name = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+    trace = ks.read(shared / name)
+    frame = polars.DataFrame(trace.events)
+    assert frame.height == trace.num_events > 100_000
+    assert frame["id"].is_sorted()
+
+
+def test_reading_is_faster_than_parsing(shared: Path) -> None:
+    import time
+
+    orjson = pytest.importorskip("orjson")
+    name = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+    content = gzip.decompress((shared / name).read_bytes())
+
+    def seconds(function: Any) -> float:
+        start = time.perf_counter()
+        function(content)
+        return time.perf_counter() - start
+
+    assert min(seconds(ks.read) for _ in range(3)) < min(seconds(orjson.loads) for _ in range(3))

@@ -1,0 +1,111 @@
+"""Tables go to whatever reads Arrow, with every value as it was."""
+
+from __future__ import annotations
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.unit
+
+TABLES = ("events", "instants", "counters", "flows", "nodes", "tensors", "iterations", "links", "health")
+
+
+@pytest.fixture(scope="module", params=TABLES)
+def table(request: pytest.FixtureRequest, cuda: ks.Trace) -> ks.Table:
+    return getattr(cuda, request.param)
+
+
+def test_pyarrow(table: ks.Table) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    arrow = pyarrow.table(table)
+    assert (arrow.num_rows, arrow.column_names) == (len(table), table.columns)
+    assert pyarrow.schema(table) == arrow.schema
+    assert table.to_arrow() == arrow
+    arrow.validate(full=True)
+    rows = list(zip(*(column.to_pylist() for column in arrow.columns), strict=True))
+    assert rows == table.rows()
+
+
+def test_polars(table: ks.Table) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(table)
+    assert frame.equals(table.to_polars())
+    assert frame.rows() == table.rows()
+
+
+def test_pandas(table: ks.Table) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = table.to_pandas()
+    assert (list(frame.columns), len(frame)) == (table.columns, len(table))
+    rows = [tuple(None if pandas.isna(cell) else cell for cell in row) for row in frame.itertuples(index=False)]
+    assert rows == table.rows()
+
+
+def test_pandas_keeps_integers_exact(cuda: ks.Trace) -> None:
+    pandas = pytest.importorskip("pandas")
+    types = cuda.events.to_pandas().dtypes
+    assert types["start_ns"] == "int64"
+    assert types["correlation_id"] == pandas.UInt64Dtype()
+    assert types["stream"] == pandas.Int64Dtype()
+
+
+def test_duckdb(cuda: ks.Trace) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    events = cuda.events  # noqa: F841 - duckdb finds it by this name
+    query = "select kind, count(*), sum(dur_ns)::bigint from events group by kind order by kind"
+    found = {kind: (count, total) for kind, count, total in duckdb.sql(query).fetchall()}
+    expected = {row["kind"]: (row["count"], row["total_ns"]) for row in cuda.summary().data["time_by_kind"]}
+    assert found == expected
+
+
+def test_a_stream_can_be_read_again(cuda: ks.Trace) -> None:
+    polars = pytest.importorskip("polars")
+    events = cuda.events
+    assert polars.DataFrame(events).equals(polars.DataFrame(events))
+
+
+def test_outlives_its_trace(data: object) -> None:
+    polars = pytest.importorskip("polars")
+    events = ks.read(f"{data}/minimal_cpu/kineto_trace_0.json.gz").events
+    assert polars.DataFrame(events).height == len(events) > 0
+
+
+def test_select(cuda: ks.Trace) -> None:
+    part = cuda.events.select("dur_ns", "name")
+    assert part.columns == ["dur_ns", "name"]
+    assert len(part) == len(cuda.events)
+    assert part.rows(0, 1)[0][1] == cuda.events.rows(0, 1)[0][1]
+    with pytest.raises(KeyError, match="nonsense"):
+        cuda.events.select("name", "nonsense")
+
+
+def test_rows(cuda: ks.Trace) -> None:
+    ids = cuda.events.select("id")
+    assert [row[0] for row in ids.rows(2, 5)] == [row[0] for row in ids.rows()][2:5]
+    assert ids.rows(3, 3) == []
+
+
+def test_no_such_table(cuda: ks.Trace) -> None:
+    with pytest.raises(KeyError, match="nonsense"):
+        cuda.table("nonsense")
+
+
+def test_repr_shows_the_ends(cuda: ks.Trace) -> None:
+    lines = repr(cuda.events).splitlines()
+    assert lines[0] == f"events: {len(cuda.events)} rows × {len(cuda.events.columns)} columns"
+    assert lines[1].split()[:3] == ["id", "name", "category"]
+    assert sum("…" in line[:10] for line in lines) == 1
+    assert len(lines) == 14
+    assert lines[-1].startswith("and ")
+
+
+def test_repr_of_an_empty_table(cuda: ks.Trace) -> None:
+    assert repr(cuda.counters).startswith("counters: 0 rows × ")
+    assert "<table" in cuda.counters._repr_html_()
+
+
+def test_html_is_escaped(hostile: ks.Trace) -> None:
+    html = hostile.events._repr_html_()
+    assert "<script" not in html
+    assert "&lt;/script&gt;" in html
+    assert "\x00" not in html

@@ -1,0 +1,144 @@
+"""What a trace says of itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.unit
+
+
+def test_tables_have_rows(cuda: ks.Trace) -> None:
+    sizes = {
+        name: len(getattr(cuda, name)) for name in ("instants", "flows", "nodes", "tensors", "links", "iterations")
+    }
+    assert all(sizes.values()), sizes
+    assert sizes["iterations"] == 3
+    assert cuda.num_events == len(cuda.events)
+
+
+def test_launches_are_linked(cuda: ks.Trace) -> None:
+    rows = cuda.events.select("id", "name", "kind", "launch", "operator", "correlation_id").rows()
+    name_of = {row[0]: row[1] for row in rows}
+    kernels = [row for row in rows if row[2] in ("kernel", "copy", "fill")]
+    orphans = [row for row in kernels if row[3] is None]
+    assert [row[5] for row in orphans] == [7]  # launched before the window
+    assert all(name_of[launch].startswith("cuda") for _, _, _, launch, _, _ in kernels if launch is not None)
+    gemms = {name_of[operator] for _, name, _, _, operator, _ in kernels if "gemm" in name}
+    assert gemms == {"aten::addmm", "aten::mm"}
+
+
+def test_nodes_are_linked(cuda: ks.Trace, transformer: ks.Trace) -> None:
+    for trace in (cuda, transformer):
+        names = dict(trace.events.select("id", "name").rows())
+        rows = trace.nodes.select("name", "event_id", "record_id").rows()
+        linked = [(name, names[event]) for name, event, record in rows if record]
+        assert len(linked) > 100
+        assert all(node == event for node, event in linked)
+
+
+def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
+    counts = cuda.coverage
+    assert counts["num_launched"] == counts["num_device_events"] - 1
+    assert transformer.coverage["num_nodes_linked"] == transformer.coverage["num_nodes"]
+
+
+def test_metadata(transformer: ks.Trace) -> None:
+    text = json.dumps(transformer.metadata)
+    assert "1.1.1-chakra.0.0.4" in text
+    assert "with_stack" in text
+    assert "recorder" in text
+
+
+def test_rank(data: Path, transformer: ks.Trace) -> None:
+    assert ks.read(data / "mlp_gloo/kineto_trace_1.json.gz").rank == 1
+    assert transformer.rank is None
+
+
+def test_summary(cuda: ks.Trace) -> None:
+    data = cuda.summary().data
+    assert data["num_events"] == cuda.num_events
+    assert {row["kind"] for row in data["time_by_kind"]} >= {
+        "operator",
+        "launch",
+        "kernel",
+        "copy",
+        "fill",
+        "annotation",
+    }
+    assert sum(row["count"] for row in data["time_by_kind"]) == cuda.num_events
+    assert len(data["iterations"]) == 3
+
+
+def test_summary_of_a_range(cuda: ks.Trace) -> None:
+    start, dur = cuda.iterations.select("start_ns", "dur_ns").rows(1, 2)[0]
+    part = cuda.summary(start, start + dur).data
+    assert part["duration_ns"] == dur
+    assert 0 < part["num_events"] < cuda.num_events
+
+
+def test_repr(cuda: ks.Trace) -> None:
+    text = repr(cuda)
+    lines = text.splitlines()
+    assert lines[0].startswith(f"kineto_trace_0.json.gz: span ")
+    assert f"events {cuda.num_events}" in lines[0]
+    for title in ("Time by kind", "Iterations", "Top operators", "Top kernels, copies and fills"):
+        assert title in lines
+    assert "aten::addmm" in text
+    assert "ncclDevKernel_AllReduce" in text
+
+
+def test_html_has_no_scripts_and_is_escaped(hostile: ks.Trace) -> None:
+    html = hostile._repr_html_()
+    assert "<svg" in html
+    assert "<script" not in html.lower()
+    assert "onerror=" not in html.replace("onerror=&quot;", "")
+    assert "&lt;img src=x" in html
+    assert "<img" not in html
+
+
+def test_text_cannot_steer_a_terminal(hostile: ks.Trace) -> None:
+    for text in (repr(hostile), repr(hostile.events), repr(hostile.health)):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_query(cuda: ks.Trace) -> None:
+    overview = cuda.query({"type": "overview"})
+    assert overview.data["num_events"] == cuda.num_events
+    tracks = [track["track"] for track in overview.data["tracks"]]
+    answer = cuda.query(
+        {"type": "tiles", "tracks": tracks, "start": 0, "end": overview.data["duration"], "pixels": 4000}
+    )
+    assert {"track", "lane", "start", "dur", "kind", "id", "count", "name"} == set(answer.columns)
+    assert sum(answer.columns["count"]) == cuda.num_events
+    found = cuda.query({"type": "search", "text": "ADDMM", "limit": 5})
+    assert len(found.columns["id"]) == 5
+    assert found.data["count"] > 5
+
+
+@pytest.mark.parametrize("request_", [{}, {"type": "nonsense"}, {"type": "event", "id": 10**9}, {"type": "tiles"}])
+def test_a_request_that_is_none(cuda: ks.Trace, request_: dict[str, object]) -> None:
+    with pytest.raises(ks.TraceError, match="expected .*, found "):
+        cuda.query(request_)
+
+
+def test_snapshot(cuda: ks.Trace) -> None:
+    again = ks.Trace.from_snapshot(cuda.snapshot())
+    assert again.events.rows() == cuda.events.rows()
+    assert again.nodes.rows() == cuda.nodes.rows()
+    with pytest.raises(ks.TraceError, match="snapshot"):
+        ks.Trace.from_snapshot(b"nonsense")
+
+
+def test_picture(cuda: ks.Trace, hostile: ks.Trace) -> None:
+    from xml.etree import ElementTree
+
+    for trace in (cuda, hostile):
+        root = ElementTree.fromstring(trace.picture(600))
+        assert root.tag.endswith("svg")
+        tags = {element.tag.split("}")[-1] for element in root.iter()}
+        assert not tags & {"script", "foreignObject", "image", "a"}
