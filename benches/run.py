@@ -74,7 +74,7 @@ def measure(path: Path, num_pairs: int) -> Result:
     plain = gzip.decompress(packed) if path.suffix == ".gz" else packed
     unpack = gzip.decompress if path.suffix == ".gz" else bytes
     return Result(
-        name=path.name,
+        name="/".join(path.parts[-2:]),
         json_bytes=len(plain),
         num_events=ks.read(plain).num_events,
         plain=time_pairs(lambda: ks.read(plain), lambda: orjson.loads(plain), num_pairs),
