@@ -177,16 +177,17 @@ impl Number {
             [b'-', rest @ ..] => (true, rest),
             _ => (false, text),
         };
+        // Eighteen digits and a point; a longer text is turned down before its digits could overflow unseen.
+        if digits.len() > 19 {
+            return None;
+        }
         let mut mantissa = 0_i64;
         let mut point = None;
         for (at, byte) in digits.iter().enumerate() {
             match byte {
-                b'0'..=b'9' => mantissa = mantissa * 10 + i64::from(byte - b'0'),
+                b'0'..=b'9' => mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')),
                 b'.' if point.is_none() && at > 0 => point = Some(at),
                 _ => return None,
-            }
-            if at > 18 {
-                return None;
             }
         }
         let num_digits = digits.len() - usize::from(point.is_some());

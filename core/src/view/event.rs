@@ -1,5 +1,6 @@
 //! Everything about one event.
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Session;
@@ -8,6 +9,7 @@ use super::response::Response;
 use crate::id::TrackId;
 use crate::link::EdgeKind;
 use crate::time::Dur;
+use crate::trace::args::plain_text;
 use crate::trace::node::Values;
 
 /// How many device events of a launch are listed.
@@ -108,22 +110,23 @@ fn node(session: &Session, row: usize) -> Option<Value> {
 
 fn values(session: &Session, values: &Values) -> Vec<Value> {
     let strings = &session.linked.trace.strings;
-    let parse = |id| serde_json::from_str::<Vec<Value>>(strings.text(id)).unwrap_or_default();
-    let (shapes, types, strides) = (parse(values.shapes), parse(values.types), parse(values.strides));
-    let text = |list: &[Value], at: usize| match list.get(at) {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => String::new(),
-    };
-    let row = |(at, value): (usize, &Value)| {
+    let [values, shapes, types, strides] =
+        [values.values, values.shapes, values.types, values.strides].map(|id| elements(strings.text(id)));
+    let text = |list: &[&RawValue], at: usize| list.get(at).map_or_else(String::new, |raw| plain_text(raw.get()));
+    let row = |(at, value): (usize, &&RawValue)| {
         json!({
             "type": text(&types, at),
             "shape": text(&shapes, at),
             "stride": text(&strides, at),
-            "value": value.to_string(),
+            "value": value.get(),
         })
     };
-    parse(values.values).iter().enumerate().map(row).collect()
+    values.iter().enumerate().map(row).collect()
+}
+
+/// The elements of a JSON array, as they are written.
+fn elements(json: &str) -> Vec<&RawValue> {
+    serde_json::from_str(json).unwrap_or_default()
 }
 
 /// Links from and to an event.

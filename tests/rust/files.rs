@@ -1,0 +1,42 @@
+//! The fixtures.
+
+use std::path::PathBuf;
+
+use kinetoscope::view::Session;
+use kinetoscope::{Input, Limits, LinkedTrace, Trace, read};
+
+/// A place in the repository.
+pub(crate) fn path(relative: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(relative)
+}
+
+/// A fixture's bytes.
+pub(crate) fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(path("tests/data").join(name)).expect("a fixture")
+}
+
+/// A fixture's Kineto trace with its Execution Trace.
+pub(crate) fn pair(folder: &str) -> LinkedTrace {
+    let kineto = bytes(&format!("{folder}/kineto_trace_0.json.gz"));
+    let execution = bytes(&format!("{folder}/torch_et_0.json.gz"));
+    let inputs = [Input::new(&kineto), Input::new(&execution)];
+    LinkedTrace::new(read(&inputs, Limits::default()).expect("a fixture that reads"))
+}
+
+/// A session over a fixture.
+pub(crate) fn session(folder: &str) -> Session {
+    Session::new(pair(folder))
+}
+
+/// The trace of a text.
+pub(crate) fn trace(json: &str) -> Trace {
+    read(&[Input::new(json.as_bytes())], Limits::default()).expect("a trace")
+}
+
+/// A fixture's text, inflated.
+pub(crate) fn text(name: &str) -> Vec<u8> {
+    use std::io::Read as _;
+    let mut text = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes(name).as_slice()).read_to_end(&mut text).expect("gzip");
+    text
+}

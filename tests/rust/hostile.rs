@@ -1,0 +1,202 @@
+//! Traces come from strangers: whatever the bytes, no panic, bounded memory, and a clear word.
+
+use kinetoscope::view::Session;
+use kinetoscope::{Error, Input, Limits, LinkedTrace, WarningKind, read, write_snapshot};
+use proptest::prelude::*;
+
+use crate::files;
+
+/// Reads, links, asks and saves, as a host would; the number of events.
+fn exercise(bytes: &[u8]) -> Result<usize, Error> {
+    let session = Session::new(LinkedTrace::new(read(&[Input::new(bytes)], Limits::default())?));
+    for request in [
+        r#"{"type":"overview"}"#,
+        r#"{"type":"tiles","tracks":[0,1,2,3,9999],"start":-1e300,"end":1e300,"pixels":7}"#,
+        r#"{"type":"tiles","tracks":[0,1,2,3],"start":0,"end":1000000,"pixels":500}"#,
+        r#"{"type":"at","track":0,"lane":0,"time":1e18,"tolerance":1e300}"#,
+        r#"{"type":"search","text":"a","limit":3}"#,
+        r#"{"type":"summary","start":5,"end":1}"#,
+        r#"{"type":"summary"}"#,
+        "not json",
+    ] {
+        session.query(request.as_bytes());
+    }
+    for position in session.linked.trace.events.position.iter().take(20) {
+        session.query(format!(r#"{{"type":"event","id":{position}}}"#).as_bytes());
+        session.query(format!(r#"{{"type":"links","id":{position}}}"#).as_bytes());
+        session.query(format!(r#"{{"type":"neighbour","id":{position},"direction":"child"}}"#).as_bytes());
+    }
+    for table in kinetoscope::table::TABLES {
+        let rows = (table.num_rows)(&session.linked).min(50);
+        table.columns.iter().for_each(|column| drop(column.values(&session.linked, 0..rows)));
+    }
+    session.picture(800);
+    let snapshot = write_snapshot(&session.linked.trace)?;
+    read::snapshot::read_snapshot(&snapshot, Limits::default())?;
+    Ok(session.linked.trace.events.len() + session.linked.trace.nodes.len())
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_what_is_whole() {
+    for name in ["hostile/kineto_trace_0.json.gz", "hostile/torch_et_0.json.gz"] {
+        let text = files::text(name);
+        let mut last = 0;
+        for end in 0..=text.len() {
+            let found = read(&[Input::new(&text[..end])], Limits::default());
+            let count = found.map_or(0, |trace| trace.events.len() + trace.nodes.len());
+            assert!(count >= last, "{name} cut at {end}: {count} after {last}");
+            last = count;
+        }
+        assert!(last > 0);
+    }
+}
+
+#[test]
+fn gzip_cut_anywhere_does_not_panic() {
+    let bytes = files::bytes("hostile/kineto_trace_0.json.gz");
+    let whole = exercise(&bytes).unwrap();
+    for end in 0..bytes.len() {
+        let found = read(&[Input::new(&bytes[..end])], Limits::default());
+        assert!(found.map_or(0, |trace| trace.events.len()) <= whole);
+    }
+}
+
+#[test]
+fn errors_say_expected_found_and_where() {
+    let message = |bytes: &[u8]| read(&[Input::new(bytes).named("x.json")], Limits::default()).unwrap_err().to_string();
+    insta::assert_snapshot!(message(b""), @"expected a JSON trace, plain or gzip, found an empty file (x.json, byte 0)");
+    insta::assert_snapshot!(message(b"<html>"), @"expected a JSON trace, plain or gzip, found an HTML or XML page (x.json, byte 0)");
+    insta::assert_snapshot!(message(br#"{"a": 1}"#), @r#"expected an object with `traceEvents` or `nodes`, or an array of events, found an object with ["a"] (x.json, byte 8)"#);
+    insta::assert_snapshot!(message(b"[1, 2, 3]"), @"expected an object with `traceEvents` or `nodes`, or an array of events, found an array of other things (x.json, byte 9)");
+    insta::assert_snapshot!(message(b"{\"traceEv"), @"expected an object with `traceEvents` or `nodes`, or an array of events, found the end of the file (x.json, byte 9)");
+}
+
+#[test]
+fn a_gzip_bomb_ends_at_the_limit() {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(b"[").unwrap();
+    (0..64).for_each(|_| encoder.write_all(&[b' '; 1 << 20]).unwrap());
+    let bomb = encoder.finish().unwrap();
+    let error = read(&[Input::new(&bomb)], Limits { max_bytes: 1 << 20 }).unwrap_err();
+    assert_eq!(error.to_string(), "expected at most 1048576 bytes of decompressed text (max_bytes), found more");
+}
+
+#[test]
+fn defects_are_counted_with_their_place() {
+    let json = r#"[
+        {"ph": "X", "name": "a", "ts": 1, "dur": -5},
+        {"ph": "X", "name": "b", "dur": 1},
+        {"ph": "X", "name": "c", "ts": 7},
+        7, {},
+        {"ph": "X", "name": "bad "quote"", "ts": 8, "dur": 1},
+        {"ph": "E", "ts": 9},
+        {"ph": "B", "name": "open", "ts": 9},
+        {"ph": "Q", "ts": 1}
+    ] trailing"#;
+    let trace = files::trace(json);
+    let seen: Vec<_> = trace.warnings.iter().map(|w| (w.kind.name(), w.count, w.first.event.unwrap_or(99))).collect();
+    insta::assert_debug_snapshot!(seen, @r#"
+    [
+        (
+            "negative_duration",
+            1,
+            0,
+        ),
+        (
+            "missing_start",
+            1,
+            1,
+        ),
+        (
+            "missing_duration",
+            1,
+            2,
+        ),
+        (
+            "not_an_event",
+            2,
+            3,
+        ),
+        (
+            "malformed_element",
+            1,
+            5,
+        ),
+        (
+            "unknown_phase",
+            1,
+            8,
+        ),
+        (
+            "trailing_text",
+            1,
+            9,
+        ),
+        (
+            "unmatched_end",
+            1,
+            6,
+        ),
+        (
+            "unfinished_begin",
+            1,
+            7,
+        ),
+    ]
+    "#);
+    assert_eq!(trace.events.len(), 4);
+    assert_eq!(trace.warnings.count(WarningKind::UnmatchedEnd), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn mutated_traces_do_not_panic(
+        which in 0..4_usize,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..12),
+    ) {
+        let names = ["hostile/kineto_trace_0", "hostile/torch_et_0", "synthetic_cuda/kineto_trace_0", "minimal_cpu/torch_et_0"];
+        let mut text = files::text(&format!("{}.json.gz", names[which]));
+        for (place, byte, kind) in edits {
+            let at = place.index(text.len());
+            match kind {
+                0 => text[at] = byte,
+                1 => drop(text.remove(at)),
+                _ => text.insert(at, byte),
+            }
+        }
+        drop(exercise(&text));
+    }
+
+    #[test]
+    fn mutated_snapshots_do_not_panic(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
+        let (head, body) = snapshot.split_at(8);
+        let mut columns = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::DeflateDecoder::new(body), &mut columns).unwrap();
+        for (place, byte) in edits {
+            let at = place.index(columns.len());
+            columns[at] = byte;
+        }
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, &columns).unwrap();
+        let mutant = [head, &encoder.finish().unwrap()].concat();
+        if let Ok(trace) = read::snapshot::read_snapshot(&mutant, Limits::default()) {
+            let session = Session::new(LinkedTrace::new(trace));
+            session.query(br#"{"type":"overview"}"#);
+            session.query(br#"{"type":"summary"}"#);
+            session.query(br#"{"type":"tiles","tracks":[0,1,2],"start":0,"end":1e9,"pixels":100}"#);
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        drop(exercise(&bytes));
+        drop(exercise(&[b"{\"traceEvents\": [", bytes.as_slice()].concat()));
+        drop(exercise(&[b"{\"nodes\": [", bytes.as_slice()].concat()));
+    }
+}

@@ -1,0 +1,94 @@
+//! What is linked with what, on whole traces.
+
+use kinetoscope::analyze::coverage;
+use kinetoscope::{EventKind, LinkedTrace};
+
+use crate::files;
+
+#[test]
+fn every_recorded_operator_finds_its_node() {
+    for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {
+        let linked = files::pair(folder);
+        let coverage = coverage(&linked);
+        assert!(coverage.num_recorded > 100, "{folder}: {coverage:?}");
+        assert_eq!(coverage.num_with_node, coverage.num_recorded, "{folder}");
+        for row in 0..linked.trace.events.len() {
+            if let Some(node) = linked.links.record.node_of_event.get(row) {
+                assert_eq!(linked.trace.nodes[node as usize].name, linked.trace.events.name[row]);
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_are_launched_before_they_start_and_owned_by_what_launched_them() {
+    let linked = files::pair("synthetic_cuda");
+    let events = &linked.trace.events;
+    let mut num_owned = 0;
+    for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Kernel) {
+        let Some(launch) = linked.links.launch.get(row) else { continue };
+        assert!(events.start[launch as usize] <= events.start[row]);
+        let owner = linked.links.operator.get(row).unwrap() as usize;
+        assert!(events.start[owner] <= events.start[launch as usize]);
+        assert!(events.end(owner) >= events.end(launch as usize));
+        num_owned += 1;
+    }
+    assert!(num_owned > 50);
+}
+
+#[test]
+fn record_id_zero_is_none() {
+    let kineto = r#"{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+        "args": {"Record function id": 0}}]}"#;
+    let execution = r#"{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 2, "name": "a", "ctrl_deps": 2,
+        "inputs": {"values": [], "shapes": [], "types": []}, "outputs": {"values": [], "shapes": [], "types": []},
+        "attrs": [{"name": "rf_id", "type": "uint64", "value": 0}]}]}"#;
+    let inputs = [kineto, execution].map(|text| kinetoscope::Input::new(text.as_bytes()));
+    let linked = LinkedTrace::new(kinetoscope::read(&inputs, kinetoscope::Limits::default()).unwrap());
+    assert_eq!(linked.trace.nodes.len(), 1);
+    assert_eq!(linked.links.record.node_of_event.get(0), None);
+}
+
+#[test]
+fn both_layouts_of_nodes_read_alike() {
+    let flat = r#"{"schema": "1.0.1", "nodes": [{"name": "aten::add", "id": 5, "rf_id": 7, "parent": 2, "fw_parent": 0,
+        "seq_id": 3, "scope": 0, "tid": 1, "fw_tid": 0, "op_schema": "add(Tensor a)", "inputs": [[4, 3, 0, 6, 4, "cpu"]],
+        "input_shapes": [[2, 3]], "input_types": ["Tensor(float)"], "outputs": [], "output_shapes": [], "output_types": []}]}"#;
+    let later = r#"{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 5, "name": "aten::add", "ctrl_deps": 2,
+        "inputs": {"values": [[4, 3, 0, 6, 4, "cpu"]], "shapes": [[2, 3]], "types": ["Tensor(float)"]},
+        "outputs": {"values": [], "shapes": [], "types": []},
+        "attrs": [{"name": "rf_id", "type": "uint64", "value": 7}, {"name": "fw_parent", "type": "uint64", "value": 0},
+        {"name": "seq_id", "type": "int64", "value": 3}, {"name": "scope", "type": "uint64", "value": 0},
+        {"name": "tid", "type": "uint64", "value": 1}, {"name": "fw_tid", "type": "uint64", "value": 0},
+        {"name": "op_schema", "type": "string", "value": "add(Tensor a)"}]}]}"#;
+    let columns = |text| {
+        let linked = LinkedTrace::new(files::trace(text));
+        let table = kinetoscope::table::table("nodes").unwrap();
+        table.columns.iter().map(|column| (column.name, column.values(&linked, 0..1))).collect::<Vec<_>>()
+    };
+    assert_eq!(columns(flat), columns(later));
+    let tensors = LinkedTrace::new(files::trace(flat)).tensors().to_vec();
+    assert_eq!((tensors[0].tensor_id, tensors[0].dtype.as_str(), tensors[0].shape.as_str()), (4, "float", "[2,3]"));
+}
+
+#[test]
+fn the_base_time_is_added_wherever_it_stands() {
+    let before = r#"{"baseTimeNanoseconds": 1759300074000000000, "traceEvents": [{"ph": "X", "name": "a", "ts": 5.125, "dur": 1}]}"#;
+    let after = r#"{"traceEvents": [{"ph": "X", "name": "a", "ts": 5.125, "dur": 1}], "baseTimeNanoseconds": 1759300074000000000}"#;
+    for text in [before, after] {
+        assert_eq!(files::trace(text).events.start[0].0, 1_759_300_074_000_005_125);
+    }
+    let absolute = r#"{"traceEvents": [{"ph": "X", "name": "a", "ts": 1759300075000000.5, "dur": 1}], "baseTimeNanoseconds": 1759300074000000000}"#;
+    assert_eq!(files::trace(absolute).events.start[0].0, 1_759_300_075_000_000_500);
+}
+
+#[test]
+fn whole_microseconds_do_not_push_children_out_of_their_parents() {
+    // The child's start and duration were both cut, so it seems to end after its parent.
+    let text = r#"[{"ph": "X", "cat": "cpu_op", "name": "parent", "pid": 1, "tid": 1, "ts": 10, "dur": 10},
+        {"ph": "X", "cat": "cpu_op", "name": "child", "pid": 1, "tid": 1, "ts": 15, "dur": 6},
+        {"ph": "X", "cat": "cpu_op", "name": "next", "pid": 1, "tid": 1, "ts": 22, "dur": 1}]"#;
+    let linked = LinkedTrace::new(files::trace(text));
+    assert_eq!(linked.links.nesting.parent.get(1), Some(0));
+    assert_eq!(linked.links.nesting.parent.get(2), None);
+}

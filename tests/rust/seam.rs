@@ -1,0 +1,73 @@
+//! The host seam: requests and the bytes that answer them, pinned for every language that reads them.
+//!
+//! `KINETOSCOPE_BLESS=1 cargo test -p kinetoscope seam` writes the files anew.
+
+use serde_json::{Value, json};
+
+use crate::files;
+
+/// Requests about the synthetic trace, by the name of their files.
+fn requests() -> Vec<(&'static str, Value)> {
+    vec![
+        ("overview", json!({"type": "overview"})),
+        ("tiles", json!({"type": "tiles", "tracks": [0, 1, 2], "start": 0, "end": 4_000_000, "pixels": 40})),
+        ("at", json!({"type": "at", "track": 0, "lane": 0, "time": 100_000, "tolerance": 1000})),
+        ("event", json!({"type": "event", "id": 0})),
+        ("links", json!({"type": "links", "id": 0})),
+        ("neighbour", json!({"type": "neighbour", "id": 0, "direction": "next"})),
+        ("search", json!({"type": "search", "text": "gemm", "limit": 5})),
+        ("summary", json!({"type": "summary", "start": 0, "end": 1_000_000})),
+        ("unknown", json!({"type": "weather"})),
+    ]
+}
+
+#[test]
+fn answers_are_pinned() {
+    let session = files::session("synthetic_cuda");
+    let folder = files::path("tests/golden/seam");
+    #[expect(clippy::disallowed_methods, reason = "a switch for the person who changes the seam")]
+    let is_blessing = std::env::var_os("KINETOSCOPE_BLESS").is_some();
+    for (name, mut request) in requests() {
+        if let Some(id) = request.get_mut("id") {
+            *id = json!(first_kernel(&session));
+        }
+        let (request_file, answer_file) = (format!("{name}.request.json"), format!("{name}.response.bin"));
+        let answer = session.query(request.to_string().as_bytes());
+        if is_blessing {
+            std::fs::write(folder.join(request_file), request.to_string() + "\n").unwrap();
+            std::fs::write(folder.join(answer_file), &answer).unwrap();
+            std::fs::write(folder.join(format!("{name}.expected.json")), pretty(&answer)).unwrap();
+            continue;
+        }
+        let pinned: Value = serde_json::from_slice(&std::fs::read(folder.join(request_file)).unwrap()).unwrap();
+        assert_eq!(pinned, request, "{name}: the request changed");
+        let expected = std::fs::read_to_string(folder.join(format!("{name}.expected.json"))).unwrap();
+        assert_eq!(pretty(&answer), expected, "{name}: the answer changed");
+        assert_eq!(std::fs::read(folder.join(answer_file)).unwrap(), answer, "{name}: the bytes changed");
+    }
+}
+
+fn first_kernel(session: &kinetoscope::view::Session) -> u32 {
+    let events = &session.linked.trace.events;
+    let row = events.kind.iter().position(|kind| *kind == kinetoscope::EventKind::Kernel).unwrap();
+    events.position[row]
+}
+
+/// An answer as people can read it: its header, with each column's values.
+fn pretty(answer: &[u8]) -> String {
+    let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&answer[4..4 + header_size]).unwrap();
+    let body = &answer[(4 + header_size).next_multiple_of(8)..];
+    for column in header["columns"].as_array_mut().unwrap() {
+        let (offset, length) =
+            (column["offset"].as_u64().unwrap() as usize, column["length"].as_u64().unwrap() as usize);
+        assert_eq!(offset % 8, 0);
+        let values: Vec<Value> = match column["type"].as_str().unwrap() {
+            "f64" => body[offset..][..length * 8].as_chunks().0.iter().map(|b| json!(f64::from_le_bytes(*b))).collect(),
+            "u32" => body[offset..][..length * 4].as_chunks().0.iter().map(|b| json!(u32::from_le_bytes(*b))).collect(),
+            _ => body[offset..][..length].iter().map(|b| json!(b)).collect(),
+        };
+        column["values"] = Value::Array(values);
+    }
+    serde_json::to_string_pretty(&header).unwrap() + "\n"
+}

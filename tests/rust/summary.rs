@@ -1,0 +1,49 @@
+//! The summary, on a trace small enough to check by hand.
+
+use kinetoscope::LinkedTrace;
+use kinetoscope::analyze::{Selection, summary};
+use kinetoscope::time::{TimeRange, Ts};
+
+use crate::files;
+
+/// Two operators, one inside the other; two kernels that overlap; one iteration.
+const TRACE: &str = r#"{"deviceProperties": [{"id": 0, "name": "A"}], "traceEvents": [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 1, "tid": 1, "ts": 0.0, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "outer", "pid": 1, "tid": 1, "ts": 10.0, "dur": 40},
+    {"ph": "X", "cat": "cpu_op", "name": "inner", "pid": 1, "tid": 1, "ts": 20.0, "dur": 10},
+    {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 1, "tid": 1, "ts": 22.0, "dur": 2, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 1, "tid": 1, "ts": 40.0, "dur": 2, "args": {"correlation": 2}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 30.0, "dur": 30, "args": {"correlation": 1}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 8, "ts": 50.0, "dur": 20, "args": {"correlation": 2}}
+]}"#;
+
+#[test]
+fn it_says_what_was_worked_out_by_hand() {
+    let linked = LinkedTrace::new(files::trace(TRACE));
+    let summary = summary(&Selection::all(&linked));
+    assert_eq!(summary.duration_ns, 100_000);
+    assert_eq!((summary.devices[0].busy_ns, summary.devices[0].name.as_str()), (40_000, "A"));
+    assert_eq!((summary.kernels[0].count, summary.kernels[0].total_ns, summary.kernels[0].max_ns), (2, 50_000, 30_000));
+    let inner = summary.operators.iter().find(|row| row.name == "inner").unwrap();
+    let outer = summary.operators.iter().find(|row| row.name == "outer").unwrap();
+    assert_eq!((inner.device_self_ns, inner.device_total_ns, inner.self_ns), (30_000, 30_000, 8_000));
+    assert_eq!((outer.device_self_ns, outer.device_total_ns, outer.self_ns), (20_000, 50_000, 28_000));
+    assert_eq!((summary.iterations[0].iteration, summary.iterations[0].device_busy_ns), (3, 40_000));
+}
+
+#[test]
+fn a_range_cuts_events_at_its_ends() {
+    let linked = LinkedTrace::new(files::trace(TRACE));
+    let range = Some(TimeRange { start: Ts(40_000), end: Ts(60_000) });
+    let summary = summary(&Selection { linked: &linked, range });
+    assert_eq!(summary.duration_ns, 20_000);
+    assert_eq!((summary.devices[0].busy_ns, summary.kernels[0].total_ns), (20_000, 30_000));
+    assert!(summary.operators.iter().all(|row| row.name != "inner"));
+}
+
+#[test]
+fn an_empty_trace_has_an_empty_summary() {
+    let linked = LinkedTrace::new(files::trace("[]"));
+    let summary = summary(&Selection::all(&linked));
+    assert_eq!((summary.duration_ns, summary.num_events, summary.devices.len()), (0, 0, 0));
+}
