@@ -34,7 +34,7 @@ const TONES: Readonly<Record<Kind, Tone>> = {
   fill: { hue: 345, chroma: 0.085, lift: 0.02 },
   sync: { hue: 27, chroma: 0.12, lift: -0.05 },
   annotation: { hue: 215, chroma: 0.032, lift: 0.01 },
-  python: { hue: 92, chroma: 0.055, lift: 0.06 },
+  python: { hue: 92, chroma: 0.055, lift: 0.03 },
   overhead: { hue: 20, chroma: 0.02, lift: -0.06 },
   other: { hue: 260, chroma: 0.008, lift: 0 },
 };

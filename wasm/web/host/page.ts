@@ -28,6 +28,8 @@ async function openTimeline(place: HTMLElement): Promise<void> {
     onSelect: (id) => hash.tell({ event: id }),
     onRange: (range) => hash.tell({ range }),
   });
+  // The style sheet has the least and the most: room for the details, and for the page around.
+  place.style.height = `${mounted.naturalHeight}px`;
   // The picture drawn without scripts has done its work.
   for (const node of picture) node.remove();
   hash.listen(({ range, event }) => {

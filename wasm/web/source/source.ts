@@ -18,4 +18,8 @@ export function settle<T>(answer: () => T | Promise<T>, use: (value: T) => void,
   }
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The words of whatever was thrown: by this page, or by the core, which throws `{message, …}`. */
+export function messageOf(error: unknown): string {
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" ? message : String(error);
+}

@@ -6,9 +6,13 @@ import { type Span, span } from "../base/time";
 import type { EventId, Overview } from "../source/protocol";
 import type { Source } from "../source/source";
 import { type Look, readLook } from "./look";
+import { cssHeaderHeight } from "./paint/scene";
 import { startingPins } from "./starting-pins";
 import { Timeline } from "./timeline";
 import { App } from "./ui/app";
+
+// Toolbar, minimap and borders, as the style sheets have them, and a little air.
+const CHROME_HEIGHT = 36 + 30 + 2 + 12;
 
 /** What a host decides. */
 export interface MountOptions {
@@ -19,6 +23,8 @@ export interface MountOptions {
 
 /** A timeline on the screen, for its host. */
 export interface MountedTimeline {
+  /** CSS pixels in which everything could be seen without scrolling. */
+  readonly naturalHeight: number;
   /** Selects an event and brings it onto the screen. */
   go(id: EventId): void;
   /** Shows a stretch of time. */
@@ -43,6 +49,7 @@ export function mountTimeline(
   cleanup.add(startingPins(timeline));
   render(<App timeline={timeline} root={root} look={look} />, root);
   return {
+    naturalHeight: CHROME_HEIGHT + cssHeaderHeight(timeline) + timeline.layout.value.scrolledHeight,
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end) => timeline.mark(span(start, end), true),

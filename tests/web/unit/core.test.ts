@@ -1,0 +1,94 @@
+import wasmBase64 from "kinetoscope:wasm";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { initSync, Session } from "../../../wasm/dist/kinetoscope_wasm.js";
+import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
+import { decodeAnswer } from "../../../wasm/web/source/answer";
+import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
+import { compile } from "../../../wasm/web/source/session";
+import { messageOf, type Source } from "../../../wasm/web/source/source";
+import { Timeline } from "../../../wasm/web/timeline/timeline";
+
+const FIXTURE = "tests/data/synthetic_cuda";
+
+/** The compiled core over trace files as they are, where the widget has a snapshot. */
+class FileSource implements Source {
+  readonly #session: Session;
+
+  constructor(kineto: string, execution?: string) {
+    const read = (path: string) => new Uint8Array(readFileSync(path));
+    this.#session = Session.read(read(kineto), execution === undefined ? undefined : read(execution));
+  }
+
+  query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {
+    return decodeAnswer(type, this.#session.query(new TextEncoder().encode(JSON.stringify({ type, ...ask }))));
+  }
+
+  close(): void {
+    this.#session.free();
+  }
+}
+
+const load = () => compile("test", () => gunzip(fromBase64(wasmBase64)));
+
+async function open(): Promise<FileSource> {
+  initSync({ module: await load() });
+  return new FileSource(`${FIXTURE}/kineto_trace_0.json.gz`, `${FIXTURE}/torch_et_0.json.gz`);
+}
+
+test("a page compiles the core once", async () => {
+  assert.equal(await load(), await load());
+});
+
+test("the core answers in the types that are written down for it", async () => {
+  const source = await open();
+  const overview = source.query("overview", {});
+  assert.ok(overview.tracks.length > 2 && overview.num_events > 100);
+  const tracks = overview.tracks.map(({ track }) => track);
+  const tiles = source.query("tiles", { tracks, start: 0, end: overview.duration, pixels: 10_000 });
+  assert.equal(
+    tiles.count.reduce((sum, count) => sum + count, 0),
+    overview.num_events,
+    "no event is left out",
+  );
+  const hits = source.query("search", { text: "ATEN::MM", limit: 3 });
+  assert.ok(hits.count > 3);
+  assert.equal(hits.id.length, 3);
+  const summary = source.query("summary", { start: 0, end: overview.duration / 2 });
+  assert.ok(summary.operators.length > 0 && summary.kernels.length > 0);
+  source.close();
+});
+
+test("from a kernel to its launch, its operator and its node", async () => {
+  const source = await open();
+  const timeline = new Timeline(source, source.query("overview", {}));
+  timeline.viewport.calm = true;
+  timeline.size.set({ width: 1000, height: 400 });
+  timeline.find("gemm");
+  timeline.step(1);
+  const details = timeline.selection.current.value?.details;
+  assert.equal(timeline.error.value, null);
+  assert.equal(details?.kind, "kernel");
+  assert.equal(details?.launch?.kind, "launch");
+  assert.equal(details?.operator?.kind, "operator");
+  assert.ok(details?.node?.inputs.some((input) => input.shape.startsWith("[")));
+  const id = details?.id;
+  timeline.visit(timeline.selection.partner(false));
+  assert.equal(timeline.selection.current.value?.details.kind, "launch");
+  timeline.visit(timeline.selection.partner(true));
+  assert.equal(timeline.selection.current.value?.details.id, id);
+  timeline.close();
+});
+
+test("the core's own words come through", async () => {
+  const source = await open();
+  assert.throws(() => source.query("event", { id: 4_000_000 }), /expected the id of an event, found 4000000/);
+  source.close();
+  try {
+    new Session(Uint8Array.of(1, 2, 3)).free();
+    assert.fail("expected an error");
+  } catch (error) {
+    assert.match(messageOf(error), /expected .*found/s);
+  }
+});

@@ -1,0 +1,156 @@
+import { asDuration, asTime } from "../../../wasm/web/base/time";
+import type {
+  Answer,
+  Ask,
+  EventDetails,
+  EventRef,
+  Overview,
+  RequestType,
+  Tiles,
+} from "../../../wasm/web/source/protocol";
+import type { Source } from "../../../wasm/web/source/source";
+
+/** One thread with `count` operators of 10 ns every 20 ns, and one stream whose kernels each start 100 ns later. */
+export class FakeSource implements Source {
+  readonly asked: RequestType[] = [];
+  readonly overview: Overview;
+  readonly #events: readonly EventRef[];
+  readonly #isLate: boolean;
+
+  constructor({ count = 50, isLate = false, lanes = 1 } = {}) {
+    this.#isLate = isLate;
+    this.#events = [...eventsOf(count, "operator", 0), ...eventsOf(count, "kernel", 100)];
+    this.overview = overviewOf(count, lanes);
+  }
+
+  query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>> {
+    this.asked.push(type);
+    const answer = this.#answer(type, ask as never) as Answer<T>;
+    return this.#isLate ? Promise.resolve(answer) : answer;
+  }
+
+  close(): void {}
+
+  event(id: number): EventRef {
+    const event = this.#events.find((e) => e.id === id);
+    if (!event) throw new Error(`expected the id of an event, found ${id}`);
+    return event;
+  }
+
+  #answer(type: RequestType, ask: never): unknown {
+    const answers: Record<RequestType, () => unknown> = {
+      overview: () => this.overview,
+      tiles: () => this.#tiles(ask),
+      at: () => ({ event: null }),
+      event: () => this.#details(ask),
+      links: () => ({ links: this.#links(ask) }),
+      neighbour: () => this.#neighbour(ask),
+      search: () => this.#search(ask),
+      summary: () => ({ num_events: this.#events.length }),
+    };
+    return answers[type]();
+  }
+
+  #tiles({ tracks }: Ask<"tiles">): Tiles {
+    const events = this.#events.filter((event) => tracks.includes(event.track));
+    return {
+      names: ["operator", "kernel"],
+      lane: Uint32Array.from(events, (event) => event.lane),
+      start: Float64Array.from(events, (event) => event.start),
+      dur: Float64Array.from(events, (event) => event.dur),
+      kind: Uint8Array.from(events, (event) => (event.kind === "kernel" ? 2 : 0)),
+      id: Uint32Array.from(events, (event) => event.id),
+      count: new Uint32Array(events.length).fill(1),
+      name: Uint32Array.from(events, (event) => event.track),
+    };
+  }
+
+  #details({ id }: Ask<"event">): EventDetails {
+    const event = this.event(id);
+    const none = { launch: null, operator: null, node: null, iteration: null };
+    return {
+      ...event,
+      ...none,
+      category: "cpu_op",
+      start_ns: String(event.start),
+      dur_ns: "10",
+      self_ns: "10",
+      args: [],
+      owners: [],
+      num_children: 0,
+      device_events: [],
+      num_device_events: 0,
+    };
+  }
+
+  #links({ id }: Ask<"links">): object[] {
+    const count = this.#events.length / 2;
+    const [source, target] = id < count ? [id, id + count] : [id - count, id];
+    return [
+      { kind: "launch", how: "correlation", confidence: 1, source: this.event(source), target: this.event(target) },
+    ];
+  }
+
+  #neighbour({ id, direction }: Ask<"neighbour">): { event: EventRef | null } {
+    const wanted = this.event(id).start + (direction === "next" ? 20 : -20);
+    return { event: this.#events.find((e) => e.track === this.event(id).track && e.start === wanted) ?? null };
+  }
+
+  #search({ text, limit }: Ask<"search">): object {
+    const found = this.#events.filter((event) => event.name.includes(text));
+    found.sort((a, b) => a.start - b.start);
+    const some = found.slice(0, limit);
+    return {
+      count: found.length,
+      id: Uint32Array.from(some, (event) => event.id),
+      track: Uint32Array.from(some, (event) => event.track),
+      lane: Uint32Array.from(some, (event) => event.lane),
+      start: Float64Array.from(some, (event) => event.start),
+      dur: Float64Array.from(some, (event) => event.dur),
+    };
+  }
+}
+
+function eventsOf(count: number, kind: "operator" | "kernel", delay: number): EventRef[] {
+  const track = kind === "kernel" ? 1 : 0;
+  return Array.from({ length: count }, (_, i) => ({
+    id: track * count + i,
+    name: kind,
+    kind,
+    track,
+    lane: 0,
+    start: asTime(i * 20 + delay),
+    dur: asDuration(10),
+  }));
+}
+
+function overviewOf(count: number, lanes: number): Overview {
+  const track = { num_lanes: lanes, num_events: count };
+  return {
+    origin_ns: "0",
+    duration: asDuration(count * 20 + 100),
+    num_events: count * 2,
+    title: "fake",
+    device_names: ["fake"],
+    groups: [
+      { group: 0, kind: "host", name: "python 1" },
+      { group: 1, kind: "device", name: "Device 0" },
+    ],
+    tracks: [
+      { track: 0, group: 0, kind: "thread", name: "thread 1", ...track },
+      { track: 1, group: 1, kind: "stream", name: "stream 7", ...track, num_lanes: 1 },
+    ],
+    iterations: [],
+    kinds: ["operator", "launch", "kernel"],
+    health: [],
+    coverage: {
+      num_device_events: count,
+      num_launched: count,
+      num_owned: count,
+      num_operators: count,
+      num_with_node: 0,
+      num_nodes: 0,
+      num_nodes_linked: 0,
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { concat, fromBase64, gunzip } from "../../../wasm/web/base/bytes";
+import { span } from "../../../wasm/web/base/time";
+import {
+  type Channel,
+  type Incoming,
+  type Outgoing,
+  type Receive,
+  receiveSnapshot,
+} from "../../../wasm/web/host/channel";
+import { bytesOf, Chunks } from "../../../wasm/web/host/chunks";
+import { themeOf } from "../../../wasm/web/host/theme";
+import { formatHash, parseHash } from "../../../wasm/web/report/hash";
+import { sortKey } from "../../../wasm/web/report/sort-key";
+
+const bytes = (...values: number[]) => Uint8Array.from(values);
+
+test("base64 and gzip", async () => {
+  const packed = gzipSync(Buffer.from("kinetoscope")).toString("base64");
+  assert.equal(new TextDecoder().decode(await gunzip(fromBase64(packed))), "kinetoscope");
+  assert.deepEqual(concat([bytes(1, 2), bytes(), bytes(3)]), bytes(1, 2, 3));
+});
+
+test("pieces are put together in whatever order they come", () => {
+  const chunks = new Chunks();
+  assert.equal(chunks.add({ chunk: 1, num_chunks: 3 }, bytes(3)), null);
+  assert.equal(chunks.add({ chunk: 2, num_chunks: 3 }, bytes(4, 5)), null);
+  assert.deepEqual(chunks.add({ chunk: 0, num_chunks: 3 }, bytes(1, 2)), bytes(1, 2, 3, 4, 5));
+});
+
+test("a buffer may be a view into a larger one", () => {
+  const whole = bytes(1, 2, 3, 4);
+  assert.deepEqual(bytesOf(new DataView(whole.buffer, 1, 2)), bytes(2, 3));
+  assert.deepEqual(bytesOf(whole.buffer), whole);
+});
+
+class FakeChannel implements Channel {
+  readonly sent: Outgoing[] = [];
+  receive: Receive | null = null;
+
+  send(message: Outgoing): void {
+    this.sent.push(message);
+  }
+
+  listen(receive: Receive): () => void {
+    this.receive = receive;
+    return () => {
+      this.receive = null;
+    };
+  }
+
+  give(message: Incoming, ...buffers: Uint8Array<ArrayBuffer>[]): void {
+    this.receive?.(
+      message,
+      buffers.map((buffer) => new DataView(buffer.buffer)),
+    );
+  }
+}
+
+test("the trace is asked for once and comes in pieces", async () => {
+  const channel = new FakeChannel();
+  const snapshot = receiveSnapshot(channel, 1000, () => assert.fail("nothing was late"));
+  assert.deepEqual(channel.sent, [{ type: "snapshot" }]);
+  channel.give({ type: "show", start: 0, end: 1 });
+  channel.give({ type: "snapshot", chunk: 0, num_chunks: 2 }, bytes(1));
+  channel.give({ type: "snapshot", chunk: 1, num_chunks: 2 }, bytes(2));
+  assert.deepEqual(await snapshot, bytes(1, 2));
+  assert.equal(channel.receive, null, "nobody listens any more");
+});
+
+test("what Python says went wrong is what is thrown", async () => {
+  const channel = new FakeChannel();
+  const snapshot = receiveSnapshot(channel, 1000, () => {});
+  channel.give({ type: "error", message: "expected a trace, found a cat" });
+  await assert.rejects(snapshot, /expected a trace, found a cat/);
+});
+
+test("a kernel that says nothing is spoken of, and may still come", async () => {
+  const channel = new FakeChannel();
+  await new Promise<void>((late) => {
+    void receiveSnapshot(channel, 1, late);
+  });
+  assert.ok(channel.receive, "still listening");
+});
+
+function marks(body: Record<string, string>, html: Record<string, string> = {}, prefersDark = false) {
+  const element = ({ class: classes = "", ...attributes }: Record<string, string>) => ({
+    getAttribute: (name: string) => attributes[name] ?? null,
+    classList: { contains: (name: string) => classes.split(" ").includes(name) } as DOMTokenList,
+  });
+  return { body: element(body), html: element(html), prefersDark };
+}
+
+test("each host's theme is recognised", () => {
+  assert.equal(themeOf(marks({ "data-jp-theme-light": "false" })), "dark");
+  assert.equal(themeOf(marks({ "data-jp-theme-light": "true" }, {}, true)), "light");
+  assert.equal(themeOf(marks({ class: "vscode-body vscode-dark" })), "dark");
+  assert.equal(themeOf(marks({ class: "vscode-light" }, {}, true)), "light");
+  assert.equal(themeOf(marks({ class: "vscode-high-contrast vscode-high-contrast-light" })), "light");
+  assert.equal(themeOf(marks({}, { theme: "dark" })), "dark");
+  assert.equal(themeOf(marks({}, { class: "dark" })), "dark");
+  assert.equal(themeOf(marks({}, {}, true)), "dark");
+  assert.equal(themeOf(marks({})), "light");
+});
+
+test("a link into a report says what it points at", () => {
+  assert.deepEqual(parseHash("#range=100-250&event=7"), { range: span(100, 250), event: 7 });
+  assert.deepEqual(parseHash("#event=x&range=3"), { range: null, event: null });
+  assert.deepEqual(parseHash(""), { range: null, event: null });
+  assert.equal(formatHash({ range: span(99.6, 250), event: 0 }), "#range=100-250&event=0");
+  assert.equal(formatHash({ range: null, event: null }), "");
+});
+
+test("cells are sorted by what they mean", () => {
+  assert.equal(sortKey("1.5 ms"), 1.5e6);
+  assert.equal(sortKey("2 s"), 2e9);
+  assert.equal(sortKey("12 µs"), 12_000);
+  assert.equal(sortKey("1,234"), 1234);
+  assert.equal(sortKey("47.3%"), 47.3);
+  assert.equal(sortKey("aten::mm"), "aten::mm");
+  assert.equal(sortKey("3 cats"), "3 cats");
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
+import { BINDINGS, bindingOf, isPlain, type KeyPress } from "../../../wasm/web/timeline/input/keymap";
+
+const press = (key: string, modifiers: Partial<KeyPress> = {}): KeyPress => ({
+  key,
+  shiftKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  ...modifiers,
+});
+
+test("the keys of other viewers do what they do there", () => {
+  const expected = {
+    w: "zoomIn",
+    s: "zoomOut",
+    a: "panLeft",
+    d: "panRight",
+    f: "focus",
+    ".": "next",
+    ",": "previous",
+    "]": "followForward",
+    "[": "followBack",
+    "/": "search",
+    Enter: "nextHit",
+    "?": "help",
+    Escape: "clear",
+  };
+  for (const [key, command] of Object.entries(expected)) assert.equal(bindingOf(press(key))?.command, command);
+});
+
+test("shift and caps lock", () => {
+  assert.equal(bindingOf(press("Enter", { shiftKey: true }))?.command, "previousHit");
+  assert.equal(bindingOf(press("W", { shiftKey: true }))?.command, "zoomIn");
+  assert.equal(bindingOf(press("?", { shiftKey: true }))?.command, "help");
+});
+
+test("what belongs to the browser or the host is left to them", () => {
+  assert.equal(bindingOf(press("s", { ctrlKey: true })), null);
+  assert.equal(bindingOf(press("f", { metaKey: true })), null);
+  assert.equal(bindingOf(press("q")), null);
+  for (const key of ["Tab", "F5"]) assert.equal(isPlain(press(key)), false);
+  assert.equal(isPlain(press("s", { ctrlKey: true })), false);
+  assert.equal(isPlain(press("d")), true);
+});
+
+test("every binding has its command, its words and keys of its own", () => {
+  const keys = BINDINGS.flatMap((binding) => binding.keys);
+  assert.equal(new Set(keys).size, keys.length);
+  assert.deepEqual(new Set(BINDINGS.map((binding) => binding.command)), new Set(Object.keys(COMMANDS)));
+  assert.ok(BINDINGS.every((binding) => binding.text.length > 0));
+});

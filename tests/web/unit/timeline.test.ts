@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lengthOf, span } from "../../../wasm/web/base/time";
+import { eventAt } from "../../../wasm/web/timeline/hit-test";
+import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
+import type { Command } from "../../../wasm/web/timeline/input/keymap";
+import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
+import { startingPins } from "../../../wasm/web/timeline/starting-pins";
+import { Timeline } from "../../../wasm/web/timeline/timeline";
+import { FakeSource } from "./fake-source";
+
+function open(options = {}): Timeline {
+  const source = new FakeSource(options);
+  const timeline = new Timeline(source, source.overview);
+  timeline.viewport.calm = true;
+  timeline.size.set({ width: 1000, height: 400 });
+  return timeline;
+}
+
+const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, { focusSearch: () => {} });
+
+const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
+
+test("a selected event is told about, with its links", () => {
+  const timeline = open();
+  timeline.select(3);
+  assert.equal(timeline.selection.current.value?.links.length, 1);
+  assert.equal(timeline.drawer.value, "event");
+  assert.equal(timeline.said.value, "operator, operator, 10 ns at 60 ns");
+});
+
+test("keys walk along the lane and along the links", () => {
+  const timeline = open();
+  timeline.select(3);
+  run(timeline, "next");
+  assert.equal(selectedId(timeline), 4);
+  run(timeline, "previous");
+  run(timeline, "followForward");
+  assert.equal(selectedId(timeline), 53);
+  run(timeline, "followBack");
+  assert.equal(selectedId(timeline), 3);
+});
+
+test("at the end of a lane or without a link nothing happens", () => {
+  const timeline = open();
+  timeline.select(0);
+  run(timeline, "previous");
+  run(timeline, "followBack");
+  assert.equal(selectedId(timeline), 0);
+});
+
+test("going to an event off the screen brings it there", () => {
+  const timeline = open();
+  timeline.viewport.show(span(0, 100));
+  timeline.go(40);
+  const { start, end } = timeline.viewport.window.value;
+  assert.ok(start <= 800 && end >= 810);
+  assert.equal(end - start, 100, "the zoom stays");
+});
+
+test("an event too small to be seen is zoomed to when someone outside asks for it", () => {
+  const timeline = open({ count: 50_000 });
+  timeline.go(40);
+  assert.ok(lengthOf(timeline.viewport.window.value) < 1000);
+});
+
+test("focus: first there, then close", () => {
+  const timeline = open();
+  timeline.viewport.show(span(0, 200));
+  timeline.select(25);
+  run(timeline, "focus");
+  assert.equal(lengthOf(timeline.viewport.window.value), 200);
+  run(timeline, "focus");
+  assert.ok(lengthOf(timeline.viewport.window.value) < 20);
+});
+
+test("searching counts, steps in time and around the end", () => {
+  const timeline = open();
+  timeline.find("kernel");
+  assert.equal(timeline.search.found.value?.hits.count, 50);
+  assert.equal(timeline.said.value, "50 hits for kernel");
+  timeline.viewport.show(span(500, 700));
+  timeline.step(1);
+  assert.equal(selectedId(timeline), 70, "the first one at or after the left edge");
+  timeline.step(-1);
+  timeline.step(-1);
+  assert.equal(selectedId(timeline), 68);
+  for (let i = 0; i < 32; i++) timeline.step(1);
+  assert.equal(selectedId(timeline), 50, "around the end");
+});
+
+test("searching for nothing finds nothing", () => {
+  const timeline = open();
+  timeline.find("nonsense");
+  timeline.step(1);
+  assert.equal(selectedId(timeline), undefined);
+  timeline.find("");
+  assert.equal(timeline.search.found.value, null);
+});
+
+test("a range is summed up once it stands", () => {
+  const timeline = open();
+  timeline.mark(span(100, 300), false);
+  assert.equal(timeline.range.summary.value, null);
+  timeline.mark(span(100, 400), true);
+  assert.ok(timeline.range.summary.value);
+  assert.equal(timeline.drawer.value, "range");
+});
+
+test("escape takes away one thing after the other", () => {
+  const timeline = open();
+  timeline.find("kernel");
+  timeline.mark(span(100, 300), true);
+  timeline.select(3);
+  run(timeline, "help");
+  run(timeline, "clear");
+  assert.equal(timeline.popover.value, null);
+  run(timeline, "clear");
+  assert.equal(selectedId(timeline), undefined);
+  assert.equal(timeline.drawer.value, "range");
+  run(timeline, "clear");
+  assert.equal(timeline.range.span.value, null);
+  assert.equal(timeline.drawer.value, null);
+  run(timeline, "clear");
+  assert.equal(timeline.search.found.value, null);
+});
+
+test("the core's words are shown, not thrown", () => {
+  const timeline = open();
+  timeline.select(4711);
+  assert.equal(timeline.error.value, "expected the id of an event, found 4711");
+});
+
+test("late answers do not overtake: the last wish counts", async () => {
+  const timeline = open({ isLate: true });
+  timeline.select(1);
+  timeline.select(2);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(selectedId(timeline), 2);
+});
+
+test("what is under the pointer is what was drawn there", () => {
+  const timeline = open();
+  timeline.viewport.show(span(0, 1000));
+  const row = timeline.layout.value.rowOf.get(0);
+  assert.ok(row);
+  const y = row.top + row.laneTop + 3;
+  assert.equal(eventAt(timeline, { x: 65, y })?.id, 3);
+  assert.equal(eventAt(timeline, { x: 72, y })?.id, 3, "two pixels beside it still count");
+  assert.equal(eventAt(timeline, { x: 75, y })?.id, undefined);
+  assert.equal(eventAt(timeline, { x: 65, y: 390 }), null);
+});
+
+const turn = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false, ctrlKey: false, metaKey: false };
+const place = { x: 500, onHeader: false, focused: true };
+
+test("without the focus the wheel is the page's, but for zooming", () => {
+  const timeline = open();
+  const before = timeline.viewport.window.value;
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, { ...place, focused: false }), false);
+  assert.equal(timeline.viewport.window.value, before);
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: -100, ctrlKey: true }, { ...place, focused: false }), true);
+  assert.ok(lengthOf(timeline.viewport.window.value) < lengthOf(before));
+});
+
+test("with the focus the wheel scrolls, shift moves, the header zooms", () => {
+  const timeline = open({ lanes: 40 });
+  turnWheel(timeline, { ...turn, deltaY: 100 }, place);
+  assert.equal(timeline.viewport.scroll.value, 100);
+  timeline.viewport.show(span(200, 400));
+  turnWheel(timeline, { ...turn, deltaY: 100, shiftKey: true }, place);
+  assert.deepEqual(timeline.viewport.window.value, span(220, 420));
+  turnWheel(timeline, { ...turn, deltaX: -100, deltaY: 3 }, place);
+  assert.deepEqual(timeline.viewport.window.value, span(200, 400));
+  turnWheel(timeline, { ...turn, deltaY: -100 }, { ...place, onHeader: true });
+  assert.ok(lengthOf(timeline.viewport.window.value) < 200);
+});
+
+test("at the end of the tracks the page scrolls on", () => {
+  const timeline = open();
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, place), false);
+});
+
+test("streams below the first screen are pinned, those on it are not", () => {
+  const high = new FakeSource({ lanes: 40 });
+  for (const [source, pins] of [
+    [high, [1]],
+    [new FakeSource(), []],
+  ] as const) {
+    const timeline = new Timeline(source, source.overview);
+    startingPins(timeline);
+    timeline.size.set({ width: 1000, height: 400 });
+    assert.deepEqual([...timeline.folding.value.pinned], pins);
+  }
+});
