@@ -44,6 +44,16 @@ impl TimeRange {
     }
 }
 
+/// Adds to a total, which stays at the largest or smallest number when a hostile trace would carry it further.
+pub fn add_ns(total: &mut i64, ns: i64) {
+    *total = total.saturating_add(ns);
+}
+
+/// The sum of durations; saturates likewise.
+pub fn sum_ns(durs: impl IntoIterator<Item = i64>) -> i64 {
+    durs.into_iter().fold(0, i64::saturating_add)
+}
+
 /// Nanoseconds from a decimal number of microseconds, exactly.
 ///
 /// Digits past the nanosecond are rounded to the nearest (half away from zero). `None` when the text is no number

@@ -76,10 +76,17 @@ fn a_gzip_bomb_ends_at_the_limit() {
     use std::io::Write as _;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(b"[").unwrap();
-    (0..64).for_each(|_| encoder.write_all(&[b' '; 1 << 20]).unwrap());
+    (0..64).for_each(|_| encoder.write_all(&vec![b' '; 1 << 20]).unwrap());
     let bomb = encoder.finish().unwrap();
     let error = read(&[Input::new(&bomb)], Limits { max_bytes: 1 << 20 }).unwrap_err();
     assert_eq!(error.to_string(), "expected at most 1048576 bytes of decompressed text (max_bytes), found more");
+}
+
+#[test]
+fn sums_of_huge_durations_do_not_overflow() {
+    let event = |at: usize| format!(r#"{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":{at},"ts":1,"dur":9e15}}"#);
+    let json = format!("[{}]", (0..8).map(event).collect::<Vec<_>>().join(","));
+    exercise(json.as_bytes()).unwrap();
 }
 
 #[test]

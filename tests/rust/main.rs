@@ -1,5 +1,8 @@
 //! Tests of the core on whole traces.
 
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::disallowed_macros, reason = "insta looks at its environment")]
+
 mod files;
 mod hostile;
 mod laws;

@@ -1,6 +1,6 @@
 //! Algebra of intervals on one axis of time.
 
-use crate::time::{TimeRange, Ts};
+use crate::time::{TimeRange, Ts, sum_ns};
 
 /// The union of ranges: disjoint, ascending, none empty.
 ///
@@ -27,7 +27,7 @@ pub fn union(mut ranges: Vec<TimeRange>) -> Vec<TimeRange> {
 
 /// The summed length of disjoint ranges, in nanoseconds.
 pub fn total_ns(ranges: &[TimeRange]) -> i64 {
-    ranges.iter().map(|range| range.dur().0).sum()
+    sum_ns(ranges.iter().map(|range| range.dur().0))
 }
 
 /// The part of a range inside another; empty where they do not meet.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::selection::Selection;
 use crate::id::StrId;
+use crate::time::sum_ns;
 
 /// All executions of one kernel, copy or fill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,7 +42,7 @@ pub fn kernels(selection: &Selection<'_>) -> Vec<KernelRow> {
     }
     let row = |((name, kind), rows): ((StrId, &'static str), Vec<usize>)| {
         let durs = rows.iter().map(|row| selection.dur_ns(*row));
-        let total_ns = durs.clone().sum();
+        let total_ns = sum_ns(durs.clone());
         let count = rows.len() as u64;
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         KernelRow {
@@ -58,7 +59,7 @@ pub fn kernels(selection: &Selection<'_>) -> Vec<KernelRow> {
     };
     let mut table: Vec<_> = groups.into_iter().map(row).collect();
     table.sort_unstable_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
-    let sum: i64 = table.iter().map(|row| row.total_ns).sum();
+    let sum = sum_ns(table.iter().map(|row| row.total_ns));
     table.iter_mut().for_each(|row| row.share = row.total_ns as f64 / sum.max(1) as f64);
     table
 }

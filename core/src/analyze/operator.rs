@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::selection::Selection;
 use crate::id::StrId;
+use crate::time::add_ns;
 use crate::trace::kind::EventKind;
 
 /// All calls of one operator.
@@ -52,10 +53,10 @@ pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
         });
         let dur = selection.dur_ns(row);
         group.count += 1;
-        group.total_ns += dur;
-        group.self_ns += self_ns[row];
-        group.device_total_ns += device.total_ns[row];
-        group.device_self_ns += device.self_ns[row];
+        add_ns(&mut group.total_ns, dur);
+        add_ns(&mut group.self_ns, self_ns[row]);
+        add_ns(&mut group.device_total_ns, device.total_ns[row]);
+        add_ns(&mut group.device_self_ns, device.self_ns[row]);
         if dur > *longest {
             *longest = dur;
             group.longest_id = events.position[row];

@@ -2,7 +2,7 @@
 
 use super::interval::clip;
 use crate::link::LinkedTrace;
-use crate::time::TimeRange;
+use crate::time::{TimeRange, add_ns};
 
 /// A linked trace and a range of it.
 #[derive(Debug, Clone, Copy)]
@@ -45,9 +45,9 @@ impl<'a> Selection<'a> {
         let mut self_ns = vec![0; self.linked.trace.events.len()];
         for row in self.rows() {
             let dur = self.dur_ns(row);
-            self_ns[row] += dur;
+            add_ns(&mut self_ns[row], dur);
             if let Some(parent) = nesting.parent.get(row) {
-                self_ns[parent as usize] -= dur;
+                add_ns(&mut self_ns[parent as usize], -dur);
             }
         }
         self_ns.iter_mut().for_each(|ns| *ns = (*ns).max(0));

@@ -8,7 +8,7 @@ use super::interval::{clip, total_ns, union};
 use super::kernel::{KernelRow, kernels};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
-use crate::time::TimeRange;
+use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
 /// How many operators and kernels a summary shows.
@@ -154,8 +154,8 @@ fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
     for row in selection.rows() {
         let kind = &mut rows[selection.linked.trace.events.kind[row] as usize];
         kind.count += 1;
-        kind.total_ns += selection.dur_ns(row);
-        kind.self_ns += self_ns[row];
+        add_ns(&mut kind.total_ns, selection.dur_ns(row));
+        add_ns(&mut kind.self_ns, self_ns[row]);
     }
     rows.into_iter().filter(|row| row.count > 0).collect()
 }
@@ -170,7 +170,7 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
         // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
         let first = busy.partition_point(|busy| busy.end <= range.start);
         let last = busy.partition_point(|busy| busy.start < range.end).max(first);
-        let device_busy_ns = busy[first..last].iter().map(|busy| clip(*busy, range).dur().0).sum();
+        let device_busy_ns = sum_ns(busy[first..last].iter().map(|busy| clip(*busy, range).dur().0));
         IterationRow {
             iteration: iteration.number,
             start_ns: iteration.start.0,

@@ -3,6 +3,7 @@
 
 use super::nesting::Nesting;
 use crate::id::OptionalColumn;
+use crate::time::add_ns;
 use crate::trace::Trace;
 
 /// Durations of device work (kernels, copies, fills), summed; a row an event, 0 for device events.
@@ -22,14 +23,15 @@ pub(super) fn attribute(trace: &Trace, nesting: &Nesting, operator: &OptionalCol
             continue;
         }
         if let Some(owner) = operator.get(row) {
-            self_ns[owner as usize] += events.dur[row].0;
+            add_ns(&mut self_ns[owner as usize], events.dur[row].0);
         }
     }
     let mut total_ns = self_ns.clone();
     // Children come after their parents in this order.
     for row in nesting.order.iter().rev() {
         if let Some(parent) = nesting.parent.get(*row as usize) {
-            total_ns[parent as usize] += total_ns[*row as usize];
+            let inside = total_ns[*row as usize];
+            add_ns(&mut total_ns[parent as usize], inside);
         }
     }
     DeviceTime { self_ns, total_ns }

@@ -1,7 +1,7 @@
 //! Which event is inside which, and which lane of its track it is drawn in.
 
 use crate::id::{OptionalColumn, TrackId};
-use crate::time::{Dur, Ts};
+use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
 
 /// Parents, depths and lanes; a row an event unless said otherwise.
@@ -86,7 +86,7 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: std::ops::Range<usize
         if let Some(&parent) = open.last() {
             nesting.parent.set(row, parent as u32);
             nesting.depth[row] = nesting.depth[parent] + 1;
-            nesting.children_ns[parent] += events.dur[row].0;
+            add_ns(&mut nesting.children_ns[parent], events.dur[row].0);
             first_lane = nesting.lane[parent] + 1;
         }
         nesting.lane[row] = lanes.place(first_lane, start, end);
