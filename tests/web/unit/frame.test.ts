@@ -85,7 +85,7 @@ interface GoldenHeader {
   readonly error?: string;
   readonly type?: string;
   readonly data?: unknown;
-  readonly columns?: readonly { readonly name: string; readonly length: number }[];
+  readonly columns?: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 
 function checkGolden(stem: string): void {
@@ -98,9 +98,9 @@ function checkGolden(stem: string): void {
   const frame = decodeFrame(bytes);
   assert.equal(frame.type, expected.type);
   assert.deepEqual(frame.data, expected.data ?? {});
-  const lengths = (expected.columns ?? []).map(({ name, length }) => [name, length]);
+  const columns = (expected.columns ?? []).map(({ name, values }) => [name, values]);
   assert.deepEqual(
-    [...frame.columns].map(([name, column]) => [name, column.length]),
-    lengths,
+    [...frame.columns].map(([name, column]) => [name, [...column]]),
+    columns,
   );
 }

@@ -4,8 +4,6 @@ import { STYLES } from "./styles";
 export function openShadow(around: HTMLElement): HTMLElement {
   const host = document.createElement("div");
   host.style.height = "100%";
-  // JupyterLab looks for it on the way from the key's target up; without it letters would be its own commands.
-  host.setAttribute("data-lm-suppress-shortcuts", "true");
   around.append(host);
   const shadow = host.attachShadow({ mode: "open" });
   // Constructed sheets need no leave of a Content-Security-Policy, <style> elements do.

@@ -10,6 +10,7 @@ import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import { type Channel, type Incoming, receiveSnapshot } from "./channel";
 import { showNotice } from "./notice";
 import { openShadow } from "./shadow";
+import { suppressShortcuts } from "./shortcuts";
 import { type WantedTheme, watchTheme } from "./theme";
 
 /** What is synced, and saved with the notebook: two small values. The trace itself travels as messages. */
@@ -77,6 +78,7 @@ const render: Render<State> = ({ model, el }) => {
   cleanup.add(() => around.remove());
   followHeight(model, around, cleanup);
   const theme = watchTheme(wantedTheme(model, cleanup), cleanup);
+  suppressShortcuts(around, cleanup);
   const root = openShadow(around);
   root.setAttribute("data-theme", theme.value);
   showNotice(root, "status", "Loading the trace …");

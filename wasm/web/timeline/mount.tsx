@@ -67,7 +67,13 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
     return readLook(root, theme.value);
   };
   const look = new Cell(read());
-  cleanup.add(theme.subscribe(() => look.set(read())));
+  const update = () => look.set(read());
+  cleanup.add(theme.subscribe(update));
+  // A host may say that its theme is another one before its new colours are there. The style sheet has the ground change in a
+  // transition, whose end tells that they are.
+  const changed = (event: TransitionEvent) => event.target === root && update();
+  root.addEventListener("transitionend", changed);
+  cleanup.add(() => root.removeEventListener("transitionend", changed));
   return look;
 }
 
