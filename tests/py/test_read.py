@@ -7,6 +7,7 @@ import io
 import shutil
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import kinetoscope as ks
@@ -107,7 +108,7 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as error:
         ks.read(tmp_path / "none.json")
     assert "none.json" in str(error.value)
-    with pytest.raises(IsADirectoryError, match="ks.read_dir"):
+    with pytest.raises(IsADirectoryError, match="reads folders"):
         ks.read(tmp_path)
 
 
@@ -146,5 +147,5 @@ def test_the_interpreter_runs_while_a_trace_is_read(kineto: Path) -> None:
     done.set()
     thread.join()
     inside = [start, *(moment for moment in ticks if start < moment < end), end]
-    longest = max(b - a for a, b in zip(inside, inside[1:], strict=False))
+    longest = max(after - before for before, after in pairwise(inside))
     assert longest < 0.5 * (end - start), f"the interpreter stood still for {longest:.3f} s of {end - start:.3f} s"

@@ -5,6 +5,7 @@ Counts are held against those of a plain JSON parser, for the files that one acc
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import lzma
@@ -89,12 +90,16 @@ def test_every_event_is_in_the_table(path: Path | None, shared: Path) -> None:
     assert path is not None
     for member in members(path):
         document = parsed(member.content)
-        try:
-            trace = ks.read(member.content)
-        except ks.TraceError as error:
-            assert not is_trace(document), f"{member.name}: {error}"
-            continue
-        check(member.name, trace, document)
+        trace = read_or_refuse(member, document)
+        if trace:
+            check(member.name, trace, document)
+
+
+def read_or_refuse(member: Member, document: Any) -> ks.Trace | None:
+    """The trace; None when there is none in the file, and ours says so."""
+    with contextlib.nullcontext() if is_trace(document) else contextlib.suppress(ks.TraceError):
+        return ks.read(member.content)
+    return None
 
 
 def is_trace(document: Any) -> bool:

@@ -51,9 +51,10 @@ def test_pandas_keeps_integers_exact(cuda: ks.Trace) -> None:
 
 def test_duckdb(cuda: ks.Trace) -> None:
     duckdb = pytest.importorskip("duckdb")
-    events = cuda.events  # noqa: F841 - duckdb finds it by this name
+    connection = duckdb.connect()
+    connection.register("events", cuda.events)
     query = "select kind, count(*), sum(dur_ns)::bigint from events group by kind order by kind"
-    found = {kind: (count, total) for kind, count, total in duckdb.sql(query).fetchall()}
+    found = {kind: (count, total) for kind, count, total in connection.sql(query).fetchall()}
     expected = {row["kind"]: (row["count"], row["total_ns"]) for row in cuda.summary().data["time_by_kind"]}
     assert found == expected
 

@@ -83,7 +83,7 @@ def test_summary_of_a_range(cuda: ks.Trace) -> None:
 def test_repr(cuda: ks.Trace) -> None:
     text = repr(cuda)
     lines = text.splitlines()
-    assert lines[0].startswith(f"kineto_trace_0.json.gz: span ")
+    assert lines[0].startswith("kineto_trace_0.json.gz: span ")
     assert f"events {cuda.num_events}" in lines[0]
     for title in ("Time by kind", "Iterations", "Top operators", "Top kernels, copies and fills"):
         assert title in lines
@@ -122,7 +122,7 @@ def test_query(cuda: ks.Trace) -> None:
 
 @pytest.mark.parametrize("request_", [{}, {"type": "nonsense"}, {"type": "event", "id": 10**9}, {"type": "tiles"}])
 def test_a_request_that_is_none(cuda: ks.Trace, request_: dict[str, object]) -> None:
-    with pytest.raises(ks.TraceError, match="expected .*, found "):
+    with pytest.raises(ks.TraceError, match=r"expected .*, found "):
         cuda.query(request_)
 
 

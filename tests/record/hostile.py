@@ -12,7 +12,7 @@ from synthetic import Recorder
 FOLDER = Path(__file__).resolve().parents[1] / "data/hostile"
 NAMES = (
     "</script><script>window.hostile = 1; alert(1)</script>",
-    "<img src=x onerror=\"window.hostile = 1\">",
+    '<img src=x onerror="window.hostile = 1">',
     "\"><svg onload='window.hostile = 1'>",
     "<!-- <script> --><style>*{display:none}</style>",
     "&lt;b&gt; &amp;amp; &#60;i&#62;",
@@ -30,6 +30,7 @@ NAMES = (
 
 def main() -> None:
     recorder = Recorder()
+    recorder.process_name, recorder.device["name"] = NAMES[0], NAMES[1]
     with recorder.operator("ProfilerStep#0<script>window.hostile = 1</script>", category="user_annotation"):
         for name in NAMES:
             with recorder.operator(name, [[2, 3]], args={name: name, "Call stack": name}):

@@ -1,6 +1,6 @@
 """Takes the recording machine out of a recorded trace: absolute paths become relative, the host name goes.
 
-The text is edited in place, never parsed and written again, so that numbers, order and layout stay as PyTorch wrote them.
+The text is edited in place, never parsed and written again: numbers, order and layout stay as PyTorch wrote them.
 """
 
 from __future__ import annotations

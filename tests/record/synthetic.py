@@ -1,4 +1,4 @@
-"""Writes trace pairs that no machine recorded: a clock, two host threads, device streams, in the layout of PyTorch 2.15.
+"""Writes trace pairs that no machine recorded, in the layout of PyTorch 2.15: a clock, host threads, device streams.
 
 A `Recorder` is driven like a program that is being profiled. Every call moves the clock of its host thread;
 `finish` writes the Kineto trace and the matching Execution Trace.
@@ -16,10 +16,10 @@ from typing import Any
 PROCESS = 4200
 BASE_NS = 1_790_000_000_000_000_000
 DEVICE = {
-    "id": 0, "name": "Synthetic GPU (no hardware)", "totalGlobalMem": 16_000_000_000, "computeMajor": 9, "computeMinor": 0,
-    "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32,
-    "sharedMemPerBlock": 49152, "numSms": 100, "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448,
-    "sharedMemPerMultiprocessor": 233472,
+    "id": 0, "name": "Synthetic GPU (no hardware)", "totalGlobalMem": 16_000_000_000, "computeMajor": 9,
+    "computeMinor": 0, "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536,
+    "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 100, "regsPerMultiprocessor": 65536,
+    "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472,
 }  # fmt: skip
 _EMPTY = {"values": [], "shapes": [], "types": [], "strides": []}
 
@@ -43,6 +43,8 @@ class Recorder:
 
     def __init__(self, start_ns: int = 5_000_000_000) -> None:
         self.start_ns = start_ns
+        self.process_name = "python"
+        self.device = dict(DEVICE)
         self.events: list[Json] = []
         self.nodes: list[Json] = []
         self.clock: dict[int, int] = {}
@@ -63,9 +65,9 @@ class Recorder:
         self.clock[thread] = self.now(thread) + ns
 
     @contextmanager
-    def operator(
-        self, name: str, shapes: list[list[int]] | None = None, *, thread: int = 1, category: str = "cpu_op", seq: int = -1,
-        schema: str = "", args: Json | None = None,
+    def operator(  # noqa: PLR0913 - what an operator's event can say, most of it rarely
+        self, name: str, shapes: list[list[int]] | None = None, *, thread: int = 1, category: str = "cpu_op",
+        seq: int = -1, schema: str = "", args: Json | None = None,
     ) -> Iterator[Json]:  # fmt: skip
         """A host event with its node; what happens in the `with` block is inside it. Yields the event."""
         record = self._next_record
@@ -79,7 +81,8 @@ class Recorder:
         yield event
         self.spend(thread, 1_000)
         event["dur"] = us(self.now(thread) - event.pop("_start"))
-        self._leave(node, thread, name, record, _values(shapes, node), seq, schema, category)
+        scope = 7 if category == "user_annotation" else 1 if name.endswith("Backward0") else 0
+        self._leave(node, thread, name, _values(shapes, node), _attrs(record, seq, scope, thread, schema))
 
     def _host_event(self, category: str, name: str, thread: int) -> Json:
         start = self.now(thread)
@@ -99,12 +102,8 @@ class Recorder:
         self._parents[thread].append(node)
         return node
 
-    def _leave(
-        self, node: int, thread: int, name: str, record: int, inputs: Json, seq: int, schema: str, category: str
-    ) -> None:
+    def _leave(self, node: int, thread: int, name: str, inputs: Json, attrs: list[Json]) -> None:
         self._parents[thread].pop()
-        scope = 7 if category == "user_annotation" else 1 if name.endswith("Backward0") else 0
-        attrs = _attrs(record, seq, scope, thread, schema)
         self.nodes.append(_node(node, self._parents[thread][-1], name, inputs, attrs))
 
     def _take_node(self) -> int:
@@ -113,7 +112,7 @@ class Recorder:
 
     # --- device -----------------------------------------------------------------------------------------------
 
-    def launch(
+    def launch(  # noqa: PLR0913 - a launch is its call, its work, and where both happen
         self, call: str, category: str, name: str, stream: int, dur_ns: int, *, thread: int = 1, overlap_ns: int = 0,
         args: Json | None = None,
     ) -> Json:  # fmt: skip
@@ -176,8 +175,8 @@ class Recorder:
         args = {"Total Reserved": 33_554_432, "Total Allocated": total, "Bytes": bytes_, "Addr": 0x7F0000000000 + total,
                 "Device Id": 0, "Device Type": 1}  # fmt: skip
         tid = PROCESS + thread - 1
-        self.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": PROCESS, "tid": tid,
-                            "ts": us(self.now(thread)), "args": args})  # fmt: skip
+        self.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": PROCESS,
+                            "tid": tid, "ts": us(self.now(thread)), "args": args})  # fmt: skip
 
     # --- files ------------------------------------------------------------------------------------------------
 
@@ -185,10 +184,11 @@ class Recorder:
         """Writes `kineto_trace_<rank>.json.gz` and `torch_et_<rank>.json.gz`."""
         folder.mkdir(parents=True, exist_ok=True)
         end = max([*self.clock.values(), *self.stream_free.values()])
-        span = {"ph": "X", "cat": "Trace", "ts": us(self.start_ns - 20_000), "dur": us(end - self.start_ns + 40_000), "pid": "Spans",
-                "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)", "args": {"Op count": 0}}  # fmt: skip
+        span = {"ph": "X", "cat": "Trace", "ts": us(self.start_ns - 20_000), "dur": us(end - self.start_ns + 40_000),
+                "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
+                "args": {"Op count": 0}}  # fmt: skip
         kineto = {
-            "schemaVersion": 1, "deviceProperties": [DEVICE], "record_shapes": 1, "displayTimeUnit": "ms",
+            "schemaVersion": 1, "deviceProperties": [self.device], "record_shapes": 1, "displayTimeUnit": "ms",
             "synthetic": f"{title}: made by tests/record, not recorded on any hardware",
             "baseTimeNanoseconds": BASE_NS, "traceEvents": [*self._names(), *self.events, span], "traceName": title,
         }  # fmt: skip
@@ -199,40 +199,19 @@ class Recorder:
         _write(folder / f"torch_et_{rank}.json.gz", execution)
 
     def _names(self) -> Iterator[Json]:
-        at = us(self.start_ns)
+        """What the tracks are called."""
         for pid, label in ((PROCESS, "CPU"), (0, "GPU 0")):
-            yield {"ph": "M", "name": "process_name", "ts": at, "pid": pid, "tid": 0, "args": {"name": "python"}}
-            yield {"ph": "M", "name": "process_labels", "ts": at, "pid": pid, "tid": 0, "args": {"labels": label}}
-            yield {
-                "ph": "M",
-                "name": "process_sort_index",
-                "ts": at,
-                "pid": pid,
-                "tid": 0,
-                "args": {"sort_index": 5000000 - pid},
-            }
-        names = {
-            thread: f"thread {PROCESS + thread - 1} ({'python' if thread == 1 else 'pt_autograd_0'})"
-            for thread in self.clock
-        }
-        for thread, name in names.items():
-            yield {
-                "ph": "M",
-                "name": "thread_name",
-                "ts": at,
-                "pid": PROCESS,
-                "tid": PROCESS + thread - 1,
-                "args": {"name": name},
-            }
+            yield self._metadata("process_name", pid, 0, {"name": self.process_name})
+            yield self._metadata("process_labels", pid, 0, {"labels": label})
+            yield self._metadata("process_sort_index", pid, 0, {"sort_index": 5_000_000 - pid})
+        for thread in self.clock:
+            tid, name = PROCESS + thread - 1, self.process_name if thread == 1 else "pt_autograd_0"
+            yield self._metadata("thread_name", PROCESS, tid, {"name": f"thread {tid} ({name})"})
         for stream in self.stream_free:
-            yield {
-                "ph": "M",
-                "name": "thread_name",
-                "ts": at,
-                "pid": 0,
-                "tid": stream,
-                "args": {"name": f"stream {stream} "},
-            }
+            yield self._metadata("thread_name", 0, stream, {"name": f"stream {stream} "})
+
+    def _metadata(self, name: str, pid: int, tid: int, args: Json) -> Json:
+        return {"ph": "M", "name": name, "ts": us(self.start_ns), "pid": pid, "tid": tid, "args": args}
 
 
 def _write(path: Path, document: Json) -> None:
@@ -269,6 +248,7 @@ def _attrs(record: int, seq: int, scope: int, thread: int, schema: str = "") -> 
         {"name": "rf_id", "type": "uint64", "value": record}, {"name": "fw_parent", "type": "uint64", "value": 0},
         {"name": "seq_id", "type": "int64", "value": seq}, {"name": "scope", "type": "uint64", "value": scope},
         {"name": "tid", "type": "uint64", "value": thread}, {"name": "fw_tid", "type": "uint64", "value": 0},
-        {"name": "op_schema", "type": "string", "value": schema}, {"name": "kernel_backend", "type": "string", "value": ""},
+        {"name": "op_schema", "type": "string", "value": schema},
+        {"name": "kernel_backend", "type": "string", "value": ""},
         {"name": "kernel_file", "type": "string", "value": ""}, {"name": "tensor_range", "type": "string", "value": ""},
     ]  # fmt: skip

@@ -17,7 +17,10 @@ from synthetic import Json, Recorder
 FOLDER = Path(__file__).resolve().parents[1] / "data/synthetic_cuda"
 COMPUTE, SIDE = 7, 20
 BATCH, WIDTH, LAYERS = 64, 512, 4
-GEMM = "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"
+GEMM = (
+    "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_"
+    "execute_segment_k_off_kernel__5x_cublas"
+)
 RELU = (
     "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::launch_clamp_scalar("
     "at::TensorIteratorBase&, c10::Scalar, c10::Scalar)::{lambda(float)#1}, std::array<char*, 2ul> >(int)"
@@ -32,9 +35,9 @@ ADDMM = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Sc
 
 def grid(blocks: int, threads: int, registers: int, shared: int, occupancy: int) -> Json:
     return {
-        "queued": 0, "registers per thread": registers, "shared memory": shared, "blocks per SM": round(blocks / 100, 6),
-        "warps per SM": round(blocks * threads / 3200, 6), "grid": [blocks, 1, 1], "block": [threads, 1, 1],
-        "est. achieved occupancy %": occupancy,
+        "queued": 0, "registers per thread": registers, "shared memory": shared,
+        "blocks per SM": round(blocks / 100, 6), "warps per SM": round(blocks * threads / 3200, 6),
+        "grid": [blocks, 1, 1], "block": [threads, 1, 1], "est. achieved occupancy %": occupancy,
     }  # fmt: skip
 
 
@@ -106,7 +109,7 @@ class Training:
         return forward | {"seq": seq}
 
     def backward(self, layers: list[Json]) -> None:
-        """On the autograd thread, while the main thread waits; gradients are reduced on the other stream as they come."""
+        """On the autograd thread, while the main thread waits; gradients are reduced on the other stream meanwhile."""
         recorder = self.recorder
         recorder.clock[2] = max(recorder.now(1) + 5_000, recorder.clock.get(2, 0))
         for forward in reversed(layers):

@@ -1,4 +1,4 @@
-"""Which files of a folder are traces, which Execution Trace belongs to which Kineto trace, and which rank they are of."""
+"""Which files of a folder are traces, which of them belong together, and which rank they are of."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Pair(NamedTuple):
 
 
 def is_execution(path: Path) -> bool:
-    """Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json.gz` …"""
+    """Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`."""
     words = _words(path)
     return "et" in words or {"execution", "trace"} <= set(words)
 
 
 def rank_of(path: Path) -> int | None:
-    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `rank-<rank>`, `rank_<rank>`. Other numbers are no ranks."""
+    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `rank-<rank>`, `rank_<rank>`; no other number is one."""
     match = _RANKS.search(path.name)
     return int(match[1] or match[2]) if match else None
 
@@ -72,8 +72,8 @@ def find(folder: str | os.PathLike[str]) -> Found:
 
 
 def _traces(folder: Path) -> Iterable[Path]:
-    names = sorted(os.listdir(folder))  # a listing, not a glob: it raises when the folder is not there
-    return (folder / name for name in names if _SUFFIX.search(name) and not name.startswith("."))
+    paths = sorted(folder.iterdir())  # not a glob, which finds nothing where there is no folder
+    return (path for path in paths if _SUFFIX.search(path.name) and not path.name.startswith("."))
 
 
 def _keyed(executions: Iterable[Path]) -> dict[str, Path]:

@@ -103,7 +103,7 @@ def _either(number: int, noun: str, advice: str) -> Finding:
     return Finding("ok", text.plural(number, noun)) if number else Finding("missing", f"no {noun}s", advice)
 
 
-def _told(is_there: bool, what: str, advice: str) -> Finding:
+def _told(is_there: object, what: str, advice: str) -> Finding:
     return Finding("ok", what) if is_there else Finding("missing", f"no {what}", advice)
 
 

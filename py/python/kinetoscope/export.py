@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,8 @@ _CSV_ROWS = 10_000
 def export(table: Table, path: Path) -> None:
     """Writes a table in the format that the path's ending names, under a temporary name first.
 
-    ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when it cannot be
-    written.
+    ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when the
+    file cannot be written.
     """
     writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv}
     writer = writers.get(path.suffix.lower())
@@ -39,7 +40,7 @@ def _write_parquet(table: Table, path: Path) -> None:
 
 def _write_arrow(table: Table, path: Path) -> None:
     _need_pyarrow(".arrow")
-    import pyarrow
+    import pyarrow.ipc
 
     content = table.to_arrow()
     with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, content.schema) as writer:
@@ -48,7 +49,7 @@ def _write_arrow(table: Table, path: Path) -> None:
 
 def _need_pyarrow(ending: str) -> None:
     try:
-        import pyarrow  # noqa: F401 - asked for here, to say what it is needed for
+        importlib.import_module("pyarrow")
     except ImportError as error:
         raise ImportError(f"expected pyarrow for {ending}, found none: pip install pyarrow, or write .csv") from error
 

@@ -1,6 +1,6 @@
 """The summary as HTML without scripts: what a notebook shows of a trace, and what a report is made of.
 
-Everything that comes from a trace passes through `html.escape` here, or through the core's own escaping in its pictures.
+Everything that comes from a trace passes through `html.escape` here, or through the core's escaping in its pictures.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Collection: `torch.profiler.profile` and the Execution Trace observer over the same window.
 
-The one module that knows torch, which it imports when a `profile` is made, and the one place for what differs between its versions.
+The one module that knows torch, which it imports when a `profile` is made, and the one place for what differs between
+its versions.
 """
 
 from __future__ import annotations
@@ -22,14 +23,13 @@ from kinetoscope.rank import current_rank
 from kinetoscope.recording import Recording, RecordingFolder
 
 if TYPE_CHECKING:
-    from kinetoscope.trace import Trace
+    from typing_extensions import Self
 
-_guard = threading.Lock()
-_running: profile | None = None
+    from kinetoscope.trace import Trace
 
 
 class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it takes
-    """Records PyTorch's two views of a training loop, the Kineto trace and the Execution Trace, over the same iterations.
+    """Records PyTorch's two views of a loop, the Kineto trace and the Execution Trace, over the same iterations.
 
     ::
 
@@ -49,8 +49,8 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     * `wait`, `warmup`, `active`, `repeat`, `skip_first`: numbers of iterations, as in `torch.profiler.schedule`;
       or `schedule`, a function from the number of the iteration to a `torch.profiler.ProfilerAction`.
-    * `activities`, `record_shapes`, `profile_memory`, `with_stack`, `with_flops`, `with_modules`, `experimental_config`,
-      `acc_events`: as in `torch.profiler.profile`; shapes are on, since the operators' tables are built on them.
+    * `activities`, `record_shapes`, `profile_memory`, `with_stack`, `with_flops`, `with_modules`,
+      `experimental_config`, `acc_events`: as in `torch.profiler.profile`, but shapes are on.
     * `execution_trace=False` records the Kineto trace alone. Its events then carry no record ids.
     * `on_trace_ready`: called with this object after the files of a window are written.
     * `rank`: by default from torch.distributed, else RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK, else 0.
@@ -97,11 +97,11 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
         self._has_failed = False
         self._callers_error: BaseException | None = None
         self._traces: dict[Path, Trace] = {}
-        self._process = -1
+        self._has_started = False
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
         self._profiler: Any = _torch_profile(
             schedule=self._callers(_schedule(schedule, counts)),
-            on_trace_ready=lambda _: self._window_ended(),
+            on_trace_ready=self._window_ended,
             execution_trace_observer=self._observer,
             activities=activities,
             record_shapes=record_shapes,
@@ -115,7 +115,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     # --- the window -----------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> profile:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -131,7 +131,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     def start(self) -> None:
         """Begins, as `with` does. The schedule's iteration 0 starts here."""
-        _claim(self)
+        _running.claim(self)
         try:
             _refuse_a_second_profiler()
             self._folder = RecordingFolder(self.dir, compress=self._compress, published=self.files)
@@ -140,30 +140,29 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
             _preset_metadata(self._profiler, rank=self._rank)
             self._profiler.__enter__()
         except BaseException:
-            if self._folder:
-                self._release()
-            _unclaim(self)
+            self._release()
             raise
+        self._has_started = True
         atexit.register(self.stop)
 
     def step(self) -> None:
         """Ends an iteration and begins the next. Does nothing after `stop`; RuntimeError before `start`."""
         if self._folder is None:
-            if self._process == -1:
+            if not self._has_started:
                 raise RuntimeError("ks.profile: step() before start(); use it in a `with` block or call start()")
             return
         try:
             self._profiler.step()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever torch raises, the training goes on
             self._failed("recording", error)
 
     def stop(self) -> None:
         """Ends the recording, as leaving the `with` block does; writes the window that is open. Twice is harmless."""
-        if self._folder is None or self._process != os.getpid():
+        if self._folder is None or not _running.is_held_by(self):
             return
         try:
             self._profiler.__exit__(None, None, None)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as in step
             self._failed("stopping", error)
         finally:
             self._release()
@@ -183,14 +182,14 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
     def _release(self) -> None:
         """Back to where another profile can start: observer unregistered, unfinished files gone. Never raises."""
         atexit.unregister(self.stop)
-        with contextlib.suppress(Exception):
-            _stop_torch(self._profiler)
-        if self._observer:
-            self._observer.cleanup()
-        if self._folder:
+        if self._folder:  # else the profiler that runs, if any, is not ours
+            with contextlib.suppress(Exception):
+                _stop_torch(self._profiler)
             self._folder.close()
             self._folder = None
-        _unclaim(self)
+        if self._observer:
+            self._observer.cleanup()
+        _running.release(self)
 
     def _callers(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Marks what the caller's function raises, so that it is told from what torch or we raise."""
@@ -206,23 +205,24 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     # --- what was recorded ----------------------------------------------------------------------------------------
 
-    def _window_ended(self) -> None:
+    def _window_ended(self, _profiler: object) -> None:
+        if self._folder is None:
+            return
         try:
-            self.recordings.append(self._write())
-        except Exception as error:
+            self.recordings.append(self._write(self._folder))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
             self._has_failed = True
             _warn(f"ks.profile: the recording could not be written to {self.dir}", error)
             return
         if self._on_trace_ready:
             self._callers(self._on_trace_ready)(self)
 
-    def _write(self) -> Recording:
-        assert self._folder is not None
-        kineto = self._folder.temporary("kineto.json")
+    def _write(self, folder: RecordingFolder) -> Recording:
+        kineto = folder.temporary("kineto.json")
         self._profiler.export_chrome_trace(str(kineto))
         execution = self._observer.take() if self._observer else None
         rank = current_rank() if self._rank is None else self._rank
-        return self._folder.publish(kineto, execution, rank=rank, cycle=len(self.recordings))
+        return folder.publish(kineto, execution, rank=rank, cycle=len(self.recordings))
 
     @property
     def files(self) -> list[Path]:
@@ -231,7 +231,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     @property
     def trace(self) -> Trace:
-        """The last window, Kineto trace and Execution Trace linked. Read at first use. RuntimeError when there is none."""
+        """The last window, both traces linked. Read at first use. RuntimeError when there is none."""
         if not self.recordings:
             raise RuntimeError("ks.profile: no window has been recorded yet, so there is no trace to read")
         return self._read(self.recordings[-1])
@@ -274,23 +274,32 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 # --- one at a time ------------------------------------------------------------------------------------------------
 
 
-def _claim(asking: profile) -> None:
-    """One per process: torch has one profiler and one observer. A forked child is a process of its own."""
-    global _running
-    with _guard:
-        if _running is not None and _running._process == os.getpid():
-            raise RuntimeError(
-                f"ks.profile: expected no other recording in this process, found {_running!r}; stop that one first"
-            )
-        asking._process = os.getpid()
-        _running = asking
+class _Guard:
+    """Torch has one profiler and one observer in a process. A forked child is a process of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder: tuple[int, profile] | None = None
+
+    def claim(self, asking: profile) -> None:
+        with self._lock:
+            if self._holder and self._holder[0] == os.getpid():
+                running = self._holder[1]
+                raise RuntimeError(
+                    f"ks.profile: expected no other recording in this process, found {running!r}; stop that one first"
+                )
+            self._holder = (os.getpid(), asking)
+
+    def is_held_by(self, asking: profile) -> bool:
+        return self._holder == (os.getpid(), asking)
+
+    def release(self, asking: profile) -> None:
+        with self._lock:
+            if self.is_held_by(asking):
+                self._holder = None
 
 
-def _unclaim(asking: profile) -> None:
-    global _running
-    with _guard:
-        if _running is asking:
-            _running = None
+_running = _Guard()
 
 
 def _warn(message: str, error: BaseException | None = None) -> None:
@@ -301,8 +310,10 @@ def _warn(message: str, error: BaseException | None = None) -> None:
 def _copy_as(source: Path, target: Path) -> None:
     import gzip
 
-    opened = gzip.open(source, "rb") if source.suffix == ".gz" else source.open("rb")
-    with opened as content, gzip.open(target, "wb") if target.suffix == ".gz" else target.open("wb") as out:
+    def opened(path: Path, mode: str) -> Any:
+        return gzip.open(path, mode) if path.suffix == ".gz" else path.open(mode)
+
+    with opened(source, "rb") as content, opened(target, "wb") as out:
         shutil.copyfileobj(content, out)
 
 
@@ -320,13 +331,14 @@ class _Observer:
     def start(self) -> None:
         from torch.profiler import ExecutionTraceObserver
 
-        assert self.folder is not None
+        if self.folder is None:
+            return
         self._path = self.folder.temporary("et.json")
         self._torch = ExecutionTraceObserver()
         self._torch.register_callback(str(self._path))
         if not self._path.exists():  # torch says that it has registered; the file tells whether it has
             _warn("ks.profile: no Execution Trace: another ExecutionTraceObserver is registered in this process")
-            self._torch._registered = False  # or it would take the other one away when it is deleted
+            self._torch._registered = False  # noqa: SLF001 - or it takes the other one away when it is deleted
             self._torch = self._path = None
             return
         self._torch.start()
@@ -345,7 +357,7 @@ class _Observer:
     def cleanup(self) -> None:
         try:
             self.stop()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
             _warn("ks.profile: the Execution Trace could not be finished", error)
 
     unregister_callback = cleanup  # what torch 2.1 calls where later versions call cleanup
@@ -388,10 +400,15 @@ def _torch_profile(**options: Any) -> Any:
 
 def _refuse_a_second_profiler() -> None:
     """Torch would cancel the one that is running, and say so only on the standard error."""
-    import torch
-
-    if torch.autograd._profiler_enabled():
+    if _is_profiling():
         raise RuntimeError("ks.profile: expected no running profiler, found one of torch; stop that one first")
+
+
+def _is_profiling() -> bool:
+    from torch import autograd
+
+    ask: Any = getattr(autograd, "_profiler_enabled", None)  # torch has no public way to ask
+    return ask is not None and bool(ask())
 
 
 def _preset_metadata(profiler: Any, *, rank: int | None) -> None:
@@ -407,11 +424,9 @@ def _preset_metadata(profiler: Any, *, rank: int | None) -> None:
 
 def _stop_torch(profiler: Any) -> None:
     """Stops a torch profiler that an error left running; one that is stopped already raises, or does nothing."""
-    import torch
-
     if annotation := getattr(profiler, "step_rec_fn", None):
         profiler.step_rec_fn = None
         annotation.__exit__(None, None, None)
     inner = getattr(profiler, "profiler", None)
-    if inner is not None and torch.autograd._profiler_enabled():
+    if inner is not None and _is_profiling():
         inner.__exit__(None, None, None)

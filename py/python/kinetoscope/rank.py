@@ -9,7 +9,7 @@ _ENVIRONMENT = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
 def current_rank() -> int:
-    """The rank that torch.distributed has, else the one the launcher (torchrun, SLURM, MPI) put in the environment, else 0."""
+    """The rank that torch.distributed has, else the one that torchrun, SLURM or MPI put in the environment, else 0."""
     rank = _distributed_rank()
     return rank if rank is not None else _environment_rank()
 

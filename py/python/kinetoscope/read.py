@@ -19,34 +19,39 @@ def read(source: Source, et: Source | Literal[False] | None = None, *, max_bytes
     """Reads a Kineto trace and the Execution Trace recorded with it, plain or gzip, and links them.
 
     `et` is the Execution Trace; by default the one beside a `source` that is a path, found by its name
-    (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`, `x_trace.json` and `x_et.json`);
-    False for none. `source` may also be an Execution Trace alone.
+    (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`, `x_trace.json` and
+    `x_et.json`); False for none. `source` may also be an Execution Trace alone.
 
     TraceError says what was expected, what was found, and where; `max_bytes` bounds the size of each file after
-    decompression, and a larger one is a TraceError too. OSError when a file cannot be opened. Defects that a trace can be read in
-    spite of are in `Trace.health`.
+    decompression, and a larger one is a TraceError too. OSError when a file cannot be opened. Defects that a trace can
+    be read in spite of are in `Trace.health`.
     """
     if isinstance(source, (str, os.PathLike)):
-        return _read_path(Path(source), et, max_bytes)
-    execution = _content(et) if et else None
-    native = _native.Trace.read(
-        _content(source),
-        execution,
-        kineto_name=_name(source),
-        execution_name=_name(et) if et else None,
-        max_bytes=max_bytes,
-    )
-    return Trace(native, _name(source))
+        path = Path(source)
+        _refuse_folder(path)
+        if et is None:
+            return _read_found(path, execution_beside(path) if path.exists() else None, max_bytes)
+        if et is False:
+            return _read_paths(path, None, max_bytes)
+        if isinstance(et, (str, os.PathLike)):
+            return _read_paths(path, Path(et), max_bytes)
+    return _read_contents(source, et or None, max_bytes)
 
 
-def _read_path(path: Path, et: Source | Literal[False] | None, max_bytes: int | None) -> Trace:
+def _refuse_folder(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
-    if et is None:
-        return _read_found(path, execution_beside(path) if path.exists() else None, max_bytes)
-    if et and not isinstance(et, (str, os.PathLike)):
-        return read(path.read_bytes(), et, max_bytes=max_bytes)
-    return _read_paths(path, Path(et) if et else None, max_bytes)
+
+
+def _read_contents(source: Source, et: Source | None, max_bytes: int | None) -> Trace:
+    native = _native.Trace.read(
+        _content(source),
+        None if et is None else _content(et),
+        kineto_name=_name(source),
+        execution_name=None if et is None else _name(et),
+        max_bytes=max_bytes,
+    )
+    return Trace(native, _name(source), None if et is None else _name(et))
 
 
 def _read_found(path: Path, execution: Path | None, max_bytes: int | None) -> Trace:

@@ -31,7 +31,7 @@ class Recording(NamedTuple):
 
 
 def file_names(rank: int, cycle: int, *, compress: bool) -> tuple[str, str]:
-    """Names of the Kineto trace and of the Execution Trace. Cycles after the first carry their number after the rank."""
+    """Names of the Kineto trace and the Execution Trace; cycles after the first have their number after the rank."""
     stem = str(rank) if cycle == 0 else f"{rank}.{cycle}"
     suffix = ".json.gz" if compress else ".json"
     return f"kineto_trace_{stem}{suffix}", f"torch_et_{stem}{suffix}"
@@ -89,15 +89,15 @@ class RecordingFolder:
 
     def _place(self, source: Path, name: str) -> Path:
         target = self.path / name
-        os.replace(source, target)
+        source.replace(target)
         return target
 
     def _remove_stale(self, rank: int) -> None:
         """A pair left by an earlier run would be read as a cycle of this one, or paired with its trace."""
-        for name in os.listdir(self.path):
-            if name not in self._published and _is_recording_of(name, rank):
+        for path in list(self.path.iterdir()):
+            if path.name not in self._published and _is_recording_of(path.name, rank):
                 with contextlib.suppress(OSError):
-                    (self.path / name).unlink()
+                    path.unlink()
 
     def close(self) -> None:
         """Removes the unfinished files. Never raises."""
@@ -120,10 +120,13 @@ def _rename_inside(source: Path, final: Path) -> None:
 
 
 def _compressed(source: Path) -> Path:
-    """Deflates a file beside itself and removes the original; without name and time in the header, so equal bytes stay equal."""
+    """Deflates a file beside itself and removes the original. Equal bytes stay equal: the header has no name."""
     target = source.with_name(source.name + ".gz")
-    with source.open("rb") as plain, target.open("wb") as raw:
-        with gzip.GzipFile("", "wb", _COMPRESS_LEVEL, raw, 0) as packed:
-            shutil.copyfileobj(plain, packed, 1 << 20)
+    with (
+        source.open("rb") as plain,
+        target.open("wb") as raw,
+        gzip.GzipFile("", "wb", _COMPRESS_LEVEL, raw, 0) as packed,
+    ):
+        shutil.copyfileobj(plain, packed, 1 << 20)
     source.unlink()
     return target

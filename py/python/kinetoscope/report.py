@@ -28,7 +28,10 @@ body{margin:24px;background:Canvas}
 .ks{max-width:none}
 h1.ks-title{font-size:18px}
 #ks-timeline{margin:0 0 16px}
-@media (prefers-color-scheme:dark){.ks{--ks-fg:#e6e9ec;--ks-dim:#9aa4af;--ks-line:#3a424b;--ks-card:#22272d}body{background:#14181c}}
+@media (prefers-color-scheme:dark){
+body{background:#14181c}
+.ks{--ks-fg:#e6e9ec;--ks-dim:#9aa4af;--ks-line:#3a424b;--ks-card:#22272d}
+}
 """
 
 
@@ -62,7 +65,8 @@ def _body(trace: Trace, summary: Summary) -> str:
     return (
         f"{html.heading(summary, 'h1')}"
         f"<div id='ks-timeline'>{picture}</div>"
-        f"<noscript><p class='ks-note'>Scripts are off: the picture above stands for the timeline. All else is here.</p></noscript>"
+        "<noscript><p class='ks-note'>Scripts are off: the picture above stands for the timeline. All else is here."
+        "</p></noscript>"
         f"{html.tables(summary, _ROWS)}{_provenance(trace)}"
     )
 
@@ -101,7 +105,8 @@ def _policy(script: str, style: str) -> str:
     """
     return (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
-        f"style-src '{_digest(style)}'; style-src-attr 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"style-src '{_digest(style)}'; style-src-attr 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -110,7 +115,7 @@ def _digest(content: str) -> str:
 
 
 def _script(code: str) -> str:
-    """What could end the element, or keep it from ending, written otherwise: the same in strings, patterns and templates."""
+    """What could end the element, or keep it from ending, written so that strings and patterns stay equal."""
     return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kinetoscope._native import TraceError
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kinetoscope import _native
 
 _ALIGNMENT = 8
-_FORMATS = {"f64": "d", "u32": "I", "u8": "B"}
+_FORMATS: dict[str, Literal["d", "I", "B"]] = {"f64": "d", "u32": "I", "u8": "B"}
 _SIZES = {"f64": 8, "u32": 4, "u8": 1}
 
 
@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
     data: dict[str, Any]
     """The header's data: numbers in ns since the trace's start, exact integers as text."""
-    columns: dict[str, memoryview]
+    columns: dict[str, memoryview[Any]]
     """Columns by name: memoryviews of format `d`, `I` or `B`, which numpy takes without a copy."""
 
 
@@ -40,7 +40,8 @@ def decoded(response: bytes) -> Answer:
     return Answer(header.get("data", {}), columns)
 
 
-def _view(content: memoryview, column: dict[str, Any]) -> memoryview:
+def _view(content: memoryview[int], column: dict[str, Any]) -> memoryview[Any]:
     start = column["offset"]
     stop = start + column["length"] * _SIZES[column["type"]]
-    return content[start:stop].cast(_FORMATS[column["type"]])
+    view: Any = content[start:stop].cast(_FORMATS[column["type"]])
+    return view

@@ -85,10 +85,11 @@ def _device_card(device: Row) -> Card:
 
 class _Column(NamedTuple):
     title: str
-    cell: Callable[[Row], str]
+    key: str
+    words: Callable[[Any], str]
     is_number: bool = True
-    is_needed: Callable[[Row], bool] = lambda _: True
-    """Whether a row has something to say in this column; it is left out when none has."""
+    is_optional: bool = False
+    """Left out when it holds nothing but zeros."""
 
 
 class _Layout(NamedTuple):
@@ -100,19 +101,23 @@ class _Layout(NamedTuple):
 
 
 def _word(title: str, key: str) -> _Column:
-    return _Column(title, lambda row: "" if row[key] is None else str(row[key]), is_number=False)
+    return _Column(title, key, str, is_number=False)
 
 
 def _count(title: str, key: str) -> _Column:
-    return _Column(title, lambda row: text.count(row[key]))
+    return _Column(title, key, text.count)
 
 
 def _time(title: str, key: str) -> _Column:
-    return _Column(title, lambda row: text.duration(row[key]))
+    return _Column(title, key, text.duration)
 
 
 def _device_time(title: str, key: str) -> _Column:
-    return _Column(title, lambda row: text.duration(row[key]), is_needed=lambda row: row[key] != 0)
+    return _Column(title, key, text.duration, is_optional=True)
+
+
+def _share(number: float) -> str:
+    return text.share(number, 1)
 
 
 _LAYOUTS = (
@@ -149,7 +154,7 @@ _LAYOUTS = (
             _time("total", "total_ns"),
             _time("mean", "mean_ns"),
             _time("longest", "max_ns"),
-            _Column("share", lambda row: text.share(row["share"], 1)),
+            _Column("share", "share", _share),
         ),
         "num_kernels",
     ),
@@ -159,12 +164,12 @@ _LAYOUTS = (
 
 def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     rows: list[Row] = data[layout.key]
-    columns = [column for column in layout.columns if any(column.is_needed(row) for row in rows)]
+    columns = [column for column in layout.columns if not column.is_optional or any(row[column.key] for row in rows)]
     num_rows = data[layout.count_key] if layout.count_key else len(rows)
     return Section(
         title=layout.title,
         header=[column.title for column in columns],
-        rows=[[column.cell(row) for column in columns] for row in rows[:limit]],
+        rows=[[column.words(row[column.key]) for column in columns] for row in rows[:limit]],
         numbers=[column.is_number for column in columns],
         left_out=num_rows - len(rows[:limit]),
     )

@@ -21,7 +21,7 @@ _HTML_CELL_WIDTH = 120
 
 
 class Table:
-    """Columns with names. Anything that reads the Arrow PyCapsule interface takes it as it is, without a copy of it here.
+    """Columns with names. Anything that reads the Arrow PyCapsule interface takes it as it is.
 
     ::
 
@@ -37,7 +37,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """What one row is, in the plural: `events`, `nodes` …"""
+        """What the rows are: `events`, `nodes` and so on."""
         return self._native.name
 
     @property
@@ -61,7 +61,7 @@ class Table:
         return Table(self._native.select(list(columns)))
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[tuple[Any, ...]]:
-        """Rows `start` to `stop` (not included) as Python values, one tuple per row. For a look, not for work on many."""
+        """Rows `start` to `stop` (not included) as Python values, a tuple each. For a look, not for work on many."""
         return self._native.rows(start, len(self) if stop is None else stop)
 
     def to_arrow(self) -> pyarrow.Table:
@@ -130,7 +130,8 @@ def _numeric(rows: list[tuple[Any, ...]], num_columns: int) -> list[bool]:
     return [any(isinstance(row[index], (int, float)) for row in rows) for index in range(num_columns)]
 
 
-def _series(column: pyarrow.ChunkedArray) -> pandas.Series[Any]:
+def _series(column: Any) -> Any:
+    """A column of pyarrow as one of pandas."""
     import pandas
     import pyarrow
 

@@ -30,7 +30,7 @@ def share(part: float | None, whole: float | None) -> str:
     if part is None or not whole:
         return "–"
     percent = 100 * part / whole
-    return f"{percent:.1f} %" if percent < 99.95 else f"{percent:.0f} %"
+    return f"{percent:.1f} %".replace("100.0", "100")
 
 
 def plural(number: int, noun: str) -> str:
@@ -39,7 +39,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control and direction characters written as escapes: a name from a trace must not steer a terminal."""
+    """The text with control characters written as escapes: a name from a trace must not steer a terminal."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

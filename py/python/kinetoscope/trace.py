@@ -42,7 +42,7 @@ class Trace:
 
     @cached_property
     def events(self) -> Table:
-        """What has a duration: complete events (`ph` X) and pairs of begin and end. One row each, in the file's order."""
+        """What has a duration: complete events (`ph` X), and pairs of begin and end. In the file's order."""
         return self.table("events")
 
     @cached_property

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,13 +96,13 @@ class TraceSet:
 def read_dir(folder: str | os.PathLike[str], *, max_bytes: int | None = None) -> TraceSet:
     """Reads all traces of a folder: the files of `ks.profile`, of `tensorboard_trace_handler`, HTA, Chakra and PARAM.
 
-    The rank is the one in the file (`distributedInfo`), else the one in its name. Two files of one rank are both kept. A file
-    that is no trace is passed over, with a note. OSError when the folder cannot be listed; TraceError when no file of it is a trace.
-    `max_bytes` bounds the size of each file after decompression.
+    The rank is the one in the file (`distributedInfo`), else the one in its name. Two files of one rank are both kept.
+    A file that is no trace is passed over, with a note. `max_bytes` bounds the size of each file after decompression.
+    OSError when the folder cannot be listed; TraceError when no file of it is a trace.
     """
     found = find(folder)
     with ThreadPoolExecutor(_THREADS) as threads:  # reading lets go of the interpreter's lock
-        results = list(threads.map(lambda pair: _read_pair(pair, max_bytes), found.pairs))
+        results = list(threads.map(_read_pair, found.pairs, repeat(max_bytes)))
     members = [member for member, _ in results if member]
     notes = [note for _, note in results if note]
     notes += [f"{path.name}: passed over, it is there compressed, too" for path in found.copies]
@@ -112,7 +113,7 @@ def read_dir(folder: str | os.PathLike[str], *, max_bytes: int | None = None) ->
 
 
 def _read_pair(pair: Pair, max_bytes: int | None) -> tuple[Member | None, str | None]:
-    """The trace of a pair, and what is to be said about it: an unreadable Execution Trace does not cost the Kineto trace."""
+    """The trace of a pair, and what is to be said about it. The Kineto trace is read even when the other cannot be."""
     try:
         return _member(pair, max_bytes), None
     except (_native.TraceError, OSError) as error:

@@ -19,8 +19,8 @@ _CHUNK_BYTES = 1_000_000  # servers close the socket on large messages
 class Timeline(anywidget.AnyWidget):
     """The interactive timeline of a trace.
 
-    All answers come from the core in the browser; the trace goes there once, as binary messages, and is never saved with the
-    notebook. `selection` and `range` follow what is chosen in it; `goto` and `show` move it.
+    All answers come from the core in the browser; the trace goes there once, as binary messages, and is never saved
+    with the notebook. `selection` and `range` follow what is chosen in it; `goto` and `show` move it.
     """
 
     _esm = traitlets.Unicode(asset("widget.js").decode()).tag(sync=True)
@@ -78,7 +78,7 @@ class Timeline(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        data, metadata = bundle
         data["text/html"] = self._trace._repr_html_()
         data["text/plain"] = repr(self._trace)
         return data, metadata
