@@ -15,7 +15,7 @@ const MAX_LANES: usize = 6;
 /// Columns of the picture; more would not be seen at this size and would make the page heavy.
 const COLUMNS: u32 = 360;
 
-/// Draws each track's first lanes over the whole time of the trace. Colours come from CSS variables, with defaults.
+/// Draws each track's first lanes over the whole time of the trace.
 pub(super) fn draw(session: &Session, width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
     let order = display_order(session);
@@ -54,7 +54,7 @@ fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width
     }
     for (kind, path) in EventKind::ALL.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
         let (name, colour) = (kind.name(), colour(*kind));
-        let _ = write!(out, "<path fill=\"{colour}\" style=\"fill:var(--ks-{name},{colour})\" d=\"{path}\"/>");
+        let _ = write!(out, "<path class=\"ks-kind-{name}\" fill=\"{colour}\" d=\"{path}\"/>");
     }
     bottom
 }
@@ -85,18 +85,18 @@ fn escape(text: &str) -> String {
     })
 }
 
-/// A colour for each kind, told apart by people who see few colours too.
+/// The timeline's colour of each kind; a page may give the class another one.
 fn colour(kind: EventKind) -> &'static str {
     match kind {
-        EventKind::Operator => "#4e79a7",
-        EventKind::Launch => "#b6992d",
-        EventKind::Kernel => "#2a9d8f",
-        EventKind::Copy => "#e76f51",
-        EventKind::Fill => "#f4a261",
-        EventKind::Sync => "#d37295",
-        EventKind::Annotation => "#8e6bbf",
-        EventKind::Python => "#9aa5b1",
-        EventKind::Overhead => "#c0392b",
-        EventKind::Other => "#bab0ac",
+        EventKind::Operator => "#9bc8f0",
+        EventKind::Launch => "#f4bc7e",
+        EventKind::Kernel => "#8bd7ba",
+        EventKind::Copy => "#d5b6f7",
+        EventKind::Fill => "#f6b6d0",
+        EventKind::Sync => "#ed9a8a",
+        EventKind::Annotation => "#b3c9d2",
+        EventKind::Python => "#ded3ab",
+        EventKind::Overhead => "#b9aaa9",
+        EventKind::Other => "#c2c4c8",
     }
 }
