@@ -25,7 +25,7 @@ svg g rect text line path
 """
 _ATTRIBUTES = """
 lang charset http-equiv content name class id scope title type colspan role aria-label
-viewbox width height x y fill d style font-size font-family text-anchor
+viewbox width height x y fill d font-size font-family text-anchor
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,18 @@ def test_the_snapshot_is_sent_when_asked_for(transformer: ks.Trace, sent: list[M
     assert b"".join(bytes(buffer) for _, buffers in sent for buffer in buffers) == transformer.snapshot()
 
 
-def test_no_message_is_large(transformer: ks.Trace, sent: list[Message], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_message_is_large_and_none_is_dropped(
+    transformer: ks.Trace, sent: list[Message], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server lets three million bytes through in three seconds, and drops what is more."""
     content = bytes(range(256)) * 10_000
     monkeypatch.setattr(type(transformer), "snapshot", lambda _: content)
+    started = time.monotonic()
     hear(transformer.timeline(), {"type": "snapshot"})
+    while len(sent) < 3:
+        assert time.monotonic() < started + 10
+        time.sleep(0.01)
+    assert time.monotonic() > started + 1
     assert max(len(buffers[0]) for _, buffers in sent) <= 1_000_000
     assert {content["num_chunks"] for content, _ in sent} == {3}
     assert b"".join(bytes(buffers[0]) for _, buffers in sent) == content

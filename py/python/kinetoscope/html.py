@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH = 160
 
+# Colours are the host's own, lines and cards shades of grey over them: right in every theme of every notebook.
 STYLE = """
-.ks{--ks-fg:var(--jp-content-font-color1,#1b1f24);--ks-dim:var(--jp-content-font-color2,#5d6570);
---ks-line:var(--jp-border-color2,#d8dde3);--ks-card:var(--jp-layout-color2,#f3f5f7);
-color:var(--ks-fg);font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);max-width:1100px}
+.ks{color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));
+font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);max-width:1100px}
 .ks-title{font-size:inherit;font-weight:600;margin:0 0 8px}
 .ks-cards{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 12px;padding:0}
-.ks-card{background:var(--ks-card);border-radius:6px;padding:6px 12px;margin:0}
-.ks-card dt{color:var(--ks-dim);font-size:11px}
+.ks-card{background:rgba(128,128,128,.13);border-radius:6px;padding:6px 12px;margin:0}
+.ks-card dt{opacity:.72;font-size:11px;font-weight:400}
 .ks-card dd{margin:0;font-size:16px;font-variant-numeric:tabular-nums}
 .ks-picture{margin:0 0 12px;overflow-x:auto}.ks-picture svg{max-width:100%;height:auto}
 .ks-sections{display:flex;flex-wrap:wrap;gap:4px 32px;align-items:flex-start}
 .ks table{border-collapse:collapse;margin:0 0 16px;font-size:12px;font-variant-numeric:tabular-nums}
-.ks caption{text-align:left;font-weight:600;padding:4px 0;color:var(--ks-fg)}
-.ks th,.ks td{text-align:left;padding:2px 12px 2px 0;border-bottom:1px solid var(--ks-line);vertical-align:top;
-max-width:52em;overflow-wrap:anywhere;white-space:normal}
-.ks th{color:var(--ks-dim);font-weight:500}
+.ks caption{text-align:left;font-weight:600;padding:4px 0;color:inherit}
+.ks th,.ks td{text-align:left;padding:2px 12px 2px 0;border:0;border-bottom:1px solid rgba(128,128,128,.28);
+vertical-align:top;max-width:52em;overflow-wrap:anywhere;white-space:normal;background:none}
+.ks th{font-weight:400}
+.ks th,.ks-note{color:inherit;opacity:.72}
 .ks .ks-number{text-align:right;white-space:nowrap}
-.ks-note{color:var(--ks-dim)}
 """
 
 

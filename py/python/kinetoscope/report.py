@@ -28,10 +28,7 @@ body{margin:24px;background:Canvas}
 .ks{max-width:none}
 h1.ks-title{font-size:18px}
 #ks-timeline{margin:0 0 16px}
-@media (prefers-color-scheme:dark){
-body{background:#14181c}
-.ks{--ks-fg:#e6e9ec;--ks-dim:#9aa4af;--ks-line:#3a424b;--ks-card:#22272d}
-}
+@media (prefers-color-scheme:dark){body{background:#14181c;color:#e6e9ec}}
 """
 
 
@@ -105,8 +102,7 @@ def _policy(script: str, style: str) -> str:
     """
     return (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
-        f"style-src '{_digest(style)}'; style-src-attr 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

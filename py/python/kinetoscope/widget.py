@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _CHUNK_BYTES = 1_000_000  # servers close the socket on large messages
+# A Jupyter server drops messages beyond a million bytes a second, which it counts over three seconds.
+_BURST_BYTES = 2_000_000
+_PAUSE_S = 1.1
 
 
 class Timeline(anywidget.AnyWidget):
@@ -68,9 +73,16 @@ class Timeline(anywidget.AnyWidget):
         except TraceError as error:
             self.send({"type": "error", "message": str(error)})
             return
-        data = memoryview(self._snapshot)
-        chunks = [data[start : start + _CHUNK_BYTES] for start in range(0, len(data), _CHUNK_BYTES)]
+        if len(self._snapshot) <= _BURST_BYTES:
+            self._send_chunks(self._snapshot, pause_s=0)
+        else:
+            Thread(target=self._send_chunks, args=(self._snapshot, _PAUSE_S), daemon=True).start()
+
+    def _send_chunks(self, snapshot: bytes, pause_s: float) -> None:
+        chunks = [snapshot[start : start + _CHUNK_BYTES] for start in range(0, len(snapshot), _CHUNK_BYTES)]
         for index, chunk in enumerate(chunks):
+            if index >= _BURST_BYTES // _CHUNK_BYTES:
+                time.sleep(pause_s)
             self.send({"type": "snapshot", "chunk": index, "num_chunks": len(chunks)}, [chunk])
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
