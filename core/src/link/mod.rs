@@ -4,6 +4,7 @@ mod device_time;
 mod edge;
 mod flow;
 mod iteration;
+mod lane;
 mod launch;
 mod nesting;
 mod record;

@@ -1,7 +1,12 @@
 //! Which event is inside which, and which lane of its track it is drawn in.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::lane::Lanes;
 use crate::id::{OptionalColumn, TrackId};
-use crate::time::{Dur, Ts, add_ns};
+use crate::time::{Dur, add_ns};
 use crate::trace::Trace;
 
 /// Parents, depths and lanes; a row an event unless said otherwise.
@@ -66,13 +71,15 @@ pub(super) fn nest(trace: &Trace) -> Nesting {
     nesting
 }
 
-fn nest_track(trace: &Trace, nesting: &mut Nesting, range: std::ops::Range<usize>, slack: Dur) {
+fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur) {
     let events = &trace.events;
     let mut open: Vec<usize> = Vec::new();
-    let mut lanes = Lanes::default();
-    for at in range {
+    // Events that a longer one with the same parent starts inside of and outlasts.
+    let mut outlasted: FxHashSet<usize> = FxHashSet::default();
+    for at in range.clone() {
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
+        let mut cut_short = Vec::new();
         // An open event that ends before this one can hold nothing that comes later and is not inside this one.
         while let Some(&top) = open.last() {
             let top_end = events.end(top);
@@ -80,78 +87,27 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: std::ops::Range<usize
             if is_around {
                 break;
             }
+            cut_short.extend((top_end > start).then_some(top));
             open.pop();
         }
-        let mut first_lane = 0;
         if let Some(&parent) = open.last() {
             nesting.parent.set(row, parent as u32);
             nesting.depth[row] = nesting.depth[parent] + 1;
             add_ns(&mut nesting.children_ns[parent], events.dur[row].0);
-            first_lane = nesting.lane[parent] + 1;
         }
-        nesting.lane[row] = lanes.place(first_lane, start, end);
+        let is_outlasted = |other: &usize| {
+            events.dur[*other] < events.dur[row] && nesting.parent.get(*other) == nesting.parent.get(row)
+        };
+        outlasted.extend(cut_short.into_iter().filter(is_outlasted));
         open.push(row);
     }
-}
-
-/// Ends of the last events of each lane, in a tree of minima, so that the first free lane is found quickly.
-#[derive(Debug, Default)]
-struct Lanes {
-    /// A complete binary tree: node `i` has children `2i` and `2i + 1`, the lanes are its second half.
-    ends: Vec<Ts>,
-}
-
-const NEVER_USED: Ts = Ts(i64::MIN);
-
-impl Lanes {
-    /// Puts an event into the first lane from `first` on that is free at `start`.
-    fn place(&mut self, first: u32, start: Ts, end: Ts) -> u32 {
-        let lane = loop {
-            match self.find(1, first as usize, start) {
-                Some(lane) => break lane,
-                None => self.grow(),
-            }
-        };
-        let mut node = self.ends.len() / 2 + lane;
-        // An event of no duration still takes its point.
-        self.ends[node] = end.max(start.after(Dur(1)));
-        while node > 1 {
-            node /= 2;
-            self.ends[node] = self.ends[2 * node].min(self.ends[2 * node + 1]);
-        }
-        lane as u32
-    }
-
-    fn num_lanes(&self) -> usize {
-        self.ends.len() / 2
-    }
-
-    /// The first lane under `node`, not before `first`, that is free at `start`.
-    fn find(&self, node: usize, first: usize, start: Ts) -> Option<usize> {
-        let num_lanes = self.num_lanes();
-        if num_lanes == 0 || self.ends[node] > start {
-            return None;
-        }
-        let width = num_lanes >> node.ilog2();
-        let lowest = node * width - num_lanes;
-        if lowest + width <= first {
-            return None;
-        }
-        if width == 1 {
-            return Some(lowest);
-        }
-        self.find(2 * node, first, start).or_else(|| self.find(2 * node + 1, first, start))
-    }
-
-    fn grow(&mut self) {
-        let old = self.num_lanes();
-        let new = (old * 2).max(4);
-        let mut ends = vec![NEVER_USED; new * 2];
-        ends[new..new + old].copy_from_slice(&self.ends[old..]);
-        for node in (1..new).rev() {
-            ends[node] = ends[2 * node].min(ends[2 * node + 1]);
-        }
-        self.ends = ends;
+    let mut lanes = Lanes::default();
+    for at in range {
+        let row = nesting.order[at] as usize;
+        // The lane next to the parent's is left to the longer event, with all that it will hold.
+        let step = if outlasted.contains(&row) { 2 } else { 1 };
+        let first = nesting.parent.get(row).map_or(step - 1, |parent| nesting.lane[parent as usize] + step);
+        nesting.lane[row] = lanes.place(first, events.start[row], events.end(row));
     }
 }
 
@@ -183,6 +139,14 @@ mod tests {
         let (parents, lanes) = nested(&[(0, 10), (5, 10), (6, 3), (11, 3)]);
         assert_eq!(parents, [None, None, Some(1), Some(1)]);
         assert_eq!(lanes, [0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn what_a_longer_event_outlasts_makes_room_for_it() {
+        // A step that starts inside three short frames and goes on after them, with a long frame inside it.
+        let (parents, lanes) = nested(&[(0, 1000), (1, 9), (2, 7), (3, 5), (5, 900), (20, 800)]);
+        assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(0), Some(4)]);
+        assert_eq!(lanes, [0, 2, 3, 4, 1, 2]);
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn group_key(track: &Track) -> (bool, crate::id::StrId) {
 }
 
 /// Tracks that have events, in the order in which they are shown: as the file sorts them, host before devices.
+/// The profiler's own tracks come last.
 pub(super) fn display_order(session: &Session) -> Vec<usize> {
     let trace = &session.linked.trace;
     let mut order: Vec<usize> = (0..trace.tracks.len()).filter(|track| session.lanes.num_lanes(*track) > 0).collect();
@@ -73,9 +74,16 @@ pub(super) fn display_order(session: &Session) -> Vec<usize> {
         let sort_index = process(trace, track).and_then(|process| process.sort_index);
         let place = (sort_index.unwrap_or(i64::MAX), number(track.process), track.process);
         let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), *at);
-        (track.stream.is_some(), place, inside)
+        (is_aside(session, *at), track.stream.is_some(), place, inside)
     });
     order
+}
+
+/// Whether a track tells of the profiler, not of what was profiled: such tracks come last.
+fn is_aside(session: &Session, track: usize) -> bool {
+    let kinds = &session.linked.trace.events.kind;
+    let mut rows = session.linked.links.nesting.track_rows(track.into()).iter();
+    rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
 }
 
 fn process<'a>(trace: &'a Trace, track: &Track) -> Option<&'a Process> {
