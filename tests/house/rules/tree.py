@@ -29,5 +29,5 @@ def under(folder: str, *suffixes: str) -> list[str]:
 
 
 def text(name: str) -> str:
-    """What a file says."""
-    return (ROOT / name).read_text(encoding="utf-8")
+    """What a file says; what is no text in it is replaced."""
+    return (ROOT / name).read_bytes().decode("utf-8", "replace")
