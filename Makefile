@@ -67,7 +67,7 @@ test-web: $(BUNDLE) ## the front-end's tests in node
 	$(NPM) test
 
 test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
-	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST)
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && $(PYTEST)
 
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks
