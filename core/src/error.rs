@@ -39,7 +39,10 @@ impl Error {
     pub fn position(&self) -> Option<&Position> {
         match self.kind() {
             ErrorKind::Malformed { position, .. } | ErrorKind::Unsupported { position, .. } => Some(position),
-            ErrorKind::Limit { .. } | ErrorKind::Snapshot { .. } | ErrorKind::Request { .. } => None,
+            ErrorKind::Unreadable { .. }
+            | ErrorKind::Limit { .. }
+            | ErrorKind::Snapshot { .. }
+            | ErrorKind::Request { .. } => None,
         }
     }
 }
@@ -73,6 +76,12 @@ pub enum ErrorKind {
         found: &'static str,
         /// Where.
         position: Position,
+    },
+    /// The file cannot be read.
+    #[error("expected a readable file, found: {source}")]
+    Unreadable {
+        /// What the system says.
+        source: std::io::Error,
     },
     /// A limit that the caller set was passed.
     #[error("expected at most {limit} {unit}, found more")]

@@ -67,12 +67,19 @@ impl<'a> Text<'a> {
 pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    is_lenient: bool,
 }
 
 impl<'a> Scanner<'a> {
     /// A scanner at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, is_lenient: false }
+    }
+
+    /// A scanner for text whose quotes and backslashes were not escaped: a string ends at the first quote that is
+    /// followed by what can follow a string.
+    pub fn lenient(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, is_lenient: true }
     }
 
     /// Offset of the next byte.
@@ -173,6 +180,13 @@ impl<'a> Scanner<'a> {
                 return Err(Fault::End);
             };
             self.at += offset;
+            if self.is_lenient {
+                escaped |= self.bytes[self.at] == b'\\';
+                if self.bytes[self.at] == b'\\' || !self.can_end_here() {
+                    self.at += 1;
+                    continue;
+                }
+            }
             if self.bytes[self.at] == b'"' {
                 let raw = &self.bytes[start..self.at];
                 self.at += 1;
@@ -180,6 +194,24 @@ impl<'a> Scanner<'a> {
             }
             escaped = true;
             self.at = (self.at + 2).min(self.bytes.len());
+        }
+    }
+
+    /// Whether what follows the quote at the cursor can follow a string: a colon, a closing bracket, or a comma with
+    /// the next value behind it.
+    fn can_end_here(&self) -> bool {
+        let mut ahead = Scanner::new(self.rest(self.at + 1));
+        match ahead.peek() {
+            Some(b':' | b'}' | b']') => true,
+            Some(b',') => {
+                ahead.at += 1;
+                match ahead.peek() {
+                    Some(b'"') => ahead.string().is_ok() && matches!(ahead.peek(), Some(b':' | b',' | b']')),
+                    Some(b'0'..=b'9' | b'-' | b'[' | b'{') => true,
+                    _ => matches!(ahead.word(), b"true" | b"false" | b"null"),
+                }
+            }
+            _ => false,
         }
     }
 
@@ -380,6 +412,20 @@ mod tests {
         let mut array = Scanner::new(b"[]");
         array.enter_array().unwrap();
         assert!(!array.next_element().unwrap());
+    }
+
+    #[test]
+    fn a_lenient_scanner_reads_what_was_not_escaped() {
+        let strings = |text: &'static str| {
+            let mut scanner = Scanner::lenient(text.as_bytes());
+            scanner.enter_object().unwrap();
+            let key = scanner.next_key().unwrap().unwrap().decode_lossy().into_owned();
+            (key, scanner.string().unwrap().decode_lossy().into_owned())
+        };
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(strings(r#"{"name": "say "hi", now", "pid": 1}"#), pair("name", r#"say "hi", now"#));
+        assert_eq!(strings(r#"{"name": "C:\dir\", "pid": 1}"#), pair("name", r"C:\dir\"));
+        assert_eq!(strings(r#"{"name": "plain"}"#), pair("name", "plain"));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //!     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4,
 //!      "args": {"correlation": 7, "device": 0, "stream": 7}}
 //! ]}"#;
-//! let linked = LinkedTrace::new(read(&[Input::new(json)], Limits::default())?);
+//! let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
 //! assert_eq!(linked.links.launch.get(2), Some(1));
 //! assert_eq!(linked.links.operator.get(2), Some(0));
 //! # Ok::<(), kinetoscope::Error>(())

@@ -14,8 +14,10 @@ pub enum WarningKind {
     DamagedCompression,
     /// Text after the end of the document.
     TrailingText,
-    /// An element that is not valid JSON.
+    /// An element that is not valid JSON and is lost.
     MalformedElement,
+    /// An element whose quotes or backslashes were not escaped.
+    RepairedElement,
     /// An element that is not an object, or has no phase.
     NotAnEvent,
     /// Bytes that are not UTF-8.
@@ -71,6 +73,10 @@ impl WarningKind {
             Self::MalformedElement => {
                 ("malformed_element", "an element is not valid JSON: skipped up to the next event")
             }
+            Self::RepairedElement => (
+                "repaired_element",
+                "an element has quotes or backslashes that are not escaped: read as they were meant",
+            ),
             Self::NotAnEvent => ("not_an_event", "an element is no object with a phase: skipped"),
             Self::InvalidUtf8 => ("invalid_utf8", "text is not UTF-8: the bad bytes were replaced"),
             Self::InvalidNumber => ("invalid_number", "a number is none or does not fit: treated as absent"),

@@ -2,7 +2,7 @@
 
 use kinetoscope::{Error, ErrorKind};
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(kinetoscope, TraceError, PyValueError, "A trace cannot be given.");
@@ -15,6 +15,7 @@ pub(crate) fn raised(error: &Error) -> PyErr {
     match error.kind() {
         ErrorKind::Malformed { .. } | ErrorKind::Snapshot { .. } => TraceParseError::new_err(message),
         ErrorKind::Unsupported { .. } => UnsupportedTraceError::new_err(message),
+        ErrorKind::Unreadable { .. } => PyOSError::new_err(message),
         _ => TraceError::new_err(message),
     }
 }

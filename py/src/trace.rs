@@ -1,6 +1,5 @@
 //! A linked trace.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use kinetoscope::analyze::coverage;
@@ -39,7 +38,7 @@ impl Trace {
             let files = [(&kineto, &kineto_name), (&execution, &execution_name)];
             let inputs: Vec<_> =
                 files.into_iter().filter_map(|(bytes, name)| Some(input(bytes.as_ref()?, name.as_deref()))).collect();
-            Self::link(&inputs, max_bytes)
+            Self::link(inputs, max_bytes)
         })
     }
 
@@ -56,10 +55,10 @@ impl Trace {
             let paths: Vec<_> = [&kineto, &execution].into_iter().flatten().collect();
             let mut inputs = Vec::with_capacity(paths.len());
             for path in paths {
-                let bytes = std::fs::read(path).map_err(|error| os_error(&error, path))?;
-                inputs.push(Input { bytes: Cow::Owned(bytes), name: Some(path) });
+                let file = std::fs::File::open(path).map_err(|error| os_error(&error, path))?;
+                inputs.push(Input::stream(file).named(path));
             }
-            Self::link(&inputs, max_bytes)
+            Self::link(inputs, max_bytes)
         })
     }
 
@@ -129,14 +128,14 @@ impl Trace {
         Self { session: Arc::new(Session::new(LinkedTrace::new(trace))) }
     }
 
-    fn link(inputs: &[Input<'_>], max_bytes: Option<u64>) -> PyResult<Self> {
+    fn link(inputs: Vec<Input<'_>>, max_bytes: Option<u64>) -> PyResult<Self> {
         let limits = max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes });
         read(inputs, limits).map(Self::new).map_err(|error| raised(&error))
     }
 }
 
 fn input<'a>(bytes: &'a [u8], name: Option<&'a str>) -> Input<'a> {
-    Input { bytes: Cow::Borrowed(bytes), name }
+    Input { name, ..Input::new(bytes) }
 }
 
 /// Python's own exception for a file that cannot be opened, with its name.

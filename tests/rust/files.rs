@@ -20,7 +20,7 @@ pub(crate) fn pair(folder: &str) -> LinkedTrace {
     let kineto = bytes(&format!("{folder}/kineto_trace_0.json.gz"));
     let execution = bytes(&format!("{folder}/torch_et_0.json.gz"));
     let inputs = [Input::new(&kineto), Input::new(&execution)];
-    LinkedTrace::new(read(&inputs, Limits::default()).expect("a fixture that reads"))
+    LinkedTrace::new(read(inputs, Limits::default()).expect("a fixture that reads"))
 }
 
 /// A session over a fixture.
@@ -30,7 +30,7 @@ pub(crate) fn session(folder: &str) -> Session {
 
 /// The trace of a text.
 pub(crate) fn trace(json: &str) -> Trace {
-    read(&[Input::new(json.as_bytes())], Limits::default()).expect("a trace")
+    read([Input::new(json.as_bytes())], Limits::default()).expect("a trace")
 }
 
 /// A fixture's text, inflated.

@@ -8,7 +8,7 @@ use crate::files;
 
 /// Reads, links, asks and saves, as a host would; the number of events.
 fn exercise(bytes: &[u8]) -> Result<usize, Error> {
-    let session = Session::new(LinkedTrace::new(read(&[Input::new(bytes)], Limits::default())?));
+    let session = Session::new(LinkedTrace::new(read([Input::new(bytes)], Limits::default())?));
     for request in [
         r#"{"type":"overview"}"#,
         r#"{"type":"tiles","tracks":[0,1,2,3,9999],"start":-1e300,"end":1e300,"pixels":7}"#,
@@ -42,7 +42,7 @@ fn a_file_cut_anywhere_gives_what_is_whole() {
         let text = files::text(name);
         let mut last = 0;
         for end in 0..=text.len() {
-            let found = read(&[Input::new(&text[..end])], Limits::default());
+            let found = read([Input::new(&text[..end])], Limits::default());
             let count = found.map_or(0, |trace| trace.events.len() + trace.nodes.len());
             assert!(count >= last, "{name} cut at {end}: {count} after {last}");
             last = count;
@@ -56,14 +56,14 @@ fn gzip_cut_anywhere_does_not_panic() {
     let bytes = files::bytes("hostile/kineto_trace_0.json.gz");
     let whole = exercise(&bytes).unwrap();
     for end in 0..bytes.len() {
-        let found = read(&[Input::new(&bytes[..end])], Limits::default());
+        let found = read([Input::new(&bytes[..end])], Limits::default());
         assert!(found.map_or(0, |trace| trace.events.len()) <= whole);
     }
 }
 
 #[test]
 fn errors_say_expected_found_and_where() {
-    let message = |bytes: &[u8]| read(&[Input::new(bytes).named("x.json")], Limits::default()).unwrap_err().to_string();
+    let message = |bytes: &[u8]| read([Input::new(bytes).named("x.json")], Limits::default()).unwrap_err().to_string();
     insta::assert_snapshot!(message(b""), @"expected a JSON trace, plain or gzip, found an empty file (x.json, byte 0)");
     insta::assert_snapshot!(message(b"<html>"), @"expected a JSON trace, plain or gzip, found an HTML or XML page (x.json, byte 0)");
     insta::assert_snapshot!(message(br#"{"a": 1}"#), @r#"expected an object with `traceEvents` or `nodes`, or an array of events, found an object with ["a"] (x.json, byte 8)"#);
@@ -78,8 +78,66 @@ fn a_gzip_bomb_ends_at_the_limit() {
     encoder.write_all(b"[").unwrap();
     (0..64).for_each(|_| encoder.write_all(&vec![b' '; 1 << 20]).unwrap());
     let bomb = encoder.finish().unwrap();
-    let error = read(&[Input::new(&bomb)], Limits { max_bytes: 1 << 20 }).unwrap_err();
+    let error = read([Input::new(&bomb)], Limits { max_bytes: 1 << 20 }).unwrap_err();
     assert_eq!(error.to_string(), "expected at most 1048576 bytes of decompressed text (max_bytes), found more");
+}
+
+#[test]
+fn quotes_and_backslashes_that_nobody_escaped_are_read_as_meant() {
+    let json = r#"{"traceEvents": [
+        {"ph": "X", "name": "a", "ts": 1, "dur": 1},
+        {"ph": "X", "name": "say "hi", now", "ts": 2, "dur": 1, "args": {"path": "C:\dir", "n": 1}},
+        {"ph": "X", "name": "b", "ts": 3, "dur": 1},
+        {"ph": "X", "name": "lost, "ts": 4, "dur": 1},
+        {"ph": "X", "name": "c "d"", "ts": 5, "dur": 1}
+    ], "rank": 3}"#;
+    let trace = files::trace(json);
+    let names: Vec<_> = (0..trace.events.len()).map(|row| trace.event_name(row)).collect();
+    assert_eq!(names, ["a", r#"say "hi", now"#, "b", r#"c "d""#]);
+    assert_eq!(trace.header_value("rank"), Some(3.into()));
+    assert_eq!(trace.warnings.count(WarningKind::RepairedElement), 2);
+    assert_eq!(trace.warnings.count(WarningKind::MalformedElement), 1);
+    assert_eq!(trace.events.position, [0, 1, 2, 4]);
+}
+
+#[test]
+fn a_malformed_node_does_not_end_the_graph() {
+    let json = r#"{"schema": "1.0.1", "nodes": [
+        {"name": "a", "id": 2, "parent": 1, "inputs": [], "rf_id": 4},
+        {"name": "my "range"", "id": 3, "parent": 1, "inputs": [], "rf_id": 5},
+        {"name": "b", "id": 4, "parent": 1, "inputs": ?, "rf_id": 6},
+        {"name": "c", "id": 5, "parent": 1, "inputs": [], "rf_id": 7}
+    ]}"#;
+    let trace = files::trace(json);
+    let names: Vec<_> = trace.nodes.iter().map(|node| trace.strings.text(node.name)).collect();
+    assert_eq!(names, ["a", r#"my "range""#, "c"]);
+}
+
+/// Gives a text a few bytes at a time, as a slow disk would.
+struct Drip<'a>(&'a [u8], usize);
+
+impl std::io::Read for Drip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..count].copy_from_slice(&self.0[..count]);
+        self.0 = &self.0[count..];
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_stream_gives_the_trace_that_the_bytes_give() {
+    for name in ["transformer_cpu/kineto_trace_0.json.gz", "synthetic_cuda/torch_et_0.json.gz"] {
+        let (packed, plain) = (files::bytes(name), files::text(name));
+        let whole = read([Input::new(&plain)], Limits::default()).unwrap();
+        for (bytes, step) in [(&packed, 1_000), (&plain, 70_001), (&plain, 1 << 22)] {
+            let trace = read([Input::stream(Drip(bytes, step))], Limits::default()).unwrap();
+            assert_eq!(trace.events, whole.events, "{name}");
+            assert_eq!(trace.nodes, whole.nodes, "{name}");
+            assert_eq!(trace.metadata_json(), whole.metadata_json(), "{name}");
+            assert_eq!(trace.warnings, whole.warnings, "{name}");
+        }
+    }
 }
 
 #[test]
@@ -126,7 +184,7 @@ fn defects_are_counted_with_their_place() {
             3,
         ),
         (
-            "malformed_element",
+            "repaired_element",
             1,
             5,
         ),
@@ -152,7 +210,7 @@ fn defects_are_counted_with_their_place() {
         ),
     ]
     "#);
-    assert_eq!(trace.events.len(), 4);
+    assert_eq!(trace.events.len(), 5);
     assert_eq!(trace.warnings.count(WarningKind::UnmatchedEnd), 1);
 }
 

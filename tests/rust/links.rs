@@ -44,7 +44,7 @@ fn record_id_zero_is_none() {
         "inputs": {"values": [], "shapes": [], "types": []}, "outputs": {"values": [], "shapes": [], "types": []},
         "attrs": [{"name": "rf_id", "type": "uint64", "value": 0}]}]}"#;
     let inputs = [kineto, execution].map(|text| kinetoscope::Input::new(text.as_bytes()));
-    let linked = LinkedTrace::new(kinetoscope::read(&inputs, kinetoscope::Limits::default()).unwrap());
+    let linked = LinkedTrace::new(kinetoscope::read(inputs, kinetoscope::Limits::default()).unwrap());
     assert_eq!(linked.trace.nodes.len(), 1);
     assert_eq!(linked.links.record.node_of_event.get(0), None);
 }

@@ -21,8 +21,8 @@ impl Session {
     /// Reads trace files as they are, plain or gzip. Throws `{message, byte, event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
     pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
-        let inputs: Vec<_> = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new).collect();
-        let trace = read(&inputs, Limits::default()).map_err(|error| thrown(&error))?;
+        let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
+        let trace = read(inputs, Limits::default()).map_err(|error| thrown(&error))?;
         Ok(Self(view::Session::new(LinkedTrace::new(trace))))
     }
 

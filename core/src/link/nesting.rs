@@ -122,7 +122,7 @@ mod tests {
             format!(r#"{{"ph":"X","name":"e","pid":1,"tid":1,"ts":{start}.0,"dur":{dur}.0}}"#)
         };
         let json = format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(","));
-        let trace = read(&[Input::new(json.as_bytes())], Limits::default()).unwrap();
+        let trace = read([Input::new(json.as_bytes())], Limits::default()).unwrap();
         let nesting = nest(&trace);
         ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lane)
     }

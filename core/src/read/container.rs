@@ -1,11 +1,11 @@
 //! What the bytes are, whatever the file's name says, and the text inside.
 
-use std::borrow::Cow;
-use std::io::Read as _;
+use std::io::{BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::{Input, Limits};
+use super::window::Window;
+use super::{Input, Limits, Source};
 use crate::error::{Error, ErrorKind, Position};
 
 /// What a file's first bytes say it is.
@@ -67,75 +67,52 @@ pub fn sniff(head: &[u8]) -> Container {
     })
 }
 
-/// The decompressed text of a file.
-pub(super) struct Inflated<'a> {
-    pub(super) text: Cow<'a, [u8]>,
-    /// Whether the stream ended early or failed its check.
-    pub(super) is_damaged: bool,
-}
-
-/// The JSON text of a file, plain or gzip (of any number of members).
-pub(super) fn inflate<'a>(input: &'a Input<'_>, limits: Limits) -> Result<Inflated<'a>, Error> {
-    let inflated = match sniff(&input.bytes) {
-        Container::Gzip => {
-            let inflated = gunzip(&input.bytes, limits)?;
-            reject(sniff(&inflated.text), input)?;
-            inflated
+/// A window on the JSON text of a file, plain or gzip (of any number of members).
+pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error> {
+    let name = input.name;
+    let mut window = match input.source {
+        Source::Bytes(bytes) if sniff(&bytes) == Container::Gzip => {
+            Window::on(Box::new(MultiGzDecoder::new(Cursor::new(bytes))), limits)
         }
-        container => {
-            reject(container, input)?;
-            check_limit(input.bytes.len() as u64, limits)?;
-            Inflated { text: Cow::Borrowed(&input.bytes), is_damaged: false }
+        Source::Bytes(bytes) => Window::over(bytes, limits)?,
+        Source::Stream(mut stream) => {
+            let mut head = Vec::new();
+            stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+            let is_gzip = sniff(&head) == Container::Gzip;
+            let whole = Cursor::new(head).chain(stream);
+            let text: Box<dyn Read + Send> =
+                if is_gzip { Box::new(MultiGzDecoder::new(BufReader::new(whole))) } else { Box::new(whole) };
+            Window::on(text, limits)
         }
     };
-    Ok(match inflated.text {
-        Cow::Borrowed(text) => Inflated { text: Cow::Borrowed(text.strip_prefix(BOM).unwrap_or(text)), ..inflated },
-        Cow::Owned(mut text) => {
-            if text.starts_with(BOM) {
-                text.drain(..BOM.len());
-            }
-            Inflated { text: Cow::Owned(text), ..inflated }
-        }
-    })
+    while (window.text().len() as u64) < HEAD_BYTES && window.fill()? {}
+    reject(sniff(window.text()), name)?;
+    let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
+    window.consume(bom);
+    Ok(window)
 }
 
-fn reject(container: Container, input: &Input<'_>) -> Result<(), Error> {
-    let position = Position { file: input.name.map(Into::into), byte: Some(0), event: None };
+/// As many bytes as are needed to recognise a file.
+const HEAD_BYTES: u64 = 1024;
+
+fn unreadable(source: std::io::Error) -> Error {
+    ErrorKind::Unreadable { source }.into()
+}
+
+fn reject(container: Container, name: Option<&str>) -> Result<(), Error> {
+    let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
     let expected = "a JSON trace, plain or gzip";
-    match container {
-        Container::Json => Ok(()),
+    let found = match container {
+        Container::Json => return Ok(()),
         Container::Empty => {
-            Err(ErrorKind::Malformed { expected, found: String::from("an empty file"), position }.into())
+            let found = String::from("an empty file");
+            return Err(ErrorKind::Malformed { expected, found, position }.into());
         }
-        Container::Gzip => Err(ErrorKind::Unsupported { expected, found: "gzip inside gzip", position }.into()),
-        Container::Snapshot => {
-            Err(ErrorKind::Unsupported { expected, found: "a kinetoscope snapshot", position }.into())
-        }
-        Container::Other(found) => Err(ErrorKind::Unsupported { expected, found, position }.into()),
-    }
-}
-
-fn check_limit(num_bytes: u64, limits: Limits) -> Result<(), Error> {
-    if num_bytes > limits.max_bytes {
-        return Err(ErrorKind::Limit { unit: "bytes of decompressed text (max_bytes)", limit: limits.max_bytes }.into());
-    }
-    Ok(())
-}
-
-fn gunzip(bytes: &[u8], limits: Limits) -> Result<Inflated<'static>, Error> {
-    let mut text = Vec::with_capacity(expected_size(bytes, limits));
-    // One byte more than allowed, so that passing the limit can be told from reaching it.
-    let mut decoder = MultiGzDecoder::new(bytes).take(limits.max_bytes.saturating_add(1));
-    let is_damaged = decoder.read_to_end(&mut text).is_err();
-    check_limit(text.len() as u64, limits)?;
-    Ok(Inflated { text: Cow::Owned(text), is_damaged })
-}
-
-/// The size that a gzip file claims in its last four bytes, believed only as far as deflate can compress.
-fn expected_size(bytes: &[u8], limits: Limits) -> usize {
-    let claimed = bytes.last_chunk::<4>().map_or(0, |tail| u64::from(u32::from_le_bytes(*tail)));
-    let believable = (bytes.len() as u64).saturating_mul(64);
-    claimed.min(believable).min(limits.max_bytes) as usize + 1
+        Container::Gzip => "gzip inside gzip",
+        Container::Snapshot => "a kinetoscope snapshot",
+        Container::Other(found) => found,
+    };
+    Err(ErrorKind::Unsupported { expected, found, position }.into())
 }
 
 #[cfg(test)]

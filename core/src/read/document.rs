@@ -3,149 +3,155 @@
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::element::Element;
+use super::section::{Section, Tally, read_section};
+use super::window::Window;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
-use crate::json::{Fault, Scanner};
+use crate::json::{Fault, Scanner, Text};
 use crate::warning::WarningKind;
 
 /// Reads one document into the builder.
-pub(super) fn read_document(text: &[u8], file: Option<Arc<str>>, builder: &mut Builder) -> Result<(), Error> {
+pub(super) fn read_document(window: Window<'_>, file: Option<Arc<str>>, builder: &mut Builder) -> Result<(), Error> {
     builder.file = file;
-    let mut document = Document { scanner: Scanner::new(text), builder, header: Vec::new(), found: Found::default() };
-    let outcome = match document.scanner.peek() {
-        Some(b'[') => document.read_events(),
-        _ => document.read_object(),
-    };
+    let mut document = Document { window, builder, header: Vec::new(), events: None, nodes: None };
+    let outcome = document.read();
     document.conclude(outcome)
 }
 
-/// What has been found in the document so far.
-#[derive(Debug, Default)]
-struct Found {
-    events: Option<u64>,
-    nodes: Option<u64>,
-    skipped: u64,
-}
-
 struct Document<'a, 'b> {
-    scanner: Scanner<'a>,
+    window: Window<'a>,
     builder: &'b mut Builder,
     header: Vec<(StrId, StrId)>,
-    found: Found,
+    events: Option<Tally>,
+    nodes: Option<Tally>,
 }
 
+/// Why a document could not be read to its end.
+enum Stop {
+    /// Its text.
+    Fault(Fault),
+    /// Its file, or a limit.
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// A key of the header, and the first byte of its value.
+struct Key {
+    raw: Vec<u8>,
+    escaped: bool,
+    opens: u8,
+}
+
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method fits one lifetime, the closure fits all")]
 impl Document<'_, '_> {
-    fn read_object(&mut self) -> Result<(), Fault> {
-        self.scanner.enter_object()?;
-        while let Some(key) = self.scanner.next_key()? {
-            let is_array = self.scanner.peek() == Some(b'[');
-            match key.raw {
-                b"traceEvents" if is_array => self.read_events()?,
-                b"nodes" if is_array => self.read_nodes()?,
-                _ => {
-                    let value = self.scanner.skip_value()?;
-                    let (key, value) = (self.builder.intern(key), self.builder.intern_json(value));
-                    if let Some(entry) = self.header.iter_mut().find(|(other, _)| *other == key) {
-                        entry.1 = value;
-                        self.warn(WarningKind::DuplicateKey);
-                    } else {
-                        self.header.push((key, value));
+    fn read(&mut self) -> Result<(), Stop> {
+        let first = self.unit(|scanner| scanner.peek().ok_or(Fault::End))?;
+        if first == b'[' {
+            return self.read_section(Section::Events);
+        }
+        self.unit(|scanner| scanner.enter_object())?;
+        while let Some(key) = self.unit(read_key)? {
+            match key.raw.as_slice() {
+                b"traceEvents" if key.opens == b'[' => self.read_section(Section::Events)?,
+                b"nodes" if key.opens == b'[' => self.read_section(Section::Nodes)?,
+                _ => self.read_header(&key)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one piece of the text, with as much of it in the window as it takes.
+    fn unit<T>(&mut self, read: impl Fn(&mut Scanner<'_>) -> Result<T, Fault>) -> Result<T, Stop> {
+        loop {
+            let mut scanner = Scanner::new(self.window.text());
+            let outcome = read(&mut scanner);
+            // What ends with the window may go on behind it.
+            let is_certain = scanner.peek().is_some() || self.window.is_last();
+            match outcome {
+                Ok(value) if is_certain => {
+                    let done = scanner.at();
+                    self.window.consume(done);
+                    return Ok(value);
+                }
+                Err(Fault::Unexpected) => return Err(Stop::Fault(Fault::Unexpected)),
+                Ok(_) | Err(Fault::End) => {
+                    if !self.window.fill()? && outcome.is_err() {
+                        return Err(Stop::Fault(Fault::End));
                     }
                 }
             }
         }
-        Ok(())
     }
 
-    fn read_events(&mut self) -> Result<(), Fault> {
-        let mut element = Element::default();
-        let mut position = self.found.events.unwrap_or(0);
-        self.found.events = Some(position);
-        self.scanner.enter_array()?;
-        while self.scanner.next_element()? {
-            let start = self.scanner.at();
-            self.builder.position = position as u32;
-            self.builder.byte = start as u64;
-            if self.scanner.peek() == Some(b'{') {
-                match element.scan(&mut self.scanner) {
-                    Ok(()) => self.builder.push(&element),
-                    Err(Fault::End) => return Err(Fault::End),
-                    Err(Fault::Unexpected) => self.recover(start)?,
-                }
-            } else if self.scanner.skip_value().is_ok() {
-                self.builder.warn(WarningKind::NotAnEvent);
-                self.found.skipped += 1;
-            } else {
-                self.recover(start)?;
+    fn read_section(&mut self, section: Section) -> Result<(), Stop> {
+        self.unit(|scanner| scanner.enter_array())?;
+        let tally = read_section(section, &mut self.window, self.builder)?;
+        let is_cut = tally.is_cut;
+        let slot = if section == Section::Events { &mut self.events } else { &mut self.nodes };
+        let total = slot.get_or_insert_default();
+        total.num_elements += tally.num_elements;
+        total.num_skipped += tally.num_skipped;
+        if is_cut { Err(Stop::Fault(Fault::End)) } else { Ok(()) }
+    }
+
+    fn read_header(&mut self, key: &Key) -> Result<(), Stop> {
+        let value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
+        let key = self.builder.intern(Text { raw: &key.raw, escaped: key.escaped });
+        let value = self.builder.intern_json(&value);
+        match self.header.iter_mut().find(|(other, _)| *other == key) {
+            Some(entry) => {
+                entry.1 = value;
+                self.warn(WarningKind::DuplicateKey);
             }
-            position += 1;
-            self.found.events = Some(position);
+            None => self.header.push((key, value)),
         }
         Ok(())
     }
 
-    /// After a malformed element, continues at the next one that opens with a phase, as `PyTorch` writes them.
-    fn recover(&mut self, start: usize) -> Result<(), Fault> {
-        self.builder.warn(WarningKind::MalformedElement);
-        self.found.skipped += 1;
-        let from = self.scanner.at().max(start + 1);
-        let rest = self.scanner.rest(from);
-        let mut at = 0;
-        while let Some(offset) = memchr::memmem::find(&rest[at..], b"\"ph\"") {
-            at += offset;
-            let before = rest[..at].trim_ascii_end();
-            if before.ends_with(b"{") {
-                self.scanner.seek(from + before.len() - 1);
-                return Ok(());
-            }
-            at += 1;
-        }
-        self.scanner.seek(from + rest.len());
-        Err(Fault::End)
-    }
-
-    fn read_nodes(&mut self) -> Result<(), Fault> {
-        let mut count = self.found.nodes.unwrap_or(0);
-        self.found.nodes = Some(count);
-        self.scanner.enter_array()?;
-        while self.scanner.next_element()? {
-            self.builder.position = count as u32;
-            self.builder.byte = self.scanner.at() as u64;
-            self.builder.read_node(&mut self.scanner)?;
-            count += 1;
-            self.found.nodes = Some(count);
-        }
-        Ok(())
+    fn position(&self) -> Position {
+        let event = self.events.as_ref().or(self.nodes.as_ref()).map(|tally| tally.num_elements);
+        Position { file: self.builder.file.clone(), byte: Some(self.window.offset()), event }
     }
 
     fn warn(&mut self, kind: WarningKind) {
-        let (file, byte) = (&self.builder.file, self.scanner.at() as u64);
-        let event = self.found.events;
-        self.builder.trace.warnings.push(kind, || Position { file: file.clone(), byte: Some(byte), event });
+        let position = self.position();
+        self.builder.trace.warnings.push(kind, || position);
     }
 
     /// Decides whether what was found is a trace, and counts how it ended.
-    fn conclude(mut self, outcome: Result<(), Fault>) -> Result<(), Error> {
-        let is_trace = match self.found.events {
-            Some(num_events) => num_events == 0 || self.found.skipped < num_events,
-            None => self.found.nodes.is_some(),
+    fn conclude(mut self, outcome: Result<(), Stop>) -> Result<(), Error> {
+        let fault = match outcome {
+            Ok(()) => None,
+            Err(Stop::Fault(fault)) => Some(fault),
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        if self.window.is_damaged {
+            self.warn(WarningKind::DamagedCompression);
+        }
+        let is_trace = match &self.events {
+            Some(tally) => tally.num_elements == 0 || tally.num_skipped < tally.num_elements,
+            None => self.nodes.is_some(),
         };
         if !is_trace {
-            return Err(self.not_a_trace(outcome));
+            return Err(self.not_a_trace(fault));
         }
-        match outcome {
-            Err(Fault::End) if self.found.events.is_none() => self.warn(WarningKind::UnfinishedExecutionTrace),
-            Err(Fault::End) => self.warn(WarningKind::Truncated),
-            Err(Fault::Unexpected) => self.warn(WarningKind::MalformedElement),
-            Ok(()) if self.scanner.peek().is_some() => self.warn(WarningKind::TrailingText),
-            Ok(()) => {}
+        match fault {
+            Some(Fault::End) if self.events.is_none() => self.warn(WarningKind::UnfinishedExecutionTrace),
+            Some(Fault::End) => self.warn(WarningKind::Truncated),
+            Some(Fault::Unexpected) => self.warn(WarningKind::MalformedElement),
+            None if Scanner::new(self.window.text()).peek().is_some() => self.warn(WarningKind::TrailingText),
+            None => {}
         }
         self.keep_header()
     }
 
     fn keep_header(self) -> Result<(), Error> {
-        let (is_kineto, builder) = (self.found.events.is_some(), self.builder);
+        let (is_kineto, builder) = (self.events.is_some(), self.builder);
         let (is_taken, found) = if is_kineto {
             (&mut builder.has_kineto, "a second Kineto trace")
         } else {
@@ -161,27 +167,29 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    fn not_a_trace(mut self, outcome: Result<(), Fault>) -> Error {
-        let found = match (outcome, self.found.events) {
-            (_, Some(_)) => String::from("an array of other things"),
-            (Err(Fault::End), None) => String::from("the end of the file"),
-            (Err(Fault::Unexpected), None) => match self.scanner.peek() {
-                Some(byte) => format!("the byte {:?}", char::from(byte)),
-                None => String::from("the end of the file"),
-            },
-            (Ok(()), None) => {
+    fn not_a_trace(self, fault: Option<Fault>) -> Error {
+        let next = Scanner::new(self.window.text()).peek();
+        let found = match (fault, next) {
+            _ if self.events.is_some() => String::from("an array of other things"),
+            (None, _) if self.header.is_empty() => String::from("an empty object"),
+            (None, _) => {
                 let strings = &self.builder.trace.strings;
                 let keys: Vec<_> = self.header.iter().take(5).map(|(key, _)| strings.text(*key)).collect();
-                if keys.is_empty() { String::from("an empty object") } else { format!("an object with {keys:?}") }
+                format!("an object with {keys:?}")
             }
+            (Some(Fault::Unexpected), Some(byte)) => format!("the byte {:?}", char::from(byte)),
+            (Some(_), _) => String::from("the end of the file"),
         };
-        let byte = self.scanner.at() as u64;
-        let position = Position { file: self.builder.file.clone(), byte: Some(byte), event: None };
-        ErrorKind::Malformed {
-            expected: "an object with `traceEvents` or `nodes`, or an array of events",
-            found,
-            position,
-        }
-        .into()
+        let unread = if fault == Some(Fault::End) { self.window.text().len() as u64 } else { 0 };
+        let byte = Some(self.window.offset() + unread);
+        let position = Position { event: None, byte, ..self.position() };
+        let expected = "an object with `traceEvents` or `nodes`, or an array of events";
+        ErrorKind::Malformed { expected, found, position }.into()
     }
+}
+
+fn read_key(scanner: &mut Scanner<'_>) -> Result<Option<Key>, Fault> {
+    let Some(key) = scanner.next_key()? else { return Ok(None) };
+    let opens = scanner.peek().ok_or(Fault::End)?;
+    Ok(Some(Key { raw: key.raw.to_vec(), escaped: key.escaped, opens }))
 }

@@ -7,34 +7,48 @@ mod document;
 mod element;
 mod execution;
 mod pairs;
+mod section;
 pub mod snapshot;
 mod tracks;
+mod window;
 
 use std::borrow::Cow;
+use std::io::Read;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Position};
+use crate::error::Error;
 use crate::trace::Trace;
-use crate::warning::WarningKind;
 use builder::Builder;
 pub use container::{Container, sniff};
 
-/// One file's bytes, plain or compressed.
-#[derive(Debug, Clone)]
+/// One file, plain or compressed.
 pub struct Input<'a> {
-    /// The bytes.
-    pub bytes: Cow<'a, [u8]>,
+    /// What is in it.
+    pub source: Source<'a>,
     /// A name for messages.
     pub name: Option<&'a str>,
 }
 
+/// Where a file's bytes are.
+pub enum Source<'a> {
+    /// In memory.
+    Bytes(Cow<'a, [u8]>),
+    /// Still to be read; only a small part is in memory at a time.
+    Stream(Box<dyn Read + Send + 'a>),
+}
+
 impl<'a> Input<'a> {
-    /// Bytes without a name.
+    /// Bytes in memory, without a name.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes: Cow::Borrowed(bytes), name: None }
+        Self { source: Source::Bytes(Cow::Borrowed(bytes)), name: None }
     }
 
-    /// The same bytes with a name for messages.
+    /// Bytes that are still to be read, without a name.
+    pub fn stream(stream: impl Read + Send + 'a) -> Self {
+        Self { source: Source::Stream(Box::new(stream)), name: None }
+    }
+
+    /// The same with a name for messages.
     #[must_use]
     pub fn named(self, name: &'a str) -> Self {
         Self { name: Some(name), ..self }
@@ -65,25 +79,16 @@ impl Default for Limits {
 /// ```
 /// use kinetoscope::{Input, Limits, read};
 /// let json = br#"{"traceEvents": [{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]}"#;
-/// let trace = read(&[Input::new(json)], Limits::default())?;
+/// let trace = read([Input::new(json)], Limits::default())?;
 /// assert_eq!(trace.events.start[0].0, 5_100);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn read(inputs: &[Input<'_>], limits: Limits) -> Result<Trace, Error> {
+pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> Result<Trace, Error> {
     let mut builder = Builder::default();
     for input in inputs {
         let file = input.name.map(Arc::from);
-        let inflated = container::inflate(input, limits)?;
-        if inflated.is_damaged {
-            let position = || Position { file: file.clone(), byte: Some(inflated.text.len() as u64), event: None };
-            builder.trace.warnings.push(WarningKind::DamagedCompression, position);
-        }
-        document::read_document(&inflated.text, file, &mut builder)?;
-    }
-    if inputs.is_empty() {
-        return Err(
-            ErrorKind::Request { expected: String::from("at least one file"), found: String::from("none") }.into()
-        );
+        let window = container::open(input, limits)?;
+        document::read_document(window, file, &mut builder)?;
     }
     Ok(builder.finish())
 }

@@ -143,7 +143,7 @@ mod tests {
         let event =
             |at: usize| format!(r#"{{"ph":"X","name":"e","pid":1,"tid":1,"ts":{}.0,"dur":{}.0}}"#, at * 2000, dur(at));
         let json = format!("[{}]", (0..5000).map(event).collect::<Vec<_>>().join(","));
-        let linked = LinkedTrace::new(read(&[Input::new(json.as_bytes())], Limits::default()).unwrap());
+        let linked = LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default()).unwrap());
         let lanes = LaneIndex::new(&linked);
         assert_eq!(lanes.lane(0, 0), 0..5000);
         for (start, end) in [(0, 5000), (3, 4), (31, 33), (32, 1056), (17, 4999), (1000, 3100)] {

@@ -41,7 +41,7 @@ impl Session {
     /// ```
     /// use kinetoscope::{Input, Limits, LinkedTrace, read, view::Session};
     /// let json = br#"[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]"#;
-    /// let session = Session::new(LinkedTrace::new(read(&[Input::new(json)], Limits::default())?));
+    /// let session = Session::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
     /// let answer = session.query(br#"{"type": "search", "text": "ADD", "limit": 10}"#);
     /// let header_size = u32::from_le_bytes([answer[0], answer[1], answer[2], answer[3]]) as usize;
     /// assert!(String::from_utf8_lossy(&answer[4..4 + header_size]).contains(r#""count":1"#));

@@ -130,7 +130,7 @@ mod tests {
             format!(r#"{{"ph":"X","name":"e","pid":1,"tid":1,"ts":{start}.0,"dur":{dur}.0}}"#)
         };
         let json = format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(","));
-        Session::new(LinkedTrace::new(read(&[Input::new(json.as_bytes())], Limits::default()).unwrap()))
+        Session::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default()).unwrap()))
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub struct SavedWarning {
 /// ```
 /// use kinetoscope::{Input, Limits, read, write_snapshot, read::snapshot::read_snapshot};
 /// let json = br#"[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]"#;
-/// let trace = read(&[Input::new(json)], Limits::default())?;
+/// let trace = read([Input::new(json)], Limits::default())?;
 /// let again = read_snapshot(&write_snapshot(&trace)?, Limits::default())?;
 /// assert_eq!(again.events, trace.events);
 /// # Ok::<(), kinetoscope::Error>(())

@@ -1,0 +1,96 @@
+//! The part of a text that is being read: so a file need not be in memory as a whole.
+
+use std::borrow::Cow;
+use std::io::{ErrorKind as IoKind, Read};
+
+use super::Limits;
+use crate::error::{Error, ErrorKind};
+
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// A window that slides over a text, given whole or as a stream.
+pub(super) struct Window<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// First byte that is not consumed.
+    start: usize,
+    /// Offset of `bytes` in the text.
+    base: u64,
+    source: Option<Box<dyn Read + Send + 'a>>,
+    limits: Limits,
+    /// Whether the stream ended early or failed its check.
+    pub(super) is_damaged: bool,
+}
+
+impl<'a> Window<'a> {
+    /// A window over a text that is in memory.
+    pub(super) fn over(bytes: Cow<'a, [u8]>, limits: Limits) -> Result<Self, Error> {
+        let window = Self { bytes, start: 0, base: 0, source: None, limits, is_damaged: false };
+        window.check_limit()?;
+        Ok(window)
+    }
+
+    /// A window over what a stream gives.
+    pub(super) fn on(source: Box<dyn Read + Send + 'a>, limits: Limits) -> Self {
+        let bytes = Cow::Owned(Vec::new());
+        Self { bytes, start: 0, base: 0, source: Some(source), limits, is_damaged: false }
+    }
+
+    /// What is there and not consumed.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// Offset of [`text`](Self::text) in the whole.
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Gives up the first `count` bytes.
+    pub(super) fn consume(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.bytes.len());
+    }
+
+    /// Whether nothing will come after what is there.
+    pub(super) fn is_last(&self) -> bool {
+        self.source.is_none()
+    }
+
+    /// Brings more of the text; false when there is no more. What is not consumed stays.
+    pub(super) fn fill(&mut self) -> Result<bool, Error> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        let bytes = self.bytes.to_mut();
+        bytes.drain(..self.start);
+        self.base += self.start as u64;
+        self.start = 0;
+        let kept = bytes.len();
+        // A value longer than the window doubles it, so that its start is not read over and over.
+        let wanted = CHUNK.max(kept) as u64;
+        let outcome = source.by_ref().take(wanted).read_to_end(bytes);
+        let num_new = (bytes.len() - kept) as u64;
+        match outcome {
+            Ok(_) if num_new < wanted => self.source = None,
+            Ok(_) => {}
+            Err(error) if is_damage(&error) => {
+                self.is_damaged = true;
+                self.source = None;
+            }
+            Err(error) => return Err(ErrorKind::Unreadable { source: error }.into()),
+        }
+        self.check_limit()?;
+        Ok(num_new > 0)
+    }
+
+    fn check_limit(&self) -> Result<(), Error> {
+        let limit = self.limits.max_bytes;
+        if self.base + self.bytes.len() as u64 > limit {
+            return Err(ErrorKind::Limit { unit: "bytes of decompressed text (max_bytes)", limit }.into());
+        }
+        Ok(())
+    }
+}
+
+/// Whether a decompressor says that its stream is bad, rather than a disk that it cannot be read.
+fn is_damage(error: &std::io::Error) -> bool {
+    matches!(error.kind(), IoKind::InvalidData | IoKind::InvalidInput | IoKind::UnexpectedEof)
+}
