@@ -27,8 +27,8 @@ NPM := npm --prefix wasm --silent run
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
 
-setup: $(DEV) $(TORCH) $(NODE) ## everything that `make check` and `make test` need, into .venv, node_modules and .cache
-	@scripts/wasm-toolchain.sh
+setup: $(DEV) $(TORCH) build ## everything that `make check` needs to run offline, into .venv, node_modules, target, .cache
+	cargo fetch --locked --quiet
 
 build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
 
@@ -52,7 +52,6 @@ format: $(DEV) $(NODE) ## write Rust, Python and TypeScript as the formatters wa
 	$(BIN)/ruff format
 	$(NPM) format
 
-check: export CARGO_NET_OFFLINE := true
 check: build lint ## lint, types and unit tests: offline, under a minute when built
 	scripts/test-rust.sh
 	$(NPM) test
@@ -61,7 +60,7 @@ check: build lint ## lint, types and unit tests: offline, under a minute when bu
 test: lint test-rust test-web notebooks test-py ## every test, browser and torch included
 
 test-rust: ## the core's tests and the examples in its documentation
-	scripts/test-rust.sh --docs
+	scripts/test-rust.sh --all
 
 test-web: $(BUNDLE) ## the front-end's tests in node
 	$(NPM) test
