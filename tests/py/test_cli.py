@@ -95,16 +95,16 @@ def test_an_output_that_cannot_be_written(trace: str, tmp_path: Path, capsys: py
 
 def test_as_a_program(trace: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "kinetoscope.cli", "doctor", str(tmp_path / "none.json")], capture_output=True, text=True
+        [sys.executable, "-m", "kinetoscope", "doctor", str(tmp_path / "none.json")], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"kinetoscope: expected a file, found none: {tmp_path / 'none.json'}\n"
-    version = subprocess.run([sys.executable, "-m", "kinetoscope.cli", "--version"], capture_output=True, text=True)
+    version = subprocess.run([sys.executable, "-m", "kinetoscope", "--version"], capture_output=True, text=True)
     assert version.stdout == f"kinetoscope {ks.__version__}\n"
 
 
 def test_a_reader_that_has_seen_enough(trace: str) -> None:
-    program = f"{sys.executable} -m kinetoscope.cli summary {trace} --limit 20 | true; exit ${{PIPESTATUS[0]}}"
+    program = f"{sys.executable} -m kinetoscope summary {trace} --limit 20 | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
     assert done.returncode in (0, 141)
     assert done.stderr == ""
@@ -114,7 +114,7 @@ def test_in_a_terminal(data: Path) -> None:
     """Through a pseudo-terminal, where rich draws the tables: names stay names."""
     pytest.importorskip("rich")
     outside, inside = os.openpty()
-    command = [sys.executable, "-m", "kinetoscope.cli", "summary", str(data / "hostile/kineto_trace_0.json.gz")]
+    command = [sys.executable, "-m", "kinetoscope", "summary", str(data / "hostile/kineto_trace_0.json.gz")]
     with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside):
         os.close(inside)
         output = all_of(outside)

@@ -151,7 +151,3 @@ def _print_section(section: Section) -> None:
     console.print(grid)
     if section.left_out:
         console.print(f"and {section.left_out:,} more", style="dim")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
