@@ -113,6 +113,14 @@ fn a_malformed_node_does_not_end_the_graph() {
     assert_eq!(names, ["a", r#"my "range""#, "c"]);
 }
 
+#[test]
+fn two_arrays_of_events_are_counted_on() {
+    let trace = files::trace(
+        r#"{"traceEvents": [{"ph": "X", "ts": 1, "dur": 1}], "traceEvents": [{"ph": "X", "ts": 2, "dur": 1}]}"#,
+    );
+    assert_eq!(trace.events.position, [0, 1]);
+}
+
 /// Gives a text a few bytes at a time, as a slow disk would.
 struct Drip<'a>(&'a [u8], usize);
 

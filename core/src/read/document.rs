@@ -90,12 +90,10 @@ impl Document<'_, '_> {
 
     fn read_section(&mut self, section: Section) -> Result<(), Stop> {
         self.unit(|scanner| scanner.enter_array())?;
-        let tally = read_section(section, &mut self.window, self.builder)?;
-        let is_cut = tally.is_cut;
         let slot = if section == Section::Events { &mut self.events } else { &mut self.nodes };
-        let total = slot.get_or_insert_default();
-        total.num_elements += tally.num_elements;
-        total.num_skipped += tally.num_skipped;
+        let tally = read_section(section, slot.take().unwrap_or_default(), &mut self.window, self.builder)?;
+        let is_cut = tally.is_cut;
+        *slot = Some(tally);
         if is_cut { Err(Stop::Fault(Fault::End)) } else { Ok(()) }
     }
 

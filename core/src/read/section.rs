@@ -37,9 +37,15 @@ enum Batch {
     Malformed,
 }
 
-/// Reads the array that the window stands inside of, up to its closing bracket or the end of the text.
-pub(super) fn read_section(section: Section, window: &mut Window<'_>, builder: &mut Builder) -> Result<Tally, Error> {
-    let mut reader = SectionReader { section, builder, tally: Tally::default(), opening: Vec::new() };
+/// Reads the array that the window stands inside of, up to its closing bracket or the end of the text. `tally` is how
+/// an array under the same key went before, should a file have two.
+pub(super) fn read_section(
+    section: Section,
+    tally: Tally,
+    window: &mut Window<'_>,
+    builder: &mut Builder,
+) -> Result<Tally, Error> {
+    let mut reader = SectionReader { section, builder, tally, opening: Vec::new() };
     loop {
         match reader.read_batch(window) {
             Batch::Closed => return Ok(reader.tally),
