@@ -4,8 +4,9 @@
 # Runs maturin on py/ in release mode.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$(pwd)
+readonly root
 # The places of panics name source files: not those of the machine that compiled them.
-export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$(pwd)=/kinetoscope"
-VIRTUAL_ENV=$(pwd)/.venv
-export VIRTUAL_ENV
+CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"$'\x1f'"--remap-path-prefix=$root=/kinetoscope"
+export CARGO_ENCODED_RUSTFLAGS VIRTUAL_ENV="$root/.venv"
 exec .venv/bin/maturin "$1" --release --locked --manifest-path py/Cargo.toml "${@:2}"

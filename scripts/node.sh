@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-command -v node >/dev/null && command -v npm >/dev/null || {
+{ command -v node && command -v npm; } >/dev/null || {
     echo "node: error: expected Node 20 or newer with npm, found none" >&2
     exit 1
 }

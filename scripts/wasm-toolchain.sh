@@ -38,7 +38,7 @@ refresh_index() {
 }
 
 fetch_debian() {
-    command -v apt-get >/dev/null && command -v dpkg >/dev/null ||
+    { command -v apt-get && command -v dpkg; } >/dev/null ||
         die "rustup cannot fetch $target and this is not Debian: install a Rust with $target by hand"
     apt-cache show rustc-web >/dev/null 2>&1 || refresh_index || true
     apt-cache show rustc-web >/dev/null 2>&1 ||
@@ -72,7 +72,7 @@ use_debian() {
     export LD_LIBRARY_PATH
     export RUSTC_BOOTSTRAP=1 # -Zbuild-std on a stable compiler
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker
-    cargo_options=(-Zbuild-std=std,panic_abort)
+    cargo_options=("-Zbuild-std=std,panic_abort")
     say "using Debian's rustc-web, $("$RUSTC" --version), with its std built from source"
 }
 
@@ -104,7 +104,9 @@ auto)
 esac
 
 [[ $# -gt 0 ]] || exit 0
+root=$(pwd)
 # The places of panics name source files: not those of the machine that compiled them.
-export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$(pwd)=/kinetoscope"
+CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"$'\x1f'"--remap-path-prefix=$root=/kinetoscope"
+export CARGO_ENCODED_RUSTFLAGS
 export CARGO_TARGET_DIR=target/wasm # a folder of its own, so that it never waits for the host build's lock
 exec cargo "$@" --target "$target" "${cargo_options[@]}"
