@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 /// The extension module: one class a file, and nothing else here.
 #[pymodule]
 mod _native {
-    use kinetoscope::Container;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -25,13 +24,7 @@ mod _native {
     /// What a file's first bytes say it is.
     #[pyfunction]
     fn sniff(head: &[u8]) -> &'static str {
-        match kinetoscope::sniff(head) {
-            Container::Json => "json",
-            Container::Gzip => "gzip",
-            Container::Snapshot => "snapshot",
-            Container::Empty => "empty",
-            Container::Other(found) => found,
-        }
+        kinetoscope::sniff(head).words()
     }
 
     #[pymodule_init]

@@ -69,7 +69,9 @@ impl Table {
     fn select(&self, columns: Vec<String>) -> PyResult<Self> {
         let find = |name: &String| {
             let found = self.columns.iter().find(|column| column.name == name);
-            found.copied().ok_or_else(|| PyKeyError::new_err(format!("no column {name:?} in {}", self.rows_of.name)))
+            found.copied().ok_or_else(|| {
+                PyKeyError::new_err(format!("expected a column of {:?}, found {name:?}", self.columns()))
+            })
         };
         let columns = columns.iter().map(find).collect::<PyResult<_>>()?;
         Ok(Self { session: Arc::clone(&self.session), rows_of: self.rows_of, columns })

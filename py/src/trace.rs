@@ -95,7 +95,9 @@ impl Trace {
     /// The table of that name.
     fn table(&self, name: &str) -> PyResult<Table> {
         let found = kinetoscope::table::table(name);
-        let table = found.ok_or_else(|| PyKeyError::new_err(format!("no table {name:?}")))?;
+        let table = found.ok_or_else(|| {
+            PyKeyError::new_err(format!("expected a table of {:?}, found {name:?}", Self::table_names()))
+        })?;
         Ok(Table::new(Arc::clone(&self.session), table))
     }
 

@@ -64,8 +64,8 @@ fn gzip_cut_anywhere_does_not_panic() {
 #[test]
 fn errors_say_expected_found_and_where() {
     let message = |bytes: &[u8]| read([Input::new(bytes).named("x.json")], Limits::default()).unwrap_err().to_string();
-    insta::assert_snapshot!(message(b""), @"expected a JSON trace, plain or gzip, found an empty file (x.json, byte 0)");
-    insta::assert_snapshot!(message(b"<html>"), @"expected a JSON trace, plain or gzip, found an HTML or XML page (x.json, byte 0)");
+    insta::assert_snapshot!(message(b""), @"expected a JSON trace, plain or in a compressed stream, found an empty file (x.json, byte 0)");
+    insta::assert_snapshot!(message(b"<html>"), @"expected a JSON trace, plain or in a compressed stream, found an HTML or XML page (x.json, byte 0)");
     insta::assert_snapshot!(message(br#"{"a": 1}"#), @r#"expected an object with `traceEvents` or `nodes`, or an array of events, found an object with ["a"] (x.json, byte 8)"#);
     insta::assert_snapshot!(message(b"[1, 2, 3]"), @"expected an object with `traceEvents` or `nodes`, or an array of events, found an array of other things (x.json, byte 9)");
     insta::assert_snapshot!(message(b"{\"traceEv"), @"expected an object with `traceEvents` or `nodes`, or an array of events, found the end of the file (x.json, byte 9)");

@@ -2,8 +2,7 @@
 
 use std::io::{BufReader, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::decompress::decompress;
 use super::window::Window;
 use super::{Input, Limits, Source};
 use crate::error::{Error, ErrorKind, Position};
@@ -15,6 +14,14 @@ pub enum Container {
     Json,
     /// A gzip stream.
     Gzip,
+    /// An xz stream.
+    Xz,
+    /// A zstd stream.
+    Zstd,
+    /// A tar archive.
+    Tar,
+    /// A zip archive.
+    Zip,
     /// One of our own snapshots.
     Snapshot,
     /// Nothing at all.
@@ -23,67 +30,66 @@ pub enum Container {
     Other(&'static str),
 }
 
+impl Container {
+    /// What it is, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Gzip => "a gzip stream",
+            Self::Xz => "an xz stream",
+            Self::Zstd => "a zstd stream",
+            Self::Tar => "a tar archive",
+            Self::Zip => "a zip archive",
+            Self::Snapshot => "a kinetoscope snapshot",
+            Self::Empty => "an empty file",
+            Self::Other(words) => words,
+        }
+    }
+
+    fn is_stream(self) -> bool {
+        matches!(self, Self::Gzip | Self::Xz | Self::Zstd)
+    }
+}
+
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Signatures of what people hand to a trace reader by mistake, or that is not read yet.
-const SIGNATURES: [(&[u8], &str); 9] = [
-    (b"version https://git-lfs", "a Git LFS pointer (the file itself was not fetched)"),
-    (b"SQLite format 3\0", "an SQLite database"),
-    (b"\x28\xb5\x2f\xfd", "a zstd stream"),
-    (b"\xfd7zXZ\0", "an xz stream"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"BZh", "a bzip2 stream"),
-    (b"\x80", "a Python pickle"),
-    (b"<", "an HTML or XML page"),
-    (b"\x7fELF", "a program"),
+/// First bytes of what is read, and of what people hand to a trace reader by mistake.
+const SIGNATURES: [(&[u8], Container); 11] = [
+    (b"\x1f\x8b", Container::Gzip),
+    (b"\xfd7zXZ\0", Container::Xz),
+    (b"\x28\xb5\x2f\xfd", Container::Zstd),
+    (b"PK\x03\x04", Container::Zip),
+    (super::snapshot::MAGIC, Container::Snapshot),
+    (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
+    (b"SQLite format 3\0", Container::Other("an SQLite database")),
+    (b"BZh", Container::Other("a bzip2 stream")),
+    (b"\x80", Container::Other("a Python pickle")),
+    (b"<", Container::Other("an HTML or XML page")),
+    (b"\x7fELF", Container::Other("a program")),
 ];
 
 /// Recognises a file by its first bytes (a kilobyte is plenty).
 pub fn sniff(head: &[u8]) -> Container {
-    if head.is_empty() {
-        return Container::Empty;
-    }
-    if head.starts_with(b"\x1f\x8b") {
-        return Container::Gzip;
-    }
-    if head.starts_with(super::snapshot::MAGIC) {
-        return Container::Snapshot;
+    if head.get(257..262) == Some(b"ustar") {
+        return Container::Tar;
     }
     let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
-    if text.starts_with(b"{") || text.starts_with(b"[") {
-        return Container::Json;
+    let found = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature) || text.starts_with(signature));
+    match (found, text.first()) {
+        (Some((_, container)), _) => *container,
+        (None, None) => Container::Empty,
+        (None, Some(b'{' | b'[')) => Container::Json,
+        (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other("binary data"),
+        (None, _) => Container::Other("text that is no JSON object or array"),
     }
-    if text.is_empty() {
-        return Container::Empty;
-    }
-    let found = SIGNATURES.iter().find(|(signature, _)| text.starts_with(signature)).map(|(_, words)| *words);
-    let is_tar = head.get(257..262) == Some(b"ustar");
-    let is_binary = head.iter().any(|byte| *byte < b'\t');
-    Container::Other(match found {
-        Some(words) => words,
-        None if is_tar => "a tar archive",
-        None if is_binary => "binary data",
-        None => "text that is no JSON object or array",
-    })
 }
 
-/// A window on the JSON text of a file, plain or gzip (of any number of members).
+/// A window on the JSON text of a file, plain or in a compressed stream.
 pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error> {
     let name = input.name;
     let mut window = match input.source {
-        Source::Bytes(bytes) if sniff(&bytes) == Container::Gzip => {
-            Window::on(Box::new(MultiGzDecoder::new(Cursor::new(bytes))), limits)
-        }
-        Source::Bytes(bytes) => Window::over(bytes, limits)?,
-        Source::Stream(mut stream) => {
-            let mut head = Vec::new();
-            stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-            let is_gzip = sniff(&head) == Container::Gzip;
-            let whole = Cursor::new(head).chain(stream);
-            let text: Box<dyn Read + Send> =
-                if is_gzip { Box::new(MultiGzDecoder::new(BufReader::new(whole))) } else { Box::new(whole) };
-            Window::on(text, limits)
-        }
+        Source::Bytes(bytes) if !sniff(&bytes).is_stream() => Window::over(bytes, limits)?,
+        source => Window::on(decompressed(source)?, limits),
     };
     while (window.text().len() as u64) < HEAD_BYTES && window.fill()? {}
     reject(sniff(window.text()), name)?;
@@ -92,27 +98,33 @@ pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error
     Ok(window)
 }
 
-/// As many bytes as are needed to recognise a file.
-const HEAD_BYTES: u64 = 1024;
-
-fn unreadable(source: std::io::Error) -> Error {
-    ErrorKind::Unreadable { source }.into()
+/// What is inside a compressed stream; the stream itself where it is not compressed.
+pub(super) fn decompressed(source: Source<'_>) -> Result<Box<dyn Read + Send + '_>, Error> {
+    let unreadable = |source| Error::from(ErrorKind::Unreadable { source });
+    match source {
+        Source::Bytes(bytes) => decompress(sniff(&bytes), Cursor::new(bytes)).map_err(unreadable),
+        Source::Stream(mut stream) => {
+            let mut head = Vec::new();
+            stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+            let container = sniff(&head);
+            decompress(container, BufReader::new(Cursor::new(head).chain(stream))).map_err(unreadable)
+        }
+    }
 }
 
+/// As many bytes as are needed to recognise a file.
+pub(super) const HEAD_BYTES: u64 = 1024;
+
 fn reject(container: Container, name: Option<&str>) -> Result<(), Error> {
+    if container == Container::Json {
+        return Ok(());
+    }
     let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
-    let expected = "a JSON trace, plain or gzip";
-    let found = match container {
-        Container::Json => return Ok(()),
-        Container::Empty => {
-            let found = String::from("an empty file");
-            return Err(ErrorKind::Malformed { expected, found, position }.into());
-        }
-        Container::Gzip => "gzip inside gzip",
-        Container::Snapshot => "a kinetoscope snapshot",
-        Container::Other(found) => found,
-    };
-    Err(ErrorKind::Unsupported { expected, found, position }.into())
+    let (expected, found) = ("a JSON trace, plain or in a compressed stream", container.words());
+    Err(match container {
+        Container::Empty => ErrorKind::Malformed { expected, found: found.to_owned(), position }.into(),
+        _ => ErrorKind::Unsupported { expected, found, position }.into(),
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! From bytes to a [`Trace`]: inflate, recognise by content, scan, build columns.
 
+#[cfg(feature = "archives")]
+mod archive;
 mod args;
 mod builder;
 mod container;
+mod decompress;
 mod document;
 mod element;
 mod execution;
@@ -18,6 +21,8 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::trace::Trace;
+#[cfg(feature = "archives")]
+pub use archive::{Member, members};
 use builder::Builder;
 pub use container::{Container, sniff};
 

@@ -1,7 +1,7 @@
 //! The part of a text that is being read: so a file need not be in memory as a whole.
 
 use std::borrow::Cow;
-use std::io::{ErrorKind as IoKind, Read};
+use std::io::Read;
 
 use super::Limits;
 use crate::error::{Error, ErrorKind};
@@ -90,7 +90,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether a decompressor says that its stream is bad, rather than a disk that it cannot be read.
+/// Whether a decompressor says that its stream is bad, rather than the system that a file cannot be read.
 fn is_damage(error: &std::io::Error) -> bool {
-    matches!(error.kind(), IoKind::InvalidData | IoKind::InvalidInput | IoKind::UnexpectedEof)
+    error.raw_os_error().is_none()
 }

@@ -1,6 +1,6 @@
 //! The table of events.
 
-use super::{Column, Table, float, int, put, text, uint};
+use super::{Column, Table, float, int, put, put_name, text, uint};
 use crate::link::LinkedTrace;
 use crate::trace::args::ArgKey;
 
@@ -14,7 +14,7 @@ pub(super) static EVENTS: Table = Table {
 
 const COLUMNS: &[Column] = &[
     int("id", |linked, row| Some(id(linked, row as u32))),
-    text("name", |linked, row, out| put(out, linked.trace.event_name(row))),
+    text("name", |linked, row, out| put_name(out, linked.trace.event_name(row))),
     text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.events.category[row]))),
     text("kind", |linked, row, out| put(out, linked.trace.events.kind[row].name())),
     text("process", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).process))),

@@ -124,6 +124,12 @@ const fn text(name: &'static str, get: fn(&LinkedTrace, usize, &mut String) -> b
     Column { name, get: Getter::Text(get) }
 }
 
+/// Appends a name, which may be empty but is never null.
+fn put_name(out: &mut String, name: &str) -> bool {
+    out.push_str(name);
+    true
+}
+
 /// Appends a text; an empty one is null.
 fn put(out: &mut String, text: &str) -> bool {
     out.push_str(text);

@@ -1,6 +1,6 @@
 //! Tables of the Execution Trace: its nodes and their tensors.
 
-use super::{Column, Table, int, put, text, uint};
+use super::{Column, Table, int, put, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::trace::node::Node;
@@ -16,7 +16,7 @@ pub(super) static NODES: Table = Table {
 const NODE_COLUMNS: &[Column] = &[
     uint("node_id", |linked, row| Some(linked.trace.nodes[row].id)),
     uint("parent", |linked, row| linked.trace.nodes[row].parent),
-    text("name", |linked, row, out| field(linked, row, out, |node| node.name)),
+    text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.nodes[row].name))),
     text("kind", |linked, row, out| {
         let node = &linked.trace.nodes[row];
         put(out, node.kind(linked.trace.strings.text(node.name)).name())

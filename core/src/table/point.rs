@@ -1,6 +1,6 @@
 //! Tables of what has no duration, and of the iterations.
 
-use super::{Column, Table, float, int, put, text, uint};
+use super::{Column, Table, float, int, put, put_name, text, uint};
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::trace::flow::FlowId;
@@ -13,7 +13,7 @@ pub(super) static INSTANTS: Table = Table {
     columns: &[
         int("id", |linked, row| Some(i64::from(linked.trace.instants[row].position))),
         int("time_ns", |linked, row| Some(linked.trace.instants[row].time.0)),
-        text("name", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.instants[row].name))),
+        text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.instants[row].name))),
         text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.instants[row].category))),
         text("process", |linked, row, out| process(linked, linked.trace.instants[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.instants[row].track, out)),
@@ -31,7 +31,7 @@ pub(super) static COUNTERS: Table = Table {
     columns: &[
         int("id", |linked, row| Some(i64::from(linked.trace.counters[row].position))),
         int("time_ns", |linked, row| Some(linked.trace.counters[row].time.0)),
-        text("name", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.counters[row].name))),
+        text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.counters[row].name))),
         text("series", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.counters[row].series))),
         text("process", |linked, row, out| process(linked, linked.trace.counters[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.counters[row].track, out)),
@@ -50,7 +50,7 @@ pub(super) static FLOWS: Table = Table {
 const FLOW_COLUMNS: &[Column] = &[
     int("id", |linked, row| Some(i64::from(linked.trace.flows[row].position))),
     int("time_ns", |linked, row| Some(linked.trace.flows[row].time.0)),
-    text("name", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.flows[row].name))),
+    text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.flows[row].name))),
     text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.flows[row].category))),
     text("phase", |linked, row, out| put(out, linked.trace.flows[row].phase.letter())),
     uint("flow_id", |linked, row| match linked.trace.flows[row].id {

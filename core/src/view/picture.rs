@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::Session;
 use super::overview::{display_order, track_name};
-use super::tiles::tiles;
+use super::tiles::{Tile, tiles};
+use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
 
 const GUTTER: u32 = 150;
@@ -36,15 +37,15 @@ pub(super) fn draw(session: &Session, width: u32) -> String {
 
 fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width: u32) -> u32 {
     let trace = &session.linked.trace;
-    let num_lanes = session.lanes.num_lanes(track).min(MAX_LANES);
-    let bottom = top + (num_lanes as u32 * LANE_HEIGHT).max(10);
+    let lanes = chosen_lanes(session, track);
+    let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
     text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
     let mut paths: [String; EventKind::ALL.len()] = Default::default();
     let duration = session.range.dur().0.max(1) as f64;
     let scale = f64::from(width - GUTTER) / duration;
-    for lane in 0..num_lanes {
+    for (lane, tiles) in lanes.iter().enumerate() {
         let y = top + lane as u32 * LANE_HEIGHT;
-        for tile in tiles(session, (track, lane), session.range, COLUMNS) {
+        for tile in tiles {
             let x = f64::from(GUTTER) + session.offset(tile.time.start) * scale;
             let wide = (tile.time.dur().0 as f64 * scale).max(0.5);
             let path = &mut paths[trace.events.kind[tile.row] as usize];
@@ -57,6 +58,22 @@ fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width
         let _ = write!(out, "<path class=\"ks-kind-{name}\" fill=\"{colour}\" d=\"{path}\"/>");
     }
     bottom
+}
+
+/// The first lanes that are not mostly Python frames, which say little at this size; the first ones where all are.
+fn chosen_lanes(session: &Session, track: usize) -> Vec<Vec<Tile>> {
+    let num_lanes = session.lanes.num_lanes(track);
+    let lane = |lane| tiles(session, (track, lane), session.range, COLUMNS);
+    let kinds = &session.linked.trace.events.kind;
+    let is_telling = |tiles: &Vec<Tile>| {
+        let time = |is_python: bool| {
+            let same = tiles.iter().filter(|tile| (kinds[tile.row] == EventKind::Python) == is_python);
+            sum_ns(same.map(|tile| tile.time.dur().0))
+        };
+        time(false) > time(true)
+    };
+    let telling: Vec<_> = (0..num_lanes).map(lane).filter(is_telling).take(MAX_LANES).collect();
+    if telling.is_empty() { (0..num_lanes.min(MAX_LANES)).map(lane).collect() } else { telling }
 }
 
 fn text(out: &mut String, y: u32, text: &str) {

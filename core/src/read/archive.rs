@@ -1,0 +1,84 @@
+//! Several files in one: tar and zip.
+
+use std::borrow::Cow;
+use std::io::{Cursor, Read};
+
+use super::container::{Container, HEAD_BYTES, decompressed, sniff};
+use super::{Input, Limits};
+use crate::error::{Error, ErrorKind};
+
+/// A file in an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its path in the archive.
+    pub name: String,
+    /// Its bytes, as they are: perhaps compressed once more.
+    pub bytes: Vec<u8>,
+}
+
+/// The files in a tar archive (perhaps in a compressed stream) or in a zip archive, in the order of the archive;
+/// `None` when the file is no archive. Folders are left out, and so are the shadows that macOS puts beside each file.
+///
+/// # Errors
+/// When the archive cannot be read, or when the files in it are larger together than `limits.max_bytes`.
+pub fn members(input: Input<'_>, limits: Limits) -> Result<Option<Vec<Member>>, Error> {
+    let mut stream = decompressed(input.source)?;
+    let mut head = Vec::new();
+    stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+    let container = sniff(&head);
+    let whole = Cursor::new(head).chain(stream);
+    let mut rest = limits.max_bytes;
+    match container {
+        Container::Tar => tar_members(whole, &mut rest).map(Some),
+        Container::Zip => zip_members(whole, &mut rest).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn tar_members(stream: impl Read, rest: &mut u64) -> Result<Vec<Member>, Error> {
+    let mut archive = tar::Archive::new(stream);
+    let mut members = Vec::new();
+    for entry in archive.entries().map_err(unreadable)? {
+        let mut entry = entry.map_err(unreadable)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type().is_file() && is_wanted(&name) {
+            let bytes = read_all(&mut entry, rest)?;
+            members.push(Member { name, bytes });
+        }
+    }
+    Ok(members)
+}
+
+fn zip_members(stream: impl Read, rest: &mut u64) -> Result<Vec<Member>, Error> {
+    let bytes = read_all(stream, &mut rest.clone())?;
+    let broken = |error: zip::result::ZipError| unreadable(std::io::Error::other(error));
+    let mut archive = zip::ZipArchive::new(Cursor::new(Cow::<[u8]>::Owned(bytes))).map_err(broken)?;
+    let mut members = Vec::new();
+    for at in 0..archive.len() {
+        let file = archive.by_index(at).map_err(broken)?;
+        let name = file.name().map_err(broken)?.into_owned();
+        if file.is_file() && is_wanted(&name) {
+            let bytes = read_all(file, rest)?;
+            members.push(Member { name, bytes });
+        }
+    }
+    Ok(members)
+}
+
+/// Whether a name is not that of a shadow that macOS made (`._trace.json`, `__MACOSX/…`).
+fn is_wanted(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    !file.starts_with("._") && !name.starts_with("__MACOSX/")
+}
+
+fn read_all(stream: impl Read, rest: &mut u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    stream.take(rest.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    let left = rest.checked_sub(bytes.len() as u64);
+    *rest = left.ok_or(ErrorKind::Limit { unit: "bytes in an archive (max_bytes)", limit: *rest })?;
+    Ok(bytes)
+}
+
+fn unreadable(source: std::io::Error) -> Error {
+    ErrorKind::Unreadable { source }.into()
+}
