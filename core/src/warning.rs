@@ -38,8 +38,8 @@ pub enum WarningKind {
     EndArguments,
     /// A phase that is not read.
     UnknownPhase,
-    /// A metadata event (`M`) that is not read.
-    UnknownMetadata,
+    /// A key among the values of a node that is not read.
+    UnknownKey,
     /// A key that stands twice in the header.
     DuplicateKey,
     /// A node with the same id as one before.
@@ -89,7 +89,7 @@ impl WarningKind {
                 ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept")
             }
             Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
-            Self::UnknownMetadata => ("unknown_metadata", "a metadata event (M) is not read: skipped"),
+            Self::UnknownKey => ("unknown_key", "a key among the values of a node is not read: skipped"),
             Self::DuplicateKey => ("duplicate_key", "a key stands twice in the header: the last one was kept"),
             Self::DuplicateNode => {
                 ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked")

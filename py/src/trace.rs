@@ -6,6 +6,7 @@ use kinetoscope::analyze::coverage;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
+use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
 use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
@@ -117,6 +118,18 @@ impl Trace {
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let snapshot = py.detach(|| write_snapshot(&self.session.linked.trace));
         snapshot.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
+    }
+
+    /// Writes Chrome's JSON, in a gzip stream or plain.
+    fn write_chrome(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
+        py.detach(|| {
+            let write = || {
+                let mut file = std::io::BufWriter::new(std::fs::File::create(&path)?);
+                let trace = &self.session.linked.trace;
+                if gzip { write_chrome_gzip(trace, file) } else { write_chrome(trace, &mut file) }
+            };
+            write().map_err(|error| os_error(&error, &path))
+        })
     }
 
     /// The whole trace as an SVG picture.

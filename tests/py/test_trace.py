@@ -142,3 +142,18 @@ def test_picture(cuda: ks.Trace, hostile: ks.Trace) -> None:
         assert root.tag.endswith("svg")
         tags = {element.tag.split("}")[-1] for element in root.iter()}
         assert not tags & {"script", "foreignObject", "image", "a"}
+
+
+@pytest.mark.parametrize("name", ["copy.json", "copy.json.gz"])
+def test_chromes_json_reads_back_equal(data: Path, tmp_path: Path, name: str) -> None:
+    trace = ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz", et=False)
+    again = ks.read(trace.to_chrome(tmp_path / name), et=False)
+    for table in ("events", "instants", "flows", "links"):
+        assert again.table(table).to_arrow().equals(trace.table(table).to_arrow()), table
+    assert again.metadata == trace.metadata
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_trace_that_cannot_be_written_leaves_nothing(cuda: ks.Trace, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        cuda.to_chrome(tmp_path / "missing" / "copy.json")

@@ -9,4 +9,5 @@ mod hostile;
 mod laws;
 mod links;
 mod seam;
+mod shared;
 mod summary;

@@ -154,7 +154,7 @@ impl Builder {
             let value = value.trim_matches('"').parse().unwrap_or(f64::NAN);
             (strings.get(key.as_bytes()).unwrap_or(StrId::EMPTY), value)
         });
-        let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value });
+        let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value, args });
         self.trace.counters.extend(rows);
     }
 
@@ -172,7 +172,8 @@ impl Builder {
         self.flow_places.push(place);
         // The track is found at the end, when it is known which places are streams.
         let track = crate::id::TrackId(0);
-        self.trace.flows.push(Flow { position: self.position, name, category, track, time, phase, id });
+        let args = self.keep_args(&element.args);
+        self.trace.flows.push(Flow { position: self.position, name, category, track, time, phase, id, args });
     }
 
     /// The finished trace: pairs matched, base time added, tracks named.
@@ -211,5 +212,7 @@ impl Builder {
         self.trace.instants.iter_mut().for_each(|row| shift(&mut row.time));
         self.trace.counters.iter_mut().for_each(|row| shift(&mut row.time));
         self.trace.flows.iter_mut().for_each(|row| shift(&mut row.time));
+        self.trace.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
+        self.trace.base_ns = base;
     }
 }

@@ -78,7 +78,7 @@ impl Builder {
                 b"shapes" => values.shapes = value,
                 b"types" => values.types = value,
                 b"strides" => values.strides = value,
-                _ => self.warn(WarningKind::UnknownMetadata),
+                _ => self.warn(WarningKind::UnknownKey),
             }
         }
         Ok(values)

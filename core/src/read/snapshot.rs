@@ -14,9 +14,9 @@ use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::trace::args::{ArgsRef, FieldValue, Template};
 use crate::trace::event::EventRow;
-use crate::trace::flow::{Flow, FlowId, Instant};
+use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
 use crate::trace::kind::{EventKind, category_kind};
-use crate::write::snapshot::{Columns, PointColumns, SavedWarning, VERSION};
+use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
 
 pub use crate::write::snapshot::MAGIC;
 
@@ -63,7 +63,8 @@ impl Loader {
         }
         let values = std::mem::take(&mut columns.values);
         let values = values.into_iter().map(|(key, stream)| (key, (stream.into_iter(), 0))).collect();
-        let trace = Trace { strings, has_coarse_times: columns.has_coarse_times, ..Trace::default() };
+        let trace =
+            Trace { strings, has_coarse_times: columns.has_coarse_times, base_ns: columns.base_ns, ..Trace::default() };
         Ok(Self { columns, trace, values, kinds: FxHashMap::default() })
     }
 
@@ -73,7 +74,9 @@ impl Loader {
         self.load_events()?;
         self.load_instants()?;
         self.load_flows()?;
-        self.load_rest()?;
+        self.load_counters()?;
+        self.load_metadata()?;
+        self.load_rest();
         Ok(self.trace)
     }
 
@@ -118,15 +121,11 @@ impl Loader {
     fn load_events(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.events.points);
         let durs = std::mem::take(&mut self.columns.events.durs);
-        if durs.len() != points.names.len() || points.templates.len() != points.names.len() {
-            return Err(fault("columns of different lengths"));
-        }
-        let rows = self.points(&points)?;
-        for ((row, template), dur) in rows.into_iter().zip(points.templates).zip(durs) {
+        same_lengths(points.names.len(), &[durs.len()])?;
+        for (row, dur) in self.points(&points, Ascent::Strict)?.into_iter().zip(durs) {
             let (strings, category) = (&self.trace.strings, row.category);
             let kind = *self.kinds.entry(category).or_insert_with(|| category_kind(strings.text(category)).0);
-            let args = self.args(template)?;
-            let Point { position, name, category, track, time } = row;
+            let Point { position, name, category, track, time, args } = row;
             let dur = Dur(dur.max(0));
             self.trace.events.push(EventRow { position, name, category, kind, track, start: time, dur, args });
         }
@@ -135,13 +134,40 @@ impl Loader {
 
     fn load_instants(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.instants);
-        if points.templates.len() != points.names.len() {
-            return Err(fault("columns of different lengths"));
-        }
-        for (row, template) in self.points(&points)?.into_iter().zip(points.templates) {
-            let args = self.args(template)?;
-            let Point { position, name, category, track, time } = row;
+        for row in self.points(&points, Ascent::Strict)? {
+            let Point { position, name, category, track, time, args } = row;
             self.trace.instants.push(Instant { position, name, category, track, time, args });
+        }
+        Ok(())
+    }
+
+    fn load_counters(&mut self) -> Result<(), Error> {
+        let points = std::mem::take(&mut self.columns.counters);
+        let series = std::mem::take(&mut self.columns.counter_series);
+        same_lengths(points.names.len(), &[series.len()])?;
+        for (row, (series, value)) in self.points(&points, Ascent::Level)?.into_iter().zip(series) {
+            let Point { position, name, track, time, args, .. } = row;
+            let series = self.check(series)?;
+            self.trace.counters.push(Counter { position, name, series, track, time, value, args });
+        }
+        Ok(())
+    }
+
+    fn load_metadata(&mut self) -> Result<(), Error> {
+        let MetadataColumns { positions, names, places, times, templates } = std::mem::take(&mut self.columns.metadata);
+        let lengths = [positions.len(), places.len(), times.len(), templates.len()];
+        same_lengths(names.len(), &lengths)?;
+        for (row, position) in added_up(&positions, Ascent::Strict)?.into_iter().enumerate() {
+            let (process, thread) = places[row];
+            let metadata = Metadata {
+                position,
+                name: self.check(names[row])?,
+                process: self.check(process)?,
+                thread: self.check(thread)?,
+                time: times[row].map(Ts),
+                args: self.args(templates[row])?,
+            };
+            self.trace.metadata.push(metadata);
         }
         Ok(())
     }
@@ -150,30 +176,24 @@ impl Loader {
         let points = std::mem::take(&mut self.columns.flows);
         let (phases, ids) = (std::mem::take(&mut self.columns.flow_phases), std::mem::take(&mut self.columns.flow_ids));
         let names: FxHashMap<u32, StrId> = std::mem::take(&mut self.columns.flow_names).into_iter().collect();
-        if phases.len() != points.names.len() || ids.len() != points.names.len() {
-            return Err(fault("columns of different lengths"));
-        }
+        same_lengths(points.names.len(), &[phases.len(), ids.len()])?;
         let mut last = 0_i64;
-        for (at, ((row, phase), id)) in self.points(&points)?.into_iter().zip(phases).zip(ids).enumerate() {
+        let rows = self.points(&points, Ascent::Strict)?;
+        for (at, ((row, phase), id)) in rows.into_iter().zip(phases).zip(ids).enumerate() {
             last = last.wrapping_add(id);
             let id = names.get(&(at as u32)).map_or(FlowId::Number(last as u64), |name| FlowId::Text(*name));
-            let Point { position, name, category, track, time } = row;
-            self.trace.flows.push(Flow { position, name, category, track, time, phase, id });
+            let Point { position, name, category, track, time, args } = row;
+            self.trace.flows.push(Flow { position, name, category, track, time, phase, id, args });
         }
         Ok(())
     }
 
-    fn load_rest(&mut self) -> Result<(), Error> {
+    fn load_rest(&mut self) {
         self.trace.nodes = std::mem::take(&mut self.columns.nodes);
-        for counter in std::mem::take(&mut self.columns.counters) {
-            self.check_track(counter.track)?;
-            self.trace.counters.push(counter);
-        }
         for SavedWarning { kind, count, file, byte, event } in std::mem::take(&mut self.columns.warnings) {
             let first = Position { file: file.map(Arc::from), byte, event };
             self.trace.warnings.push_many(kind, count, || first);
         }
-        Ok(())
     }
 
     fn check_track(&self, track: TrackId) -> Result<TrackId, Error> {
@@ -181,32 +201,53 @@ impl Loader {
     }
 
     /// Rows with their differences added up and their handles checked.
-    fn points(&self, columns: &PointColumns) -> Result<Vec<Point>, Error> {
-        let num_rows = columns.names.len();
-        let lengths = [columns.positions.len(), columns.categories.len(), columns.tracks.len(), columns.times.len()];
-        if lengths.iter().any(|length| *length != num_rows) {
-            return Err(fault("columns of different lengths"));
-        }
-        let mut position: Option<u32> = None;
+    fn points(&mut self, columns: &PointColumns, ascent: Ascent) -> Result<Vec<Point>, Error> {
+        let PointColumns { positions, names, categories, tracks, times, templates } = columns;
+        let lengths = [positions.len(), categories.len(), tracks.len(), times.len(), templates.len()];
+        same_lengths(names.len(), &lengths)?;
         let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
-        let mut rows = Vec::with_capacity(num_rows);
-        for row in 0..num_rows {
-            let step = columns.positions[row];
-            let next = position.map_or(Some(step), |position| position.checked_add(step).filter(|_| step > 0));
-            position = Some(next.ok_or_else(|| fault("positions that do not ascend"))?);
-            let track = self.check_track(columns.tracks[row])?;
+        let mut rows = Vec::with_capacity(names.len());
+        for (row, position) in added_up(positions, ascent)?.into_iter().enumerate() {
+            let track = self.check_track(tracks[row])?;
             let time = last.entry(track).or_insert(0);
-            *time = time.wrapping_add(columns.times[row]);
+            *time = time.wrapping_add(times[row]);
             rows.push(Point {
-                position: position.unwrap_or_default(),
-                name: self.check(columns.names[row])?,
-                category: self.check(columns.categories[row])?,
+                position,
+                name: self.check(names[row])?,
+                category: self.check(categories[row])?,
                 track,
                 time: Ts(*time),
+                args: self.args(templates[row])?,
             });
         }
         Ok(rows)
     }
+}
+
+/// Positions from the differences between them.
+fn added_up(differences: &[u32], ascent: Ascent) -> Result<Vec<u32>, Error> {
+    let mut last: Option<u32> = None;
+    let add = |step: &u32| {
+        let is_up = *step > 0 || ascent == Ascent::Level;
+        let next = last.map_or(Some(*step), |last| last.checked_add(*step).filter(|_| is_up));
+        last = next;
+        next.ok_or_else(|| fault("positions that do not ascend"))
+    };
+    differences.iter().map(add).collect()
+}
+
+/// How positions go from row to row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ascent {
+    /// Each is larger than the one before.
+    Strict,
+    /// Several rows may be of one element.
+    Level,
+}
+
+fn same_lengths(length: usize, others: &[usize]) -> Result<(), Error> {
+    let is_same = others.iter().all(|other| *other == length);
+    if is_same { Ok(()) } else { Err(fault("columns of different lengths")) }
 }
 
 struct Point {
@@ -215,4 +256,5 @@ struct Point {
     category: StrId,
     track: TrackId,
     time: Ts,
+    args: ArgsRef,
 }

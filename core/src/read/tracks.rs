@@ -6,7 +6,9 @@ use super::builder::Builder;
 use super::element::{Element, RawValue, unquoted};
 use crate::id::{StrId, TrackId};
 use crate::json::{self, Text};
+use crate::time::{Ts, ns_from_micros};
 use crate::trace::args::{ArgKey, ArgsRef, plain_text};
+use crate::trace::flow::{GAP, Metadata};
 use crate::trace::track::{Process, Stream, Track};
 use crate::warning::WarningKind;
 
@@ -101,7 +103,8 @@ impl Builder {
     /// Keeps what a metadata event (`M`) says.
     pub(super) fn push_metadata(&mut self, element: &Element<'_>) {
         let place = self.place(element);
-        let Some(name) = element.name else { return self.warn(WarningKind::UnknownMetadata) };
+        let Some(name) = element.name else { return self.warn(WarningKind::NotAnEvent) };
+        self.keep_metadata(element, name, place);
         match name.raw {
             b"process_name" => self.process(place.0).name = self.metadata_text(element, b"name"),
             b"process_labels" => self.process(place.0).labels = self.metadata_text(element, b"labels"),
@@ -113,8 +116,18 @@ impl Builder {
             b"thread_sort_index" => {
                 self.tracks.names.entry(place).or_insert((StrId::EMPTY, None)).1 = metadata_number(element);
             }
-            _ => self.warn(WarningKind::UnknownMetadata),
+            _ => {}
         }
+    }
+
+    fn keep_metadata(&mut self, element: &Element<'_>, name: Text<'_>, (process, thread): Place) {
+        if name.raw == GAP.as_bytes() {
+            return;
+        }
+        let name = self.intern(name);
+        let args = self.keep_args(&element.args);
+        let time = ns_from_micros(element.time).map(Ts);
+        self.trace.metadata.push(Metadata { position: self.position, name, process, thread, time, args });
     }
 
     fn process(&mut self, process: StrId) -> &mut Process {

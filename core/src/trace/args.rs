@@ -118,7 +118,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// The keys in the order of the file.
+    /// The keys: those beside `args`, then those in it, both in the order of the file.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
@@ -129,7 +129,11 @@ impl Template {
     }
 
     /// A template of `fields`, whose known keys are found by their text in `strings`.
-    pub fn new(fields: Vec<Field>, strings: &Strings) -> Self {
+    ///
+    /// Keys that stand beside `args` come first, wherever the file has them, so that a trace that is written and read
+    /// has the same template. They take no slots, so the numbers keep their order.
+    pub fn new(mut fields: Vec<Field>, strings: &Strings) -> Self {
+        fields.sort_by_key(|field| !field.is_outer);
         let mut places = Box::new([Place::Absent; KNOWN.len()]);
         let mut num_slots = 0;
         for field in &fields {

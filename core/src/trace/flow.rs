@@ -1,4 +1,4 @@
-//! What has no duration: instants, counters, and the ends of flows.
+//! What has no duration: instants, counters, the ends of flows, and what a file says about its tracks.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct Instant {
 }
 
 /// A series' value at a point in time (`C`, one row for each key of `args`).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Counter {
     /// Position in `traceEvents`.
     pub position: u32,
@@ -38,10 +38,12 @@ pub struct Counter {
     pub time: Ts,
     /// The key's value; not a number when the file has none.
     pub value: f64,
+    /// `args`, the same for all series of one element.
+    pub args: ArgsRef,
 }
 
 /// One end of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     /// Position in `traceEvents`.
     pub position: u32,
@@ -57,6 +59,29 @@ pub struct Flow {
     pub phase: FlowPhase,
     /// `id`.
     pub id: FlowId,
+    /// `args`, and what else stands beside `id`.
+    pub args: ArgsRef,
+}
+
+/// Name of a metadata element that stands where a file had one that is not kept, so that ids stay the same when a
+/// trace is written.
+pub const GAP: &str = "kinetoscope_gap";
+
+/// What a file says about a process or a thread (`M`), kept as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metadata {
+    /// Position in `traceEvents`.
+    pub position: u32,
+    /// `name`, such as `thread_name`.
+    pub name: StrId,
+    /// `pid` as it is written.
+    pub process: StrId,
+    /// `tid` as it is written.
+    pub thread: StrId,
+    /// `ts`, where there is one.
+    pub time: Option<Ts>,
+    /// `args`.
+    pub args: ArgsRef,
 }
 
 /// Which end of a flow.

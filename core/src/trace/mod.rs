@@ -17,7 +17,7 @@ use crate::time::{TimeRange, Ts};
 use crate::warning::Warnings;
 use args::Args;
 use event::EventTable;
-use flow::{Counter, Flow, Instant};
+use flow::{Counter, Flow, Instant, Metadata};
 use node::Node;
 use track::{Process, Track};
 
@@ -44,8 +44,12 @@ pub struct Trace {
     pub counters: Vec<Counter>,
     /// Ends of flows.
     pub flows: Vec<Flow>,
+    /// What the file says about processes and threads.
+    pub metadata: Vec<Metadata>,
     /// Nodes of the Execution Trace, in the order of the file.
     pub nodes: Vec<Node>,
+    /// What was added to the file's times (`baseTimeNanoseconds`), in nanoseconds.
+    pub base_ns: i64,
     /// Whether times are whole microseconds, so that ends are off by up to two of them.
     pub has_coarse_times: bool,
     /// Defects survived.

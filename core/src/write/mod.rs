@@ -1,3 +1,4 @@
 //! From a trace to bytes.
 
+pub mod chrome;
 pub mod snapshot;

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::trace::Trace;
 use crate::trace::args::{ArgsRef, Field, FieldValue};
-use crate::trace::flow::{Counter, FlowId, FlowPhase};
+use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant, Metadata};
 use crate::trace::node::Node;
 use crate::trace::track::{Process, Track};
 use crate::warning::{Warning, WarningKind};
@@ -33,6 +33,7 @@ pub struct Columns {
     pub header: Vec<(StrId, StrId)>,
     pub execution_header: Vec<(StrId, StrId)>,
     pub has_coarse_times: bool,
+    pub base_ns: i64,
     pub tracks: Vec<Track>,
     pub processes: Vec<Process>,
     pub templates: Vec<Vec<Field>>,
@@ -42,9 +43,11 @@ pub struct Columns {
     pub flow_phases: Vec<FlowPhase>,
     pub flow_ids: Vec<i64>,
     pub flow_names: Vec<(u32, StrId)>,
-    pub counters: Vec<Counter>,
+    pub counters: PointColumns,
+    pub counter_series: Vec<(StrId, f64)>,
+    pub metadata: MetadataColumns,
     pub nodes: Vec<Node>,
-    /// Numbers of arguments by key, as differences; events first, then instants.
+    /// Numbers of arguments by key, as differences: events, instants, flows, counters, metadata.
     pub values: Vec<(StrId, Vec<i64>)>,
     pub warnings: Vec<SavedWarning>,
 }
@@ -66,6 +69,17 @@ pub struct PointColumns {
     pub categories: Vec<StrId>,
     pub tracks: Vec<TrackId>,
     pub times: Vec<i64>,
+    pub templates: Vec<u32>,
+}
+
+/// Columns of what a file says about its tracks.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "as above")]
+pub struct MetadataColumns {
+    pub positions: Vec<u32>,
+    pub names: Vec<StrId>,
+    pub places: Vec<(StrId, StrId)>,
+    pub times: Vec<Option<i64>>,
     pub templates: Vec<u32>,
 }
 
@@ -109,70 +123,89 @@ pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
 }
 
 fn columns(trace: &Trace) -> Columns {
-    let mut values = ValueStreams::default();
-    let (events, strings) = (&trace.events, &trace.strings);
-    for row in 0..events.len() {
-        values.push(trace, events.args(row));
-    }
-    for instant in &trace.instants {
-        values.push(trace, instant.args);
-    }
+    let strings = &trace.strings;
     Columns {
         strings: strings.iter().map(str::to_owned).collect(),
         header: trace.header.clone(),
         execution_header: trace.execution_header.clone(),
         has_coarse_times: trace.has_coarse_times,
+        base_ns: trace.base_ns,
         tracks: trace.tracks.clone(),
         processes: trace.processes.clone(),
         templates: trace.args.templates().iter().map(|template| template.fields().to_vec()).collect(),
         events: event_columns(trace),
-        instants: instant_columns(trace),
-        flows: flow_columns(trace),
+        instants: point_columns(trace.instants.iter().map(point_of_instant)),
+        flows: point_columns(trace.flows.iter().map(point_of_flow)),
         flow_phases: trace.flows.iter().map(|flow| flow.phase).collect(),
         flow_ids: flow_ids(trace),
         flow_names: flow_names(trace),
-        counters: trace.counters.clone(),
+        counters: point_columns(trace.counters.iter().map(point_of_counter)),
+        counter_series: trace.counters.iter().map(|row| (row.series, row.value)).collect(),
+        metadata: metadata_columns(&trace.metadata),
         nodes: trace.nodes.clone(),
-        values: values.streams,
+        values: value_streams(trace),
         warnings: warnings(trace),
     }
 }
 
-fn event_columns(trace: &Trace) -> EventColumns {
-    let events = &trace.events;
-    let times = events.track.iter().zip(&events.start).map(|(track, start)| (*track, start.0));
-    let points = PointColumns {
-        positions: differences(events.position.iter().copied()),
-        names: events.name.clone(),
-        categories: events.category.clone(),
-        tracks: events.track.clone(),
-        times: times_by_track(times),
-        templates: events.template.iter().map(|template| template.0).collect(),
-    };
-    EventColumns { points, durs: events.dur.iter().map(|dur| dur.0).collect() }
+/// What all rows without a duration have; an event has it too.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    position: u32,
+    name: StrId,
+    category: StrId,
+    track: TrackId,
+    time: i64,
+    args: ArgsRef,
 }
 
-fn instant_columns(trace: &Trace) -> PointColumns {
-    let rows = &trace.instants;
-    PointColumns {
+fn event_columns(trace: &Trace) -> EventColumns {
+    let events = &trace.events;
+    let point = |row: usize| Point {
+        position: events.position[row],
+        name: events.name[row],
+        category: events.category[row],
+        track: events.track[row],
+        time: events.start[row].0,
+        args: events.args(row),
+    };
+    let durs = events.dur.iter().map(|dur| dur.0).collect();
+    EventColumns { points: point_columns((0..events.len()).map(point)), durs }
+}
+
+fn point_of_instant(row: &Instant) -> Point {
+    let Instant { position, name, category, track, time, args } = *row;
+    Point { position, name, category, track, time: time.0, args }
+}
+
+fn point_of_flow(row: &Flow) -> Point {
+    let Flow { position, name, category, track, time, args, .. } = *row;
+    Point { position, name, category, track, time: time.0, args }
+}
+
+fn point_of_counter(row: &Counter) -> Point {
+    let Counter { position, name, track, time, args, .. } = *row;
+    Point { position, name, category: StrId::EMPTY, track, time: time.0, args }
+}
+
+fn metadata_columns(rows: &[Metadata]) -> MetadataColumns {
+    MetadataColumns {
         positions: differences(rows.iter().map(|row| row.position)),
         names: rows.iter().map(|row| row.name).collect(),
-        categories: rows.iter().map(|row| row.category).collect(),
-        tracks: rows.iter().map(|row| row.track).collect(),
-        times: times_by_track(rows.iter().map(|row| (row.track, row.time.0))),
+        places: rows.iter().map(|row| (row.process, row.thread)).collect(),
+        times: rows.iter().map(|row| row.time.map(|time| time.0)).collect(),
         templates: rows.iter().map(|row| row.args.template.0).collect(),
     }
 }
 
-fn flow_columns(trace: &Trace) -> PointColumns {
-    let rows = &trace.flows;
+fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns {
     PointColumns {
-        positions: differences(rows.iter().map(|row| row.position)),
-        names: rows.iter().map(|row| row.name).collect(),
-        categories: rows.iter().map(|row| row.category).collect(),
-        tracks: rows.iter().map(|row| row.track).collect(),
-        times: times_by_track(rows.iter().map(|row| (row.track, row.time.0))),
-        templates: Vec::new(),
+        positions: differences(rows.clone().map(|row| row.position)),
+        names: rows.clone().map(|row| row.name).collect(),
+        categories: rows.clone().map(|row| row.category).collect(),
+        tracks: rows.clone().map(|row| row.track).collect(),
+        times: times_by_track(rows.clone().map(|row| (row.track, row.time))),
+        templates: rows.map(|row| row.args.template.0).collect(),
     }
 }
 
@@ -216,6 +249,16 @@ fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Vec<i64> {
 }
 
 /// Numbers of arguments, a stream a key, each as the difference to the one before.
+fn value_streams(trace: &Trace) -> Vec<(StrId, Vec<i64>)> {
+    let mut streams = ValueStreams::default();
+    (0..trace.events.len()).for_each(|row| streams.push(trace, trace.events.args(row)));
+    trace.instants.iter().for_each(|row| streams.push(trace, row.args));
+    trace.flows.iter().for_each(|row| streams.push(trace, row.args));
+    trace.counters.iter().for_each(|row| streams.push(trace, row.args));
+    trace.metadata.iter().for_each(|row| streams.push(trace, row.args));
+    streams.streams
+}
+
 #[derive(Debug, Default)]
 struct ValueStreams {
     streams: Vec<(StrId, Vec<i64>)>,

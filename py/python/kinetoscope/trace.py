@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope import _native, seam
 from kinetoscope.summary import Summary
 from kinetoscope.table import Table
+from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
     from kinetoscope.widget import Timeline
@@ -139,6 +140,17 @@ class Trace:
     def snapshot(self) -> bytes:
         """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
         return self._native.snapshot()
+
+    def to_chrome(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.
+
+        It reads back to equal tables with equal ids. Nodes are not in it. OSError when it cannot be written, and then
+        `path` holds what it held before.
+        """
+        target = Path(path)
+        with written_whole(target) as temporary:
+            self._native.write_chrome(str(temporary), target.suffix == ".gz")
+        return target
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
