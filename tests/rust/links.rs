@@ -1,6 +1,7 @@
 //! What is linked with what, on whole traces.
 
 use kinetoscope::analyze::coverage;
+use kinetoscope::table::Values;
 use kinetoscope::{EventKind, LinkedTrace};
 
 use crate::files;
@@ -91,4 +92,32 @@ fn whole_microseconds_do_not_push_children_out_of_their_parents() {
     let linked = LinkedTrace::new(files::trace(text));
     assert_eq!(linked.links.nesting.parent.get(1), Some(0));
     assert_eq!(linked.links.nesting.parent.get(2), None);
+}
+
+/// A column's values over all rows.
+fn column(linked: &LinkedTrace, table: &str, name: &str) -> Values {
+    let table = kinetoscope::table::table(table).unwrap();
+    let column = table.columns.iter().find(|column| column.name == name).unwrap();
+    column.values(linked, 0..(table.num_rows)(linked))
+}
+
+#[test]
+fn process_groups_are_those_of_both_files() {
+    assert_eq!(column(&files::pair("mlp_gloo"), "process_groups", "group_size"), Values::Int(vec![Some(2), Some(2)]));
+}
+
+#[test]
+fn communication_attributes_are_columns() {
+    let json = r#"{"nodes": [{"id": 5, "name": "record_param_comms", "ctrl_deps": 2, "attrs": [
+        {"name": "collective_name", "type": "string", "value": "allreduce"},
+        {"name": "in_msg_nelems", "type": "uint64", "value": 64}, {"name": "pg_name", "type": "string", "value": "0"},
+        {"name": "in_split_size", "type": "string", "value": "[1, 2]"}, {"name": "pg_size", "type": "uint64", "value": 8}]}]}"#;
+    let linked = LinkedTrace::new(files::trace(json));
+    let text = |name| match column(&linked, "nodes", name) {
+        Values::Text { bytes, .. } => bytes,
+        other => panic!("no texts: {other:?}"),
+    };
+    assert_eq!([text("collective"), text("group_name"), text("in_split")], ["allreduce", "0", "[1, 2]"]);
+    assert_eq!(column(&linked, "nodes", "in_elems"), Values::Int(vec![Some(64)]));
+    assert_eq!(column(&linked, "nodes", "group_size"), Values::Int(vec![Some(8)]));
 }

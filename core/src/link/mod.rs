@@ -13,7 +13,11 @@ use std::sync::OnceLock;
 
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
+use serde_json::Value;
+
 use crate::trace::args::ArgKey;
+use crate::trace::group::{ProcessGroup, process_groups};
+use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, Warnings};
 pub use device_time::DeviceTime;
@@ -58,13 +62,15 @@ pub struct LinkedTrace {
     pub links: Links,
     tensors: OnceLock<Vec<TensorUse>>,
     edges: OnceLock<Vec<Edge>>,
+    groups: OnceLock<Vec<ProcessGroup>>,
+    attrs: OnceLock<Vec<Value>>,
 }
 
 impl LinkedTrace {
     /// Links a trace.
     pub fn new(trace: Trace) -> Self {
         let links = link(&trace);
-        Self { trace, links, tensors: OnceLock::new(), edges: OnceLock::new() }
+        Self { trace, links, ..Self::default() }
     }
 
     /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
@@ -75,6 +81,17 @@ impl LinkedTrace {
     /// All defects: those of the files, then those found while linking.
     pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
         self.trace.warnings.iter().chain(&self.links.warnings)
+    }
+
+    /// The process groups; found when first asked for.
+    pub fn process_groups(&self) -> &[ProcessGroup] {
+        self.groups.get_or_init(|| process_groups(&self.trace))
+    }
+
+    /// What a node has besides its fields, such as the attributes of a communication.
+    pub fn node_attr(&self, node: usize, key: &str) -> Option<&Value> {
+        let parse = |node: &Node| serde_json::from_str(self.trace.strings.text(node.rest)).unwrap_or_default();
+        self.attrs.get_or_init(|| self.trace.nodes.iter().map(parse).collect()).get(node)?.get(key)
     }
 
     /// All links as edges; listed when first asked for.

@@ -99,6 +99,7 @@ pub const TABLES: &[&Table] = &[
     &point::ITERATIONS,
     &node::NODES,
     &node::TENSORS,
+    &node::PROCESS_GROUPS,
     &link::LINKS,
     &HEALTH,
 ];

@@ -1,5 +1,7 @@
 //! Tables of the Execution Trace: its nodes and their tensors.
 
+use serde_json::Value;
+
 use super::{Column, Table, int, put, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
@@ -38,6 +40,14 @@ const NODE_COLUMNS: &[Column] = &[
     text("output_strides", |linked, row, out| field(linked, row, out, |node| node.outputs.strides)),
     text("kernel_backend", |linked, row, out| field(linked, row, out, |node| node.kernel_backend)),
     text("kernel_file", |linked, row, out| field(linked, row, out, |node| node.kernel_file)),
+    text("collective", |linked, row, out| attr_text(linked, row, "collective_name", out)),
+    text("dtype", |linked, row, out| attr_text(linked, row, "dtype", out)),
+    int("in_elems", |linked, row| attr_int(linked, row, "in_msg_nelems")),
+    int("out_elems", |linked, row| attr_int(linked, row, "out_msg_nelems")),
+    text("in_split", |linked, row, out| attr_text(linked, row, "in_split_size", out)),
+    text("out_split", |linked, row, out| attr_text(linked, row, "out_split_size", out)),
+    text("group_name", |linked, row, out| attr_text(linked, row, "pg_name", out)),
+    int("group_size", |linked, row| attr_int(linked, row, "pg_size")),
     int("event_id", |linked, row| event(linked, row).map(|event| super::event::id(linked, event))),
     int("start_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.start[event as usize].0)),
     int("dur_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.dur[event as usize].0)),
@@ -47,6 +57,18 @@ const NODE_COLUMNS: &[Column] = &[
 
 fn field(linked: &LinkedTrace, row: usize, out: &mut String, get: fn(&Node) -> StrId) -> bool {
     put(out, linked.trace.strings.text(get(&linked.trace.nodes[row])))
+}
+
+fn attr_text(linked: &LinkedTrace, row: usize, key: &str, out: &mut String) -> bool {
+    match linked.node_attr(row, key) {
+        Some(Value::String(text)) => put(out, text),
+        Some(Value::Null) | None => false,
+        Some(other) => put(out, &other.to_string()),
+    }
+}
+
+fn attr_int(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
+    linked.node_attr(row, key)?.as_i64()
 }
 
 fn event(linked: &LinkedTrace, row: usize) -> Option<u32> {
@@ -71,5 +93,21 @@ pub(super) static TENSORS: Table = Table {
         text("dtype", |linked, row, out| put(out, &linked.tensors()[row].dtype)),
         text("shape", |linked, row, out| put(out, &linked.tensors()[row].shape)),
         text("stride", |linked, row, out| put(out, &linked.tensors()[row].stride)),
+    ],
+};
+
+/// One row a process group, of each file that names it.
+pub(super) static PROCESS_GROUPS: Table = Table {
+    name: "process_groups",
+    doc: "a process group, as either file says it",
+    num_rows: |linked| linked.process_groups().len(),
+    columns: &[
+        text("source", |linked, row, out| put(out, linked.process_groups()[row].source)),
+        text("group_name", |linked, row, out| put_name(out, &linked.process_groups()[row].name)),
+        text("group_desc", |linked, row, out| put(out, &linked.process_groups()[row].desc)),
+        text("backend", |linked, row, out| put(out, &linked.process_groups()[row].backend)),
+        text("ranks", |linked, row, out| put(out, &linked.process_groups()[row].ranks)),
+        int("group_size", |linked, row| linked.process_groups()[row].size),
+        int("group_count", |linked, row| linked.process_groups()[row].count),
     ],
 };

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod event;
 pub mod flow;
+pub mod group;
 pub mod kind;
 pub mod node;
 pub mod tensor;

@@ -72,6 +72,11 @@ class Trace:
         return self.table("tensors")
 
     @cached_property
+    def process_groups(self) -> Table:
+        """Which ranks talk to each other, as either file says it; `ranks` is empty for all."""
+        return self.table("process_groups")
+
+    @cached_property
     def iterations(self) -> Table:
         """Steps of the training (`ProfilerStep#n`)."""
         return self.table("iterations")
