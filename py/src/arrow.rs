@@ -10,8 +10,14 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use kinetoscope::table::{Column, Getter, Values};
+use kinetoscope::table::{Column, Getter, Table, Values};
 use kinetoscope::view::Session;
+
+/// Of the names, types and meanings of all tables; a new one wherever one of them changes.
+const SCHEMA_VERSION: &str = "1";
+
+/// How a column's name says its unit.
+const UNITS: [(&str, &str); 3] = [("_ns", "ns"), ("bytes", "bytes"), ("_gbps", "GB/s")];
 
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
@@ -25,9 +31,10 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    pub(crate) fn new(session: Arc<Session>, columns: Vec<Column>, num_rows: usize) -> Self {
-        let schema = Arc::new(schema(&columns));
-        Self { session, columns, schema, rest: 0..num_rows }
+    pub(crate) fn new(session: Arc<Session>, rows_of: &Table, columns: Vec<Column>) -> Self {
+        let schema = Arc::new(schema(rows_of, &columns));
+        let rest = 0..(rows_of.num_rows)(&session.linked);
+        Self { session, columns, schema, rest }
     }
 }
 
@@ -58,13 +65,27 @@ pub(crate) fn stream(batches: Batches) -> FFI_ArrowArrayStream {
 }
 
 /// The types behind Arrow's C interface.
-pub(crate) fn ffi_schema(columns: &[Column]) -> Result<FFI_ArrowSchema, ArrowError> {
-    FFI_ArrowSchema::try_from(&schema(columns))
+pub(crate) fn ffi_schema(rows_of: &Table, columns: &[Column]) -> Result<FFI_ArrowSchema, ArrowError> {
+    FFI_ArrowSchema::try_from(&schema(rows_of, columns))
 }
 
-fn schema(columns: &[Column]) -> Schema {
-    let field = |column: &Column| Field::new(column.name, data_type(&column.get), true);
-    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+fn schema(rows_of: &Table, columns: &[Column]) -> Schema {
+    let about = [
+        ("kinetoscope_schema_version", SCHEMA_VERSION),
+        ("kinetoscope_version", kinetoscope::VERSION),
+        ("kinetoscope_table", rows_of.name),
+        ("row", rows_of.doc),
+    ];
+    let fields: Vec<_> = columns.iter().map(field).collect();
+    Schema::new(fields).with_metadata(about)
+}
+
+fn field(column: &Column) -> Field {
+    let field = Field::new(column.name, data_type(&column.get), true);
+    match UNITS.iter().find(|(ending, _)| column.name.ends_with(ending)) {
+        Some((_, unit)) => field.with_metadata([("unit", *unit)]),
+        None => field,
+    }
 }
 
 fn data_type(getter: &Getter) -> DataType {

@@ -4,6 +4,8 @@
 
 mod arrow;
 mod error;
+mod reading;
+mod source;
 mod table;
 mod trace;
 
@@ -16,6 +18,10 @@ mod _native {
 
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
+    #[pymodule_export]
+    use crate::reading::Reading;
+    #[pymodule_export]
+    use crate::source::archive_members;
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

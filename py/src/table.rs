@@ -55,13 +55,14 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batches = Batches::new(Arc::clone(&self.session), self.columns.clone(), self.num_rows());
+        let batches = Batches::new(Arc::clone(&self.session), self.rows_of, self.columns.clone());
         PyCapsule::new_with_value(py, arrow::stream(batches), c"arrow_array_stream")
     }
 
     /// The types of the columns as an Arrow C schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = arrow::ffi_schema(&self.columns).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let schema = arrow::ffi_schema(self.rows_of, &self.columns);
+        let schema = schema.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 

@@ -7,13 +7,15 @@ use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
-use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use kinetoscope::{Limits, LinkedTrace, write_snapshot};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raised;
+use crate::reading::{Reading, Watch};
+use crate::source::{Source, os_error, read_sources};
 use crate::table::Table;
 
 /// A linked trace. The public class of the same name wraps it.
@@ -24,43 +26,18 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Reads the bytes of a Kineto trace, an Execution Trace, or both.
+    /// Reads the files of one rank, each a name and its content: a Kineto trace, an Execution Trace, or both; or a
+    /// snapshot alone.
     #[staticmethod]
-    #[pyo3(signature = (kineto, execution, *, kineto_name = None, execution_name = None, max_bytes = None))]
+    #[pyo3(signature = (sources, *, max_bytes = None, reading = None))]
     fn read(
         py: Python<'_>,
-        kineto: Option<PyBackedBytes>,
-        execution: Option<PyBackedBytes>,
-        kineto_name: Option<String>,
-        execution_name: Option<String>,
+        sources: Vec<Source>,
         max_bytes: Option<u64>,
+        reading: Option<Py<Reading>>,
     ) -> PyResult<Self> {
-        py.detach(|| {
-            let files = [(&kineto, &kineto_name), (&execution, &execution_name)];
-            let inputs: Vec<_> =
-                files.into_iter().filter_map(|(bytes, name)| Some(input(bytes.as_ref()?, name.as_deref()))).collect();
-            Self::link(inputs, max_bytes)
-        })
-    }
-
-    /// Reads the files at the given paths.
-    #[staticmethod]
-    #[pyo3(signature = (kineto, execution, *, max_bytes = None))]
-    fn read_path(
-        py: Python<'_>,
-        kineto: Option<String>,
-        execution: Option<String>,
-        max_bytes: Option<u64>,
-    ) -> PyResult<Self> {
-        py.detach(|| {
-            let paths: Vec<_> = [&kineto, &execution].into_iter().flatten().collect();
-            let mut inputs = Vec::with_capacity(paths.len());
-            for path in paths {
-                let file = std::fs::File::open(path).map_err(|error| os_error(&error, path))?;
-                inputs.push(Input::stream(file).named(path));
-            }
-            Self::link(inputs, max_bytes)
-        })
+        let watch = Watch::new(reading.as_ref());
+        py.detach(|| read_sources(&sources, max_bytes, &watch).map(Self::new))
     }
 
     /// Loads a snapshot.
@@ -141,24 +118,5 @@ impl Trace {
 impl Trace {
     fn new(trace: kinetoscope::Trace) -> Self {
         Self { session: Arc::new(Session::new(LinkedTrace::new(trace))) }
-    }
-
-    fn link(inputs: Vec<Input<'_>>, max_bytes: Option<u64>) -> PyResult<Self> {
-        let limits = max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes });
-        read(inputs, limits).map(Self::new).map_err(|error| raised(&error))
-    }
-}
-
-fn input<'a>(bytes: &'a [u8], name: Option<&'a str>) -> Input<'a> {
-    Input { name, ..Input::new(bytes) }
-}
-
-/// Python's own exception for a file that cannot be opened, with its name.
-fn os_error(error: &std::io::Error, path: &str) -> PyErr {
-    match error.raw_os_error() {
-        Some(code) => {
-            PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
-        }
-        None => PyOSError::new_err(format!("{path}: {error}")),
     }
 }

@@ -1,14 +1,34 @@
 # Types of the extension module. Prose lives beside the public classes that wrap these.
 
-from typing import Any, final
+from collections.abc import Sequence
+from typing import Any, BinaryIO, TypeAlias, final
 
-__all__ = ["Table", "Trace", "TraceError", "TraceParseError", "UnsupportedTraceError", "__version__", "sniff"]
+__all__ = [
+    "Reading",
+    "Table",
+    "Trace",
+    "TraceError",
+    "TraceParseError",
+    "UnsupportedTraceError",
+    "__version__",
+    "members",
+    "sniff",
+]
+
+_Source: TypeAlias = tuple[str | None, bytes | bytearray | BinaryIO | None]
 
 class TraceError(ValueError): ...
 class TraceParseError(TraceError): ...
 class UnsupportedTraceError(TraceError): ...
 
 __version__: str
+
+@final
+class Reading:
+    def __new__(cls) -> Reading: ...
+    @property
+    def num_bytes(self) -> int: ...
+    def cancel(self) -> None: ...
 
 @final
 class Table:
@@ -25,16 +45,7 @@ class Table:
 @final
 class Trace:
     @staticmethod
-    def read(
-        kineto: bytes | None,
-        execution: bytes | None,
-        *,
-        kineto_name: str | None = None,
-        execution_name: str | None = None,
-        max_bytes: int | None = None,
-    ) -> Trace: ...
-    @staticmethod
-    def read_path(kineto: str | None, execution: str | None, *, max_bytes: int | None = None) -> Trace: ...
+    def read(sources: Sequence[_Source], *, max_bytes: int | None = None, reading: Reading | None = None) -> Trace: ...
     @staticmethod
     def from_snapshot(snapshot: bytes) -> Trace: ...
     @property
@@ -54,3 +65,6 @@ class Trace:
     def picture(self, width: int) -> str: ...
 
 def sniff(head: bytes) -> str: ...
+def members(
+    source: _Source, *, max_bytes: int | None = None, reading: Reading | None = None
+) -> list[tuple[str, bytes]] | None: ...

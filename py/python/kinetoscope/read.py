@@ -44,13 +44,8 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _read_contents(source: Source, et: Source | None, max_bytes: int | None) -> Trace:
-    native = _native.Trace.read(
-        _content(source),
-        None if et is None else _content(et),
-        kineto_name=_name(source),
-        execution_name=None if et is None else _name(et),
-        max_bytes=max_bytes,
-    )
+    contents = [(_name(file), _content(file)) for file in (source, et) if file is not None]
+    native = _native.Trace.read(contents, max_bytes=max_bytes)
     return Trace(native, _name(source), None if et is None else _name(et))
 
 
@@ -69,7 +64,8 @@ def _read_found(path: Path, execution: Path | None, max_bytes: int | None) -> Tr
 
 
 def _read_paths(kineto: Path, execution: Path | None, max_bytes: int | None) -> Trace:
-    native = _native.Trace.read_path(str(kineto), str(execution) if execution else None, max_bytes=max_bytes)
+    files = [(str(path), None) for path in (kineto, execution) if path]
+    native = _native.Trace.read(files, max_bytes=max_bytes)
     return Trace(native, str(kineto), str(execution) if execution else None)
 
 

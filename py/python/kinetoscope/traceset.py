@@ -126,7 +126,7 @@ def _read_pair(pair: Pair, max_bytes: int | None) -> tuple[Member | None, str | 
 
 def _member(pair: Pair, max_bytes: int | None) -> Member:
     kineto, execution = (str(path) if path else None for path in (pair.kineto, pair.execution))
-    native = _native.Trace.read_path(kineto, execution, max_bytes=max_bytes)
+    native = _native.Trace.read([(path, None) for path in (kineto, execution) if path], max_bytes=max_bytes)
     return Member(*_rank(native, pair), Trace(native, kineto, execution), pair)
 
 

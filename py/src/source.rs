@@ -1,0 +1,147 @@
+//! What is read: the file at a path, bytes, or a file that Python has open.
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+
+use kinetoscope::read::snapshot::{MAGIC, read_snapshot};
+use kinetoscope::read::{self, members};
+use kinetoscope::{Input, Limits, Trace};
+use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::error::raised;
+use crate::reading::{Reading, Watch, Watched};
+
+/// More bytes than these are read as a stream, which copies them but can be interrupted.
+const LARGE: usize = 1 << 28;
+/// Bytes asked of a Python file at a time.
+const CHUNK: usize = 1 << 20;
+
+/// A name, and the content; where that is none, the file at the path that the name is.
+#[derive(FromPyObject)]
+pub(crate) struct Source(Option<String>, Option<Content>);
+
+type Members<'py> = Vec<(String, Bound<'py, PyBytes>)>;
+
+#[derive(FromPyObject)]
+enum Content {
+    Bytes(PyBackedBytes),
+    File(Py<PyAny>),
+}
+
+/// The trace in these files.
+pub(crate) fn read_sources(sources: &[Source], max_bytes: Option<u64>, watch: &Arc<Watch>) -> PyResult<Trace> {
+    let limits = limits(max_bytes);
+    let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
+    let trace = match <[_; 1]>::try_from(inputs) {
+        Ok([input]) => read_one(input, limits),
+        Err(inputs) => kinetoscope::read(inputs, limits),
+    };
+    watch.check()?;
+    trace.map_err(|error| raised(&error))
+}
+
+/// The files in an archive, a name and bytes each; None when the file is no archive.
+#[pyfunction(name = "members")]
+#[pyo3(signature = (source, *, max_bytes = None, reading = None))]
+pub(crate) fn archive_members(
+    py: Python<'_>,
+    source: Source,
+    max_bytes: Option<u64>,
+    reading: Option<Py<Reading>>,
+) -> PyResult<Option<Members<'_>>> {
+    let watch = Watch::new(reading.as_ref());
+    let found = py.detach(|| {
+        let found = members(source.open(&watch)?, limits(max_bytes));
+        watch.check()?;
+        found.map_err(|error| raised(&error))
+    })?;
+    let python = |member: read::Member| (member.name, PyBytes::new(py, &member.bytes));
+    Ok(found.map(|members| members.into_iter().map(python).collect()))
+}
+
+fn limits(max_bytes: Option<u64>) -> Limits {
+    max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes })
+}
+
+/// A file that is alone may be a snapshot.
+fn read_one(mut input: Input<'_>, limits: Limits) -> Result<Trace, kinetoscope::Error> {
+    let unreadable = |source| kinetoscope::Error::from(kinetoscope::ErrorKind::Unreadable { source });
+    match &mut input.source {
+        read::Source::Bytes(bytes) if bytes.starts_with(MAGIC) => return read_snapshot(bytes, limits),
+        read::Source::Bytes(_) => {}
+        read::Source::Stream(stream) => {
+            let mut head = Vec::new();
+            stream.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
+            if head == MAGIC {
+                stream.by_ref().take(limits.max_bytes).read_to_end(&mut head).map_err(unreadable)?;
+                return read_snapshot(&head, limits);
+            }
+            let rest = std::mem::replace(stream, Box::new(std::io::empty()));
+            *stream = Box::new(Cursor::new(head).chain(rest));
+        }
+    }
+    kinetoscope::read([input], limits)
+}
+
+impl Source {
+    fn open(&self, watch: &Arc<Watch>) -> PyResult<Input<'_>> {
+        let Self(name, content) = self;
+        let input = match content {
+            None => {
+                let path = name.as_deref().ok_or_else(|| PyTypeError::new_err("expected a path, bytes or a file"))?;
+                let file = File::open(path).map_err(|error| os_error(&error, path))?;
+                Input::stream(Watched::new(file, watch))
+            }
+            Some(Content::Bytes(bytes)) if bytes.len() < LARGE => Input::new(bytes),
+            Some(Content::Bytes(bytes)) => Input::stream(Watched::new(&bytes[..], watch)),
+            Some(Content::File(file)) => Input::stream(Watched::new(PythonFile::new(file, watch), watch)),
+        };
+        Ok(Input { name: name.as_deref(), ..input })
+    }
+}
+
+/// A file that Python has open in binary mode.
+struct PythonFile<'a> {
+    file: &'a Py<PyAny>,
+    watch: Arc<Watch>,
+    chunk: Cursor<Vec<u8>>,
+}
+
+impl<'a> PythonFile<'a> {
+    fn new(file: &'a Py<PyAny>, watch: &Arc<Watch>) -> Self {
+        Self { file, watch: Arc::clone(watch), chunk: Cursor::default() }
+    }
+
+    fn next_chunk(&self) -> PyResult<Vec<u8>> {
+        Python::attach(|py| {
+            let chunk = self.file.bind(py).call_method1("read", (CHUNK,))?;
+            if chunk.is_instance_of::<PyString>() {
+                return Err(PyTypeError::new_err("expected a file opened in binary mode, found one that gives text"));
+            }
+            Ok(chunk.extract::<PyBackedBytes>()?.to_vec())
+        })
+    }
+}
+
+impl Read for PythonFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.chunk.position() == self.chunk.get_ref().len() as u64 {
+            self.chunk = Cursor::new(self.next_chunk().map_err(|error| self.watch.stopped(error))?);
+        }
+        self.chunk.read(buffer)
+    }
+}
+
+/// Python's own exception for a file that cannot be opened or written, with its name.
+pub(crate) fn os_error(error: &std::io::Error, path: &str) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
+    }
+}
