@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# usage: scripts/fuzz.sh [SECONDS]
+#
+# Fuzzes every target in core/fuzz for so long (600 s), from the fixtures. Needs a nightly compiler.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seconds=${1:-600}
+tools=$(pwd)/.cache/fuzz
+[ -x "$tools/bin/cargo-fuzz" ] || cargo install cargo-fuzz --locked --quiet --root "$tools"
+
+# Files of at most a few kilobytes: larger ones only slow the search down.
+corpus=core/fuzz/corpus
+for target in json kineto execution snapshot; do mkdir -p "$corpus/$target"; done
+for file in tests/data/{hostile,minimal_cpu,containers}/*; do
+    name=$(basename "$(dirname "$file")")-$(basename "$file")
+    case $file in
+        *.gz) gunzip -c "$file" >"/tmp/$name.text" ;;
+        *) cp "$file" "/tmp/$name.text" ;;
+    esac
+    for target in json kineto execution; do cp "/tmp/$name.text" "$corpus/$target/$name"; done
+    cp "$file" "$corpus/kineto/$name.packed"
+    rm "/tmp/$name.text"
+done
+
+cd core
+for target in json kineto execution snapshot; do
+    echo "fuzzing $target for $seconds s"
+    PATH="$tools/bin:$PATH" cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 \
+        -timeout=10 -print_final_stats=1 2>&1 | tail -n 12
+done
