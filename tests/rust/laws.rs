@@ -131,3 +131,31 @@ fn column(answer: &[u8], name: &str) -> Vec<u32> {
     let (offset, length) = (entry["offset"].as_u64().unwrap() as usize, entry["length"].as_u64().unwrap() as usize);
     body[offset..][..length * 4].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
 }
+
+#[test]
+fn what_fits_no_column_stays_in_args() {
+    let trace = LinkedTrace::new(files::trace(
+        r#"[{"ph": "X", "ts": 1, "dur": 1, "args": {"External id": 5, "external id": 6, "correlation": -1, "bytes": "many",
+            "memory bandwidth (GB/s)": 1.5e-05, "registers per thread": 32.5, "Sequence number": 9223372036854775807,
+            "Collective name": "allreduce", "device": 3, "Comms Id": 10159970886766084423}}]"#,
+    ));
+    let mut rest = String::new();
+    trace.trace.args.rest_json(&trace.trace.strings, trace.trace.events.args(0), &mut rest);
+    assert_eq!(
+        rest,
+        r#"{"external id":6,"correlation":-1,"bytes":"many","registers per thread":32.5,"device":3,"Comms Id":10159970886766084423}"#
+    );
+    let events = kinetoscope::table::table("events").unwrap();
+    let value = |name: &str| events.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..1);
+    assert_eq!(value("bandwidth_gbps"), kinetoscope::table::Values::Float(vec![Some(1.5e-05)]));
+    assert_eq!(value("seq_num"), kinetoscope::table::Values::Int(vec![Some(i64::MAX)]));
+}
+
+#[test]
+fn thousands_of_arguments_are_kept() {
+    let args: Vec<_> = (0..70_000).map(|at| format!(r#""k{at}": {at}"#)).collect();
+    let trace = files::trace(&format!(r#"[{{"ph": "X", "ts": 1, "dur": 1, "args": {{{}}}}}]"#, args.join(",")));
+    let mut text = String::new();
+    trace.args.write_json(&trace.strings, trace.events.args(0), &mut text);
+    assert!(text.ends_with(r#""k69999":69999}"#));
+}

@@ -4,7 +4,7 @@ use super::nesting::Nesting;
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
-use crate::trace::args::ArgKey;
+use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 use crate::warning::{WarningKind, Warnings};
 

@@ -15,7 +15,7 @@ use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use serde_json::Value;
 
-use crate::trace::args::ArgKey;
+use crate::trace::arg_key::ArgKey;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
-use crate::trace::args::ArgKey;
+use crate::trace::arg_key::ArgKey;
 use crate::warning::{WarningKind, Warnings};
 
 /// Joined on `Record function id` and `rf_id`, where 0 is none.

@@ -1,7 +1,7 @@
 //! One element of `traceEvents`: its keys as slices of the text.
 
 use crate::json::{Fault, Scanner, Text};
-use crate::trace::args::Number;
+use crate::trace::number::Number;
 
 /// An element's keys. Values are as they stand in the file; empty where a key is absent.
 #[derive(Debug, Default)]
@@ -37,6 +37,9 @@ pub(super) enum RawValue<'a> {
     Outer(&'a [u8]),
 }
 
+/// More numbers than any event has; a hostile one keeps the others as text.
+const MAX_SLOTS: usize = 1000;
+
 /// Starts a slot or an outer value in `RawArgs::text`; no JSON value starts with either byte.
 const SLOT: u8 = 1;
 const OUTER: u8 = 2;
@@ -51,7 +54,8 @@ impl<'a> RawArgs<'a> {
     #[inline]
     fn push(&mut self, key: Text<'a>, value: &'a [u8]) {
         self.text.extend_from_slice(key.raw);
-        if let Some(number) = Number::parse(value) {
+        let number = Number::parse(value).filter(|_| self.values.len() < MAX_SLOTS);
+        if let Some(number) = number {
             self.text.extend_from_slice(&[b'"', SLOT, number.scale]);
             self.values.push(number.mantissa);
             self.fields.push((key, RawValue::Slot(number.scale)));

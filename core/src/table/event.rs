@@ -2,7 +2,7 @@
 
 use super::{Column, Table, float, int, put, put_name, text, uint};
 use crate::link::LinkedTrace;
-use crate::trace::args::ArgKey;
+use crate::trace::arg_key::ArgKey;
 
 /// One row an event that has a duration.
 pub(super) static EVENTS: Table = Table {
@@ -85,8 +85,7 @@ fn integer(linked: &LinkedTrace, row: usize, key: ArgKey) -> Option<i64> {
 }
 
 fn number(linked: &LinkedTrace, row: usize, key: ArgKey) -> Option<f64> {
-    let number = linked.trace.args.number(&linked.trace.strings, linked.trace.events.args(row), key)?;
-    Some(number.to_f64())
+    linked.trace.args.float(&linked.trace.strings, linked.trace.events.args(row), key)
 }
 
 fn arg_text(linked: &LinkedTrace, row: usize, key: ArgKey, out: &mut String) -> bool {

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::id::{StrId, TemplateId};
 use crate::json;
 use crate::strings::Strings;
+use crate::trace::arg_key::{ArgKey, ColumnKind, KNOWN};
+use crate::trace::number::Number;
 
 /// One key of a template with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,74 +35,6 @@ pub enum FieldValue {
     Json(StrId),
 }
 
-/// Keys that are read without a lookup by string, with the spellings that files use.
-const KNOWN: [(ArgKey, &[&str]); 27] = [
-    (ArgKey::Correlation, &["correlation"]),
-    (ArgKey::ExternalId, &["External id", "external id"]),
-    (ArgKey::RecordId, &["Record function id"]),
-    (ArgKey::SeqNum, &["Sequence number"]),
-    (ArgKey::InputShapes, &["Input Dims", "Input dims"]),
-    (ArgKey::InputTypes, &["Input type"]),
-    (ArgKey::InputStrides, &["Input Strides"]),
-    (ArgKey::ConcreteInputs, &["Concrete Inputs"]),
-    (ArgKey::Bytes, &["bytes", "Bytes"]),
-    (ArgKey::Bandwidth, &["memory bandwidth (GB/s)"]),
-    (ArgKey::Grid, &["grid"]),
-    (ArgKey::Block, &["block"]),
-    (ArgKey::Registers, &["registers per thread"]),
-    (ArgKey::SharedMemory, &["shared memory"]),
-    (ArgKey::Occupancy, &["est. achieved occupancy %"]),
-    (ArgKey::Collective, &["Collective name"]),
-    (ArgKey::Dtype, &["dtype"]),
-    (ArgKey::InElems, &["In msg nelems"]),
-    (ArgKey::OutElems, &["Out msg nelems"]),
-    (ArgKey::GroupSize, &["Group size"]),
-    (ArgKey::GroupName, &["Process Group Name"]),
-    (ArgKey::ForwardThread, &["Fwd thread id"]),
-    (ArgKey::Device, &["device"]),
-    (ArgKey::Stream, &["stream"]),
-    (ArgKey::PythonId, &["Python id"]),
-    (ArgKey::PythonParentId, &["Python parent id"]),
-    (ArgKey::CallStack, &["Call stack"]),
-];
-
-/// The first of the known keys that have a column of their own in the table of events.
-const NUM_COLUMNS: usize = KNOWN.len() - 6;
-
-/// A key that the core itself reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[expect(missing_docs, reason = "the spellings in KNOWN say what each is")]
-pub enum ArgKey {
-    Correlation,
-    ExternalId,
-    RecordId,
-    SeqNum,
-    InputShapes,
-    InputTypes,
-    InputStrides,
-    ConcreteInputs,
-    Bytes,
-    Bandwidth,
-    Grid,
-    Block,
-    Registers,
-    SharedMemory,
-    Occupancy,
-    Collective,
-    Dtype,
-    InElems,
-    OutElems,
-    GroupSize,
-    GroupName,
-    ForwardThread,
-    Device,
-    Stream,
-    PythonId,
-    PythonParentId,
-    CallStack,
-}
-
 /// The place of a known key in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -109,10 +43,19 @@ enum Place {
     Json(StrId),
 }
 
+/// What an event has under a known key.
+enum Found {
+    Absent,
+    Number(Number),
+    Json(StrId),
+}
+
 /// The part of an `args` object that many events share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     fields: Box<[Field]>,
+    /// For each field, the known key that it is.
+    known_keys: Box<[Option<ArgKey>]>,
     num_slots: u16,
     places: Box<[Place; KNOWN.len()]>,
 }
@@ -135,6 +78,7 @@ impl Template {
     pub fn new(mut fields: Vec<Field>, strings: &Strings) -> Self {
         fields.sort_by_key(|field| !field.is_outer);
         let mut places = Box::new([Place::Absent; KNOWN.len()]);
+        let mut known_keys = Vec::with_capacity(fields.len());
         let mut num_slots = 0;
         for field in &fields {
             let place = match field.value {
@@ -144,15 +88,15 @@ impl Template {
                 }
                 FieldValue::Json(text) => Place::Json(text),
             };
-            let key = strings.text(field.key);
-            if let Some((known, _)) = KNOWN.iter().find(|(_, spellings)| spellings.contains(&key))
-                && places[*known as usize] == Place::Absent
-                && !field.is_outer
-            {
-                places[*known as usize] = place;
+            let known = ArgKey::of(strings.text(field.key)).filter(|_| !field.is_outer);
+            // A second spelling of the same key stays among the others.
+            let known = known.filter(|key| places[*key as usize] == Place::Absent);
+            if let Some(key) = known {
+                places[key as usize] = place;
             }
+            known_keys.push(known);
         }
-        Self { fields: fields.into_boxed_slice(), num_slots, places }
+        Self { fields: fields.into_boxed_slice(), known_keys: known_keys.into_boxed_slice(), num_slots, places }
     }
 }
 
@@ -163,70 +107,6 @@ pub struct ArgsRef {
     pub template: TemplateId,
     /// First number in the pool.
     pub start: u32,
-}
-
-/// A number as the file wrote it: `mantissa` with `scale` digits after the point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
-    /// All digits.
-    pub mantissa: i64,
-    /// How many of them stand after the point.
-    pub scale: u8,
-}
-
-impl Number {
-    /// The number of a plain decimal text of at most 18 digits: what a slot can hold and give back unchanged.
-    pub fn parse(text: &[u8]) -> Option<Self> {
-        let (negative, digits) = match text {
-            [b'-', rest @ ..] => (true, rest),
-            _ => (false, text),
-        };
-        // Eighteen digits and a point; a longer text is turned down before its digits could overflow unseen.
-        if digits.len() > 19 {
-            return None;
-        }
-        let mut mantissa = 0_i64;
-        let mut point = None;
-        for (at, byte) in digits.iter().enumerate() {
-            match byte {
-                b'0'..=b'9' => mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')),
-                b'.' if point.is_none() && at > 0 => point = Some(at),
-                _ => return None,
-            }
-        }
-        let num_digits = digits.len() - usize::from(point.is_some());
-        let scale = point.map_or(0, |point| digits.len() - point - 1);
-        let has_leading_zero = digits.len() > 1 && digits[0] == b'0' && digits[1] != b'.';
-        let is_negative_zero = negative && mantissa == 0;
-        if num_digits == 0 || num_digits > 18 || has_leading_zero || is_negative_zero || (scale == 0 && point.is_some())
-        {
-            return None;
-        }
-        Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
-    }
-
-    /// The number as a float, for what a screen shows.
-    pub fn to_f64(self) -> f64 {
-        self.mantissa as f64 / 10_f64.powi(i32::from(self.scale))
-    }
-
-    /// Writes the text that was parsed.
-    pub fn write(self, out: &mut String) {
-        let digits = self.mantissa.unsigned_abs().to_string();
-        let scale = usize::from(self.scale);
-        if self.mantissa < 0 {
-            out.push('-');
-        }
-        if scale == 0 {
-            out.push_str(&digits);
-            return;
-        }
-        let padded = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, fraction) = padded.split_at(padded.len() - scale);
-        out.push_str(whole);
-        out.push('.');
-        out.push_str(fraction);
-    }
 }
 
 /// The arguments of all events of a trace.
@@ -291,39 +171,52 @@ impl Args {
         &self.values[start..start + self.template(args).num_slots()]
     }
 
-    /// A known key's number: written as a number, or as a string that holds an integer.
-    pub fn number(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<Number> {
-        match self.template(args).places[key as usize] {
-            Place::Absent => None,
-            Place::Slot { index, scale } => {
-                Some(Number { mantissa: self.values[args.start as usize + usize::from(index)], scale })
+    /// A known key's number, of any notation, for what a screen shows.
+    pub fn float(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<f64> {
+        match self.place(args, key) {
+            Found::Absent => None,
+            Found::Number(number) => Some(number.to_f64()),
+            Found::Json(text) => {
+                strings.text(text).trim_matches('"').parse().ok().filter(|value: &f64| value.is_finite())
             }
-            Place::Json(text) => Number::parse(strings.text(text).trim_matches('"').as_bytes()),
         }
     }
 
-    /// A known key's integer.
+    /// A known key's integer: written as a number, or as a string that holds one.
     pub fn integer(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<i64> {
-        self.number(strings, args, key).filter(|number| number.scale == 0).map(|number| number.mantissa)
+        match self.place(args, key) {
+            Found::Absent => None,
+            Found::Number(number) => (number.scale == 0).then_some(number.mantissa),
+            Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
+        }
     }
 
     /// A known key's identifier: an integer that is not negative and may be larger than `i64::MAX`.
     pub fn identifier(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<u64> {
+        match self.place(args, key) {
+            Found::Absent => None,
+            Found::Number(number) => u64::try_from(number.mantissa).ok().filter(|_| number.scale == 0),
+            Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
+        }
+    }
+
+    fn place(&self, args: ArgsRef, key: ArgKey) -> Found {
         match self.template(args).places[key as usize] {
-            Place::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
-            _ => self.integer(strings, args, key).and_then(|id| u64::try_from(id).ok()),
+            Place::Absent => Found::Absent,
+            Place::Json(text) => Found::Json(text),
+            Place::Slot { index, scale } => {
+                Found::Number(Number { mantissa: self.values[args.start as usize + usize::from(index)], scale })
+            }
         }
     }
 
     /// Appends a known key's text: JSON, but for a string, which comes without its quotes. False when it is absent.
     pub fn write_text(&self, strings: &Strings, args: ArgsRef, key: ArgKey, out: &mut String) -> bool {
-        match self.template(args).places[key as usize] {
-            Place::Absent => return false,
-            Place::Slot { index, scale } => {
-                Number { mantissa: self.values[args.start as usize + usize::from(index)], scale }.write(out);
-            }
-            Place::Json(text) if strings.text(text).starts_with('"') => out.push_str(&plain_text(strings.text(text))),
-            Place::Json(text) => out.push_str(strings.text(text)),
+        match self.place(args, key) {
+            Found::Absent => return false,
+            Found::Number(number) => number.write(out),
+            Found::Json(text) if strings.text(text).starts_with('"') => out.push_str(&plain_text(strings.text(text))),
+            Found::Json(text) => out.push_str(strings.text(text)),
         }
         true
     }
@@ -344,10 +237,20 @@ impl Args {
         })
     }
 
-    /// Appends the keys that no known column holds, as one JSON object; nothing when there are none.
+    /// Appends what no column of the table of events holds, as one JSON object; nothing when that is nothing.
     pub fn rest_json(&self, strings: &Strings, args: ArgsRef, out: &mut String) {
-        let is_rest = |key: &str| !KNOWN[..NUM_COLUMNS].iter().any(|(_, spellings)| spellings.contains(&key));
-        write_object(self.pairs(strings, args).filter(|(key, _)| is_rest(key)), out);
+        let is_held = |key: &Option<ArgKey>| {
+            key.is_some_and(|key| match key.column() {
+                ColumnKind::Identifier => self.identifier(strings, args, key).is_some(),
+                ColumnKind::Integer => self.integer(strings, args, key).is_some(),
+                ColumnKind::Float => self.float(strings, args, key).is_some(),
+                ColumnKind::Text => true,
+                ColumnKind::None => false,
+            })
+        };
+        let known = self.template(args).known_keys.iter();
+        let rest = self.pairs(strings, args).zip(known).filter(|(_, known)| !is_held(known));
+        write_object(rest.map(|(pair, _)| pair), out);
     }
 
     /// Appends all keys as one JSON object; false when there are none.
@@ -380,28 +283,4 @@ fn hash(text: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(text);
     hasher.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slot_gives_back_the_text_it_took() {
-        for text in ["0", "-1", "12.50", "0.001", "-0.5", "123456789012345678"] {
-            let mut out = String::new();
-            Number::parse(text.as_bytes()).unwrap().write(&mut out);
-            assert_eq!(out, text);
-        }
-        for text in ["", "-", "01", "-0", "1.", ".5", "1e3", "1234567890123456789", "NaN"] {
-            assert_eq!(Number::parse(text.as_bytes()), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_known_key_stands_at_its_own_place() {
-        for (place, (key, _)) in KNOWN.iter().enumerate() {
-            assert_eq!(*key as usize, place);
-        }
-    }
 }

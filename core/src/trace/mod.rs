@@ -1,11 +1,13 @@
 //! What one rank recorded, in columns.
 
+pub mod arg_key;
 pub mod args;
 pub mod event;
 pub mod flow;
 pub mod group;
 pub mod kind;
 pub mod node;
+pub mod number;
 pub mod tensor;
 pub mod track;
 
