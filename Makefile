@@ -37,7 +37,7 @@ wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widge
 demo: $(BASE) build ## read a trace that is shipped here, print its summary, write demo/report.html
 	@scripts/demo.sh
 
-lint: $(DEV) $(BUNDLE)
+lint: $(DEV) $(TORCH) $(BUNDLE)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet
