@@ -21,7 +21,7 @@ mod _native {
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]
-    use crate::source::archive_members;
+    use crate::source::{archive_members, is_archive};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kinetoscope::read::snapshot::{MAGIC, read_snapshot};
 use kinetoscope::read::{self, members};
-use kinetoscope::{Input, Limits, Trace};
+use kinetoscope::{ErrorKind, Input, Limits, Trace};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -63,13 +63,22 @@ pub(crate) fn archive_members(
     Ok(found.map(|members| members.into_iter().map(python).collect()))
 }
 
+/// Whether a file that starts with these bytes is an archive: whether it comes to listing files before a limit is passed.
+#[pyfunction]
+pub(crate) fn is_archive(head: &[u8]) -> bool {
+    match members(Input::new(head), Limits { max_bytes: 0 }) {
+        Ok(found) => found.is_some(),
+        Err(error) => matches!(error.kind(), ErrorKind::Limit { .. }),
+    }
+}
+
 fn limits(max_bytes: Option<u64>) -> Limits {
     max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes })
 }
 
 /// A file that is alone may be a snapshot.
 fn read_one(mut input: Input<'_>, limits: Limits) -> Result<Trace, kinetoscope::Error> {
-    let unreadable = |source| kinetoscope::Error::from(kinetoscope::ErrorKind::Unreadable { source });
+    let unreadable = |source| kinetoscope::Error::from(ErrorKind::Unreadable { source });
     match &mut input.source {
         read::Source::Bytes(bytes) if bytes.starts_with(MAGIC) => return read_snapshot(bytes, limits),
         read::Source::Bytes(_) => {}

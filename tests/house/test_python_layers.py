@@ -15,8 +15,8 @@ LAYERS = Layers(
     modules={
         "native": {"_native"},
         "nouns": {
-            *("discover", "doctor", "export", "rank", "read", "recording", "seam", "summary", "table", "text"),
-            *("trace", "traceset", "whole"),
+            *("archive", "cache", "discover", "doctor", "export", "file", "head", "load", "progress", "rank", "read"),
+            *("recording", "remote", "seam", "summary", "table", "text", "trace", "traceset", "whole", "workers"),
         },
         "hosts": {"cli", "html", "profile", "report", "widget"},
     },
@@ -31,11 +31,13 @@ LAYERS = Layers(
 
 # The modules that a library is for.
 LIBRARIES = {
+    "IPython": {"progress"},
     "anywidget": {"widget"},
+    "fsspec": {"remote"},
     "pandas": {"table"},
     "polars": {"table"},
     "pyarrow": {"export", "table"},
-    "rich": {"cli"},
+    "rich": {"cli", "progress"},
     "torch": {"profile"},
     "traitlets": {"widget"},
 }

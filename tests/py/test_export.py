@@ -8,27 +8,59 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
+from kinetoscope import _native
 from kinetoscope.cli import main
-from kinetoscope.export import export
+from kinetoscope.export import Part, export
 
 pytestmark = pytest.mark.unit
 
 
 def test_parquet(cuda: ks.Trace, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    export(cuda.events, tmp_path / "events.parquet")
-    assert parquet.read_table(tmp_path / "events.parquet").equals(cuda.events.to_arrow())
+    path = cuda.export(tmp_path / "events.parquet")
+    assert parquet.read_table(path).equals(cuda.events.to_arrow())
+    assert cuda.export(tmp_path / "nodes.parquet", table="nodes").is_file()
+    with pytest.raises(KeyError, match="expected a table of"):
+        cuda.export(tmp_path / "x.parquet", table="nothing")
 
 
 def test_arrow(cuda: ks.Trace, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    export(cuda.nodes, tmp_path / "nodes.arrow")
+    cuda.export(tmp_path / "nodes.arrow", "nodes")
     with pyarrow.ipc.open_file(tmp_path / "nodes.arrow") as file:
         assert file.read_all().equals(cuda.nodes.to_arrow())
 
 
+@pytest.mark.parametrize("table", _native.Trace.table_names())
+def test_every_table_with_its_schema(cuda: ks.Trace, tmp_path: Path, table: str) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    whole = parquet.read_table(cuda.export(tmp_path / "table.parquet", table))
+    assert whole.equals(cuda.table(table).to_arrow())
+    metadata = whole.schema.metadata
+    assert metadata[b"kinetoscope_schema_version"] == b"1"
+    assert metadata[b"kinetoscope_version"] == ks.__version__.encode()
+    assert metadata[b"kinetoscope_table"] == table.encode()
+    units = {field.name: (field.metadata or {}).get(b"unit") for field in whole.schema}
+    assert all((unit == b"ns") == name.endswith("_ns") for name, unit in units.items())
+    assert all((unit == b"bytes") == name.endswith("bytes") for name, unit in units.items())
+
+
+def test_a_table_of_many_batches(tmp_path: Path) -> None:
+    """More rows than a batch of the stream and a group of Parquet's hold."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 2}'
+    trace = ks.read(b"[" + b",".join([event] * 1_100_000) + b"]")
+    path = tmp_path / "events.parquet"
+    export([Part(trace.events.select("id", "dur_ns"), {"rank": 3})], path)
+    assert parquet.ParquetFile(path).metadata.num_row_groups == 2
+    whole = parquet.read_table(path)
+    assert whole.num_rows == 1_100_000
+    assert whole.column("id").to_pylist()[-1] == 1_099_999
+    assert set(whole.column("rank").to_pylist()) == {3}
+
+
 def test_csv(hostile: ks.Trace, tmp_path: Path) -> None:
-    export(hostile.events, tmp_path / "events.csv")
+    hostile.export(tmp_path / "events.csv")
     with (tmp_path / "events.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == hostile.events.columns
@@ -46,12 +78,12 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_an_unknown_ending(cuda: ks.Trace, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ends in \.parquet, \.arrow, \.csv, found events\.xlsx"):
-        export(cuda.events, tmp_path / "events.xlsx")
+        cuda.export(tmp_path / "events.xlsx")
 
 
 def test_without_pyarrow(cuda: ks.Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"expected pyarrow for \.parquet, found none: pip install pyarrow"):
-        export(cuda.events, tmp_path / "events.parquet")
-    export(cuda.events, tmp_path / "events.csv")
+        cuda.export(tmp_path / "events.parquet")
+    cuda.export(tmp_path / "events.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["events.csv"]

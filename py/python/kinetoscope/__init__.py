@@ -16,11 +16,12 @@
 """
 
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
+from kinetoscope.cache import use_cache
 from kinetoscope.profile import profile
-from kinetoscope.read import read
+from kinetoscope.read import read, read_dir
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace
-from kinetoscope.traceset import TraceSet, read_dir
+from kinetoscope.traceset import TraceSet
 
 __all__ = [
     "Table",
@@ -33,4 +34,5 @@ __all__ = [
     "profile",
     "read",
     "read_dir",
+    "use_cache",
 ]

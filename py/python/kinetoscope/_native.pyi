@@ -11,6 +11,7 @@ __all__ = [
     "TraceParseError",
     "UnsupportedTraceError",
     "__version__",
+    "is_archive",
     "members",
     "sniff",
 ]
@@ -65,6 +66,7 @@ class Trace:
     def picture(self, width: int) -> str: ...
 
 def sniff(head: bytes) -> str: ...
+def is_archive(head: bytes) -> bool: ...
 def members(
     source: _Source, *, max_bytes: int | None = None, reading: Reading | None = None
 ) -> list[tuple[str, bytes]] | None: ...

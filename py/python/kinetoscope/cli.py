@@ -6,19 +6,20 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native
 from kinetoscope.doctor import diagnosis
-from kinetoscope.export import FORMATS, export
-from kinetoscope.read import read
-from kinetoscope.traceset import read_dir
+from kinetoscope.export import FORMATS
+from kinetoscope.read import read, read_dir
+from kinetoscope.traceset import TraceSet
 
 if TYPE_CHECKING:
-    from kinetoscope.summary import Section
+    from kinetoscope.summary import Section, Summary
     from kinetoscope.trace import Trace
 
 _FAILED = 2
@@ -58,10 +59,17 @@ def _parser() -> argparse.ArgumentParser:
     summary = _command(commands, "summary", _summary, "time by kind, iterations, top operators and kernels, health")
     summary.add_argument("--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10)")
     summary.add_argument("--json", action="store_true", help="the numbers as JSON")
-    report = _command(commands, "report", _report, "one HTML file with the summary and the timeline")
+    report = _command(
+        commands, "report", _report, "one HTML file with the summary and the timeline; of several ranks, one each"
+    )
     report.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
     report.add_argument("--title", help="(default: the name of the file)")
-    table = _command(commands, "export", _export, f"a table as {', '.join(FORMATS)}")
+    table = _command(
+        commands,
+        "export",
+        _export,
+        f"a table as {', '.join(FORMATS)}; of several ranks, with columns that tell them apart",
+    )
     table.add_argument("-o", "--output", type=Path, required=True, help="the ending chooses the format")
     table.add_argument("--table", default="events", choices=_native.Trace.table_names(), help="(default: events)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
@@ -72,50 +80,100 @@ def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: object, about: str
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=about, description=f"Prints or writes {about}.")
-    command.add_argument("trace", metavar="TRACE", type=Path, help="Kineto trace or Execution Trace, .json or .json.gz")
-    command.add_argument("--et", type=Path, help="Execution Trace recorded with it (default: the one beside it)")
+    command.add_argument(
+        "trace", metavar="TRACE", help="file, archive or folder of Kineto traces and Execution Traces, or its address"
+    )
+    command.add_argument("--et", help="Execution Trace recorded with it (default: the one beside it)")
     command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     command.add_argument(
         "--max-bytes", type=int, metavar="N", help="refuse files that are larger than this, decompressed"
     )
+    command.add_argument("--cache", metavar="DIR", help="keep snapshots here, and read them the next time")
     command.set_defaults(run=run)
     return command
 
 
-def _read(options: argparse.Namespace) -> Trace:
-    with _busy(f"reading {options.trace.name}"):
-        return read(options.trace, False if options.no_et else options.et, max_bytes=options.max_bytes)
+def _read(options: argparse.Namespace) -> Trace | TraceSet:
+    common = {"max_bytes": options.max_bytes, "cache": options.cache}
+    if options.trace.endswith("/") or Path(options.trace).is_dir():
+        if options.et or options.no_et:
+            raise ValueError(f"expected a file with --et or --no-et, found a folder: {options.trace}")
+        return read_dir(options.trace, **common)
+    with _busy(f"reading {options.trace}"):
+        return read(options.trace, False if options.no_et else options.et, **common)
+
+
+def _ranks(job: TraceSet) -> Iterator[tuple[str, Trace]]:
+    """The traces of a job under names that tell them apart: `0`, `1`, `1.1` for its second window, `unknown`."""
+    windows: Counter[str] = Counter()
+    for member in job.members:
+        rank = "unknown" if member.rank is None else str(member.rank)
+        yield f"{rank}.{windows[rank]}" if windows[rank] else rank, member.trace
+        windows[rank] += 1
 
 
 def _summary(options: argparse.Namespace) -> None:
-    if options.trace.is_dir():
-        print(read_dir(options.trace, max_bytes=options.max_bytes))
+    trace = _read(options)
+    if isinstance(trace, TraceSet):
+        _summaries(trace, options)
         return
-    summary = _read(options).summary()
+    summary = trace.summary()
     if options.json:
         print(json.dumps(summary.data, indent=2))
+    else:
+        _print_summary(summary, options.limit)
+
+
+def _summaries(job: TraceSet, options: argparse.Namespace) -> None:
+    summaries = {rank: trace.summary() for rank, trace in _ranks(job)}
+    if options.json:
+        print(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
         return
+    print(job)
+    for rank, summary in summaries.items():
+        print(f"\n--- rank {rank} ---\n")
+        _print_summary(summary, options.limit)
+
+
+def _print_summary(summary: Summary, limit: int) -> None:
     print(summary.headline)
-    for section in summary.sections(options.limit):
+    for section in summary.sections(limit):
         _print_section(section)
 
 
 def _report(options: argparse.Namespace) -> None:
     trace = _read(options)
-    with _busy(f"writing {options.output}"):
-        path = trace.report(options.output, title=options.title)
+    if not isinstance(trace, TraceSet):
+        _write_report(trace, options.output, options.title)
+        return
+    for rank, part in _ranks(trace):
+        title = f"{options.title}, rank {rank}" if options.title else None
+        _write_report(part, options.output.with_stem(f"{options.output.stem}_{rank}"), title)
+
+
+def _write_report(trace: Trace, output: Path, title: str | None) -> None:
+    with _busy(f"writing {output}"):
+        path = trace.report(output, title=title)
     print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 def _export(options: argparse.Namespace) -> None:
-    table = _read(options).table(options.table)
+    trace = _read(options)
+    traces = list(trace) if isinstance(trace, TraceSet) else [trace]
     with _busy(f"writing {options.output}"):
-        export(table, options.output)
-    print(f"{options.output}: {len(table):,} rows of {options.table}")
+        path = trace.export(options.output, options.table)
+    num_rows = sum(len(part.table(options.table)) for part in traces)
+    print(f"{path}: {num_rows:,} rows of {options.table}")
 
 
 def _doctor(options: argparse.Namespace) -> None:
-    print(diagnosis(_read(options)))
+    trace = _read(options)
+    if not isinstance(trace, TraceSet):
+        print(diagnosis(trace))
+        return
+    print(trace)
+    for rank, part in _ranks(trace):
+        print(f"\n--- rank {rank} ---\n\n{diagnosis(part)}")
 
 
 # --- the terminal -------------------------------------------------------------------------------------------------

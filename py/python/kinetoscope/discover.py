@@ -1,123 +1,211 @@
-"""Which files of a folder are traces, which of them belong together, and which rank they are of."""
+"""Which files are traces, which of them belong together, and which rank they are of: by their names and heads."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
-_SUFFIX = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
+from kinetoscope.head import Head
+
+_PACKED = ("gz", "xz", "zst")
+_TRACE = re.compile(rf"\.(json(\.({'|'.join(_PACKED)}))?|kscope)$", re.IGNORECASE)
+_ARCHIVE = re.compile(r"(\.json)?\.(tar(\.\w+)?|tgz|txz|zip)$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[._-]+")
-_WORDS = frozenset({"kineto", "trace", "torch", "pytorch", "execution", "et", "pt"})
+_WORDS = frozenset({"kineto", "trace", "torch", "pytorch", "execution", "et", "eg", "pt"})
 """Words that say what kind of file it is. Without them, the two files of one recording have the same name."""
 _RANKS = re.compile(r"^(?:kineto_trace|torch_et)_(\d+)|(?:^|[^a-z])rank[-_]?(\d+)", re.IGNORECASE)
 
+Match = tuple[str, str]
+"""The names of a Kineto trace and of the Execution Trace recorded with it."""
+
 
 class Pair(NamedTuple):
-    """The files of one recording; at least one is there."""
+    """The files of one recording, by their names in the folder or archive; at least one is there."""
 
-    kineto: Path | None
-    execution: Path | None
+    kineto: str | None
+    execution: str | None
     how: str
     """`name`: the names are equal but for the words that tell the kinds apart; `rank`: each is the only one left of its
-    rank; `alone`."""
+    rank; `number`: what is left is a series of Execution Traces numbered like the ranks of the Kineto traces; `alone`;
+    `given`: the caller said so."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that are there, the Kineto trace first."""
+        return tuple(name for name in (self.kineto, self.execution) if name is not None)
 
     @property
     def rank(self) -> int | None:
-        """The rank that the name tells."""
-        return rank_of(self.kineto or self.execution or Path())
-
-
-def is_execution(path: Path) -> bool:
-    """Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`."""
-    words = _words(path)
-    return "et" in words or {"execution", "trace"} <= set(words)
-
-
-def rank_of(path: Path) -> int | None:
-    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `rank-<rank>`, `rank_<rank>`; no other number is one."""
-    match = _RANKS.search(path.name)
-    return int(match[1] or match[2]) if match else None
-
-
-def execution_beside(kineto: Path) -> Path | None:
-    """The Execution Trace that was recorded with a Kineto trace, by its name; a compressed one before a plain one."""
-    if not _SUFFIX.search(kineto.name) or is_execution(kineto):
-        return None
-    key = _key(kineto)
-    beside = (path for path in _traces(kineto.parent) if is_execution(path) and _key(path) == key)
-    return min(beside, key=_preference, default=None)
+        """The rank that a name tells."""
+        ranks = (rank_of(name) for name in self.names)
+        return next((rank for rank in ranks if rank is not None), None)
 
 
 class Found(NamedTuple):
-    """The traces of a folder."""
+    """The recordings among some files."""
 
     pairs: list[Pair]
-    """In the order of rank and name."""
-    copies: list[Path]
-    """Plain files that are passed over because they are there compressed, too."""
+    copies: dict[str, str]
+    """Files that are passed over because the same recording is there in another form; and why."""
 
 
-def find(folder: str | os.PathLike[str]) -> Found:
-    """All files of a folder that may be traces. OSError when it cannot be listed."""
-    paths = list(_traces(Path(folder)))
-    copies = [path for path in paths if path.with_name(path.name + ".gz") in paths]
-    originals = [path for path in paths if path not in copies]
-    kinetos = [path for path in originals if not is_execution(path)]
-    found = _by_name(kinetos, _keyed(path for path in originals if is_execution(path)))
-    return Found(sorted(_by_rank(found), key=_order), copies)
+def is_trace(name: str) -> bool:
+    """Whether the name is that of a trace: JSON, plain or compressed, or a snapshot."""
+    return _TRACE.search(name) is not None
 
 
-def _traces(folder: Path) -> Iterable[Path]:
-    paths = sorted(folder.iterdir())  # not a glob, which finds nothing where there is no folder
-    return (path for path in paths if _SUFFIX.search(path.name) and not path.name.startswith("."))
+def is_archive_name(name: str) -> bool:
+    """Whether the name is that of an archive."""
+    return _ARCHIVE.search(name) is not None
 
 
-def _keyed(executions: Iterable[Path]) -> dict[str, Path]:
-    """By what is left of the name without the words; by the whole name where that is taken, so that none is lost."""
-    keyed: dict[str, Path] = {}
-    for path in executions:
-        keyed[path.name if _key(path) in keyed else _key(path)] = path
-    return keyed
+def is_execution(name: str) -> bool:
+    """Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`."""
+    words = set(_words(name))
+    return bool(words & {"et", "eg"}) or {"execution", "trace"} <= words
 
 
-def _by_name(kinetos: list[Path], executions: dict[str, Path]) -> list[Pair]:
-    paired: list[Pair] = []
-    for kineto in kinetos:
-        execution = executions.pop(_key(kineto), None)
-        paired.append(Pair(kineto, execution, "name" if execution else "alone"))
-    return paired + [Pair(None, execution, "alone") for execution in executions.values()]
+def rank_of(name: str) -> int | None:
+    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `rank-<rank>`, `rank_<rank>`; no other number is one."""
+    match = _RANKS.search(PurePosixPath(name).name)
+    return int(match[1] or match[2]) if match else None
 
 
-def _by_rank(found: list[Pair]) -> list[Pair]:
-    """Joins what is left of a rank when it is one trace of each kind."""
-    left: dict[int, list[Pair]] = defaultdict(list)
-    for pair in found:
-        if pair.how == "alone" and pair.rank is not None:
-            left[pair.rank].append(pair)
-    for lonely in left.values():
-        kinetos = [pair.kineto for pair in lonely if pair.kineto]
-        executions = [pair.execution for pair in lonely if pair.execution]
-        if len(kinetos) == len(executions) == 1:
-            found = [pair for pair in found if pair not in lonely] + [Pair(kinetos[0], executions[0], "rank")]
-    return found
+def execution_beside(kineto: str, names: Iterable[str]) -> str | None:
+    """The Execution Trace that was recorded with a Kineto trace, among the names in its folder.
+
+    An archive of Kineto traces has one of Execution Traces beside it. A compressed file comes before a plain one.
+    """
+    sort = next((sort for sort in (_TRACE, _ARCHIVE) if sort.search(kineto)), None)
+    if sort is None or is_execution(kineto):
+        return None
+    beside = (name for name in names if sort.search(name) and is_execution(name) and _key(name) == _key(kineto))
+    return min(beside, key=lambda name: (name.endswith(".json"), name), default=None)
 
 
-def _preference(path: Path) -> tuple[bool, str]:
-    return path.suffix != ".gz", path.name
+def pair_up(names: Iterable[str], heads: Mapping[str, Head]) -> Found:
+    """The recordings among these files. Heads say more than names; every file is in one pair, or a copy."""
+    ordered = sorted(names, key=natural)
+    copies = _copies(ordered)
+    originals = [name for name in ordered if name not in copies]
+    kinds = {name: heads.get(name, Head()).is_execution for name in originals}
+    executions = [name for name in originals if (is_execution(name) if kinds[name] is None else kinds[name])]
+    kinetos = [name for name in originals if name not in executions]
+
+    def rank(name: str) -> int | None:
+        told = heads.get(name, Head()).rank
+        return rank_of(name) if told is None else told
+
+    pairs: list[Pair] = []
+    for how, matches in _RULES:
+        matched = matches(kinetos, executions, rank)
+        pairs += [Pair(kineto, execution, how) for kineto, execution in matched]
+        kinetos = [name for name in kinetos if name not in {kineto for kineto, _ in matched}]
+        executions = [name for name in executions if name not in {execution for _, execution in matched}]
+    pairs += [Pair(name, None, "alone") for name in kinetos] + [Pair(None, name, "alone") for name in executions]
+    return Found(sorted(pairs, key=lambda pair: natural(pair.names[0])), copies)
 
 
-def _order(pair: Pair) -> tuple[bool, int, str]:
-    path = pair.kineto or pair.execution or Path()
-    return pair.rank is None, pair.rank or 0, _key(path)
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sorts names as people do: `trace_9`, `trace_9.1`, `trace_10`."""
+    words = (word for word in _SEPARATORS.split(name.lower().replace("/", ".")) if word)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for word in words for part in _parts(word)]
 
 
-def _words(path: Path) -> list[str]:
-    return [word for word in _SEPARATORS.split(_SUFFIX.sub("", path.name.lower())) if word]
+# --- rules --------------------------------------------------------------------------------------------------------
+
+Ranks = Callable[[str], int | None]
 
 
-def _key(path: Path) -> str:
-    return ".".join(word for word in _words(path) if word not in _WORDS)
+def _by_name(kinetos: Sequence[str], executions: Sequence[str], _rank: Ranks) -> list[Match]:
+    """In the same folder; the first of those that are named alike."""
+    left: dict[Match, list[str]] = defaultdict(list)
+    for name in executions:
+        left[_folder(name), _key(name)].append(name)
+    places = ((name, left[_folder(name), _key(name)]) for name in kinetos)
+    return [(name, same.pop(0)) for name, same in places if same]
+
+
+def _by_bare_name(kinetos: Sequence[str], executions: Sequence[str], _rank: Ranks) -> list[Match]:
+    """In different folders, as in an archive with one for each kind."""
+    return _only(kinetos, executions, _key)
+
+
+def _by_rank(kinetos: Sequence[str], executions: Sequence[str], rank: Ranks) -> list[Match]:
+    return _only(kinetos, executions, rank)
+
+
+def _by_number(kinetos: Sequence[str], executions: Sequence[str], rank: Ranks) -> list[Match]:
+    """A series of names in which one number varies, over just the ranks of the others."""
+    split = [_parts(PurePosixPath(name).name) for name in executions]
+    if len({len(parts) for parts in split}) != 1:
+        return []
+    varying = [column for column in zip(*split, strict=True) if len(set(column)) > 1]
+    if len(varying) != 1 or not all(part.isdecimal() for part in varying[0]):
+        return []
+    by_number = {int(part): name for part, name in zip(varying[0], executions, strict=True)}
+    by_rank = {number: name for name in kinetos if (number := rank(name)) is not None}
+    if by_number.keys() != by_rank.keys() or not len(kinetos) == len(by_rank) == len(executions):
+        return []
+    return [(by_rank[number], by_number[number]) for number in sorted(by_rank)]
+
+
+def _only(kinetos: Sequence[str], executions: Sequence[str], key: Callable[[str], object]) -> list[Match]:
+    """Those that are the only ones of their kind with a key."""
+    groups: dict[object, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for sort, names in enumerate((kinetos, executions)):
+        for name in names:
+            groups[key(name)][sort].append(name)
+    return [
+        (of_kineto[0], of_execution[0])
+        for told, (of_kineto, of_execution) in groups.items()
+        if told is not None and len(of_kineto) == len(of_execution) == 1
+    ]
+
+
+_RULES: tuple[tuple[str, Callable[[Sequence[str], Sequence[str], Ranks], list[Match]]], ...] = (
+    ("name", _by_name),
+    ("name", _by_bare_name),
+    ("rank", _by_rank),
+    ("number", _by_number),
+)
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def _copies(names: Sequence[str]) -> dict[str, str]:
+    there = set(names)
+    stems = {_stem(name) for name in names if not name.endswith(".kscope")}
+    copies: dict[str, str] = {}
+    for name in names:
+        if any(f"{name}.{ending}" in there for ending in _PACKED):
+            copies[name] = "passed over, it is there compressed, too"
+        elif name.endswith(".kscope") and _stem(name) in stems:
+            copies[name] = "passed over, the files that it is a snapshot of are there"
+    return copies
+
+
+def _stem(name: str) -> str:
+    """Without what says how the file is packed."""
+    return _ARCHIVE.sub("", _TRACE.sub("", name))
+
+
+def _folder(name: str) -> str:
+    return str(PurePosixPath(name).parent)
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in _SEPARATORS.split(_stem(PurePosixPath(name).name.lower())) if word]
+
+
+def _key(name: str) -> str:
+    return ".".join(word for word in _words(name) if word not in _WORDS)
+
+
+def _parts(word: str) -> list[str]:
+    """The numbers in a word, and what is between them."""
+    return [part for part in re.split(r"(\d+)", word) if part]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope.whole import written_whole
 
@@ -15,36 +17,51 @@ if TYPE_CHECKING:
 
 FORMATS = (".parquet", ".arrow", ".csv")
 _CSV_ROWS = 10_000
+_GROUP_BATCHES = 16  # of 65 536 rows each: a million rows, as Parquet's own row groups
 
 
-def export(table: Table, path: Path) -> None:
-    """Writes a table in the format that the path's ending names, under a temporary name first.
+class Part(NamedTuple):
+    """A table, and columns of one integer each to put before it."""
+
+    table: Table
+    columns: dict[str, int | None]
+
+
+def export(parts: Sequence[Part], path: Path) -> Path:
+    """Writes tables one after another, in the format that the path's ending names, under a temporary name first.
 
     ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when the
-    file cannot be written.
+    file cannot be written; then `path` holds what it held before.
     """
     writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv}
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {path.name}")
     with written_whole(path) as temporary:
-        writer(table, temporary)
+        writer(parts, temporary)
+    return path
 
 
-def _write_parquet(table: Table, path: Path) -> None:
+def _write_parquet(parts: Sequence[Part], path: Path) -> None:
     _need_pyarrow(".parquet")
+    import pyarrow
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(table.to_arrow(), path, compression="zstd")
+    schema = _schema(parts)
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        batches = _batches(parts, schema)
+        while group := list(islice(batches, _GROUP_BATCHES)):
+            writer.write_table(pyarrow.Table.from_batches(group, schema))
 
 
-def _write_arrow(table: Table, path: Path) -> None:
+def _write_arrow(parts: Sequence[Part], path: Path) -> None:
     _need_pyarrow(".arrow")
     import pyarrow.ipc
 
-    content = table.to_arrow()
-    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, content.schema) as writer:
-        writer.write_table(content)
+    schema = _schema(parts)
+    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, schema) as writer:
+        for batch in _batches(parts, schema):
+            writer.write_batch(batch)
 
 
 def _need_pyarrow(ending: str) -> None:
@@ -54,13 +71,33 @@ def _need_pyarrow(ending: str) -> None:
         raise ImportError(f"expected pyarrow for {ending}, found none: pip install pyarrow, or write .csv") from error
 
 
-def _write_csv(table: Table, path: Path) -> None:
+def _schema(parts: Sequence[Part]) -> Any:
+    """Of all parts alike: tables of one name have the same columns."""
+    import pyarrow
+
+    schema = pyarrow.schema(parts[0].table)
+    for name in reversed(parts[0].columns):
+        schema = schema.insert(0, pyarrow.field(name, pyarrow.int64()))
+    return schema
+
+
+def _batches(parts: Sequence[Part], schema: Any) -> Iterator[Any]:
+    import pyarrow
+
+    for part in parts:
+        for batch in pyarrow.RecordBatchReader.from_stream(part.table):
+            same = [pyarrow.array([value] * len(batch), pyarrow.int64()) for value in part.columns.values()]
+            yield pyarrow.RecordBatch.from_arrays([*same, *batch.columns], schema=schema)
+
+
+def _write_csv(parts: Sequence[Part], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(table.columns)
-        for start in range(0, len(table), _CSV_ROWS):
-            rows = table.rows(start, min(start + _CSV_ROWS, len(table)))
-            writer.writerows([_csv_value(value) for value in row] for row in rows)
+        writer.writerow([*parts[0].columns, *parts[0].table.columns])
+        for table, columns in parts:
+            for start in range(0, len(table), _CSV_ROWS):
+                rows = table.rows(start, min(start + _CSV_ROWS, len(table)))
+                writer.writerows([*columns.values(), *map(_csv_value, row)] for row in rows)
 
 
 def _csv_value(value: Any) -> Any:

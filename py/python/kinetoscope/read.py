@@ -1,82 +1,209 @@
-"""From files to a Trace."""
+"""From files, archives, folders and addresses to traces."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from kinetoscope import _native
-from kinetoscope.discover import execution_beside
-from kinetoscope.trace import Trace
+from kinetoscope.archive import Archive, is_archive, unpacked
+from kinetoscope.cache import cache_folder
+from kinetoscope.discover import execution_beside, is_archive_name, is_trace, pair_up
+from kinetoscope.file import File, LocalFile, file_of, files_in
+from kinetoscope.head import Head, peek
+from kinetoscope.load import Options, load
+from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
+from kinetoscope.traceset import Member, TraceSet, trace_set
+from kinetoscope.workers import for_each
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
-"""A path, the bytes of a file, or a file opened in binary mode."""
+"""A path, an address that fsspec opens, the bytes of a file, or a file opened in binary mode."""
+
+_ARCHIVED = "an archive, which ks.read reads"
+
+_SHOWN = 3
+
+Cache = str | os.PathLike[str] | Literal[False] | None
 
 
-def read(source: Source, et: Source | Literal[False] | None = None, *, max_bytes: int | None = None) -> Trace:
-    """Reads a Kineto trace and the Execution Trace recorded with it, plain or gzip, and links them.
+def read(
+    source: Source,
+    et: Source | Literal[False] | None = None,
+    *,
+    max_bytes: int | None = None,
+    cache: Cache = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Trace | Any:
+    """Reads a Kineto trace and the Execution Trace recorded with it, and links them: a Trace.
 
-    `et` is the Execution Trace; by default the one beside a `source` that is a path, found by its name
-    (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`, `x_trace.json` and
-    `x_et.json`); False for none. `source` may also be an Execution Trace alone.
+    `source` is a path, an address (s3, gs, http …, through fsspec with these `storage_options`), bytes,
+    or a file opened in binary mode. Its bytes say what it is, not its name: JSON, plain or in a gzip, xz or zstd
+    stream; a snapshot (see `Trace.save`); or a tar or zip archive, which becomes a TraceSet where more than one
+    recording is in it (`read_dir` always gives one). An Execution Trace may also be read alone.
 
-    TraceError says what was expected, what was found, and where; `max_bytes` bounds the size of each file after
-    decompression, and a larger one is a TraceError too. OSError when a file cannot be opened. Defects that a trace can
-    be read in spite of are in `Trace.health`.
+    `et` is the Execution Trace, or the archive of them; by default the one beside a `source` that is a path or an
+    address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,
+    `x_trace.json` and `x_et.json`); False for none.
+
+    `max_bytes` bounds the size of each file after decompression, and of all files in an archive. `cache` is a folder
+    for snapshots, so that the same files are loaded quickly the next time; by default the one of `use_cache`.
+
+    TraceError says what was expected, what was found, and where. OSError when a file cannot be opened, ImportError when
+    a package for an address is missing. Defects that a trace can be read in spite of are in `Trace.health`.
     """
+    options = Options(max_bytes, cache_folder(cache))
+    file = _file(source, storage_options)
+    execution = None if et is None or et is False else _file(et, storage_options)
+    if is_archive(file):
+        return _read_archive(file, _beside(file) if et is None else execution, options)
+    if et is None:
+        return _read_found(file, _beside(file), options)
+    return load(file, execution, options)
+
+
+def read_dir(
+    folder: str | os.PathLike[str],
+    *,
+    eager: bool = True,
+    progress: bool | None = None,
+    max_bytes: int | None = None,
+    cache: Cache = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> TraceSet:
+    """Reads all traces of a folder: the files of `ks.profile`, of `tensorboard_trace_handler`, HTA, Chakra and PARAM.
+
+    `folder` is a path or an address, or an archive. The rank of a trace is the one in its file (`distributedInfo`),
+    else the one in its name; two files of one rank are two windows of it. Files that are no trace are left out, and
+    `TraceSet.left_out` says why.
+
+    All are read at once, on all processors: then what is wrong with a file is known at once. With `eager=False` only
+    their heads are, and a trace is read when it is first asked for; for jobs that are larger than the memory, or of
+    which a few ranks are wanted. `TraceSet.load` reads the rest. `progress` says whether to show a bar: by default in a
+    terminal and in a notebook. Ctrl-C ends the reading within a fraction of a second, all threads included.
+
+    `max_bytes`, `cache` and `storage_options` as in `read`. OSError when the folder cannot be listed; TraceError when
+    no file of it is a trace.
+    """
+    options = Options(max_bytes, cache_folder(cache))
+    found = _folder(folder, max_bytes, storage_options)
+    return _job(found, os.fspath(folder), options, eager=eager, progress=progress)
+
+
+# --- what there is ------------------------------------------------------------------------------------------------
+
+
+def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
+    if isinstance(source, str) and is_url(source):
+        return file_at(source, storage_options)
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        _refuse_folder(path)
-        if et is None:
-            return _read_found(path, execution_beside(path) if path.exists() else None, max_bytes)
-        if et is False:
-            return _read_paths(path, None, max_bytes)
-        if isinstance(et, (str, os.PathLike)):
-            return _read_paths(path, Path(et), max_bytes)
-    return _read_contents(source, et or None, max_bytes)
+        if path.is_dir():
+            raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
+        return LocalFile(path)
+    return file_of(source)
 
 
-def _refuse_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
+def _folder(
+    folder: str | os.PathLike[str], max_bytes: int | None, storage_options: Mapping[str, Any] | None
+) -> Archive:
+    """The files of a folder, or of an archive, by whether they may be traces."""
+    if isinstance(folder, str) and is_url(folder):
+        file = file_at(folder, storage_options)
+        return unpacked(file, max_bytes) if is_archive_name(file.name) else _by_name(files_at(file))
+    if Path(folder).is_file():
+        return unpacked(LocalFile(Path(folder)), max_bytes)
+    return _by_name(files_in(Path(folder)))
 
 
-def _read_contents(source: Source, et: Source | None, max_bytes: int | None) -> Trace:
-    contents = [(_name(file), _content(file)) for file in (source, et) if file is not None]
-    native = _native.Trace.read(contents, max_bytes=max_bytes)
-    return Trace(native, _name(source), None if et is None else _name(et))
+def _by_name(files: Mapping[str, File]) -> Archive:
+    """What is in a folder is told by its name: opening every file of it would take long."""
+    traces = {name: file for name, file in files.items() if is_trace(name)}
+    others = (name for name in files if name not in traces)
+    return Archive(traces, {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in others})
 
 
-def _read_found(path: Path, execution: Path | None, max_bytes: int | None) -> Trace:
+def _beside(file: File) -> File | None:
+    """The Execution Trace in the same folder, or the archive of them; None where there is none."""
+    if isinstance(file, LocalFile):
+        if not file.path.exists():
+            return None
+        beside, name = files_in(file.path.parent), file.path.name
+    elif isinstance(file, RemoteFile):
+        beside, name = files_beside(file), file.name
+    else:
+        return None
+    execution = execution_beside(name, beside)
+    return None if execution is None else beside[execution]
+
+
+# --- reading it ---------------------------------------------------------------------------------------------------
+
+
+def _read_found(file: File, execution: File | None, options: Options) -> Trace:
     """An Execution Trace that nobody asked for must not keep the Kineto trace from being read."""
     try:
-        return _read_paths(path, execution, max_bytes)
+        return load(file, execution, options)
     except (_native.TraceError, OSError) as error:
         if execution is None:
             raise
-        trace = _read_paths(path, None, max_bytes)
-        warnings.warn(
-            f"{execution.name}, found beside {path.name}, was not read: {error}", RuntimeWarning, stacklevel=4
-        )
+        trace = load(file, None, options)
+        _warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
         return trace
 
 
-def _read_paths(kineto: Path, execution: Path | None, max_bytes: int | None) -> Trace:
-    files = [(str(path), None) for path in (kineto, execution) if path]
-    native = _native.Trace.read(files, max_bytes=max_bytes)
-    return Trace(native, str(kineto), str(execution) if execution else None)
+def _read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
+    found = unpacked(file, options.max_bytes)
+    if execution is not None:
+        more = unpacked(execution, options.max_bytes) if is_archive(execution) else _single(execution)
+        # one name may be in both
+        for name, inside in more.files.items():
+            found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
+        found.left_out.update(more.left_out)
+    job = _job(found, file.label or "the archive", options, eager=True, progress=None)
+    if len(job) > 1:
+        return job
+    for name, why in job.left_out.items():
+        if is_trace(name):
+            _warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
+    return job.members[0].trace
 
 
-def _content(source: Source) -> bytes:
-    if isinstance(source, (str, os.PathLike)):
-        return Path(source).read_bytes()
-    return bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else source.read()
+def _single(file: File) -> Archive:
+    return Archive({Path(file.label or "execution").name: file}, {})
 
 
-def _name(source: Source) -> str | None:
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return None
-    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", None)
-    return name if isinstance(name, str) else None
+def _job(found: Archive, place: str, options: Options, *, eager: bool, progress: bool | None) -> TraceSet:
+    files = found.files
+    heads = dict(zip(files, for_each(list(files.values()), lambda file, _: peek(file)), strict=True))
+    recordings = pair_up(files, heads)
+    left_out = {**found.left_out, **recordings.copies}
+    members = [Member(pair, files, heads, options) for pair in recordings.pairs]
+    certain = [member for member in members if not eager and _is_certain(member.pair.names, heads)]
+    job = trace_set([member for member in members if member not in certain], left_out, progress=progress)
+    if certain:
+        job = TraceSet([*job.members, *certain], job.left_out)
+    if not len(job):
+        raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.left_out)}")
+    return job
+
+
+def _nothing(left_out: Mapping[str, str]) -> str:
+    """What there is instead of traces."""
+    seen = [f"{name} ({why})" for name, why in left_out.items()]
+    more = [f"{len(seen) - _SHOWN:,} more files"] if len(seen) > _SHOWN else []
+    return ", ".join(seen[:_SHOWN] + more) or "no file"
+
+
+def _is_certain(names: Iterable[str], heads: Mapping[str, Head]) -> bool:
+    """Whether the heads tell that these files are traces, so that reading them can wait."""
+    return all(heads[name].is_execution is not None for name in names)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=4)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native, seam
+from kinetoscope.export import Part, export
 from kinetoscope.summary import Summary
 from kinetoscope.table import Table
 from kinetoscope.whole import written_whole
@@ -145,6 +146,26 @@ class Trace:
     def snapshot(self) -> bytes:
         """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
         return self._native.snapshot()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the snapshot to a file, `run.kscope` for example, which `kinetoscope.read` loads faster than the JSON.
+
+        Everything that was read is in it, nodes too. OSError when it cannot be written, and then `path` holds what it
+        held before.
+        """
+        target = Path(path)
+        with written_whole(target) as temporary:
+            temporary.write_bytes(self.snapshot())
+        return target
+
+    def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
+        """Writes a table to a file: Parquet, Arrow IPC or CSV, as the ending says (`.parquet`, `.arrow`, `.csv`).
+
+        The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV has
+        no place for them. KeyError when there is no such table, ValueError for another ending, ImportError without
+        pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held before.
+        """
+        return export([Part(self.table(table), {})], Path(path))
 
     def to_chrome(self, path: str | os.PathLike[str]) -> Path:
         """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.

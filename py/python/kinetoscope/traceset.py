@@ -3,54 +3,204 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from threading import RLock
+from typing import TYPE_CHECKING
 
 from kinetoscope import _native, text
-from kinetoscope.discover import Pair, find
-from kinetoscope.trace import Trace
+from kinetoscope.discover import Pair, natural
+from kinetoscope.export import Part, export
+from kinetoscope.load import Options, load
+from kinetoscope.progress import bar
+from kinetoscope.workers import for_each
 
-_THREADS = 4
+if TYPE_CHECKING:
+    from kinetoscope.file import File
+    from kinetoscope.head import Head
+    from kinetoscope.trace import Trace
+
+_SHOWN_LEFT_OUT = 10
 
 
-class Member(NamedTuple):
-    """One trace of a job, and where it came from."""
+class Member:
+    """One recording of a job: its files, its rank, and its trace, which is read when it is first asked for."""
 
-    rank: int | None
-    """None when neither the file nor its name tells one."""
-    rank_from: str
-    """`file` (`distributedInfo`), `name`, or `unknown`."""
-    trace: Trace
-    files: Pair
+    def __init__(self, pair: Pair, files: Mapping[str, File], heads: Mapping[str, Head], options: Options) -> None:
+        self.pair = pair
+        """The files' names, and how they were paired. What could not be read is no longer in it."""
+        self.notes: list[str] = []
+        """What is to be said about its files."""
+        self.failures: dict[str, str] = {}
+        """Its files that could not be read, and why."""
+        self._files = {name: files[name] for name in pair.names}
+        self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
+        self._options = options
+        self._trace: Trace | None = None
+        self._lock = RLock()
+
+    @property
+    def trace(self) -> Trace:
+        """The trace. TraceError or OSError when neither of its files can be read.
+
+        RuntimeWarning when only one of two can.
+        """
+        if self._trace is None:
+            trace = self.read()
+            for note in self.notes:
+                warnings.warn(note, RuntimeWarning, stacklevel=2)
+            return trace
+        return self._trace
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the trace is in memory."""
+        return self._trace is not None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files as they lie there."""
+        return sum(file.size for file in self._files.values())
+
+    @property
+    def rank(self) -> int | None:
+        """The rank in the file, else in a name, else None.
+
+        Known before the trace is read where a name tells it, or the head of the file.
+        """
+        return self._ranked()[0]
+
+    @property
+    def rank_from(self) -> str:
+        """Where the rank is from: `file` (`distributedInfo`), `name`, or `unknown`."""
+        return self._ranked()[1]
+
+    def _ranked(self) -> tuple[int | None, str]:
+        told = self._head_rank if self._trace is None else self._trace.rank
+        if told is not None:
+            return told, "file"
+        return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
+
+    def read(self, reading: _native.Reading | None = None) -> Trace:
+        """Reads the trace, once. Where one of two files cannot be read, the other is, and `notes` says so."""
+        with self._lock:
+            if self._trace is None:
+                self._trace = self._read(reading)
+                self._files = {}  # of an archive, they are the bytes
+            return self._trace
+
+    def _read(self, reading: _native.Reading | None) -> Trace:
+        pair = self.pair
+        attempts = [pair]
+        if pair.kineto and pair.execution:
+            attempts += [Pair(pair.kineto, None, "alone"), Pair(None, pair.execution, "alone")]
+        errors: list[Exception] = []
+        for attempt in attempts:
+            files = [self._files[name] if name else None for name in (attempt.kineto, attempt.execution)]
+            try:
+                trace = load(files[0], files[1], self._options, reading)
+            except (_native.TraceError, OSError) as error:
+                errors.append(error)
+            else:
+                self._note(attempt, errors[0] if errors else None)
+                return trace
+        raise errors[-2] if len(errors) > 1 else errors[0]
+
+    def _note(self, attempt: Pair, error: Exception | None) -> None:
+        if error is not None:
+            self.failures = {name: str(error) for name in self.pair.names if name not in attempt.names}
+            self.notes += [f"{name} was not read: {why}" for name, why in self.failures.items()]
+            self.pair = attempt
 
 
 class TraceSet:
     """All traces of a job, in the order of their ranks. A rank may have several: one for each window that was recorded.
 
-    `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace.
-    `repr` says which files were paired, and `notes` what is odd about them.
+    `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace. `repr` says
+    which files were paired (`pairs`), which were left out and why (`left_out`), and what is odd about them (`notes`).
     """
 
-    def __init__(self, members: list[Member], notes: list[str] | None = None) -> None:
-        self.members = sorted(members, key=lambda member: (member.rank is None, member.rank or 0))
-        self.notes = notes or []
+    def __init__(self, members: Sequence[Member], left_out: Mapping[str, str] | None = None) -> None:
+        self._members = list(members)
+        self._left_out = dict(left_out or {})
+
+    @property
+    def members(self) -> list[Member]:
+        """The recordings with their files, in the order of rank and name."""
+        return sorted(self._members, key=_order)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Which files belong together, and how that is known; in the order of the traces."""
+        return [member.pair for member in self.members]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The files that are in no trace, by name, and why."""
+        failures = (member.failures for member in self._members)
+        return {name: why for part in (self._left_out, *failures) for name, why in sorted(part.items())}
+
+    @property
+    def notes(self) -> list[str]:
+        """What is odd: ranks with several traces, and those that nothing tells."""
+        counts = Counter(member.rank for member in self.members)
+        shared = [
+            f"{number} traces are of rank {rank}: job[{rank}] is the first, job.windows({rank}) all"
+            for rank, number in counts.items()
+            if number > 1 and rank is not None
+        ]
+        unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: iterating gives them, after the others"
+        return shared + ([unknown] if counts[None] and len(self._members) > 1 else [])
 
     @property
     def ranks(self) -> list[int]:
         """The ranks there are traces of, ascending."""
-        return sorted({member.rank for member in self.members if member.rank is not None})
+        return sorted({member.rank for member in self._members if member.rank is not None})
 
     def windows(self, rank: int) -> list[Trace]:
-        """All traces of a rank, in the order of their files' names. KeyError when there is none."""
-        found = [member.trace for member in self.members if member.rank == rank]
+        """All traces of a rank, in the order of their files' names. KeyError when there is none.
+
+        Reads those that are not read yet.
+        """
+        found = self._of(rank)
+        if not found:
+            self.load()  # a file may tell another rank than its name
+            found = self._of(rank)
         if not found:
             raise KeyError(f"expected one of the ranks {self.ranks}, found {rank}")
-        return found
+        return [member.trace for member in found]
+
+    def _of(self, rank: int) -> list[Member]:
+        """The members of a rank, read: only then is it certain that they are."""
+        while True:
+            found = [member for member in self.members if member.rank == rank]
+            if all(member.is_read for member in found):
+                return found
+            _read_all([member for member in found if not member.is_read], progress=None)
+
+    def load(self, *, progress: bool | None = None) -> TraceSet:
+        """Reads what is not read yet, in parallel, and returns the set. TraceError when a trace cannot be read.
+
+        `progress` as in `read_dir`. Ctrl-C ends it within a fraction of a second; what was read until then stays read.
+        """
+        _read_all([member for member in self.members if not member.is_read], progress=progress)
+        return self
+
+    def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
+        """Writes a table of all traces to one file, as `Trace.export` does, with the columns `rank` and `window` first.
+
+        `window` counts the traces of a rank from 0. Reads what is not read yet.
+        """
+        self.load()
+        windows: Counter[int | None] = Counter()
+        parts: list[Part] = []
+        for member in self.members:
+            parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
+            windows[member.rank] += 1
+        return export(parts, Path(path))
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]
@@ -59,7 +209,7 @@ class TraceSet:
         return (member.trace for member in self.members)
 
     def __len__(self) -> int:
-        return len(self.members)
+        return len(self._members)
 
     def __contains__(self, rank: object) -> bool:
         return rank in self.ranks
@@ -69,77 +219,59 @@ class TraceSet:
             [
                 "?" if member.rank is None else str(member.rank),
                 member.rank_from,
-                member.files.kineto.name if member.files.kineto else "–",
-                member.files.execution.name if member.files.execution else "–",
-                member.files.how,
-                text.count(member.trace.num_events),
-                text.count(len(member.trace.nodes)),
+                member.pair.kineto or "–",
+                member.pair.execution or "–",
+                member.pair.how,
+                text.count(member.trace.num_events) if member.is_read else "not read",
+                text.count(len(member.trace.nodes)) if member.is_read else "",
             ]
             for member in self.members
         ]
 
     _HEADER = ("rank", "rank from", "Kineto trace", "Execution Trace", "paired by", "events", "nodes")
 
+    def _remarks(self) -> list[str]:
+        left_out = [f"{name}: {why}" for name, why in self.left_out.items()]
+        more = [f"and {len(left_out) - _SHOWN_LEFT_OUT:,} more"] if len(left_out) > _SHOWN_LEFT_OUT else []
+        return [*self.notes, *(["left out:"] if left_out else []), *left_out[:_SHOWN_LEFT_OUT], *more]
+
     def __repr__(self) -> str:
         title = f"TraceSet: {text.plural(len(self), 'trace')} of {text.plural(len(self.ranks), 'rank')}"
         right = [name in ("rank", "events", "nodes") for name in self._HEADER]
         rows = [[text.printable(cell) for cell in row] for row in self._rows()]
-        return "\n".join([title, text.aligned(self._HEADER, rows, right), *map(text.printable, self.notes)])
+        return "\n".join([title, text.aligned(self._HEADER, rows, right), *map(text.printable, self._remarks())])
 
     def _repr_html_(self) -> str:
         header = "".join(f"<th>{escape(cell)}</th>" for cell in self._HEADER)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(text.printable(note))}</p>" for note in self._remarks())
         return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
-def read_dir(folder: str | os.PathLike[str], *, max_bytes: int | None = None) -> TraceSet:
-    """Reads all traces of a folder: the files of `ks.profile`, of `tensorboard_trace_handler`, HTA, Chakra and PARAM.
-
-    The rank is the one in the file (`distributedInfo`), else the one in its name. Two files of one rank are both kept.
-    A file that is no trace is passed over, with a note. `max_bytes` bounds the size of each file after decompression.
-    OSError when the folder cannot be listed; TraceError when no file of it is a trace.
-    """
-    found = find(folder)
-    with ThreadPoolExecutor(_THREADS) as threads:  # reading lets go of the interpreter's lock
-        results = list(threads.map(_read_pair, found.pairs, repeat(max_bytes)))
-    members = [member for member, _ in results if member]
-    notes = [note for _, note in results if note]
-    notes += [f"{path.name}: passed over, it is there compressed, too" for path in found.copies]
-    if not members:
-        seen = "; ".join(notes) or "no .json or .json.gz file"
-        raise _native.TraceParseError(f"expected traces in {os.fspath(folder)}, found {seen}")
-    return TraceSet(members, notes + _shared_ranks(members))
+def trace_set(members: Sequence[Member], left_out: Mapping[str, str], *, progress: bool | None) -> TraceSet:
+    """The set of these members, all read; those that cannot be are left out."""
+    failures = _read_all(members, progress=progress, may_fail=True)
+    missing = {name: why for member, why in failures.items() for name in member.pair.names}
+    return TraceSet([member for member in members if member not in failures], {**left_out, **missing})
 
 
-def _read_pair(pair: Pair, max_bytes: int | None) -> tuple[Member | None, str | None]:
-    """The trace of a pair, and what is to be said about it. The Kineto trace is read even when the other cannot be."""
-    try:
-        return _member(pair, max_bytes), None
-    except (_native.TraceError, OSError) as error:
-        note = f"{' and '.join(path.name for path in pair[:2] if isinstance(path, Path))}: {error}"
-    if pair.kineto is None or pair.execution is None:
-        return None, note
-    member, alone = _read_pair(Pair(pair.kineto, None, "alone"), max_bytes)
-    return member, alone or note
+def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: bool = False) -> dict[Member, str]:
+    """Reads members in parallel. Returns those that cannot be read, and why; or raises it, unless they `may_fail`."""
+
+    def read(member: Member, reading: _native.Reading) -> str | None:
+        try:
+            member.read(reading)
+        except (_native.TraceError, OSError) as error:
+            if not may_fail:
+                raise
+            return str(error)
+        return None
+
+    size = sum(member.size for member in members)
+    with bar("reading traces", size, len(members), wanted=progress) as look:
+        whys = for_each(members, read, look)
+    return {member: why for member, why in zip(members, whys, strict=True) if why is not None}
 
 
-def _member(pair: Pair, max_bytes: int | None) -> Member:
-    kineto, execution = (str(path) if path else None for path in (pair.kineto, pair.execution))
-    native = _native.Trace.read([(path, None) for path in (kineto, execution) if path], max_bytes=max_bytes)
-    return Member(*_rank(native, pair), Trace(native, kineto, execution), pair)
-
-
-def _rank(native: _native.Trace, pair: Pair) -> tuple[int | None, str]:
-    if native.rank is not None:
-        return native.rank, "file"
-    return (None, "unknown") if pair.rank is None else (pair.rank, "name")
-
-
-def _shared_ranks(members: list[Member]) -> list[str]:
-    counts = Counter(member.rank for member in members if member.rank is not None)
-    return [
-        f"{number} traces are of rank {rank}: job[{rank}] is the first, job.windows({rank}) all"
-        for rank, number in sorted(counts.items())
-        if number > 1
-    ]
+def _order(member: Member) -> tuple[bool, int, list[tuple[int, str]]]:
+    return member.rank is None, member.rank or 0, natural(member.pair.names[0])

@@ -11,7 +11,8 @@ from pathlib import Path
 @contextmanager
 def written_whole(path: Path) -> Generator[Path]:
     """Gives a path beside `path` to write to, and renames it at the end; removes it when the block raises."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # others may be writing the same file: threads, processes, machines that share a disk
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
     try:
         yield temporary
         temporary.replace(path)

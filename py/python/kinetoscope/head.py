@@ -1,0 +1,30 @@
+"""What the first bytes of a file tell about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope import _native
+
+if TYPE_CHECKING:
+    from kinetoscope.file import File
+
+
+class Head(NamedTuple):
+    """What is known of a file before it is read."""
+
+    is_execution: bool | None = None
+    """Whether it is an Execution Trace; None when the bytes do not tell."""
+    rank: int | None = None
+    """The rank in its `distributedInfo`, where that stands before the events."""
+
+
+def peek(file: File) -> Head:
+    """Reads the head of a file. Never raises: what is wrong with the file shows when it is read."""
+    try:
+        native = _native.Trace.read([(file.label, file.head())])
+    except (_native.TraceError, OSError):
+        return Head()
+    if native.num_events:
+        return Head(is_execution=False, rank=native.rank)
+    return Head(is_execution=True if len(native.table("nodes")) else None, rank=native.rank)

@@ -1,0 +1,124 @@
+"""Files at addresses. The one module that knows fsspec."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetoscope.file import HEAD_BYTES, File
+
+if TYPE_CHECKING:
+    from kinetoscope._native import _Source
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+(://|::)", re.IGNORECASE)  # two letters at least: Windows has drives
+
+
+def is_url(source: object) -> bool:
+    """Whether a source is an address, such as `s3://bucket/trace.json`, or a chain of them, as fsspec has it."""
+    return isinstance(source, str) and _URL.match(source) is not None
+
+
+class RemoteFile(NamedTuple):
+    """A file in one of fsspec's file systems."""
+
+    label: str
+    """The address without what may be secret in it: user, password and query."""
+    file_system: Any
+    path: str
+
+    @property
+    def name(self) -> str:
+        """Without its folder."""
+        return PurePosixPath(_bare(self.path)).name
+
+    @property
+    def size(self) -> int:
+        """0 where the server does not say."""
+        with suppress(Exception), _told(self.path, self.label):
+            return int(self.file_system.size(self.path) or 0)
+        return 0
+
+    def head(self) -> bytes:
+        """The first bytes; servers that know no ranges are asked for more."""
+        with _told(self.path, self.label), self.file_system.open(self.path, "rb", block_size=HEAD_BYTES) as file:
+            return bytes(file.read(HEAD_BYTES))
+
+    @contextmanager
+    def opened(self) -> Generator[_Source]:
+        """A file that is fetched as it is read."""
+        with _told(self.path, self.label), self.file_system.open(self.path, "rb") as file:
+            yield self.label, file
+
+
+@contextmanager
+def _told(path: str, label: str) -> Generator[None]:
+    """Errors of a file system as OSError, without the secrets in the address."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), label) from error
+    except (ValueError, TypeError, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        said = str(error).replace(path, label) or type(error).__name__
+        raise OSError(said if label in said else f"{said}: {label}") from error
+
+
+def file_at(url: str, storage_options: Mapping[str, Any] | None = None) -> RemoteFile:
+    """The file at an address. ImportError where fsspec or the package for the protocol is missing."""
+    try:
+        import fsspec.core
+
+        file_system, path = fsspec.core.url_to_fs(url, **(storage_options or {}))
+    except ImportError as error:
+        raise ImportError(
+            f"expected what fsspec needs for {public(url)}, found none ({error}): pip install 'kinetoscope[remote]', "
+            "which is for http, and the package that is named, if any"
+        ) from error
+    except ValueError as error:  # fsspec names the protocol that it does not know
+        raise ValueError(f"expected an address that fsspec can open, found {public(url)}: {error}") from error
+    return RemoteFile(public(url), file_system, str(path))
+
+
+def files_at(folder: RemoteFile) -> dict[str, File]:
+    """The files of a folder by their names, but for hidden ones. OSError when it cannot be listed."""
+    with _told(folder.path, folder.label):
+        found = folder.file_system.ls(folder.path, detail=True)
+    files = (_listed(folder.file_system, entry["name"]) for entry in found if entry.get("type") != "directory")
+    return {file.name: file for file in files if file.name and not file.name.startswith(".")}
+
+
+def files_beside(file: RemoteFile) -> dict[str, File]:
+    """The files in the same folder, as far as the server tells."""
+    parent = _bare(file.path)[: -len(file.name)]
+    with suppress(Exception):  # many servers do not list; then names that `profile` gives are asked for
+        names = file.file_system.ls(parent.rstrip("/") or "/", detail=False)
+        entries: list[File] = [_listed(file.file_system, name) for name in names]
+        if entries:
+            return {PurePosixPath(entry.label or "").name: entry for entry in entries}
+    name = file.name.replace("kineto_trace_", "torch_et_", 1)
+    guess = _listed(file.file_system, parent + name)
+    with suppress(Exception):
+        if name != file.name and file.file_system.exists(guess.path):
+            return {name: guess}
+    return {}
+
+
+def public(url: str) -> str:
+    """An address that may be printed."""
+    if "://" not in url:
+        return url
+    return re.sub("//[^/@]*@", "//", re.split("[?#]", url, maxsplit=1)[0])
+
+
+def _listed(file_system: Any, path: str) -> RemoteFile:
+    return RemoteFile(public(file_system.unstrip_protocol(path)), file_system, path)
+
+
+def _bare(path: str) -> str:
+    return re.split("[?#]", path, maxsplit=1)[0] if "://" in path else path
