@@ -48,5 +48,6 @@ test("texts are cut to their width", () => {
   assert.equal(fitter.fit("aten::mm", 80), "aten::mm");
   assert.equal(fitter.fit("aten::mm", 79), "aten::…");
   assert.equal(fitter.fit("aten::mm", 25), "");
+  assert.equal(fitter.fit("x".repeat(20_000), 80), "xxxxxxx…");
   assert.equal(lastAtMost(Float32Array.of(0, 10, 20, 30), 25), 2);
 });

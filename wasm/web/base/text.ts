@@ -1,4 +1,6 @@
 const ELLIPSIS = "…";
+// No screen is this wide; a trace may hold names of any length.
+const LONGEST = 512;
 
 /** Cuts texts to a width. `measure` is asked once per character and never again, so that a frame costs additions only. */
 export class TextFitter {
@@ -12,8 +14,8 @@ export class TextFitter {
 
   /** `text`, or its beginning with an ellipsis, or nothing where not even two characters fit. */
   fit(text: string, width: number): string {
-    const prefix = this.#prefix(text);
-    if ((prefix[text.length] ?? 0) <= width) return text;
+    const prefix = this.#prefix(text.length > LONGEST ? text.slice(0, LONGEST) : text);
+    if ((prefix[text.length] ?? Number.POSITIVE_INFINITY) <= width) return text;
     const room = width - this.#width(ELLIPSIS);
     const length = lastAtMost(prefix, room);
     return length < 2 ? "" : text.slice(0, length) + ELLIPSIS;

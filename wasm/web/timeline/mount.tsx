@@ -72,15 +72,18 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
   // A host may say that its theme is another one before its new colours are there. The style sheet has the ground change in a
   // transition, whose end tells that they are.
   const changed = (event: TransitionEvent) => event.target === root && update();
-  root.addEventListener("transitionend", changed);
-  cleanup.add(() => root.removeEventListener("transitionend", changed));
+  for (const end of ["transitionend", "transitioncancel"] as const) {
+    root.addEventListener(end, changed);
+    cleanup.add(() => root.removeEventListener(end, changed));
+  }
   return look;
 }
 
 function tellHost(timeline: Timeline, { onSelect, onRange }: MountOptions, cleanup: Cleanup): void {
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
-  // A range that is still being dragged is nobody's business: its summary comes when it stands.
   const { summary, span: marked } = timeline.range;
-  if (onRange) cleanup.add(summary.subscribe(() => onRange(marked.value)));
+  // A range that is still being dragged is nobody's business: its summary comes when it stands.
+  const tellRange = () => (summary.value || !marked.value) && onRange?.(marked.value);
+  cleanup.add(summary.subscribe(tellRange));
 }

@@ -22,6 +22,8 @@ export interface StageElements {
 }
 
 const COSTS = 60;
+// A host that is about something else (a new theme) may give the picture no width for a frame, too short for an observer to see.
+const PATIENCE = 30;
 
 /** Draws the timeline, at most once per frame and only what changed. */
 export class Stage {
@@ -37,6 +39,7 @@ export class Stage {
   #last = 0;
   #tracksStale = true;
   #costs: number[] = [];
+  #framesWithoutSize = 0;
 
   constructor(timeline: Timeline, elements: StageElements, look: Cell<Look>, focusSearch: () => void) {
     this.#timeline = timeline;
@@ -118,9 +121,11 @@ export class Stage {
     const moving = this.#timeline.viewport.advance(ms) || this.#keyboard.held.any;
     this.#frame = 0;
     const scene = this.#scene();
-    if (scene.width > 0) this.#draw(scene);
+    const hasSize = scene.width > 0 && scene.height > 0;
+    this.#framesWithoutSize = hasSize ? 0 : this.#framesWithoutSize + 1;
+    if (hasSize) this.#draw(scene);
     this.#tell(performance.now() - begun);
-    if (moving) this.#request(false);
+    if (moving || (!hasSize && this.#framesWithoutSize < PATIENCE)) this.#request(false);
   }
 
   #draw(scene: Scene): void {

@@ -9,22 +9,28 @@ export function NodeTable({ node }: { node: TraceNode }): JSX.Element {
         Execution Trace node {node.node_id} · {node.name}
       </h4>
       {node.schema && <code class="ks-schema">{node.schema}</code>}
-      <table class="ks-table ks-values">
-        <thead>
-          <tr>
-            <th />
-            <th>shape</th>
-            <th>type</th>
-            <th>stride</th>
-            <th>value</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows("in", node.inputs)}
-          {rows("out", node.outputs)}
-        </tbody>
-      </table>
+      {node.inputs.length + node.outputs.length > 0 && <Values node={node} />}
     </>
+  );
+}
+
+function Values({ node }: { node: TraceNode }): JSX.Element {
+  return (
+    <table class="ks-table ks-values">
+      <thead>
+        <tr>
+          <th />
+          <th>shape</th>
+          <th>type</th>
+          <th>stride</th>
+          <th>value</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows("in", node.inputs)}
+        {rows("out", node.outputs)}
+      </tbody>
+    </table>
   );
 }
 

@@ -1,0 +1,261 @@
+"""What the browser tests share: Chromium, pages that may fetch nothing, reports, and a hand for the timeline."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import kinetoscope as ks
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+DATA = REPOSITORY / "tests/data"
+SHOTS = REPOSITORY / "tests/web/screenshots"
+IMAGES = REPOSITORY / "docs/images"
+# As root Chromium has no sandbox; the rest keeps it from talking to anyone by itself.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+Scheme = Literal["light", "dark"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    wanted = [os.environ.get("KINETOSCOPE_BROWSER"), "chromium", "chromium-browser", "google-chrome"]
+    path = next((found for name in wanted if name and (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium on the path: scripts/browser.sh finds or installs one")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Strict:
+    """Pages of one test, with all that they asked for and complained about."""
+
+    def __init__(self, browser: Browser, may_fetch: str) -> None:
+        self.fetched: list[str] = []
+        self.complaints: list[str] = []
+        self._browser = browser
+        self._may_fetch = may_fetch
+        self._contexts: list[BrowserContext] = []
+
+    def page(self, scheme: Scheme = "light", *, scripts: bool = True, width: int = 1280, height: int = 800) -> Page:
+        context = self._browser.new_context(
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            viewport={"width": width, "height": height},
+            device_scale_factor=1,
+        )
+        self._contexts.append(context)
+        page = context.new_page()
+        page.on("request", self._requested)
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+        return page
+
+    def close(self) -> None:
+        for context in self._contexts:
+            context.close()
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith(self._may_fetch):
+            self.fetched.append(request.url)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def strict_pages(browser: Browser) -> Iterator[Callable[[str], Strict]]:
+    """Pages that may fetch only what starts with a given text."""
+    opened: list[Strict] = []
+
+    def open_pages(may_fetch: str) -> Strict:
+        opened.append(Strict(browser, may_fetch))
+        return opened[-1]
+
+    yield open_pages
+    for pages in opened:
+        pages.close()
+
+
+@pytest.fixture
+def strict(browser: Browser) -> Iterator[Strict]:
+    """Pages from disk: the test fails if one asks for anything else, or if the console says that something is wrong."""
+    pages = Strict(browser, "file://")
+    yield pages
+    pages.close()
+    assert pages.fetched == []
+    assert pages.complaints == []
+
+
+class Timeline:
+    """The timeline on a page, as a reader uses it. Playwright looks into its shadow root by itself."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.tracks = page.locator(".ks-tracks")
+        self.overlay = page.locator(".ks-overlay")
+
+    def wait(self) -> Timeline:
+        """Waits for the first picture."""
+        self.page.locator(".ks-tracks[data-cost]").wait_for(timeout=30_000)
+        return self
+
+    def settle(self) -> Timeline:
+        """Waits until two pictures in a row are the same."""
+        before = ""
+        for _ in range(100):
+            self.page.wait_for_timeout(60)
+            now = self.picture()
+            if now == before:
+                return self
+            before = now
+        message = "expected the picture to come to rest"
+        raise AssertionError(message)
+
+    def picture(self) -> str:
+        """The pixels of the tracks."""
+        return str(self.tracks.evaluate("canvas => canvas.toDataURL()"))
+
+    def ink(self, canvas: Locator) -> int:
+        """How many pixels of a canvas are not transparent."""
+        count = """canvas => {
+            const { width, height } = canvas;
+            const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+            copy.drawImage(canvas, 0, 0);
+            const { data } = copy.getImageData(0, 0, width, height);
+            let count = 0;
+            for (let i = 3; i < data.length; i += 4) if (data[i] > 0) count++;
+            return count;
+        }"""
+        return int(canvas.evaluate(count))
+
+    def focus(self) -> Timeline:
+        self.page.locator(".ks-stage").focus()
+        return self
+
+    def press(self, *keys: str) -> Timeline:
+        for key in keys:
+            self.page.keyboard.press(key)
+        return self.settle()
+
+    def search(self, text: str) -> str:
+        """Types into the search box and says what the box answers."""
+        self.focus().page.keyboard.press("/")
+        self.page.keyboard.insert_text(text)
+        hits = self.page.locator(".ks-hits")
+        hits.wait_for()
+        return hits.inner_text()
+
+    def details(self) -> dict[str, str]:
+        """The facts in the drawer, with the exact value where the cell has one."""
+        self.page.locator(".ks-event").wait_for()
+        read = """list => Object.fromEntries([...list.children].map(row =>
+            [row.children[0].textContent, [row.children[1].title, row.children[1].textContent]]))"""
+        cells = dict(self.page.locator(".ks-facts").evaluate(read))
+        facts = {key: title if title.endswith(" ns") else text for key, (title, text) in cells.items()}
+        return {"name": self.page.locator(".ks-event-name").inner_text(), **facts}
+
+    def point_at(self, track: str, lane: int, share: float) -> tuple[float, float]:
+        """The point of a lane at `share` of the width."""
+        row = self.page.locator(".ks-row.ks-track", has=self.page.locator(f".ks-name:has-text('{track}')")).first
+        top, picture = row.bounding_box(), self.overlay.bounding_box()
+        assert top is not None
+        assert picture is not None
+        return picture["x"] + share * picture["width"], top["y"] + 4 + 17 * lane + 8
+
+
+@pytest.fixture(scope="session")
+def timeline_on() -> type[Timeline]:
+    """What makes a `Timeline` of a page: tests cannot import from here."""
+    return Timeline
+
+
+@pytest.fixture
+def open_timeline(strict: Strict) -> Callable[..., Timeline]:
+    """Opens a report and waits until the timeline is live."""
+
+    def open_page(report: Path, scheme: Scheme = "light", target: str = "") -> Timeline:
+        page = strict.page(scheme)
+        page.goto(f"{report.as_uri()}{target}")
+        return Timeline(page).wait().settle()
+
+    return open_page
+
+
+@pytest.fixture(scope="session")
+def shot() -> Callable[[Page, str], None]:
+    """Saves a screenshot to look at; with KINETOSCOPE_UPDATE_IMAGES=1 those named `readme-…` go to docs/images too."""
+
+    def save(page: Page, name: str) -> None:
+        SHOTS.mkdir(exist_ok=True)
+        taken = page.screenshot(path=SHOTS / f"{name}.png")
+        if name.startswith("readme-") and os.environ.get("KINETOSCOPE_UPDATE_IMAGES") == "1":
+            IMAGES.mkdir(parents=True, exist_ok=True)
+            (IMAGES / f"{name.removeprefix('readme-')}.png").write_bytes(taken)
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def cuda() -> ks.Trace:
+    return ks.read(DATA / "synthetic_cuda/kineto_trace_0.json.gz")
+
+
+@pytest.fixture(scope="session")
+def transformer() -> ks.Trace:
+    return ks.read(DATA / "transformer_cpu/kineto_trace_0.json.gz")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> ks.Trace:
+    return ks.read(DATA / "hostile/kineto_trace_0.json.gz")
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[ks.Trace], Path]:
+    """Writes the report of a trace, once."""
+    written: dict[int, Path] = {}
+
+    def write(trace: ks.Trace) -> Path:
+        if id(trace) not in written:
+            written[id(trace)] = trace.report(tmp_path_factory.mktemp("report") / "report.html")
+        return written[id(trace)]
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    folder = Path(os.environ.get("KINETOSCOPE_SHARED") or REPOSITORY.parent / "shared") / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real traces at {folder}")
+    return folder
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[object], ks.Trace]:
+    """Reads a trace that the test writes down."""
+
+    def read(content: object) -> ks.Trace:
+        path = tmp_path / "trace.json"
+        path.write_text(json.dumps(content))
+        return ks.read(path)
+
+    return read
