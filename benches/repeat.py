@@ -2,8 +2,8 @@
 
     python benches/repeat.py trace.json.gz 18 long.json
 
-Times move by the trace's span, `correlation`, `External id`, `Record function id`, `Ev Idx` and the ids of flows by a number larger than any in the
-trace, so that nothing in one repetition is linked with another.
+Times move by the trace's span; `correlation`, `External id`, `Record function id`, `Ev Idx` and the ids of flows by a
+number larger than any in the trace, so that nothing in one repetition is linked with another.
 """
 
 from __future__ import annotations

@@ -74,7 +74,9 @@ def test_the_version_is_one() -> None:
     assert json.loads(tree.text("wasm/package.json"))["version"] == workspace[1]
     assert 'dynamic = ["version"]' in tree.text("py/pyproject.toml")
     assert f"## {workspace[1]}" in tree.text("CHANGELOG.md")
-    crates = [name for name in tree.under("", "Cargo.toml") if name != "Cargo.toml"]
+    members = re.search(r"^members = \[([^]]*)\]", tree.text("Cargo.toml"), re.MULTILINE)
+    assert members is not None
+    crates = [f"{member}/Cargo.toml" for member in re.findall(r'"([^"]+)"', members[1])]
     assert [name for name in crates if "version.workspace = true" not in tree.text(name)] == []
 
 
