@@ -49,7 +49,7 @@ def test_the_first_picture_comes_soon(report: Path, strict: Any, timeline_on: An
 def test_frames_are_quick(report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None]) -> None:
     timeline = open_timeline(report).focus()
     page = timeline.page
-    shot(page, "readme-report")
+    shot(page, "report-owlv2")
     page.mouse.move(*timeline.point_at("stream 7", 1, 0.3))
     timeline.press("w", "w", "w", "w")
     costs: list[float] = []

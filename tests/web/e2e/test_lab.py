@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.browser
 
 FIXTURE = Path(__file__).resolve().parents[2] / "data/synthetic_cuda/kineto_trace_0.json.gz"
 CELLS = [
-    f"import kinetoscope as ks\ntrace = ks.read({str(FIXTURE)!r})\nwidget = trace.timeline()\nwidget",
+    "import kinetoscope as ks\ntrace = ks.read('traces/kineto_trace_0.json.gz')\nwidget = trace.timeline()\nwidget",
     "print('chosen', widget.selection, widget.range)",
     "widget.goto(int(trace.events.to_pandas().query(\"name == 'aten::relu'\")['id'].iloc[0]))",
     "trace.timeline(height=300)",
@@ -53,7 +54,7 @@ class Lab:
 
     def __init__(self, folder: Path) -> None:
         self.notebooks = folder / "notebooks"
-        self.notebooks.mkdir()
+        shutil.copytree(FIXTURE.parent, self.notebooks / "traces")
         settings = folder / "settings/@jupyterlab"
         for name, content in QUIET.items():
             (settings / name).parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +159,7 @@ class Notebook:
 @pytest.fixture
 def opened(lab: Lab, browser: Any, strict_pages: Callable[[str], Any]) -> Callable[..., Notebook]:
     def open_page(name: str, scheme: str = "light") -> Notebook:
-        return Notebook(lab, strict_pages(lab.url).page(scheme, width=1360, height=1000), name)
+        return Notebook(lab, strict_pages(lab.url).page(scheme, width=1280, height=860), name)
 
     return open_page
 
@@ -193,7 +194,7 @@ def test_the_widget_answers(
     details = timeline.settle().details()
     assert (details["name"], details["duration"]) == (kernel["name"], f"{kernel['dur_ns']} ns")
     assert "aten::addmm" in page.locator(".ks-event").inner_text()
-    shot(page, "readme-widget")
+    shot(page, "readme-timeline-light")
 
     timeline.focus().press("[")
     assert timeline.details()["name"] == "cudaLaunchKernel"

@@ -36,6 +36,19 @@ def test_the_timeline_is_live(scheme: str, cuda: ks.Trace, reports: Reports, ope
     shot(timeline.page, f"report-{scheme}")
 
 
+def test_stacks_of_operators_can_be_read(
+    transformer: ks.Trace, reports: Reports, open_timeline: Open, shot: Shot
+) -> None:
+    timeline = open_timeline(reports(transformer), "dark")
+    hits = timeline.search("aten::linear")
+    assert int(hits.split()[0].replace(",", "")) > 5
+    timeline.page.keyboard.press("Enter")
+    timeline.settle().press("f", "f", "s", "s")
+    assert timeline.details()["name"] == "aten::linear"
+    timeline.page.keyboard.press("Escape")
+    shot(timeline.page, "report-stacks")
+
+
 def test_zooming_and_moving_change_the_picture(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
     timeline = open_timeline(reports(cuda)).focus()
     whole = timeline.settle().picture()

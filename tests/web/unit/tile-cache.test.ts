@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Lru } from "../../../wasm/web/base/lru";
 import { span } from "../../../wasm/web/base/time";
 import { TileCache, tileWindow } from "../../../wasm/web/timeline/tile-cache";
 import { FakeSource } from "./fake-source";
@@ -70,6 +71,20 @@ test("tiles are sorted by colour, each drawn once", () => {
     [...(coloring?.order ?? [])].sort((a, b) => a - b),
     Array.from({ length: 50 }, (_, i) => i),
   );
+});
+
+test("what was not asked for longest is forgotten first", () => {
+  const lru = new Lru<string, number>(10, (weight) => weight);
+  lru.set("a", 4);
+  lru.set("b", 4);
+  lru.get("a");
+  lru.set("c", 5);
+  assert.deepEqual([lru.get("a"), lru.get("b"), lru.get("c")], [4, undefined, 5]);
+  lru.set("c", 1);
+  lru.set("d", 5);
+  assert.deepEqual([lru.get("a"), lru.get("c"), lru.get("d")], [4, 1, 5]);
+  lru.set("e", 99);
+  assert.deepEqual([lru.get("d"), lru.get("e")], [undefined, 99], "the last one stays, whatever it weighs");
 });
 
 test("a failure is told once", () => {

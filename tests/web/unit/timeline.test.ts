@@ -4,6 +4,7 @@ import { lengthOf, span } from "../../../wasm/web/base/time";
 import { eventAt } from "../../../wasm/web/timeline/hit-test";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
+import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
 import { startingPins } from "../../../wasm/web/timeline/starting-pins";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
@@ -39,6 +40,13 @@ test("keys walk along the lane and along the links", () => {
   assert.equal(selectedId(timeline), 53);
   run(timeline, "followBack");
   assert.equal(selectedId(timeline), 3);
+});
+
+test("without a selection the keys find the first event on the screen", () => {
+  const timeline = open();
+  timeline.viewport.show(span(100, 300));
+  run(timeline, "next");
+  assert.equal(selectedId(timeline), 5);
 });
 
 test("at the end of a lane or without a link nothing happens", () => {
@@ -174,6 +182,20 @@ test("with the focus the wheel scrolls, shift moves, the header zooms", () => {
   assert.deepEqual(timeline.viewport.window.value, span(200, 400));
   turnWheel(timeline, { ...turn, deltaY: -100 }, { ...place, onHeader: true });
   assert.ok(lengthOf(timeline.viewport.window.value) < 200);
+});
+
+test("two fingers hold the times under them", () => {
+  const timeline = open();
+  timeline.viewport.show(span(0, 1000));
+  const pinch = new Pinch(timeline);
+  assert.equal(pinch.down(1, { x: 400, y: 0 }), false);
+  assert.equal(pinch.down(2, { x: 600, y: 0 }), true);
+  pinch.move(1, { x: 300, y: 0 });
+  assert.equal(pinch.move(2, { x: 700, y: 0 }), true);
+  const { start, end } = timeline.viewport.window.value;
+  assert.ok(Math.abs(start - 250) < 1 && Math.abs(end - 750) < 1, `${start} to ${end}`);
+  pinch.up(1);
+  assert.equal(pinch.move(2, { x: 100, y: 0 }), false);
 });
 
 test("at the end of the tracks the page scrolls on", () => {

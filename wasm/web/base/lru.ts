@@ -1,10 +1,13 @@
-/** Keeps the `limit` values that were asked for last. */
+/** Keeps the values that were asked for last, as many as weigh `limit` together. */
 export class Lru<K, V> {
   readonly #values = new Map<K, V>();
   readonly #limit: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, weigh: (value: V) => number) {
     this.#limit = limit;
+    this.#weigh = weigh;
   }
 
   get(key: K): V | undefined {
@@ -16,16 +19,18 @@ export class Lru<K, V> {
   }
 
   set(key: K, value: V): void {
-    this.#values.delete(key);
+    this.#drop(key);
     this.#values.set(key, value);
-    if (this.#values.size <= this.#limit) return;
+    this.#weight += this.#weigh(value);
     for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest);
-      return;
+      if (this.#weight <= this.#limit || oldest === key) return;
+      this.#drop(oldest);
     }
   }
 
-  clear(): void {
-    this.#values.clear();
+  #drop(key: K): void {
+    const value = this.#values.get(key);
+    if (value !== undefined) this.#weight -= this.#weigh(value);
+    this.#values.delete(key);
   }
 }

@@ -1,6 +1,6 @@
 import type { Kind } from "../base/palette";
 import { asDuration, asTime } from "../base/time";
-import { laneAt, type Row } from "./layout";
+import { laneAt, type Row, rowsBetween } from "./layout";
 import { cssRowTop } from "./paint/scene";
 import type { Sheet } from "./sheet";
 import { kindName } from "./sheet";
@@ -35,6 +35,19 @@ export function eventAt(timeline: Timeline, place: Place): Hover | null {
   const nsPerPixel = (window.end - window.start) / Math.max(1, width);
   const index = nearest(sheet, lane.lane, window.start + place.x * nsPerPixel, TOLERANCE * nsPerPixel);
   return index < 0 ? null : hoverOf(timeline, sheet, index, place);
+}
+
+/** The first event of the topmost row that shows any. */
+export function firstOnScreen(timeline: Timeline): Hover | null {
+  const { pinned, scrolled } = timeline.layout.value;
+  const window = timeline.viewport.window.value;
+  const rows = [...pinned, ...rowsBetween(scrolled, timeline.viewport.scroll.value, Number.POSITIVE_INFINITY)];
+  for (const { track } of rows.flatMap((row) => row.tracks)) {
+    const sheet = timeline.tiles.sheet(track, window, timeline.size.value.width);
+    const index = sheet?.tiles.start.findIndex((start) => start >= window.start && start < window.end) ?? -1;
+    if (sheet && index >= 0) return hoverOf(timeline, sheet, index, { x: 0, y: 0 });
+  }
+  return null;
 }
 
 /** The tile of `lane` at `time`, or the nearest one within `tolerance`; −1 if none. */

@@ -44,6 +44,8 @@ export function mountTimeline(
   const cleanup = new Cleanup();
   const timeline = new Timeline(source, overview);
   root.classList.add("ks-root");
+  // A click on plain text must not hand the keys to the page.
+  root.tabIndex = -1;
   const look = watchLook(root, options.theme, cleanup);
   tellHost(timeline, options, cleanup);
   cleanup.add(startingPins(timeline));

@@ -6,7 +6,10 @@ import { Sheet } from "./sheet";
 
 // Windows start and end at multiples of this many columns, so that small moves ask for the same tiles again.
 const QUANTUM = 256;
-const LIMIT = 512;
+// Rectangles that are kept, of about 40 bytes each.
+const LIMIT = 1_500_000;
+// What an entry costs beside its rectangles.
+const ENTRY = 50;
 // A new resolution needs new tiles for every track; those that would make the frame late come with the next ones.
 const BUDGET_MS = 6;
 
@@ -37,7 +40,7 @@ export class TileCache {
   readonly #source: Source;
   readonly #arrived: () => void;
   readonly #failed: (error: unknown) => void;
-  readonly #entries = new Lru<string, Entry>(LIMIT);
+  readonly #entries = new Lru<string, Entry>(LIMIT, ({ sheet }) => sheet.length + ENTRY);
   readonly #latest = new Map<number, Entry>();
   readonly #asked = new Set<string>();
   #spent = 0;

@@ -1,4 +1,6 @@
 import { lengthOf, type Span, span } from "../../base/time";
+import type { Direction } from "../../source/protocol";
+import { firstOnScreen } from "../hit-test";
 import type { Timeline } from "../timeline";
 import type { Command } from "./keymap";
 
@@ -22,10 +24,10 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   scrollDown: (t) => t.viewport.scrollBy(SCROLL),
   fitAll: (t) => t.viewport.show(t.viewport.bounds, true),
   focus,
-  next: (t) => t.selection.neighbour("next", (event) => t.visit(event)),
-  previous: (t) => t.selection.neighbour("previous", (event) => t.visit(event)),
-  parent: (t) => t.selection.neighbour("parent", (event) => t.visit(event)),
-  child: (t) => t.selection.neighbour("child", (event) => t.visit(event)),
+  next: (t) => step(t, "next"),
+  previous: (t) => step(t, "previous"),
+  parent: (t) => step(t, "parent"),
+  child: (t) => step(t, "child"),
   followForward: (t) => t.visit(t.selection.partner(true)),
   followBack: (t) => t.visit(t.selection.partner(false)),
   markSelection,
@@ -47,6 +49,12 @@ function zoom(timeline: Timeline, factor: number): void {
 
 function pan(timeline: Timeline, share: number): void {
   timeline.viewport.pan(lengthOf(timeline.viewport.target) * share, true);
+}
+
+/** From the selected event; without one, to the first that can be seen, for hands that use no mouse. */
+function step(timeline: Timeline, direction: Direction): void {
+  if (timeline.selection.current.value) timeline.selection.neighbour(direction, (event) => timeline.visit(event));
+  else timeline.visit(firstOnScreen(timeline));
 }
 
 /** The marked range if no event is selected, else the whole. */
