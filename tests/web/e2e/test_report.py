@@ -43,10 +43,13 @@ def test_stacks_of_operators_can_be_read(
     hits = timeline.search("aten::linear")
     assert int(hits.split()[0].replace(",", "")) > 5
     timeline.page.keyboard.press("Enter")
-    timeline.settle().press("f", "f", "s", "s")
+    before = timeline.settle().picture()
+    timeline.focus().press("f", "f", "s", "s", "s")
     assert timeline.details()["name"] == "aten::linear"
-    timeline.page.keyboard.press("Escape")
-    shot(timeline.page, "report-stacks")
+    assert timeline.picture() != before
+    timeline.page.get_by_role("button", name="Clear the search").click()
+    timeline.settle()
+    shot(timeline.page, "readme-report-dark")
 
 
 def test_zooming_and_moving_change_the_picture(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

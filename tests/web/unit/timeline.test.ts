@@ -66,6 +66,19 @@ test("going to an event off the screen brings it there", () => {
   assert.equal(end - start, 100, "the zoom stays");
 });
 
+test("where both ends of a link fit on the screen, both are shown", () => {
+  const timeline = open({ lanes: 40 });
+  timeline.size.set({ width: 1000, height: 200 });
+  timeline.select(53);
+  timeline.go(53);
+  const alone = timeline.viewport.scroll.value;
+  assert.ok(alone > 500, "the stream lies below 40 lanes");
+  timeline.size.set({ width: 1000, height: 740 });
+  timeline.viewport.scrollTo(1000);
+  timeline.go(53);
+  assert.ok(timeline.viewport.scroll.value < 28, "the launch is in the first lane");
+});
+
 test("an event too small to be seen is zoomed to when someone outside asks for it", () => {
   const timeline = open({ count: 50_000 });
   timeline.go(40);

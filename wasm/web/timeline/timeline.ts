@@ -160,16 +160,28 @@ export class Timeline {
     this.#scrollTo(event);
   }
 
+  /** Scrolls to an event, and to its partner too where both fit: a link is seen best with its two ends. */
   #scrollTo(event: EventRef): void {
-    const { pinnedHeight, rowOf } = this.layout.value;
-    const row = rowOf.get(event.track);
-    if (!row || row.pinned) return;
-    const top = row.top + row.laneTop + (firstLane(row, event.track) + event.lane) * row.laneHeight;
-    const height = this.size.value.height - pinnedHeight;
+    const own = this.#placeOf(event);
+    if (!own) return;
+    const partner = this.selection.partner(event.kind === "launch");
+    const other = partner && this.#placeOf(partner);
+    const both = other && { top: Math.min(own.top, other.top), bottom: Math.max(own.bottom, other.bottom) };
+    const height = this.size.value.height - this.layout.value.pinnedHeight;
+    const wanted = both && both.bottom - both.top <= height ? both : own;
     const scroll = this.viewport.scroll.value;
-    if (top >= scroll && top + row.laneHeight <= scroll + height) return;
-    // At its new place it has some of what is around it above, and most of what is inside it below.
-    this.viewport.scrollTo(top - height / 3, true);
+    if (wanted.top >= scroll && wanted.bottom <= scroll + height) return;
+    // Alone, it comes to lie with some of what is around it above, and most of what is inside it below.
+    const above = wanted === own ? height / 3 : (height - (wanted.bottom - wanted.top)) / 2;
+    this.viewport.scrollTo(wanted.top - above, true);
+  }
+
+  /** Where an event lies among the scrolled tracks; null if it is pinned, and so always in sight. */
+  #placeOf(event: EventRef): { top: number; bottom: number } | null {
+    const row = this.layout.value.rowOf.get(event.track);
+    if (!row || row.pinned) return null;
+    const top = row.top + row.laneTop + (firstLane(row, event.track) + event.lane) * row.laneHeight;
+    return { top, bottom: top + row.laneHeight };
   }
 
   toggleFold(key: string): void {
