@@ -67,19 +67,13 @@ impl<'a> Text<'a> {
 pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    is_lenient: bool,
+    num_irregular: u32,
 }
 
 impl<'a> Scanner<'a> {
     /// A scanner at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, is_lenient: false }
-    }
-
-    /// A scanner for text whose quotes and backslashes were not escaped: a string ends at the first quote that is
-    /// followed by what can follow a string.
-    pub fn lenient(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, is_lenient: true }
+        Self { bytes, at: 0, num_irregular: 0 }
     }
 
     /// Offset of the next byte.
@@ -144,10 +138,12 @@ impl<'a> Scanner<'a> {
     /// The next key of the object, with the cursor before its value; `None` after the closing bracket.
     #[inline]
     pub fn next_key(&mut self) -> Result<Option<Text<'a>>, Fault> {
-        self.take(b',');
+        let num_commas = self.take_commas();
         if self.take(b'}') {
+            self.num_irregular += num_commas;
             return Ok(None);
         }
+        self.num_irregular += num_commas.saturating_sub(1);
         let key = self.string()?;
         self.expect(b':')?;
         Ok(Some(key))
@@ -156,15 +152,33 @@ impl<'a> Scanner<'a> {
     /// Whether another element follows, with the cursor before it; false after the closing bracket.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, Fault> {
-        self.take(b',');
+        let num_commas = self.take_commas();
         match self.peek() {
             None => Err(Fault::End),
             Some(b']') => {
+                self.num_irregular += num_commas;
                 self.at += 1;
                 Ok(false)
             }
-            Some(_) => Ok(true),
+            Some(_) => {
+                self.num_irregular += num_commas.saturating_sub(1);
+                Ok(true)
+            }
         }
+    }
+
+    #[inline]
+    fn take_commas(&mut self) -> u32 {
+        let mut num_commas = 0;
+        while self.take(b',') {
+            num_commas += 1;
+        }
+        num_commas
+    }
+
+    /// How many commas too many there were since this was asked last.
+    pub fn take_irregular(&mut self) -> u32 {
+        std::mem::take(&mut self.num_irregular)
     }
 
     /// A string.
@@ -180,13 +194,6 @@ impl<'a> Scanner<'a> {
                 return Err(Fault::End);
             };
             self.at += offset;
-            if self.is_lenient {
-                escaped |= self.bytes[self.at] == b'\\';
-                if self.bytes[self.at] == b'\\' || !self.can_end_here() {
-                    self.at += 1;
-                    continue;
-                }
-            }
             if self.bytes[self.at] == b'"' {
                 let raw = &self.bytes[start..self.at];
                 self.at += 1;
@@ -194,24 +201,6 @@ impl<'a> Scanner<'a> {
             }
             escaped = true;
             self.at = (self.at + 2).min(self.bytes.len());
-        }
-    }
-
-    /// Whether what follows the quote at the cursor can follow a string: a colon, a closing bracket, or a comma with
-    /// the next value behind it.
-    fn can_end_here(&self) -> bool {
-        let mut ahead = Scanner::new(self.rest(self.at + 1));
-        match ahead.peek() {
-            Some(b':' | b'}' | b']') => true,
-            Some(b',') => {
-                ahead.at += 1;
-                match ahead.peek() {
-                    Some(b'"') => ahead.string().is_ok() && matches!(ahead.peek(), Some(b':' | b',' | b']')),
-                    Some(b'0'..=b'9' | b'-' | b'[' | b'{') => true,
-                    _ => matches!(ahead.word(), b"true" | b"false" | b"null"),
-                }
-            }
-            _ => false,
         }
     }
 
@@ -328,36 +317,52 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\"")));
 }
 
-/// The value's text as strict JSON without white space between tokens: what is not JSON becomes a string.
+/// A value's text as strict JSON without white space between tokens: what is not JSON becomes a string.
 ///
 /// ```
 /// use kinetoscope::json::canonical;
-/// assert_eq!(canonical(b"[1, [2,\n 3], NaN]"), r#"[1,[2,3],"NaN"]"#);
+/// assert_eq!(canonical(b"[1, [2,\n 3], NaN]").text, r#"[1,[2,3],"NaN"]"#);
 /// ```
-pub fn canonical(raw: &[u8]) -> String {
+pub fn canonical(raw: &[u8]) -> Canonical {
     let mut out = String::with_capacity(raw.len());
+    let mut is_strict = true;
     let mut scanner = Scanner::new(raw);
     while let Some(byte) = scanner.peek() {
         match byte {
             b'"' => match scanner.string() {
-                Ok(text) => write_string(&mut out, &text.decode_lossy()),
+                Ok(text) => {
+                    let plain = text.decode();
+                    is_strict &= plain.is_some() || std::str::from_utf8(text.raw).is_err();
+                    write_string(&mut out, &plain.unwrap_or_else(|| text.decode_lossy()));
+                }
                 Err(_) => out.push('"'),
             },
             b'{' | b'}' | b'[' | b']' | b',' | b':' => {
                 scanner.take(byte);
                 out.push(char::from(byte));
             }
-            _ => canonical_word(&mut out, &mut scanner),
+            _ => is_strict &= canonical_word(&mut out, &mut scanner),
         }
     }
     if serde_json::from_str::<serde::de::IgnoredAny>(&out).is_err() {
+        is_strict = false;
         out.clear();
         write_string(&mut out, &String::from_utf8_lossy(raw));
     }
-    out
+    Canonical { text: out, is_strict }
 }
 
-fn canonical_word(out: &mut String, scanner: &mut Scanner<'_>) {
+/// What [`canonical`] gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canonical {
+    /// Strict JSON.
+    pub text: String,
+    /// Whether the value was strict JSON already, bytes that are not UTF-8 aside.
+    pub is_strict: bool,
+}
+
+/// Whether the word is one that JSON has.
+fn canonical_word(out: &mut String, scanner: &mut Scanner<'_>) -> bool {
     let mut word = scanner.word();
     if word.is_empty() {
         let start = scanner.at();
@@ -365,10 +370,13 @@ fn canonical_word(out: &mut String, scanner: &mut Scanner<'_>) {
         word = scanner.since(start);
     }
     let text = String::from_utf8_lossy(word);
-    match serde_json::from_slice::<serde::de::IgnoredAny>(word) {
-        Ok(_) => out.push_str(&text),
-        Err(_) => write_string(out, &text),
+    let is_strict = serde_json::from_slice::<serde::de::IgnoredAny>(word).is_ok();
+    if is_strict {
+        out.push_str(&text);
+    } else {
+        write_string(out, &text);
     }
+    is_strict
 }
 
 #[cfg(test)]
@@ -415,22 +423,11 @@ mod tests {
     }
 
     #[test]
-    fn a_lenient_scanner_reads_what_was_not_escaped() {
-        let strings = |text: &'static str| {
-            let mut scanner = Scanner::lenient(text.as_bytes());
-            scanner.enter_object().unwrap();
-            let key = scanner.next_key().unwrap().unwrap().decode_lossy().into_owned();
-            (key, scanner.string().unwrap().decode_lossy().into_owned())
-        };
-        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        assert_eq!(strings(r#"{"name": "say "hi", now", "pid": 1}"#), pair("name", r#"say "hi", now"#));
-        assert_eq!(strings(r#"{"name": "C:\dir\", "pid": 1}"#), pair("name", r"C:\dir\"));
-        assert_eq!(strings(r#"{"name": "plain"}"#), pair("name", "plain"));
-    }
-
-    #[test]
     fn canonical_text_is_strict_json() {
-        assert_eq!(canonical(b" { \"a b\" : [ 1.50 , -Infinity,true ] } "), r#"{"a b":[1.50,"-Infinity",true]}"#);
-        assert_eq!(canonical(b"\"\xff\""), "\"\u{fffd}\"");
+        assert_eq!(canonical(b" { \"a b\" : [ 1.50 , -Infinity,true ] } ").text, r#"{"a b":[1.50,"-Infinity",true]}"#);
+        assert_eq!(canonical(b"\"\xff\"").text, "\"\u{fffd}\"");
+        let strict = |text: &[u8]| canonical(text).is_strict;
+        assert!(strict(b"[1, {\"a\": null}]"));
+        assert!(!strict(b"NaN") && !strict(b"[1,,2]") && !strict(br#""C:\dir""#));
     }
 }

@@ -18,6 +18,8 @@ pub enum WarningKind {
     MalformedElement,
     /// An element whose quotes or backslashes were not escaped.
     RepairedElement,
+    /// A value that is not strict JSON: a bare word such as `NaN`, a comma too many, a bad escape, a key twice.
+    IrregularJson,
     /// An element that is not an object, or has no phase.
     NotAnEvent,
     /// Bytes that are not UTF-8.
@@ -26,6 +28,8 @@ pub enum WarningKind {
     InvalidNumber,
     /// A complete event without a start.
     MissingStart,
+    /// An instant, a counter or the end of a flow without a time.
+    MissingTime,
     /// A complete event without a duration.
     MissingDuration,
     /// A duration below zero.
@@ -46,6 +50,8 @@ pub enum WarningKind {
     DuplicateNode,
     /// A node whose parent is not in the file.
     MissingParent,
+    /// An Execution Trace whose record ids name other operators than those of the Kineto trace.
+    ForeignExecutionTrace,
     /// A device event whose launch is not in the file.
     MissingLaunch,
     /// An Execution Trace that was not finished.
@@ -77,10 +83,15 @@ impl WarningKind {
                 "repaired_element",
                 "an element has quotes or backslashes that are not escaped: read as they were meant",
             ),
+            Self::IrregularJson => (
+                "irregular_json",
+                "an element is not strict JSON (NaN, a comma too many, a key twice): read as it was meant",
+            ),
             Self::NotAnEvent => ("not_an_event", "an element is no object with a phase: skipped"),
             Self::InvalidUtf8 => ("invalid_utf8", "text is not UTF-8: the bad bytes were replaced"),
             Self::InvalidNumber => ("invalid_number", "a number is none or does not fit: treated as absent"),
             Self::MissingStart => ("missing_start", "a complete event has no start: placed at the trace's start"),
+            Self::MissingTime => ("missing_time", "an instant, a counter or an end of a flow has no time: skipped"),
             Self::MissingDuration => ("missing_duration", "a complete event has no duration: taken as 0"),
             Self::NegativeDuration => ("negative_duration", "a duration is below zero: taken as 0"),
             Self::UnmatchedEnd => ("unmatched_end", "an end (E) has no begin (B): ignored"),
@@ -90,11 +101,17 @@ impl WarningKind {
             }
             Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
             Self::UnknownKey => ("unknown_key", "a key among the values of a node is not read: skipped"),
-            Self::DuplicateKey => ("duplicate_key", "a key stands twice in the header: the last one was kept"),
+            Self::DuplicateKey => {
+                ("duplicate_key", "a key stands twice in the header: the last value was kept, or both arrays of events")
+            }
             Self::DuplicateNode => {
                 ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked")
             }
             Self::MissingParent => ("missing_parent", "a node's parent is not in the file: kept without one"),
+            Self::ForeignExecutionTrace => (
+                "foreign_execution_trace",
+                "the record ids of the two files name different operators, so they are of different runs: not linked",
+            ),
             Self::MissingLaunch => ("missing_launch", "a device event's launch is not in the file: kept without one"),
             Self::UnfinishedExecutionTrace => {
                 ("unfinished_execution_trace", "the Execution Trace was not finished: complete nodes were read")

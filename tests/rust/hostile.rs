@@ -250,12 +250,12 @@ proptest! {
         let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
         let (head, body) = snapshot.split_at(8);
         let mut columns = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::DeflateDecoder::new(body), &mut columns).unwrap();
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(body), &mut columns).unwrap();
         for (place, byte) in edits {
             let at = place.index(columns.len());
             columns[at] = byte;
         }
-        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut encoder, &columns).unwrap();
         let mutant = [head, &encoder.finish().unwrap()].concat();
         if let Ok(trace) = read::snapshot::read_snapshot(&mutant, Limits::default()) {

@@ -88,10 +88,13 @@ fn whole_microseconds_do_not_push_children_out_of_their_parents() {
     // The child's start and duration were both cut, so it seems to end after its parent.
     let text = r#"[{"ph": "X", "cat": "cpu_op", "name": "parent", "pid": 1, "tid": 1, "ts": 10, "dur": 10},
         {"ph": "X", "cat": "cpu_op", "name": "child", "pid": 1, "tid": 1, "ts": 15, "dur": 6},
+        {"ph": "X", "cat": "cuda_runtime", "name": "late", "pid": 1, "tid": 1, "ts": 30, "dur": 3},
+        {"ph": "X", "cat": "cpu_op", "name": "ended", "pid": 1, "tid": 1, "ts": 29, "dur": 3},
         {"ph": "X", "cat": "cpu_op", "name": "next", "pid": 1, "tid": 1, "ts": 22, "dur": 1}]"#;
     let linked = LinkedTrace::new(files::trace(text));
     assert_eq!(linked.links.nesting.parent.get(1), Some(0));
     assert_eq!(linked.links.nesting.parent.get(2), None);
+    assert_eq!(linked.links.nesting.parent.get(4), None);
 }
 
 /// A column's values over all rows.

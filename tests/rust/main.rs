@@ -5,6 +5,7 @@
 
 mod containers;
 mod files;
+mod findings;
 mod hostile;
 mod laws;
 mod links;

@@ -1,7 +1,7 @@
 //! The summary, on a trace small enough to check by hand.
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Selection, summary};
+use kinetoscope::analyze::{Selection, TOP, summary};
 use kinetoscope::time::{TimeRange, Ts};
 
 use crate::files;
@@ -20,7 +20,7 @@ const TRACE: &str = r#"{"deviceProperties": [{"id": 0, "name": "A"}], "traceEven
 #[test]
 fn it_says_what_was_worked_out_by_hand() {
     let linked = LinkedTrace::new(files::trace(TRACE));
-    let summary = summary(&Selection::all(&linked));
+    let summary = summary(&Selection::all(&linked), TOP);
     assert_eq!(summary.duration_ns, 100_000);
     assert_eq!((summary.devices[0].busy_ns, summary.devices[0].name.as_str()), (40_000, "A"));
     assert_eq!((summary.kernels[0].count, summary.kernels[0].total_ns, summary.kernels[0].max_ns), (2, 50_000, 30_000));
@@ -35,7 +35,7 @@ fn it_says_what_was_worked_out_by_hand() {
 fn a_range_cuts_events_at_its_ends() {
     let linked = LinkedTrace::new(files::trace(TRACE));
     let range = Some(TimeRange { start: Ts(40_000), end: Ts(60_000) });
-    let summary = summary(&Selection { linked: &linked, range });
+    let summary = summary(&Selection { linked: &linked, range }, TOP);
     assert_eq!(summary.duration_ns, 20_000);
     assert_eq!((summary.devices[0].busy_ns, summary.kernels[0].total_ns), (20_000, 30_000));
     assert!(summary.operators.iter().all(|row| row.name != "inner"));
@@ -44,6 +44,6 @@ fn a_range_cuts_events_at_its_ends() {
 #[test]
 fn an_empty_trace_has_an_empty_summary() {
     let linked = LinkedTrace::new(files::trace("[]"));
-    let summary = summary(&Selection::all(&linked));
+    let summary = summary(&Selection::all(&linked), TOP);
     assert_eq!((summary.duration_ns, summary.num_events, summary.devices.len()), (0, 0, 0));
 }

@@ -10,7 +10,7 @@ use kinetoscope::{Limits, LinkedTrace};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("a vector takes all");
     let packed = encoder.finish().expect("a vector takes all");
     let snapshot = [MAGIC, &[VERSION], &packed].concat();

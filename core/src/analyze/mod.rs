@@ -13,4 +13,4 @@ pub use health::{HealthRow, health};
 pub use kernel::{KernelRow, kernels};
 pub use operator::{OperatorRow, operators};
 pub use selection::Selection;
-pub use summary::{DeviceRow, IterationRow, KindRow, Summary, summary};
+pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};

@@ -1,5 +1,7 @@
 //! One screen about a trace: how long, how busy, what took the time, what is wrong with it.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::coverage::{Coverage, coverage};
@@ -11,8 +13,8 @@ use super::selection::Selection;
 use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
-/// How many operators and kernels a summary shows.
-const TOP: usize = 20;
+/// How many operators and kernels a summary shows when nobody says.
+pub const TOP: usize = 20;
 
 /// What [`summary`] says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,24 +88,24 @@ pub struct IterationRow {
     pub device_busy_ns: i64,
 }
 
-/// Sums up a selection.
+/// Sums up a selection, with at most `limit` operators and kernels.
 ///
 /// ```
 /// use kinetoscope::analyze::{Selection, summary};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}]"#;
 /// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
-/// let summary = summary(&Selection::all(&linked));
+/// let summary = summary(&Selection::all(&linked), 20);
 /// assert_eq!((summary.duration_ns, summary.operators[0].self_ns), (2_000, 2_000));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn summary(selection: &Selection<'_>) -> Summary {
+pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     let linked = selection.linked;
     let span = selection.span();
     let (mut operators, mut kernels) = (operators(selection), kernels(selection));
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
-    operators.truncate(TOP);
-    kernels.truncate(TOP);
+    operators.truncate(limit);
+    kernels.truncate(limit);
     Summary {
         start_ns: span.start.0,
         duration_ns: span.dur().0,
@@ -121,31 +123,23 @@ pub fn summary(selection: &Selection<'_>) -> Summary {
     }
 }
 
-/// Where devices work, as disjoint ranges, with how many events there are.
-fn work(selection: &Selection<'_>, is_wanted: impl Fn(usize) -> bool) -> (Vec<TimeRange>, u64) {
-    let kinds = &selection.linked.trace.events.kind;
-    let rows = selection.rows().filter(|row| kinds[*row].is_device_work() && is_wanted(*row));
-    let ranges: Vec<_> = rows.map(|row| selection.time(row)).collect();
-    let count = ranges.len() as u64;
-    (union(ranges), count)
-}
-
 fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
     let trace = &selection.linked.trace;
-    let device_of = |row: usize| trace.track(trace.events.track[row]).stream.and_then(|stream| stream.device);
-    let is_work = |row: &usize| trace.events.kind[*row].is_device_work();
-    let mut numbers: Vec<_> = selection.rows().filter(is_work).map(device_of).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let events = &trace.events;
+    let mut ranges: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
+    for row in selection.rows().filter(|row| events.kind[*row].is_device_work()) {
+        let device = trace.track(events.track[row]).stream.and_then(|stream| stream.device);
+        ranges.entry(device).or_default().push(selection.time(row));
+    }
     let names = trace.device_names();
     let span_ns = selection.span().dur().0.max(1);
-    let row = |device: Option<i64>| {
-        let (busy, num_events) = work(selection, |row| device_of(row) == device);
-        let busy_ns = total_ns(&busy);
+    let row = |(device, ranges): (Option<i64>, Vec<TimeRange>)| {
+        let num_events = ranges.len() as u64;
+        let busy_ns = total_ns(&union(ranges));
         let name = device.and_then(|device| names.get(usize::try_from(device).ok()?)).cloned().unwrap_or_default();
         DeviceRow { device, name, busy_ns, busy_share: busy_ns as f64 / span_ns as f64, num_events }
     };
-    numbers.into_iter().map(row).collect()
+    ranges.into_iter().map(row).collect()
 }
 
 fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
@@ -161,7 +155,9 @@ fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
 }
 
 fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
-    let (busy, _) = work(selection, |_| true);
+    let kinds = &selection.linked.trace.events.kind;
+    let work = selection.rows().filter(|row| kinds[*row].is_device_work());
+    let busy = union(work.map(|row| selection.time(row)).collect());
     let span = selection.span();
     let inside =
         selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));

@@ -20,16 +20,19 @@ pub struct ForwardBackward {
 
 pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<ForwardBackward> {
     let is_category = |flow: &&Flow| trace.strings.text(flow.category) == "fwdbwd";
+    let mut found: FxHashMap<(TrackId, Ts), Option<u32>> = FxHashMap::default();
+    let mut operator_at =
+        |track, time| *found.entry((track, time)).or_insert_with(|| operator_at(trace, nesting, track, time));
     let mut starts: FxHashMap<FlowId, u32> = FxHashMap::default();
     for flow in trace.flows.iter().filter(is_category).filter(|flow| flow.phase == FlowPhase::Start) {
-        if let Some(row) = operator_at(trace, nesting, flow.track, flow.time) {
+        if let Some(row) = operator_at(flow.track, flow.time) {
             starts.insert(flow.id, row);
         }
     }
     let finishes = trace.flows.iter().filter(is_category).filter(|flow| flow.phase == FlowPhase::Finish);
     let link = |flow: &Flow| {
         let forward = *starts.get(&flow.id)?;
-        let backward = operator_at(trace, nesting, flow.track, flow.time)?;
+        let backward = operator_at(flow.track, flow.time)?;
         Some(ForwardBackward { forward, backward })
     };
     let mut links: Vec<_> = finishes.filter_map(link).collect();

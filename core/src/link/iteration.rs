@@ -29,7 +29,9 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
         })
         .collect();
     iterations.sort_unstable_by_key(|iteration| (iteration.start, iteration.number, iteration.event));
-    iterations.dedup_by_key(|iteration| iteration.number);
+    // The same range may stand in the file as an annotation and as an operator; a number that comes again later is a
+    // second recording.
+    iterations.dedup_by(|next, last| next.number == last.number && next.start < last.start.after(last.dur));
     let mut column = OptionalColumn::empty(events.len());
     for row in 0..events.len() {
         let host = launch.get(row).map_or(row, |launch| launch as usize);

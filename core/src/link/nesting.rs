@@ -8,13 +8,14 @@ use super::lane::Lanes;
 use crate::id::{OptionalColumn, TrackId};
 use crate::time::{Dur, add_ns};
 use crate::trace::Trace;
+use crate::trace::kind::EventKind;
 
 /// Parents, depths and lanes; a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct Nesting {
     /// Row of the innermost event of the same track that contains this one.
     pub parent: OptionalColumn,
-    /// How many events contain this one.
+    /// How many events are above this one, from parent to parent.
     pub depth: Vec<u32>,
     /// Lane in the track. Events of one lane never overlap.
     pub lane: Vec<u32>,
@@ -36,8 +37,8 @@ impl Nesting {
     }
 }
 
-/// When times are whole microseconds, start and duration were both cut, so a child may seem to end up to two later.
-const COARSE_SLACK: Dur = Dur(2_000);
+/// When times are whole microseconds, start and duration were both cut, so a child may seem to end one later.
+const COARSE_SLACK: Dur = Dur(1_000);
 
 /// Nests the events of each track.
 pub(super) fn nest(trace: &Trace) -> Nesting {
@@ -80,6 +81,8 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
         let mut cut_short = Vec::new();
+        // Launches are timed by another clock; what does not contain them as written does not own them.
+        let slack = if events.kind[row] == EventKind::Launch { Dur(0) } else { slack };
         // An open event that ends before this one can hold nothing that comes later and is not inside this one.
         while let Some(&top) = open.last() {
             let top_end = events.end(top);

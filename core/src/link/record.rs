@@ -31,15 +31,12 @@ pub(super) fn link_records(trace: &Trace, warnings: &mut Warnings) -> RecordLink
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
         parent_of_node: OptionalColumn::empty(trace.nodes.len()),
     };
-    for row in 0..trace.events.len() {
-        if trace.is_on_device(row) || by_record.is_empty() {
-            continue;
-        }
-        let record = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
-        let node = record.filter(|id| *id != 0).and_then(|id| by_record.get(&id).copied());
-        // An id alone would join a trace with the nodes of another run.
-        let node = node.filter(|node| trace.nodes[*node as usize].name == trace.events.name[row]);
-        if let Some(node) = node {
+    let (pairs, num_agreeing) = shared_ids(trace, &by_record);
+    // Ids count from 1 in every run, so those of another run are shared too, but they name other operators.
+    if num_agreeing * 4 < pairs.len() * 3 {
+        warnings.push_many(WarningKind::ForeignExecutionTrace, 1, Position::default);
+    } else {
+        for (row, node) in pairs {
             links.node_of_event.set(row, node);
             if links.event_of_node.get(node as usize).is_none() {
                 links.event_of_node.set(node as usize, row as u32);
@@ -48,6 +45,31 @@ pub(super) fn link_records(trace: &Trace, warnings: &mut Warnings) -> RecordLink
     }
     link_parents(trace, &mut links, warnings);
     links
+}
+
+/// Host events and nodes with the same record id, and how many of the pairs have the same name.
+fn shared_ids(trace: &Trace, by_record: &FxHashMap<u64, u32>) -> (Vec<(usize, u32)>, usize) {
+    let (mut pairs, mut num_agreeing) = (Vec::new(), 0);
+    for row in 0..trace.events.len() {
+        if trace.is_on_device(row) || by_record.is_empty() {
+            continue;
+        }
+        let record = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
+        if let Some(node) = record.filter(|id| *id != 0).and_then(|id| by_record.get(&id).copied()) {
+            let node_name = trace.nodes[node as usize].name;
+            let is_same = node_name == trace.events.name[row]
+                || is_same_name(trace.event_name(row), trace.strings.text(node_name));
+            num_agreeing += usize::from(is_same);
+            pairs.push((row, node));
+        }
+    }
+    (pairs, num_agreeing)
+}
+
+/// Whether two names are equal but for quotes and backslashes, which Kineto writes in another way.
+fn is_same_name(event: &str, node: &str) -> bool {
+    let plain = |name: &str| name.replace(['"', '\\'], "'");
+    plain(event) == plain(node)
 }
 
 fn link_parents(trace: &Trace, links: &mut RecordLinks, warnings: &mut Warnings) {

@@ -1,5 +1,7 @@
 //! From an element's raw arguments to a shared template and its numbers.
 
+use rustc_hash::FxHashSet;
+
 use super::builder::Builder;
 use super::element::{RawArgs, RawValue};
 use crate::json;
@@ -13,15 +15,24 @@ impl Builder {
         let template = match self.trace.args.find(&raw.text) {
             Some(template) => template,
             None => {
+                self.irregular = 0;
                 let template = self.new_template(raw);
-                self.trace.args.add(&raw.text, template)
+                let id = self.trace.args.add(&raw.text, template);
+                if std::mem::take(&mut self.irregular) > 0 {
+                    self.irregular_templates.insert(id);
+                }
+                id
             }
         };
+        if !self.irregular_templates.is_empty() && self.irregular_templates.contains(&template) {
+            self.warn(WarningKind::IrregularJson);
+        }
         ArgsRef { template, start: self.trace.args.push_values(&raw.values) }
     }
 
     fn new_template(&mut self, raw: &RawArgs<'_>) -> Template {
         let mut fields = Vec::with_capacity(raw.fields.len());
+        let mut keys = FxHashSet::default();
         for (key, value) in &raw.fields {
             let key = self.intern(*key);
             let (value, is_outer) = match *value {
@@ -29,9 +40,17 @@ impl Builder {
                 RawValue::Json(text) => (FieldValue::Json(self.intern_json(text)), false),
                 RawValue::Outer(text) => (FieldValue::Json(self.intern_json(text)), true),
             };
+            self.irregular += u32::from(!keys.insert((key, is_outer)));
             fields.push(Field { key, value, is_outer });
         }
         Template::new(fields, &self.trace.strings)
+    }
+
+    /// Counts the element now read when a value in it was not strict JSON.
+    pub(super) fn settle_irregular(&mut self) {
+        if std::mem::take(&mut self.irregular) > 0 {
+            self.warn(WarningKind::IrregularJson);
+        }
     }
 
     /// The id of a value's canonical text.
@@ -39,6 +58,8 @@ impl Builder {
         if std::str::from_utf8(raw).is_err() {
             self.warn(WarningKind::InvalidUtf8);
         }
-        self.trace.strings.intern(&json::canonical(raw))
+        let canonical = json::canonical(raw);
+        self.irregular += u32::from(!canonical.is_strict);
+        self.trace.strings.intern(&canonical.text)
     }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::element::{Element, unquoted};
 use super::pairs::Pairs;
 use super::tracks::{Place, TrackFinder};
 use crate::error::Position;
-use crate::id::StrId;
+use crate::id::{StrId, TemplateId};
 use crate::json::Text;
 use crate::time::{Dur, Ts, ns_from_micros};
 use crate::trace::Trace;
@@ -23,13 +25,16 @@ pub(super) struct Builder {
     pub(super) pairs: Pairs,
     /// Where the element now read stands.
     pub(super) position: u32,
-    pub(super) byte: u64,
+    pub(super) byte: Option<u64>,
     pub(super) file: Option<Arc<str>>,
     /// Whether a file of that sort was read.
     pub(super) has_kineto: bool,
     pub(super) has_execution: bool,
     /// Kinds of the categories seen, by their string ids.
     kinds: Vec<Option<(EventKind, bool)>>,
+    /// Values of the element now read that are not strict JSON, and templates that hold such values.
+    pub(super) irregular: u32,
+    pub(super) irregular_templates: FxHashSet<TemplateId>,
     flow_places: Vec<Place>,
     missing_starts: Vec<usize>,
     has_fine_times: bool,
@@ -39,7 +44,14 @@ impl Builder {
     /// Counts a defect at the element now read.
     pub(super) fn warn(&mut self, kind: WarningKind) {
         let (file, byte, event) = (&self.file, self.byte, Some(u64::from(self.position)));
-        self.trace.warnings.push(kind, || Position { file: file.clone(), byte: Some(byte), event });
+        self.trace.warnings.push(kind, || Position { file: file.clone(), byte, event });
+    }
+
+    /// Counts a defect at an element that was read before.
+    pub(super) fn warn_at(&mut self, position: u32, kind: WarningKind) {
+        self.position = position;
+        self.byte = None;
+        self.warn(kind);
     }
 
     /// The id of a text; bad bytes are replaced and counted.
@@ -53,16 +65,15 @@ impl Builder {
         match text.decode() {
             Some(plain) => self.trace.strings.intern(&plain),
             None => {
-                if std::str::from_utf8(text.raw).is_err() {
-                    self.warn(WarningKind::InvalidUtf8);
-                }
+                let is_utf8 = std::str::from_utf8(text.raw).is_ok();
+                self.warn(if is_utf8 { WarningKind::IrregularJson } else { WarningKind::InvalidUtf8 });
                 self.trace.strings.intern(&text.decode_lossy())
             }
         }
     }
 
-    /// Sorts an element into its table.
-    pub(super) fn push(&mut self, element: &Element<'_>) {
+    /// Sorts an element into its table; false for one that has no phase.
+    pub(super) fn push(&mut self, element: &Element<'_>) -> bool {
         match element.phase {
             b'X' => self.push_complete(element),
             b'B' => self.push_begin(element),
@@ -76,6 +87,7 @@ impl Builder {
             0 => self.warn(WarningKind::NotAnEvent),
             _ => self.warn(WarningKind::UnknownPhase),
         }
+        element.phase != 0
     }
 
     fn push_complete(&mut self, element: &Element<'_>) {
@@ -94,7 +106,7 @@ impl Builder {
     /// Adds an event's row, whose duration may be set later.
     pub(super) fn push_event(&mut self, element: &Element<'_>, dur: Dur) {
         let row = self.trace.events.len();
-        let start = self.start(element).unwrap_or_else(|| {
+        let start = self.start(element, WarningKind::MissingStart).unwrap_or_else(|| {
             self.missing_starts.push(row);
             Ts(0)
         });
@@ -108,11 +120,11 @@ impl Builder {
         self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
     }
 
-    fn start(&mut self, element: &Element<'_>) -> Option<Ts> {
+    fn start(&mut self, element: &Element<'_>, missing: WarningKind) -> Option<Ts> {
         self.has_fine_times |= element.time.contains(&b'.');
         let start = if element.time.is_empty() { None } else { self.nanoseconds(element.time) };
         if start.is_none() {
-            self.warn(WarningKind::MissingStart);
+            self.warn(missing);
         }
         start.map(Ts)
     }
@@ -134,7 +146,7 @@ impl Builder {
     }
 
     fn push_instant(&mut self, element: &Element<'_>) {
-        let Some(time) = self.start(element) else { return };
+        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
         let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
         let args = self.keep_args(&element.args);
@@ -144,22 +156,26 @@ impl Builder {
     }
 
     fn push_counter(&mut self, element: &Element<'_>) {
-        let Some(time) = self.start(element) else { return };
+        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
         let args = self.keep_args(&element.args);
         let place = self.place(element);
         let track = self.any_track(place);
         let (strings, position) = (&self.trace.strings, self.position);
-        let series = self.trace.args.pairs(strings, args).map(|(key, value)| {
-            let value = value.trim_matches('"').parse().unwrap_or(f64::NAN);
-            (strings.get(key.as_bytes()).unwrap_or(StrId::EMPTY), value)
-        });
+        let fields = self.trace.args.template(args).fields().iter();
+        let pairs = fields.zip(self.trace.args.pairs(strings, args)).filter(|(field, _)| !field.is_outer);
+        let mut series: Vec<_> =
+            pairs.map(|(field, (_, value))| (field.key, value.trim_matches('"').parse().unwrap_or(f64::NAN))).collect();
+        if series.is_empty() {
+            series.push((StrId::EMPTY, f64::NAN));
+        }
+        let series = series.into_iter();
         let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value, args });
         self.trace.counters.extend(rows);
     }
 
     fn push_flow(&mut self, element: &Element<'_>, phase: FlowPhase) {
-        let Some(time) = self.start(element) else { return };
+        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
         let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
         let raw = unquoted(element.flow_id);
@@ -192,7 +208,7 @@ impl Builder {
 
     fn place_missing_starts(&mut self) {
         let events = &mut self.trace.events;
-        let missing: rustc_hash::FxHashSet<usize> = self.missing_starts.iter().copied().collect();
+        let missing: FxHashSet<usize> = self.missing_starts.iter().copied().collect();
         let known = (0..events.len()).filter(|row| !missing.contains(row));
         let first = known.map(|row| events.start[row]).min().unwrap_or_default();
         for row in missing {
@@ -203,8 +219,14 @@ impl Builder {
     /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
     fn add_base_time(&mut self) {
         let base = self.trace.header_value("baseTimeNanoseconds");
-        let Some(base) = base.and_then(|base| base.as_i64()).filter(|base| *base > 0) else { return };
-        if self.trace.range().start.0 >= base {
+        let base = base.and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok()));
+        let Some(base) = base.filter(|base| *base > 0) else { return };
+        // Most of them decide: a file may have an event or two at time 0.
+        let starts = &self.trace.events.start;
+        let num_later = starts.iter().filter(|start| start.0 >= base).count();
+        let is_absolute =
+            if starts.is_empty() { self.trace.range().start.0 >= base } else { num_later * 2 > starts.len() };
+        if is_absolute {
             return;
         }
         let shift = |time: &mut Ts| time.0 = time.0.saturating_add(base);

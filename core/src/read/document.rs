@@ -1,6 +1,9 @@
 //! A whole JSON document: which key holds events, which holds nodes, and what else the header says.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::builder::Builder;
 use super::section::{Section, Tally, read_section};
@@ -13,7 +16,8 @@ use crate::warning::WarningKind;
 /// Reads one document into the builder.
 pub(super) fn read_document(window: Window<'_>, file: Option<Arc<str>>, builder: &mut Builder) -> Result<(), Error> {
     builder.file = file;
-    let mut document = Document { window, builder, header: Vec::new(), events: None, nodes: None };
+    let mut document =
+        Document { window, builder, header: Vec::new(), places: FxHashMap::default(), events: None, nodes: None };
     let outcome = document.read();
     document.conclude(outcome)
 }
@@ -22,6 +26,8 @@ struct Document<'a, 'b> {
     window: Window<'a>,
     builder: &'b mut Builder,
     header: Vec<(StrId, StrId)>,
+    /// Where each key stands in `header`.
+    places: FxHashMap<StrId, usize>,
     events: Option<Tally>,
     nodes: Option<Tally>,
 }
@@ -91,9 +97,13 @@ impl Document<'_, '_> {
     fn read_section(&mut self, section: Section) -> Result<(), Stop> {
         self.unit(|scanner| scanner.enter_array())?;
         let slot = if section == Section::Events { &mut self.events } else { &mut self.nodes };
+        let is_second = slot.is_some();
         let tally = read_section(section, slot.take().unwrap_or_default(), &mut self.window, self.builder)?;
         let is_cut = tally.is_cut;
         *slot = Some(tally);
+        if is_second {
+            self.warn(WarningKind::DuplicateKey);
+        }
         if is_cut { Err(Stop::Fault(Fault::End)) } else { Ok(()) }
     }
 
@@ -101,14 +111,23 @@ impl Document<'_, '_> {
         let value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
         let key = self.builder.intern(Text { raw: &key.raw, escaped: key.escaped });
         let value = self.builder.intern_json(&value);
-        match self.header.iter_mut().find(|(other, _)| *other == key) {
-            Some(entry) => {
-                entry.1 = value;
+        self.builder.settle_irregular();
+        match self.places.entry(key) {
+            Entry::Occupied(place) => {
+                self.header[*place.get()].1 = value;
                 self.warn(WarningKind::DuplicateKey);
             }
-            None => self.header.push((key, value)),
+            Entry::Vacant(place) => {
+                place.insert(self.header.len());
+                self.header.push((key, value));
+            }
         }
         Ok(())
+    }
+
+    /// Whether the header is that of an Execution Trace, though it may have no nodes.
+    fn has_schema(&self) -> bool {
+        self.header.iter().any(|(key, _)| self.builder.trace.strings.text(*key) == "schema")
     }
 
     fn position(&self) -> Position {
@@ -132,8 +151,8 @@ impl Document<'_, '_> {
             self.warn(WarningKind::DamagedCompression);
         }
         let is_trace = match &self.events {
-            Some(tally) => tally.num_elements == 0 || tally.num_skipped < tally.num_elements,
-            None => self.nodes.is_some(),
+            Some(tally) => tally.num_elements == 0 || tally.num_kept > 0,
+            None => self.nodes.as_ref().is_some_and(|tally| tally.num_kept > 0 || self.has_schema()),
         };
         if !is_trace {
             return Err(self.not_a_trace(fault));
@@ -168,7 +187,7 @@ impl Document<'_, '_> {
     fn not_a_trace(self, fault: Option<Fault>) -> Error {
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
-            _ if self.events.is_some() => String::from("an array of other things"),
+            _ if self.events.is_some() || self.nodes.is_some() => String::from("an array of other things"),
             (None, _) if self.header.is_empty() => String::from("an empty object"),
             (None, _) => {
                 let strings = &self.builder.trace.strings;

@@ -97,6 +97,9 @@ impl<'a> Element<'a> {
                 _ => self.args.push_outer(key, scanner.skip_value()?),
             }
         }
+        if !self.flow_id.is_empty() && !matches!(self.phase, b's' | b't' | b'f') {
+            self.args.push_outer(Text { raw: b"id", escaped: false }, self.flow_id);
+        }
         Ok(())
     }
 
@@ -125,7 +128,7 @@ fn scan_text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Text<'a>>, Fault> {
         return scanner.string().map(Some);
     }
     let raw = scanner.skip_value()?;
-    Ok(Some(Text { raw, escaped: false }))
+    Ok((raw != b"null").then_some(Text { raw, escaped: false }))
 }
 
 /// A string's inside; any other value as it is.

@@ -13,16 +13,15 @@ use crate::warning::WarningKind;
 
 impl Builder {
     /// Reads the node that the scanner stands on.
-    pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Fault> {
-        if scanner.peek() != Some(b'{') {
-            scanner.skip_value()?;
-            self.warn(WarningKind::NotAnEvent);
-            return Ok(());
-        }
+    /// False for an object that is none.
+    pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<bool, Fault> {
+        let mut marks = (false, false);
         let mut node = Node::default();
         let mut rest = Rest::default();
         scanner.enter_object()?;
         while let Some(key) = scanner.next_key()? {
+            marks.0 |= key.raw == b"id";
+            marks.1 |= key.raw == b"name";
             match key.raw {
                 b"attrs" if scanner.peek() == Some(b'[') => self.read_attrs(scanner, &mut node, &mut rest)?,
                 b"inputs" if scanner.peek() == Some(b'{') => node.inputs = self.read_values(scanner)?,
@@ -36,9 +35,14 @@ impl Builder {
                 }
             }
         }
+        if marks != (true, true) {
+            self.warn(WarningKind::NotAnEvent);
+            return Ok(false);
+        }
         node.rest = self.trace.strings.intern(&rest.finish());
+        self.settle_irregular();
         self.trace.nodes.push(node);
-        Ok(())
+        Ok(true)
     }
 
     /// Sets a field of either layout; false for a key that is no field.
@@ -106,7 +110,7 @@ impl Builder {
     }
 
     fn intern_plain(&mut self, value: &[u8]) -> StrId {
-        let text = plain_text(&json::canonical(value));
+        let text = plain_text(&json::canonical(value).text);
         self.trace.strings.intern(&text)
     }
 
@@ -136,7 +140,7 @@ impl Rest {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         json::write_string(&mut self.0, &key.decode_lossy());
         self.0.push(':');
-        self.0.push_str(&json::canonical(value));
+        self.0.push_str(&json::canonical(value).text);
     }
 
     fn finish(mut self) -> String {

@@ -10,6 +10,7 @@ mod document;
 mod element;
 mod execution;
 mod pairs;
+mod repair;
 mod section;
 pub mod snapshot;
 mod tracks;

@@ -69,8 +69,7 @@ impl Builder {
                 Mark::End(end) => match open.pop() {
                     Some(row) => self.close(row, end),
                     None => {
-                        self.position = position;
-                        self.warn(WarningKind::UnmatchedEnd);
+                        self.warn_at(position, WarningKind::UnmatchedEnd);
                     }
                 },
             }
@@ -87,8 +86,7 @@ impl Builder {
             self.trace.events.template[row] = merged.template;
             self.trace.events.values[row] = merged.start;
         } else {
-            self.position = end.position;
-            self.warn(WarningKind::EndArguments);
+            self.warn_at(end.position, WarningKind::EndArguments);
         }
     }
 
@@ -120,8 +118,7 @@ impl Builder {
     fn close_unfinished(&mut self, open: &mut Vec<usize>, last: Ts) {
         for row in open.drain(..) {
             self.trace.events.dur[row] = last.since(self.trace.events.start[row]);
-            self.position = self.trace.events.position[row];
-            self.warn(WarningKind::UnfinishedBegin);
+            self.warn_at(self.trace.events.position[row], WarningKind::UnfinishedBegin);
         }
     }
 }

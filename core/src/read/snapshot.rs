@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use flate2::read::DeflateDecoder;
+use flate2::read::ZlibDecoder;
 use rustc_hash::FxHashMap;
 
 use super::Limits;
@@ -31,7 +31,7 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
         return Err(fault(&format!("version {version}")));
     }
     let mut columns = Vec::new();
-    let mut decoder = DeflateDecoder::new(body).take(limits.max_bytes.saturating_add(1));
+    let mut decoder = ZlibDecoder::new(body).take(limits.max_bytes.saturating_add(1));
     decoder.read_to_end(&mut columns).map_err(|error| fault(&format!("damaged compression ({error})")))?;
     if columns.len() as u64 > limits.max_bytes {
         return Err(
@@ -94,7 +94,8 @@ impl Loader {
 
     fn load_templates(&mut self) -> Result<(), Error> {
         for fields in std::mem::take(&mut self.columns.templates) {
-            if fields.len() > usize::from(u16::MAX) {
+            let num_slots = fields.iter().filter(|field| matches!(field.value, FieldValue::Slot(_))).count();
+            if num_slots > usize::from(u16::MAX) {
                 return Err(fault("too many arguments"));
             }
             let template = Template::new(fields, &self.trace.strings);

@@ -144,7 +144,7 @@ impl Builder {
         let field = element.args.fields.iter().find(|(name, _)| name.raw == key);
         match field {
             Some((_, RawValue::Json(text))) => {
-                let text = plain_text(&json::canonical(text));
+                let text = plain_text(&json::canonical(text).text);
                 self.trace.strings.intern(&text)
             }
             Some((_, RawValue::Slot(0))) => {

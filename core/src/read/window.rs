@@ -6,6 +6,9 @@ use std::io::Read;
 use super::Limits;
 use crate::error::{Error, ErrorKind};
 
+/// An element or a header's value longer than this is refused: it would have to be in memory as a whole.
+const MAX_PIECE: usize = 1 << 29;
+
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -58,7 +61,13 @@ impl<'a> Window<'a> {
 
     /// Brings more of the text; false when there is no more. What is not consumed stays.
     pub(super) fn fill(&mut self) -> Result<bool, Error> {
+        let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
+        self.consume(num_blanks);
+        let length = self.text().len();
         let Some(source) = &mut self.source else { return Ok(false) };
+        if length > MAX_PIECE {
+            return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64 }.into());
+        }
         let bytes = self.bytes.to_mut();
         bytes.drain(..self.start);
         self.base += self.start as u64;

@@ -19,8 +19,14 @@ const COLUMNS: &[Column] = &[
     text("kind", |linked, row, out| put(out, linked.trace.events.kind[row].name())),
     text("process", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).process))),
     text("thread", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).thread))),
-    int("device", |linked, row| track(linked, row).stream?.device),
-    int("stream", |linked, row| track(linked, row).stream?.stream),
+    int("device", |linked, row| {
+        let stream = track(linked, row).stream?;
+        integer(linked, row, ArgKey::Device).or(stream.device)
+    }),
+    int("stream", |linked, row| {
+        let stream = track(linked, row).stream?;
+        integer(linked, row, ArgKey::Stream).or(stream.stream)
+    }),
     int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
     int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
     int("self_ns", |linked, row| Some(linked.self_ns(row))),

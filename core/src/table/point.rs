@@ -36,6 +36,9 @@ pub(super) static COUNTERS: Table = Table {
         text("process", |linked, row, out| process(linked, linked.trace.counters[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.counters[row].track, out)),
         float("value", |linked, row| Some(linked.trace.counters[row].value).filter(|value| !value.is_nan())),
+        text("args", |linked, row, out| {
+            linked.trace.args.write_json(&linked.trace.strings, linked.trace.counters[row].args, out)
+        }),
     ],
 };
 
@@ -63,6 +66,9 @@ const FLOW_COLUMNS: &[Column] = &[
     }),
     text("process", |linked, row, out| process(linked, linked.trace.flows[row].track, out)),
     text("thread", |linked, row, out| thread(linked, linked.trace.flows[row].track, out)),
+    text("args", |linked, row, out| {
+        linked.trace.args.write_json(&linked.trace.strings, linked.trace.flows[row].args, out)
+    }),
 ];
 
 /// One row an iteration.

@@ -42,7 +42,10 @@ impl Number {
 
     /// The number as a float, for what a screen shows.
     pub fn to_f64(self) -> f64 {
-        self.mantissa as f64 / 10_f64.powi(i32::from(self.scale))
+        let mut text = String::new();
+        self.write(&mut text);
+        // The nearest float to the text; dividing would round twice.
+        text.parse().unwrap_or(f64::NAN)
     }
 
     /// Writes the text that was parsed.

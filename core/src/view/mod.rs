@@ -11,7 +11,7 @@ mod response;
 mod search;
 mod tiles;
 
-use crate::analyze::{Selection, summary};
+use crate::analyze::{Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, TimeRange, Ts};
@@ -66,9 +66,12 @@ impl Session {
             Request::Links { id } => Ok(event::links(self, self.row(*id)?)),
             Request::Neighbour { id, direction } => Ok(event::neighbour(self, self.row(*id)?, *direction)),
             Request::Search { text, limit } => Ok(search::answer(self, text, *limit)),
-            Request::Summary { start, end } => {
-                let range = start.zip(*end).map(|(start, end)| self.time_range(start, end));
-                Ok(Response::of("summary", &summary(&Selection { linked: &self.linked, range })))
+            Request::Summary { start, end, limit } => {
+                let is_whole = start.is_none() && end.is_none();
+                let bounds = (start.unwrap_or(0.0), end.unwrap_or_else(|| self.offset(self.range.end)));
+                let range = (!is_whole).then(|| self.time_range(bounds.0, bounds.1));
+                let limit = limit.unwrap_or(TOP);
+                Ok(Response::of("summary", &summary(&Selection { linked: &self.linked, range }, limit)))
             }
         }
     }

@@ -15,7 +15,7 @@ pub(super) enum Request {
     Links { id: u32 },
     Neighbour { id: u32, direction: Direction },
     Search { text: String, limit: usize },
-    Summary { start: Option<f64>, end: Option<f64> },
+    Summary { start: Option<f64>, end: Option<f64>, limit: Option<usize> },
 }
 
 /// Rectangles to draw for some tracks and a range of time.

@@ -1,13 +1,13 @@
 //! The snapshot: a trace's columns, small enough to travel inside a page.
 //!
-//! `MAGIC`, a version byte, then a deflate stream of [`Columns`] in postcard's encoding. Only what was recorded is in
+//! `MAGIC`, a version byte, then a zlib stream (which brings a checksum) of [`Columns`] in postcard's encoding. Only what was recorded is in
 //! it; links are found again after loading. Times are differences to the event before on the same track, numbers of
 //! arguments differences to the number before with the same key: most become small, and deflate does the rest.
 
 use std::io::Write as _;
 
 use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use flate2::write::ZlibEncoder;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use crate::warning::{Warning, WarningKind};
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// What a snapshot holds, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ pub struct SavedWarning {
 pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
     let encode = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         let columns = postcard::to_stdvec(&columns(trace))?;
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&columns)?;
         Ok(encoder.finish()?)
     };
