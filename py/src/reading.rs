@@ -3,12 +3,15 @@
 use std::io::{Error, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-/// Bytes between two looks for Ctrl-C: at most some 20 ms, also when they are compressed.
-const BYTES_BETWEEN_LOOKS: u64 = 1 << 20;
+/// Between two looks for Ctrl-C: each waits for the interpreter's lock, which other threads may be holding.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+const INPUT_OUTPUT_ERROR: i32 = 5;
 
 /// How far a read is, and whether it is to end.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -54,28 +57,36 @@ impl Watch {
         Arc::new(Self { state: reading.map(|reading| Arc::clone(&reading.get().state)), ..Self::default() })
     }
 
-    /// What a stream says when it ends for a reason that is Python's: the reason is kept here.
-    pub(crate) fn stopped(&self, error: PyErr) -> Error {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        Error::other("stopped")
+    /// Whether another thread may wish the read to end.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.state.is_some()
     }
 
-    /// The exception that ended a stream, if one did. The core takes a stream that ends for one that is damaged.
+    /// What a stream says when it ends for a reason that is Python's, which is kept here. It is an error of the system,
+    /// at which the core gives up; at another it would take the stream for damaged, and read what there is.
+    pub(crate) fn stopped(&self, error: PyErr) -> Error {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        Error::from_raw_os_error(INPUT_OUTPUT_ERROR)
+    }
+
+    /// The exception that ended a stream, if one did.
     pub(crate) fn check(&self) -> PyResult<()> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
-    fn advance(&self, before: u64, num_new: u64) -> Result<(), Error> {
-        let Some(state) = &self.state else {
-            let is_due = (before + num_new) / BYTES_BETWEEN_LOOKS > before / BYTES_BETWEEN_LOOKS;
-            let look = |py: Python<'_>| py.check_signals().map_err(|error| self.stopped(error));
-            return if is_due { Python::attach(look) } else { Ok(()) };
-        };
+    /// Counts bytes; an error when the read is to end.
+    fn advance(&self, num_new: u64) -> Result<(), Error> {
+        let Some(state) = &self.state else { return Ok(()) };
         state.num_bytes.fetch_add(num_new, Ordering::Relaxed);
         if state.is_cancelled.load(Ordering::Relaxed) {
             return Err(self.stopped(PyKeyboardInterrupt::new_err("the read was cancelled")));
         }
         Ok(())
+    }
+
+    /// Runs Python's handlers of signals, where this is its main thread; an error when one raises.
+    fn look(&self) -> Result<(), Error> {
+        Python::attach(|py| py.check_signals().map_err(|error| self.stopped(error)))
     }
 }
 
@@ -83,20 +94,28 @@ impl Watch {
 pub(crate) struct Watched<R> {
     stream: R,
     watch: Arc<Watch>,
-    num_bytes: u64,
+    last_look: Instant,
 }
 
 impl<R> Watched<R> {
     pub(crate) fn new(stream: R, watch: &Arc<Watch>) -> Self {
-        Self { stream, watch: Arc::clone(watch), num_bytes: 0 }
+        Self { stream, watch: Arc::clone(watch), last_look: now() }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how often Ctrl-C is looked for does not change what is read")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.stream.read(buffer)?;
-        self.watch.advance(self.num_bytes, count as u64)?;
-        self.num_bytes += count as u64;
+        self.watch.advance(count as u64)?;
+        if !self.watch.is_watched() && now() - self.last_look > BETWEEN_LOOKS {
+            self.watch.look()?;
+            self.last_look = now();
+        }
         Ok(count)
     }
 }

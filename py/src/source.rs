@@ -105,7 +105,7 @@ impl Source {
                 let file = File::open(path).map_err(|error| os_error(&error, path))?;
                 Input::stream(Watched::new(file, watch))
             }
-            Some(Content::Bytes(bytes)) if bytes.len() < LARGE => Input::new(bytes),
+            Some(Content::Bytes(bytes)) if bytes.len() < LARGE && !watch.is_watched() => Input::new(bytes),
             Some(Content::Bytes(bytes)) => Input::stream(Watched::new(&bytes[..], watch)),
             Some(Content::File(file)) => Input::stream(Watched::new(PythonFile::new(file, watch), watch)),
         };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,9 +35,50 @@ def test_summary_as_json(trace: str, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(capsys.readouterr().out) == ks.read(trace).summary().data
 
 
-def test_summary_of_a_folder(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", str(data / "mlp_gloo")]) == 0
-    assert capsys.readouterr().out.startswith("TraceSet: 2 traces of 2 ranks\n")
+@pytest.fixture(params=["folder", "archive"])
+def job(data: Path, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    if request.param == "folder":
+        return str(data / "mlp_gloo")
+    return shutil.make_archive(str(tmp_path / "job"), "gztar", data / "mlp_gloo")
+
+
+def test_summary_of_several(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", job, "--limit", "2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("TraceSet: 2 traces of 2 ranks\n")
+    assert [line for line in out.splitlines() if line.startswith("--- ")] == ["--- rank 0 ---", "--- rank 1 ---"]
+    assert out.count("Top operators") == 2
+    assert main(["summary", job, "--json"]) == 0
+    ranks = {"0": 0, "1": 1}
+    expected = {name: ks.read_dir(job)[rank].summary().data for name, rank in ranks.items()}
+    assert json.loads(capsys.readouterr().out) == expected
+
+
+def test_doctor_of_several(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", job]) == 0
+    out = capsys.readouterr().out
+    assert out.count("--- rank") == 2
+    assert "shapes of operators' inputs" in out
+
+
+def test_export_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nodes.csv"
+    assert main(["export", job, "--table", "nodes", "-o", str(path)]) == 0
+    num_rows = sum(len(trace.nodes) for trace in ks.read_dir(job))
+    assert capsys.readouterr().out == f"{path}: {num_rows:,} rows of nodes\n"
+    assert path.read_text(encoding="utf-8").startswith("rank,window,node_id")
+
+
+def test_windows_of_a_rank_are_told_apart(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("kineto_trace_0.json.gz", "kineto_trace_0.1.json.gz", "x.json.gz"):
+        shutil.copy(data / "minimal_cpu/kineto_trace_0.json.gz", tmp_path / name)
+    assert main(["summary", str(tmp_path), "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["0", "0.1", "unknown"]
+
+
+def test_a_folder_has_its_own_execution_traces(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(data / "mlp_gloo"), "--no-et"]) == 2
+    assert "expected a file with --et or --no-et, found a folder" in capsys.readouterr().err
 
 
 def test_the_execution_trace(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,6 +94,15 @@ def test_report(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["report", trace, "-o", str(path), "--title", "My run"]) == 0
     assert capsys.readouterr().out == f"{path}: {path.stat().st_size:,} bytes\n"
     assert "<title>My run</title>" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+def test_reports_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", job, "-o", str(tmp_path / "out.html"), "--title", "My run"]) == 0
+    for rank, line in enumerate(capsys.readouterr().out.splitlines()):
+        page = tmp_path / f"out_{rank}.html"
+        assert line == f"{page}: {page.stat().st_size:,} bytes"
+        assert f"<title>My run, rank {rank}</title>" in page.read_text(encoding="utf-8")
 
 
 def test_doctor(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,10 +19,10 @@ class Head(NamedTuple):
     """The rank in its `distributedInfo`, where that stands before the events."""
 
 
-def peek(file: File) -> Head:
-    """Reads the head of a file. Never raises: what is wrong with the file shows when it is read."""
+def peek(file: File, reading: _native.Reading | None = None) -> Head:
+    """Reads the head of a file. What is wrong with the file is not raised: it shows when it is read."""
     try:
-        native = _native.Trace.read([(file.label, file.head())])
+        native = _native.Trace.read([(file.label, file.head())], reading=reading)
     except (_native.TraceError, OSError):
         return Head()
     if native.num_events:

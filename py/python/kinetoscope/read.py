@@ -180,7 +180,7 @@ def _single(file: File) -> Archive:
 
 def _job(found: Archive, place: str, options: Options, *, eager: bool, progress: bool | None) -> TraceSet:
     files = found.files
-    heads = dict(zip(files, for_each(list(files.values()), lambda file, _: peek(file)), strict=True))
+    heads = dict(zip(files, for_each(list(files.values()), peek), strict=True))
     recordings = pair_up(files, heads)
     left_out = {**found.left_out, **recordings.copies}
     members = [Member(pair, files, heads, options) for pair in recordings.pairs]

@@ -1,0 +1,167 @@
+"""A folder of snapshots: transparent, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import kinetoscope as ks
+import pytest
+from kinetoscope import _native, cache
+from kinetoscope.cli import main
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def job(data: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(data / "mlp_gloo", tmp_path / "job"))
+
+
+@pytest.fixture
+def kineto(job: Path) -> Path:
+    return job / "kineto_trace_0.json.gz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def read_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many snapshots were kept: one for each trace that was not in the cache."""
+    counts: list[int] = []
+    keep = cache._keep
+
+    def counted(trace: _native.Trace, entry: Path) -> None:
+        counts.append(1)
+        keep(trace, entry)
+
+    monkeypatch.setattr(cache, "_keep", counted)
+    yield counts
+    monkeypatch.setattr(cache, "_folder", [])
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir())
+
+
+def test_the_second_time_it_is_loaded(kineto: Path, folder: Path, read_counts: list[int]) -> None:
+    first = ks.read(kineto, cache=folder)
+    second = ks.read(kineto, cache=folder)
+    assert len(read_counts) == len(entries(folder)) == 1
+    for table in _native.Trace.table_names():
+        assert first.table(table).rows() == second.table(table).rows(), table
+    assert (first.source, first.execution_source) == (second.source, second.execution_source)
+    assert ks.read(entries(folder)[0]).num_events == first.num_events
+
+
+def test_what_makes_it_another(kineto: Path, folder: Path, read_counts: list[int]) -> None:
+    ks.read(kineto, cache=folder)
+    ks.read(kineto, et=False, cache=folder)
+    ks.read(kineto, max_bytes=10**9, cache=folder)
+    os.utime(kineto, ns=(1, 1))
+    ks.read(kineto, cache=folder)
+    assert len(read_counts) == 4
+    copy = shutil.copy2(kineto, kineto.with_name("copy.json.gz"))
+    ks.read(copy, cache=folder, et=kineto.with_name("torch_et_0.json.gz"))
+    assert len(read_counts) == 4
+    about = kineto.stat()
+    content = bytearray(kineto.read_bytes())
+    content[4] ^= 1  # the time in gzip's header
+    kineto.write_bytes(content)
+    os.utime(kineto, ns=(about.st_atime_ns, about.st_mtime_ns))
+    ks.read(kineto, cache=folder)
+    assert len(read_counts) == 5
+
+
+def test_a_large_file_is_known_by_parts_of_it(folder: Path, tmp_path: Path, read_counts: list[int]) -> None:
+    event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 2},\n'
+    path = tmp_path / "large.json"
+    path.write_bytes(b"[" + event * 100_000 + b"{}]")
+    assert path.stat().st_size > 64 * 65536
+    about = path.stat()
+    for _ in range(2):
+        assert ks.read(path, cache=folder).num_events == 100_000
+    path.write_bytes(b"[" + event * 99_999 + event.replace(b"X", b"i") + b"{}]")
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert ks.read(path, cache=folder).num_events == 99_999
+    assert len(read_counts) == 2
+
+
+def test_a_corrupt_entry_is_told_and_written_anew(kineto: Path, folder: Path, read_counts: list[int]) -> None:
+    expected = ks.read(kineto, cache=folder).events.rows()
+    (entry,) = entries(folder)
+    whole = entry.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for broken in (b"", whole[:20], whole[:-1], bytes(flipped)):
+        entry.write_bytes(broken)
+        with pytest.warns(RuntimeWarning, match="in the cache was not read, the trace is read anew"):
+            assert ks.read(kineto, cache=folder).events.rows() == expected
+        assert len(entry.read_bytes()) == len(whole)
+    assert len(read_counts) == 5
+
+
+def test_a_cache_that_cannot_be_written_is_no_hindrance(kineto: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.warns(RuntimeWarning, match="in the cache was not (read|written)"):
+        assert ks.read(kineto, cache=tmp_path / "file").num_events > 0
+
+
+def test_errors_are_those_of_reading(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "bad.json").write_bytes(b"{}")
+    with pytest.raises(ks.TraceError, match=r"bad\.json"):
+        ks.read(tmp_path / "bad.json", cache=folder)
+    with pytest.raises(FileNotFoundError, match=r"none\.json"):
+        ks.read(tmp_path / "none.json", cache=folder)
+    assert not folder.exists()
+
+
+def test_who_says_which_folder(
+    job: Path, folder: Path, tmp_path: Path, read_counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kineto = job / "kineto_trace_0.json.gz"
+    monkeypatch.setenv("KINETOSCOPE_CACHE", str(folder))
+    ks.read(kineto)
+    assert len(entries(folder)) == 1
+    ks.use_cache(tmp_path / "other")
+    ks.read_dir(job)
+    assert len(entries(tmp_path / "other")) == 2
+    ks.read(kineto, cache=False)
+    ks.use_cache(None)
+    ks.read(kineto)
+    assert len(read_counts) == 3
+    assert main(["doctor", str(kineto), "--cache", str(tmp_path / "third")]) == 0
+    assert len(entries(tmp_path / "third")) == 1
+
+
+def test_what_has_no_path_is_not_cached(kineto: Path, folder: Path, read_counts: list[int]) -> None:
+    ks.read(kineto.read_bytes(), cache=folder)
+    with kineto.open("rb") as file:
+        ks.read(file, cache=folder)
+    assert read_counts == []
+
+
+def test_many_writers_at_once(kineto: Path, folder: Path) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        counts = list(threads.map(lambda _: ks.read(kineto, cache=folder).num_events, range(64)))
+    assert len(set(counts)) == 1
+    assert [path.suffix for path in entries(folder)] == [".kscope"]
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: Path) -> None:
+    from kinetoscope.cache import through_cache
+    from kinetoscope.file import LocalFile
+
+    def read() -> _native.Trace:
+        trace = _native.Trace.read([(str(kineto), None)])
+        kineto.write_bytes(b"changed")
+        return trace
+
+    through_cache(folder, [LocalFile(kineto)], None, read)
+    assert not folder.exists()
