@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: scripts/fuzz.sh [SECONDS]
+# usage: scripts/fuzz.sh [SECONDS [TARGETS]]
 #
 # Fuzzes every target in core/fuzz for so long (600 s), from the fixtures. Needs a nightly compiler.
 set -euo pipefail
@@ -23,7 +23,7 @@ for file in tests/data/{hostile,minimal_cpu,containers}/*; do
 done
 
 cd core
-for target in json kineto execution snapshot; do
+for target in ${2:-json kineto execution snapshot}; do
     echo "fuzzing $target for $seconds s"
     PATH="$tools/bin:$PATH" cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 \
         -timeout=10 -print_final_stats=1 2>&1 | tail -n 12

@@ -4,7 +4,7 @@
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::write_chrome;
-use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
+use kinetoscope::{Input, Limits, LinkedTrace, WarningKind, read, write_snapshot};
 use libfuzzer_sys::fuzz_target;
 
 const LIMITS: Limits = Limits { max_bytes: 1 << 22 };
@@ -12,7 +12,10 @@ const LIMITS: Limits = Limits { max_bytes: 1 << 22 };
 fuzz_target!(|bytes: &[u8]| {
     let Ok(trace) = read([Input::new(bytes)], LIMITS) else { return };
     let streamed = read([Input::stream(bytes)], LIMITS).expect("a stream gives what the bytes give");
-    assert_eq!(streamed.events, trace.events);
+    // How much a decompressor gives before it finds damage depends on how much it is asked for.
+    if trace.warnings.count(WarningKind::DamagedCompression) == 0 {
+        assert_eq!(streamed.events, trace.events);
+    }
     let again = read_snapshot(&write_snapshot(&trace).expect("encodes"), Limits::default()).expect("loads");
     assert_eq!(again.events.start, trace.events.start);
     assert_eq!(again.events.name, trace.events.name);
