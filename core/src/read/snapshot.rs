@@ -12,8 +12,8 @@ use crate::id::{StrId, TemplateId, TrackId};
 use crate::strings::Strings;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
-use crate::trace::args::{ArgsRef, FieldValue, Template};
-use crate::trace::event::EventRow;
+use crate::trace::args::{ArgsRef, Field, FieldValue, Template};
+use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
 use crate::trace::kind::{EventKind, category_kind};
 use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
@@ -49,8 +49,18 @@ fn fault(found: &str) -> Error {
 struct Loader {
     columns: Columns,
     trace: Trace,
-    values: FxHashMap<StrId, (std::vec::IntoIter<i64>, i64)>,
+    streams: Vec<Stream>,
+    /// Of each template, the stream of each number in it; none where the key has none.
+    slots: Vec<Vec<Option<u32>>>,
+    /// The numbers of one row, here so that their room is asked for once.
+    numbers: Vec<i64>,
     kinds: FxHashMap<StrId, EventKind>,
+}
+
+/// The numbers of a key that are still to be taken, as differences, and the last one.
+struct Stream {
+    differences: std::vec::IntoIter<i64>,
+    last: i64,
 }
 
 impl Loader {
@@ -61,11 +71,16 @@ impl Loader {
                 return Err(fault("a string that stands twice"));
             }
         }
-        let values = std::mem::take(&mut columns.values);
-        let values = values.into_iter().map(|(key, stream)| (key, (stream.into_iter(), 0))).collect();
         let trace =
             Trace { strings, has_coarse_times: columns.has_coarse_times, base_ns: columns.base_ns, ..Trace::default() };
-        Ok(Self { columns, trace, values, kinds: FxHashMap::default() })
+        Ok(Self {
+            columns,
+            trace,
+            streams: Vec::new(),
+            slots: Vec::new(),
+            numbers: Vec::new(),
+            kinds: FxHashMap::default(),
+        })
     }
 
     fn load(mut self) -> Result<Trace, Error> {
@@ -93,52 +108,75 @@ impl Loader {
     }
 
     fn load_templates(&mut self) -> Result<(), Error> {
+        let mut by_key: FxHashMap<StrId, u32> = FxHashMap::default();
+        for (at, (key, differences)) in std::mem::take(&mut self.columns.values).into_iter().enumerate() {
+            by_key.insert(key, at as u32);
+            self.streams.push(Stream { differences: differences.into_iter(), last: 0 });
+        }
         for fields in std::mem::take(&mut self.columns.templates) {
-            let num_slots = fields.iter().filter(|field| matches!(field.value, FieldValue::Slot(_))).count();
-            if num_slots > usize::from(u16::MAX) {
+            let is_slot = |field: &&Field| matches!(field.value, FieldValue::Slot(_));
+            let slots: Vec<_> = fields.iter().filter(is_slot).map(|field| by_key.get(&field.key).copied()).collect();
+            if slots.len() > usize::from(u16::MAX) {
                 return Err(fault("too many arguments"));
             }
+            self.slots.push(slots);
             let template = Template::new(fields, &self.trace.strings);
             self.trace.args.push(template);
         }
         Ok(())
     }
 
-    /// The arguments of the next row: its numbers are the next of each key's stream.
-    fn args(&mut self, template: u32) -> Result<ArgsRef, Error> {
-        let template = TemplateId(template);
-        let found = self.trace.args.templates().get(template.index());
-        let fields = found.ok_or_else(|| fault("a template that is not there"))?.fields();
-        let mut numbers = Vec::with_capacity(fields.len());
-        for field in fields.iter().filter(|field| matches!(field.value, FieldValue::Slot(_))) {
-            let stream = self.values.get_mut(&field.key).ok_or_else(|| fault("a key without numbers"))?;
-            let difference = stream.0.next().ok_or_else(|| fault("too few numbers"))?;
-            stream.1 = stream.1.wrapping_add(difference);
-            numbers.push(stream.1);
+    /// The numbers of the next row's arguments, which are the next of each key's stream; where they start in the pool.
+    fn numbers(&mut self, template: TemplateId) -> Result<u32, Error> {
+        let slots = self.slots.get(template.index()).ok_or_else(|| fault("a template that is not there"))?;
+        self.numbers.clear();
+        for slot in slots {
+            let at = slot.ok_or_else(|| fault("a key without numbers"))?;
+            let stream = &mut self.streams[at as usize];
+            let difference = stream.differences.next().ok_or_else(|| fault("too few numbers"))?;
+            stream.last = stream.last.wrapping_add(difference);
+            self.numbers.push(stream.last);
         }
-        Ok(ArgsRef { template, start: self.trace.args.push_values(&numbers) })
+        Ok(self.trace.args.push_values(&self.numbers))
     }
 
     fn load_events(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.events.points);
         let durs = std::mem::take(&mut self.columns.events.durs);
         same_lengths(points.names.len(), &[durs.len()])?;
-        for (row, dur) in self.points(&points, Ascent::Strict)?.into_iter().zip(durs) {
-            let (strings, category) = (&self.trace.strings, row.category);
-            let kind = *self.kinds.entry(category).or_insert_with(|| category_kind(strings.text(category)).0);
-            let Point { position, name, category, track, time, args } = row;
-            let dur = Dur(dur.max(0));
-            self.trace.events.push(EventRow { position, name, category, kind, track, start: time, dur, args });
-        }
+        let points = self.points(points, Ascent::Strict)?;
+        let kinds = points.categories.iter().map(|category| self.kind(*category)).collect();
+        self.trace.events = EventTable {
+            position: points.positions,
+            name: points.names,
+            category: points.categories,
+            kind: kinds,
+            track: points.tracks,
+            start: points.times,
+            dur: durs.into_iter().map(|dur| Dur(dur.max(0))).collect(),
+            template: points.templates,
+            values: points.values,
+        };
         Ok(())
+    }
+
+    fn kind(&mut self, category: StrId) -> EventKind {
+        let strings = &self.trace.strings;
+        *self.kinds.entry(category).or_insert_with(|| category_kind(strings.text(category)).0)
     }
 
     fn load_instants(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.instants);
-        for row in self.points(&points, Ascent::Strict)? {
-            let Point { position, name, category, track, time, args } = row;
-            self.trace.instants.push(Instant { position, name, category, track, time, args });
-        }
+        let points = self.points(points, Ascent::Strict)?;
+        let instant = |Point { position, name, category, track, time, args }| Instant {
+            position,
+            name,
+            category,
+            track,
+            time,
+            args,
+        };
+        self.trace.instants = points.rows().map(instant).collect();
         Ok(())
     }
 
@@ -146,7 +184,8 @@ impl Loader {
         let points = std::mem::take(&mut self.columns.counters);
         let series = std::mem::take(&mut self.columns.counter_series);
         same_lengths(points.names.len(), &[series.len()])?;
-        for (row, (series, value)) in self.points(&points, Ascent::Level)?.into_iter().zip(series) {
+        let points = self.points(points, Ascent::Level)?;
+        for (row, (series, value)) in points.rows().zip(series) {
             let Point { position, name, track, time, args, .. } = row;
             let series = self.check(series)?;
             self.trace.counters.push(Counter { position, name, series, track, time, value, args });
@@ -158,15 +197,16 @@ impl Loader {
         let MetadataColumns { positions, names, places, times, templates } = std::mem::take(&mut self.columns.metadata);
         let lengths = [positions.len(), places.len(), times.len(), templates.len()];
         same_lengths(names.len(), &lengths)?;
-        for (row, position) in added_up(&positions, Ascent::Strict)?.into_iter().enumerate() {
+        for (row, position) in added_up(positions, Ascent::Strict)?.into_iter().enumerate() {
             let (process, thread) = places[row];
+            let template = TemplateId(templates[row]);
             let metadata = Metadata {
                 position,
                 name: self.check(names[row])?,
                 process: self.check(process)?,
                 thread: self.check(thread)?,
                 time: times[row].map(Ts),
-                args: self.args(templates[row])?,
+                args: ArgsRef { template, start: self.numbers(template)? },
             };
             self.trace.metadata.push(metadata);
         }
@@ -179,8 +219,8 @@ impl Loader {
         let names: FxHashMap<u32, StrId> = std::mem::take(&mut self.columns.flow_names).into_iter().collect();
         same_lengths(points.names.len(), &[phases.len(), ids.len()])?;
         let mut last = 0_i64;
-        let rows = self.points(&points, Ascent::Strict)?;
-        for (at, ((row, phase), id)) in rows.into_iter().zip(phases).zip(ids).enumerate() {
+        let points = self.points(points, Ascent::Strict)?;
+        for (at, ((row, phase), id)) in points.rows().zip(phases).zip(ids).enumerate() {
             last = last.wrapping_add(id);
             let id = names.get(&(at as u32)).map_or(FlowId::Number(last as u64), |name| FlowId::Text(*name));
             let Point { position, name, category, track, time, args } = row;
@@ -197,44 +237,40 @@ impl Loader {
         }
     }
 
-    fn check_track(&self, track: TrackId) -> Result<TrackId, Error> {
-        if track.index() < self.trace.tracks.len() { Ok(track) } else { Err(fault("a track that is not there")) }
-    }
-
-    /// Rows with their differences added up and their handles checked.
-    fn points(&mut self, columns: &PointColumns, ascent: Ascent) -> Result<Vec<Point>, Error> {
+    /// Columns with their differences added up and their handles checked.
+    fn points(&mut self, columns: PointColumns, ascent: Ascent) -> Result<Points, Error> {
         let PointColumns { positions, names, categories, tracks, times, templates } = columns;
         let lengths = [positions.len(), categories.len(), tracks.len(), times.len(), templates.len()];
         same_lengths(names.len(), &lengths)?;
-        let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
-        let mut rows = Vec::with_capacity(names.len());
-        for (row, position) in added_up(positions, ascent)?.into_iter().enumerate() {
-            let track = self.check_track(tracks[row])?;
-            let time = last.entry(track).or_insert(0);
-            *time = time.wrapping_add(times[row]);
-            rows.push(Point {
-                position,
-                name: self.check(names[row])?,
-                category: self.check(categories[row])?,
-                track,
-                time: Ts(*time),
-                args: self.args(templates[row])?,
-            });
+        for name in names.iter().chain(&categories) {
+            self.check(*name)?;
         }
-        Ok(rows)
+        let mut last = vec![0_i64; self.trace.tracks.len()];
+        if tracks.iter().any(|track| track.index() >= last.len()) {
+            return Err(fault("a track that is not there"));
+        }
+        let add = |(difference, track): (i64, &TrackId)| {
+            let time = &mut last[track.index()];
+            *time = time.wrapping_add(difference);
+            Ts(*time)
+        };
+        let times = times.into_iter().zip(&tracks).map(add).collect();
+        let templates: Vec<_> = templates.into_iter().map(TemplateId).collect();
+        let values = templates.iter().map(|template| self.numbers(*template)).collect::<Result<_, _>>()?;
+        Ok(Points { positions: added_up(positions, ascent)?, names, categories, tracks, times, templates, values })
     }
 }
 
 /// Positions from the differences between them.
-fn added_up(differences: &[u32], ascent: Ascent) -> Result<Vec<u32>, Error> {
+fn added_up(differences: Vec<u32>, ascent: Ascent) -> Result<Vec<u32>, Error> {
     let mut last: Option<u32> = None;
-    let add = |step: &u32| {
-        let is_up = *step > 0 || ascent == Ascent::Level;
-        let next = last.map_or(Some(*step), |last| last.checked_add(*step).filter(|_| is_up));
+    let add = |step: u32| {
+        let is_up = step > 0 || ascent == Ascent::Level;
+        let next = last.map_or(Some(step), |last| last.checked_add(step).filter(|_| is_up));
         last = next;
         next.ok_or_else(|| fault("positions that do not ascend"))
     };
-    differences.iter().map(add).collect()
+    differences.into_iter().map(add).collect()
 }
 
 /// How positions go from row to row.
@@ -249,6 +285,30 @@ enum Ascent {
 fn same_lengths(length: usize, others: &[usize]) -> Result<(), Error> {
     let is_same = others.iter().all(|other| *other == length);
     if is_same { Ok(()) } else { Err(fault("columns of different lengths")) }
+}
+
+/// Columns of what has a place and a time, as they are in the trace.
+struct Points {
+    positions: Vec<u32>,
+    names: Vec<StrId>,
+    categories: Vec<StrId>,
+    tracks: Vec<TrackId>,
+    times: Vec<Ts>,
+    templates: Vec<TemplateId>,
+    values: Vec<u32>,
+}
+
+impl Points {
+    fn rows(&self) -> impl Iterator<Item = Point> {
+        (0..self.names.len()).map(|row| Point {
+            position: self.positions[row],
+            name: self.names[row],
+            category: self.categories[row],
+            track: self.tracks[row],
+            time: self.times[row],
+            args: ArgsRef { template: self.templates[row], start: self.values[row] },
+        })
+    }
 }
 
 struct Point {
