@@ -32,7 +32,7 @@ def test_summary(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_summary_as_json(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", trace, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == ks.read(trace).summary().data
+    assert json.loads(capsys.readouterr().out) == ks.read(trace).summary(limit=10).data
 
 
 @pytest.fixture(params=["folder", "archive"])
@@ -50,7 +50,7 @@ def test_summary_of_several(job: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert out.count("Top operators") == 2
     assert main(["summary", job, "--json"]) == 0
     ranks = {"0": 0, "1": 1}
-    expected = {name: ks.read_dir(job)[rank].summary().data for name, rank in ranks.items()}
+    expected = {name: ks.read_dir(job)[rank].summary(limit=10).data for name, rank in ranks.items()}
     assert json.loads(capsys.readouterr().out) == expected
 
 
@@ -182,3 +182,42 @@ def all_of(terminal: int) -> bytes:
         pass
     os.close(terminal)
     return b"".join(parts)
+
+
+@pytest.mark.parametrize("arguments", [["--max-bytes", "-1"], ["--max-bytes", "9" * 23], ["--limit", "-1"]])
+def test_counts_that_are_none_are_refused(data: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["summary", str(data / "minimal_cpu/kineto_trace_0.json.gz"), *arguments])
+    assert exit_.value.code == 2
+    assert "invalid count value" in capsys.readouterr().err
+
+
+def test_a_limit_is_one_of_all_rows(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(data / "transformer_cpu/kineto_trace_0.json.gz"), "--limit", "40", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["operators"]) == 40
+
+
+def test_a_folder_that_is_missing_is_named(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "missing/report.html"
+    assert main(["report", str(data / "minimal_cpu/kineto_trace_0.json.gz"), "-o", str(target)]) == 2
+    assert capsys.readouterr().err == f"kinetoscope: expected a folder to write to, found none: {target.parent}\n"
+
+
+def test_an_empty_path_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", ""]) == 2
+    assert "expected the path of a trace" in capsys.readouterr().err
+
+
+def test_a_name_that_is_not_unicode_reads(data: Path, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.json.gz"))
+    path.write_bytes((data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes())
+    assert ks.read(path).num_events > 0
+    assert len(ks.read_dir(tmp_path)) == 1
+    assert main(["summary", os.fspath(path)]) == 0
+
+
+def test_a_terminal_without_letters_gets_others(data: Path) -> None:
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "kinetoscope", "summary", str(data / "synthetic_cuda/kineto_trace_0.json.gz")]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _FAILED = 2
+_MAX_COUNT = 1 << 63
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
@@ -30,6 +33,8 @@ _PIPE_CLOSED = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command. Returns 0, or 2 with one line on the standard error when the input is not what it should be."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal may not have every letter of a name
+        sys.stdout.reconfigure(errors="replace")
     try:
         options.run(options)
         sys.stdout.flush()
@@ -45,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _line(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError) and error.filename:
+    if isinstance(error, FileNotFoundError) and error.filename and error.strerror == os.strerror(errno.ENOENT):
         return f"expected a file, found none: {error.filename}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
@@ -57,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"kinetoscope {_native.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     summary = _command(commands, "summary", _summary, "time by kind, iterations, top operators and kernels, health")
-    summary.add_argument("--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10)")
+    summary.add_argument("--limit", type=_count, default=10, metavar="N", help="rows of each table (default: 10)")
     summary.add_argument("--json", action="store_true", help="the numbers as JSON")
     report = _command(
         commands, "report", _report, "one HTML file with the summary and the timeline; of several ranks, one each"
@@ -76,6 +81,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _count(text: str) -> int:
+    """A number that is not negative and that the native reader can take."""
+    number = int(text)
+    if not 0 <= number < _MAX_COUNT:
+        raise ValueError
+    return number
+
+
+_count.__name__ = "count"  # argparse says "invalid count value"
+
+
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: object, about: str
 ) -> argparse.ArgumentParser:
@@ -86,7 +102,7 @@ def _command(
     command.add_argument("--et", help="Execution Trace recorded with it (default: the one beside it)")
     command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     command.add_argument(
-        "--max-bytes", type=int, metavar="N", help="refuse files that are larger than this, decompressed"
+        "--max-bytes", type=_count, metavar="N", help="refuse files that are larger than this, decompressed"
     )
     command.add_argument("--cache", metavar="DIR", help="keep snapshots here, and read them the next time")
     command.set_defaults(run=run)
@@ -94,6 +110,8 @@ def _command(
 
 
 def _read(options: argparse.Namespace) -> Trace | TraceSet:
+    if not options.trace:
+        raise ValueError("expected the path of a trace, found an empty one")
     common = {"max_bytes": options.max_bytes, "cache": options.cache}
     if options.trace.endswith("/") or Path(options.trace).is_dir():
         if options.et or options.no_et:
@@ -117,7 +135,7 @@ def _summary(options: argparse.Namespace) -> None:
     if isinstance(trace, TraceSet):
         _summaries(trace, options)
         return
-    summary = trace.summary()
+    summary = trace.summary(limit=options.limit)
     if options.json:
         print(json.dumps(summary.data, indent=2))
     else:
@@ -125,7 +143,7 @@ def _summary(options: argparse.Namespace) -> None:
 
 
 def _summaries(job: TraceSet, options: argparse.Namespace) -> None:
-    summaries = {rank: trace.summary() for rank, trace in _ranks(job)}
+    summaries = {rank: trace.summary(limit=options.limit) for rank, trace in _ranks(job)}
     if options.json:
         print(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
         return

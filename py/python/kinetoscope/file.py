@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
 
-HEAD_BYTES = 1 << 18
-"""More than the largest block of every compression, so that some of the text can be read from them."""
+HEAD_BYTES = 1 << 16
+"""Several blocks of every compression, so that some of the text can be read from them."""
 
 Content = bytes | bytearray | memoryview | BinaryIO
 """The bytes of a file, or a file opened in binary mode."""
@@ -47,8 +47,8 @@ class LocalFile(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The path."""
-        return str(self.path)
+        """The path, with other letters for bytes that are none."""
+        return str(self.path).encode(errors="replace").decode()
 
     @property
     def size(self) -> int:
@@ -62,8 +62,12 @@ class LocalFile(NamedTuple):
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
-        """The path: the native reader opens it itself."""
-        yield self.label, None
+        """The path: the native reader opens it itself, unless its name is not Unicode."""
+        if self.label == str(self.path):
+            yield self.label, None
+            return
+        with self.path.open("rb") as file:
+            yield self.label, file
 
 
 class BytesFile(NamedTuple):

@@ -126,11 +126,14 @@ class Trace:
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def summary(self, start_ns: int | None = None, end_ns: int | None = None) -> Summary:
-        """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given."""
+    def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> Summary:
+        """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given.
+
+        Of operators and kernels it has at most `limit` each, those of the most time.
+        """
         bounds = {"start": start_ns, "end": end_ns}
         since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
-        return Summary(self.query({"type": "summary"} | since_origin).data, self.title)
+        return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
     def query(self, request: dict[str, Any]) -> seam.Answer:
         """Asks the core what the viewer asks it; ARCHITECTURE.md lists the requests.
@@ -180,7 +183,7 @@ class Trace:
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
-    def timeline(self, height: int = 480) -> Timeline:
+    def timeline(self, height: int = 560) -> Timeline:
         """The interactive timeline, for the output of a notebook's cell; `height` in pixels. Needs anywidget."""
         from kinetoscope.widget import Timeline
 
