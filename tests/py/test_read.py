@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
+import subprocess
 import threading
 import time
 from itertools import pairwise
@@ -110,6 +112,42 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     assert "none.json" in str(error.value)
     with pytest.raises(IsADirectoryError, match="reads folders"):
         ks.read(tmp_path)
+
+
+def test_a_pipe(kineto: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(kineto.read_bytes()))
+    writer.start()
+    assert ks.read(path).num_events == ks.read(kineto).num_events
+    writer.join()
+
+
+def test_a_file_that_cannot_go_back(kineto: Path) -> None:
+    with kineto.open("rb") as file, gzip.GzipFile(fileobj=file) as plain:
+        assert ks.read(plain).num_events == ks.read(kineto).num_events
+    with subprocess.Popen(["cat", str(kineto)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert ks.read(process.stdout).num_events == ks.read(kineto).num_events
+
+
+def test_what_is_no_file(kineto: Path) -> None:
+    with kineto.open(encoding="latin-1") as text, pytest.raises(TypeError, match="opened in binary mode"):
+        ks.read(text)  # pyright: ignore[reportArgumentType] - the mistake that is shown
+    with pytest.raises(TypeError, match="expected a path, bytes or a file opened in binary mode, found int"):
+        ks.read(3)  # pyright: ignore[reportArgumentType] - as above
+
+
+def test_an_error_of_a_file_is_its_own() -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell() > 100_000:
+                raise OSError("the line is cut")
+            return super().read(size)
+
+    event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 2},'
+    with pytest.raises(OSError, match="the line is cut"):
+        ks.read(Broken(b"[" + event * 100_000))
 
 
 def test_a_limit(kineto: Path) -> None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import json
 import lzma
 import os
+import statistics
 import tarfile
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,9 @@ import kinetoscope as ks
 import pytest
 
 pytestmark = pytest.mark.shared
+
+PARAM = "facebookresearch__param/et_replay/tests/inputs"
+LARGE = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
 
 
 class Member(NamedTuple):
@@ -130,19 +136,15 @@ def positions_are_right(trace: ks.Trace, events: list[Any]) -> bool:
 
 def test_the_tables_of_a_large_trace_leave_whole(shared: Path) -> None:
     polars = pytest.importorskip("polars")
-    name = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
-    trace = ks.read(shared / name)
+    trace = ks.read(shared / LARGE)
     frame = polars.DataFrame(trace.events)
     assert frame.height == trace.num_events > 100_000
     assert frame["id"].is_sorted()
 
 
 def test_reading_is_faster_than_parsing(shared: Path) -> None:
-    import time
-
     orjson = pytest.importorskip("orjson")
-    name = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
-    content = gzip.decompress((shared / name).read_bytes())
+    content = gzip.decompress((shared / LARGE).read_bytes())
 
     def seconds(function: Any) -> float:
         start = time.perf_counter()
@@ -150,3 +152,75 @@ def test_reading_is_faster_than_parsing(shared: Path) -> None:
         return time.perf_counter() - start
 
     assert min(seconds(ks.read) for _ in range(3)) < min(seconds(orjson.loads) for _ in range(3))
+
+
+def test_a_job_in_two_archives(shared: Path) -> None:
+    """Kineto traces in one, the Execution Traces recorded with them in the other, numbered by rank."""
+    job = ks.read(shared / PARAM / "dlrm_kineto.tar.gz")
+    assert isinstance(job, ks.TraceSet)
+    assert (job.ranks, job.left_out, job.notes) == (list(range(8)), {}, [])
+    assert [pair.how for pair in job.pairs] == ["number"] * 8
+    assert all(f"worker{rank}_" in (pair.kineto or "") for rank, pair in enumerate(job.pairs))
+    assert [pair.execution for pair in job.pairs] == [f"dlrm_pytorch_et/dlrm_eg_{rank}.json" for rank in range(8)]
+    assert [len(trace.nodes) for trace in job] == [1675] * 8
+
+
+def test_execution_traces_in_an_archive(shared: Path) -> None:
+    job = ks.read(shared / PARAM / "dlrm_pytorch_et.tar.gz")
+    assert isinstance(job, ks.TraceSet)
+    assert (len(job), job.ranks, sum(len(trace.nodes) for trace in job)) == (8, [], 8 * 1675)
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "num_nodes"),
+    [
+        (f"{PARAM}/pt2_et.json.tar.gz", "pt2_et.json", 20),
+        ("mlcommons__chakra/tests/data/1.0.2-chakra.0.0.4.tgz", "1.0.2-chakra.0.0.4.json", 263),
+    ],
+)
+def test_one_trace_in_an_archive(shared: Path, name: str, member: str, num_nodes: int) -> None:
+    trace = ks.read(shared / name)
+    assert (trace.source, len(trace.nodes)) == (str(shared / name / member), num_nodes)
+
+
+def test_xz(shared: Path) -> None:
+    (path,) = shared.glob("rajveerb__lotus/**/*.json.xz")
+    assert ks.read(path).num_events == ks.read(lzma.decompress(path.read_bytes())).num_events > 70_000
+
+
+def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None:
+    saved = ks.read(shared / LARGE).save(tmp_path / "large.kscope")
+
+    def seconds(path: Path) -> float:
+        start = time.perf_counter()
+        ks.read(path)
+        return time.perf_counter() - start
+
+    ratios = [seconds(shared / LARGE) / seconds(saved) for _ in range(7)]
+    assert statistics.median(ratios) >= 5, ratios
+
+
+def test_a_job_is_read_in_parallel(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight ranks on two threads and on one, beside work that is known to scale: others may need the processors."""
+    from kinetoscope import workers
+
+    for rank in range(8):
+        (tmp_path / f"rank-{rank}.json.gz").symlink_to(shared / LARGE)
+    content = bytes(100_000_000)
+
+    def gain(work: Callable[[], object]) -> float:
+        seconds: list[float] = []
+        for num_threads in (1, 2):
+            monkeypatch.setattr(workers, "_MAX_THREADS", num_threads)
+            start = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - start)
+        return seconds[0] / seconds[1]
+
+    def hash_all() -> object:
+        return workers.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
+
+    gains = [(gain(lambda: ks.read_dir(tmp_path)), gain(hash_all)) for _ in range(3)]
+    if max(possible for _, possible in gains) < 1.8:
+        pytest.skip(f"no second processor was free: {gains}")
+    assert max(ours for ours, _ in gains) >= 1.6, gains

@@ -1,7 +1,7 @@
 # Types of the extension module. Prose lives beside the public classes that wrap these.
 
 from collections.abc import Sequence
-from typing import Any, BinaryIO, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 __all__ = [
     "Reading",
@@ -16,7 +16,10 @@ __all__ = [
     "sniff",
 ]
 
-_Source: TypeAlias = tuple[str | None, bytes | bytearray | BinaryIO | None]
+class _File(Protocol):
+    def read(self, size: int = -1, /) -> bytes: ...
+
+_Source: TypeAlias = tuple[str | None, bytes | bytearray | _File | None]
 
 class TraceError(ValueError): ...
 class TraceParseError(TraceError): ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
@@ -14,7 +15,28 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 16
 """Several blocks of every compression, so that some of the text can be read from them."""
 
-Content = bytes | bytearray | memoryview | BinaryIO
+
+class BinaryFile(Protocol):
+    """A file opened in binary mode, as far as it is used here."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        ...
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Goes to another place."""
+        ...
+
+    def tell(self) -> int:
+        """The place that it is at."""
+        ...
+
+    def seekable(self) -> bool:
+        """Whether it can go to other places."""
+        ...
+
+
+Content = bytes | bytearray | memoryview | BinaryFile
 """The bytes of a file, or a file opened in binary mode."""
 
 
@@ -95,7 +117,7 @@ class OpenFile(NamedTuple):
     """A file that Python has open and that can go back to where it was."""
 
     label: str | None
-    file: BinaryIO
+    file: BinaryFile
     start: int
 
     @property
@@ -119,11 +141,18 @@ class OpenFile(NamedTuple):
         yield self.label, self.file
 
 
+def file_at_path(path: Path) -> File:
+    """The file at a path; a pipe or a device, which gives its bytes once, is read."""
+    if path.exists() and not path.is_file():
+        return BytesFile(str(path), path.read_bytes())
+    return LocalFile(path)
+
+
 def file_of(content: Content) -> File:
     """Bytes or an open file. TypeError for what is neither, or is opened in text mode."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         return BytesFile(None, bytes(content))
-    if not hasattr(content, "read"):
+    if not hasattr(content, "read") or isinstance(content, io.TextIOBase):
         raise TypeError(f"expected a path, bytes or a file opened in binary mode, found {type(content).__name__}")
     name = getattr(content, "name", None)
     label = name if isinstance(name, str) else None  # a file opened by its descriptor has a number
@@ -134,5 +163,6 @@ def file_of(content: Content) -> File:
 
 def files_in(folder: Path) -> dict[str, File]:
     """The files of a folder by their names, but for hidden ones. OSError when it cannot be listed."""
-    paths = sorted(folder.iterdir())  # not a glob, which finds nothing where there is no folder
-    return {path.name: LocalFile(path) for path in paths if not path.name.startswith(".") and path.is_file()}
+    with os.scandir(folder) as entries:  # it knows what a file is without asking the disk for each
+        names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
+    return {name: LocalFile(folder / name) for name in names}

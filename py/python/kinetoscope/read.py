@@ -6,13 +6,13 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kinetoscope import _native
 from kinetoscope.archive import Archive, is_archive, unpacked
 from kinetoscope.cache import cache_folder
 from kinetoscope.discover import execution_beside, is_archive_name, is_trace, pair_up
-from kinetoscope.file import File, LocalFile, file_of, files_in
+from kinetoscope.file import Content, File, LocalFile, file_at_path, file_of, files_in
 from kinetoscope.head import Head, peek
 from kinetoscope.load import Options, load
 from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
@@ -22,7 +22,7 @@ from kinetoscope.workers import for_each
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
-Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+Source = str | os.PathLike[str] | Content
 """A path, an address that fsspec opens, the bytes of a file, or a file opened in binary mode."""
 
 _ARCHIVED = "an archive, which ks.read reads"
@@ -105,7 +105,7 @@ def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
         path = Path(source)
         if path.is_dir():
             raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
-        return LocalFile(path)
+        return file_at_path(path)
     return file_of(source)
 
 
@@ -131,9 +131,10 @@ def _by_name(files: Mapping[str, File]) -> Archive:
 def _beside(file: File) -> File | None:
     """The Execution Trace in the same folder, or the archive of them; None where there is none."""
     if isinstance(file, LocalFile):
-        if not file.path.exists():
+        try:
+            beside, name = files_in(file.path.parent), file.path.name
+        except OSError:  # a folder may let its files be read, but not be listed
             return None
-        beside, name = files_in(file.path.parent), file.path.name
     elif isinstance(file, RemoteFile):
         beside, name = files_beside(file), file.name
     else:
