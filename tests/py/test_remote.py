@@ -85,6 +85,11 @@ def test_a_folder(memory: Any, folder: str, *, eager: bool) -> None:
     job = ks.read_dir(folder, eager=eager)
     assert (job.ranks, list(job.left_out)) == ([0, 1], ["notes.txt"])
     assert all(len(trace.nodes) for trace in job)
+    if not eager:
+        lazy = ks.read_dir(folder, eager=False)
+        assert [member.size for member in lazy.members] == [
+            sum(memory.size(f"/run/{name}") for name in pair.names) for pair in lazy.pairs
+        ]
 
 
 def test_an_archive(memory: Any, data: Path, tmp_path: Path) -> None:

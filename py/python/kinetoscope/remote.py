@@ -30,18 +30,13 @@ class RemoteFile(NamedTuple):
     """The address without what may be secret in it: user, password and query."""
     file_system: Any
     path: str
+    size: int = 0
+    """As the listing of its folder says; asking for each file would take as long as reading its head."""
 
     @property
     def name(self) -> str:
         """Without its folder."""
         return PurePosixPath(_bare(self.path)).name
-
-    @property
-    def size(self) -> int:
-        """0 where the server does not say."""
-        with suppress(Exception), _told(self.path, self.label):
-            return int(self.file_system.size(self.path) or 0)
-        return 0
 
     def head(self) -> bytes:
         """The first bytes; servers that know no ranges are asked for more."""
@@ -89,7 +84,8 @@ def files_at(folder: RemoteFile) -> dict[str, File]:
     """The files of a folder by their names, but for hidden ones. OSError when it cannot be listed."""
     with _told(folder.path, folder.label):
         found = folder.file_system.ls(folder.path, detail=True)
-    files = (_listed(folder.file_system, entry["name"]) for entry in found if entry.get("type") != "directory")
+    entries = (entry for entry in found if entry.get("type") != "directory")
+    files = (_listed(folder.file_system, entry["name"], entry.get("size")) for entry in entries)
     return {file.name: file for file in files if file.name and not file.name.startswith(".")}
 
 
@@ -116,8 +112,8 @@ def public(url: str) -> str:
     return re.sub("//[^/@]*@", "//", re.split("[?#]", url, maxsplit=1)[0])
 
 
-def _listed(file_system: Any, path: str) -> RemoteFile:
-    return RemoteFile(public(file_system.unstrip_protocol(path)), file_system, path)
+def _listed(file_system: Any, path: str, size: int | None = None) -> RemoteFile:
+    return RemoteFile(public(file_system.unstrip_protocol(path)), file_system, path, size or 0)
 
 
 def _bare(path: str) -> str:

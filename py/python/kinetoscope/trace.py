@@ -153,8 +153,8 @@ class Trace:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the snapshot to a file, `run.kscope` for example, which `kinetoscope.read` loads faster than the JSON.
 
-        Everything that was read is in it, nodes too. OSError when it cannot be written, and then `path` holds what it
-        held before.
+        Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
+        it was made of. OSError when it cannot be written, and then `path` holds what it held before.
         """
         target = Path(path)
         with written_whole(target) as temporary:
