@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import kinetoscope as ks
 import pytest
+
+# A shell lets what it starts in the background ignore Ctrl-C, and the tests of Ctrl-C inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "tests/data"
