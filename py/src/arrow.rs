@@ -10,14 +10,8 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use kinetoscope::table::{Column, Getter, Table, Values};
+use kinetoscope::table::{Column, Getter, SCHEMA_VERSION, Table, Values};
 use kinetoscope::view::Session;
-
-/// Of the names, types and meanings of all tables; a new one wherever one of them changes.
-const SCHEMA_VERSION: &str = "1";
-
-/// How a column's name says its unit.
-const UNITS: [(&str, &str); 3] = [("_ns", "ns"), ("bytes", "bytes"), ("_gbps", "GB/s")];
 
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
@@ -82,8 +76,8 @@ fn schema(rows_of: &Table, columns: &[Column]) -> Schema {
 
 fn field(column: &Column) -> Field {
     let field = Field::new(column.name, data_type(&column.get), true);
-    match UNITS.iter().find(|(ending, _)| column.name.ends_with(ending)) {
-        Some((_, unit)) => field.with_metadata([("unit", *unit)]),
+    match column.unit() {
+        Some(unit) => field.with_metadata([("unit", unit)]),
         None => field,
     }
 }

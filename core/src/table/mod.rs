@@ -65,7 +65,18 @@ pub enum Values {
     },
 }
 
+/// Version of the names, types and meanings of all tables; a new one wherever one of them changes.
+pub const SCHEMA_VERSION: &str = "1";
+
+/// How a column's name says its unit.
+const UNITS: [(&str, &str); 3] = [("_ns", "ns"), ("bytes", "bytes"), ("_gbps", "GB/s")];
+
 impl Column {
+    /// The unit of its values, where they have one.
+    pub fn unit(&self) -> Option<&'static str> {
+        UNITS.iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| *unit)
+    }
+
     /// The values of some rows.
     pub fn values(&self, linked: &LinkedTrace, rows: Range<usize>) -> Values {
         match self.get {
