@@ -121,6 +121,23 @@ fn two_arrays_of_events_are_counted_on() {
     assert_eq!(trace.events.position, [0, 1]);
 }
 
+#[test]
+fn blanks_are_not_gathered() {
+    // A gigabyte of blanks, a chunk at a time: were they kept, the limit on one element would be passed.
+    struct Blanks(u64);
+    impl std::io::Read for Blanks {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = (buffer.len() as u64).min(self.0) as usize;
+            buffer[..count].fill(b' ');
+            self.0 -= count as u64;
+            Ok(count)
+        }
+    }
+    let stream = std::io::Read::chain(&b"[1, "[..], Blanks(1 << 30));
+    let error = read([Input::stream(stream)], Limits::default()).unwrap_err().to_string();
+    assert!(error.contains("an array of other things"), "{error}");
+}
+
 /// Gives a text a few bytes at a time, as a slow disk would.
 struct Drip<'a>(&'a [u8], usize);
 

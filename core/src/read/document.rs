@@ -76,8 +76,10 @@ impl Document<'_, '_> {
         loop {
             let mut scanner = Scanner::new(self.window.text());
             let outcome = read(&mut scanner);
-            // What ends with the window may go on behind it.
-            let is_certain = scanner.peek().is_some() || self.window.is_last();
+            // A number or a word that ends with the window may go on behind it.
+            let may_go_on = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+            let is_open = scanner.peek().is_none() && self.window.text().last().is_some_and(may_go_on);
+            let is_certain = !is_open || self.window.is_last();
             match outcome {
                 Ok(value) if is_certain => {
                     let done = scanner.at();

@@ -86,13 +86,16 @@ impl SectionReader<'_> {
                         done = scanner.at();
                         continue;
                     }
-                    None if !window.is_last() => break Batch::Starved,
+                    None if !window.is_last() && scanner.rest(scanner.at()).len() < MAX_BLANKS => break Batch::Starved,
                     _ => {
                         done = scanner.at();
                         break Batch::Closed;
                     }
                 },
-                Err(_) => break Batch::Starved,
+                Err(_) => {
+                    done = scanner.at();
+                    break Batch::Starved;
+                }
             }
             self.mark(window.offset() + scanner.at() as u64);
             match self.read_element(&mut element, &mut scanner) {
@@ -235,6 +238,9 @@ struct Marks {
     id: bool,
     name: bool,
 }
+
+/// After so many blanks nothing is expected behind a closing bracket.
+const MAX_BLANKS: usize = 1 << 16;
 
 /// An element longer than this is looked at for others inside it.
 const SUSPICIOUS: usize = 1 << 23;
