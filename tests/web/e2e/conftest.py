@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-DATA = REPOSITORY / "tests/data"
 SHOTS = REPOSITORY / "tests/web/screenshots"
 IMAGES = REPOSITORY / "docs/images"
 # As root Chromium has no sandbox; the rest keeps it from talking to anyone by itself.
@@ -214,21 +213,6 @@ def shot() -> Callable[[Page, str], None]:
 
 
 @pytest.fixture(scope="session")
-def cuda() -> ks.Trace:
-    return ks.read(DATA / "synthetic_cuda/kineto_trace_0.json.gz")
-
-
-@pytest.fixture(scope="session")
-def transformer() -> ks.Trace:
-    return ks.read(DATA / "transformer_cpu/kineto_trace_0.json.gz")
-
-
-@pytest.fixture(scope="session")
-def hostile() -> ks.Trace:
-    return ks.read(DATA / "hostile/kineto_trace_0.json.gz")
-
-
-@pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[ks.Trace], Path]:
     """Writes the report of a trace, once."""
     written: dict[int, Path] = {}
@@ -239,14 +223,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[ks.Trace], Pa
         return written[id(trace)]
 
     return write
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    folder = Path(os.environ.get("KINETOSCOPE_SHARED") or REPOSITORY.parent / "shared") / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no folder of real traces at {folder}")
-    return folder
 
 
 @pytest.fixture

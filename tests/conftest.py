@@ -12,7 +12,7 @@ import pytest
 # A shell lets what it starts in the background ignore Ctrl-C, and the tests of Ctrl-C inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 DATA = REPOSITORY / "tests/data"
 
 
