@@ -25,7 +25,7 @@ install_browser() {
     echo "browser: none found, installing the distribution's chromium" >&2
     {
         "${root[@]}" apt-get update &&
-            "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium
+            "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium fonts-dejavu-core
     } >&2
 }
 
