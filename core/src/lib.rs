@@ -32,7 +32,7 @@ pub mod write;
 
 pub use error::{Error, ErrorKind, Position};
 pub use link::{LinkedTrace, Links};
-pub use read::{Container, Input, Limits, read, sniff};
+pub use read::{Container, Input, Limits, read, read_file, sniff};
 pub use trace::Trace;
 pub use trace::kind::{EventKind, category_kind};
 pub use warning::{Warning, WarningKind, Warnings};

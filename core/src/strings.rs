@@ -78,7 +78,8 @@ fn slice<'a>(bytes: &'a str, ends: &[usize], id: u32) -> &'a str {
     &bytes[start..ends[id as usize]]
 }
 
-fn hash(bytes: &[u8]) -> u64 {
+/// The hash by which texts are looked up; no order depends on it.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     hasher.finish()

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use kinetoscope::read::snapshot::{MAGIC, read_snapshot};
 use kinetoscope::read::{self, members};
 use kinetoscope::{ErrorKind, Input, Limits, Trace};
 use pyo3::exceptions::{PyOSError, PyTypeError};
@@ -37,7 +36,7 @@ pub(crate) fn read_sources(sources: &[Source], max_bytes: Option<u64>, watch: &A
     let limits = limits(max_bytes);
     let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
     let trace = match <[_; 1]>::try_from(inputs) {
-        Ok([input]) => read_one(input, limits),
+        Ok([input]) => kinetoscope::read_file(input, limits),
         Err(inputs) => kinetoscope::read(inputs, limits),
     };
     watch.check()?;
@@ -74,26 +73,6 @@ pub(crate) fn is_archive(head: &[u8]) -> bool {
 
 fn limits(max_bytes: Option<u64>) -> Limits {
     max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes })
-}
-
-/// A file that is alone may be a snapshot.
-fn read_one(mut input: Input<'_>, limits: Limits) -> Result<Trace, kinetoscope::Error> {
-    let unreadable = |source| kinetoscope::Error::from(ErrorKind::Unreadable { source });
-    match &mut input.source {
-        read::Source::Bytes(bytes) if bytes.starts_with(MAGIC) => return read_snapshot(bytes, limits),
-        read::Source::Bytes(_) => {}
-        read::Source::Stream(stream) => {
-            let mut head = Vec::new();
-            stream.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
-            if head == MAGIC {
-                stream.by_ref().take(limits.max_bytes).read_to_end(&mut head).map_err(unreadable)?;
-                return read_snapshot(&head, limits);
-            }
-            let rest = std::mem::replace(stream, Box::new(std::io::empty()));
-            *stream = Box::new(Cursor::new(head).chain(rest));
-        }
-    }
-    kinetoscope::read([input], limits)
 }
 
 impl Source {

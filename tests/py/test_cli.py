@@ -13,6 +13,7 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope.cli import main
+from terminal import all_of
 
 pytestmark = pytest.mark.unit
 
@@ -171,17 +172,6 @@ def test_in_a_terminal(data: Path) -> None:
         output = all_of(outside)
     assert b"Top operators" in output
     assert b"\x1b[31mred" not in output
-
-
-def all_of(terminal: int) -> bytes:
-    parts: list[bytes] = []
-    try:
-        while part := os.read(terminal, 65536):
-            parts.append(part)
-    except OSError:  # how a pseudo-terminal says that the other side is gone
-        pass
-    os.close(terminal)
-    return b"".join(parts)
 
 
 @pytest.mark.parametrize("arguments", [["--max-bytes", "-1"], ["--max-bytes", "9" * 23], ["--limit", "-1"]])

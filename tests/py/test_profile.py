@@ -430,7 +430,8 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
     )
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     folder = tmp_path / "traces"
-    subprocess.run([*launcher, str(script), str(folder)], check=True, capture_output=True, timeout=300)
+    done = subprocess.run([*launcher, str(script), str(folder)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
     expected = ["kineto_trace_0.json.gz", "kineto_trace_1.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz"]
     assert names(folder) == expected
     for rank in range(2):

@@ -20,6 +20,7 @@ import pytest
 from kinetoscope import _native
 from kinetoscope.progress import bar
 from kinetoscope.workers import for_each
+from terminal import all_of
 
 pytestmark = pytest.mark.unit
 
@@ -173,17 +174,6 @@ def test_a_bar_in_a_terminal(data: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.read().startswith(b"TraceSet: 2 traces")
     assert b"reading traces" in shown
-
-
-def all_of(terminal: int) -> bytes:
-    parts: list[bytes] = []
-    try:
-        while part := os.read(terminal, 65536):
-            parts.append(part)
-    except OSError:  # how a pseudo-terminal says that the other side is gone
-        pass
-    os.close(terminal)
-    return b"".join(parts)
 
 
 class Display:

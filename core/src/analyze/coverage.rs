@@ -38,7 +38,7 @@ pub fn coverage(linked: &LinkedTrace) -> Coverage {
             coverage.num_owned += u64::from(links.operator.get(row).is_some());
         } else if matches!(kind, EventKind::Operator | EventKind::Annotation) && !trace.is_on_device(row) {
             coverage.num_operators += 1;
-            coverage.num_recorded += u64::from(linked.record_id(row).is_some());
+            coverage.num_recorded += u64::from(trace.record_id(row).is_some());
             coverage.num_with_node += u64::from(links.record.node_of_event.get(row).is_some());
         }
     }

@@ -11,11 +11,10 @@ mod record;
 
 use std::sync::OnceLock;
 
-use crate::id::OptionalColumn;
-use crate::trace::Trace;
 use serde_json::Value;
 
-use crate::trace::arg_key::ArgKey;
+use crate::id::OptionalColumn;
+use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
@@ -97,13 +96,6 @@ impl LinkedTrace {
     /// All links as edges; listed when first asked for.
     pub fn edge_list(&self) -> &[Edge] {
         self.edges.get_or_init(|| self.edges().collect())
-    }
-
-    /// The number that an event shares with its node in the Execution Trace; 0 is none.
-    pub fn record_id(&self, row: usize) -> Option<u64> {
-        let trace = &self.trace;
-        let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
-        id.filter(|id| *id != 0)
     }
 
     /// Time in an event that is in none of its children, in nanoseconds; a device event's whole duration.

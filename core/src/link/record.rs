@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
-use crate::trace::arg_key::ArgKey;
 use crate::warning::{WarningKind, Warnings};
 
 /// Joined on `Record function id` and `rf_id`, where 0 is none.
@@ -54,8 +53,7 @@ fn shared_ids(trace: &Trace, by_record: &FxHashMap<u64, u32>) -> (Vec<(usize, u3
         if trace.is_on_device(row) || by_record.is_empty() {
             continue;
         }
-        let record = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::RecordId);
-        if let Some(node) = record.filter(|id| *id != 0).and_then(|id| by_record.get(&id).copied()) {
+        if let Some(node) = trace.record_id(row).and_then(|id| by_record.get(&id).copied()) {
             let node_name = trace.nodes[node as usize].name;
             let is_same = node_name == trace.events.name[row]
                 || is_same_name(trace.event_name(row), trace.strings.text(node_name));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
-use super::container::{Container, HEAD_BYTES, decompressed, sniff};
+use super::container::{Container, decompressed, sniff_stream, unreadable};
 use super::{Input, Limits};
 use crate::error::{Error, ErrorKind};
 
@@ -22,11 +22,7 @@ pub struct Member {
 /// # Errors
 /// When the archive cannot be read, or when the files in it are larger together than `limits.max_bytes`.
 pub fn members(input: Input<'_>, limits: Limits) -> Result<Option<Vec<Member>>, Error> {
-    let mut stream = decompressed(input.source)?;
-    let mut head = Vec::new();
-    stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-    let container = sniff(&head);
-    let whole = Cursor::new(head).chain(stream);
+    let (container, whole) = sniff_stream(decompressed(input.source)?)?;
     let mut rest = limits.max_bytes;
     match container {
         Container::Tar => tar_members(whole, &mut rest).map(Some),
@@ -77,8 +73,4 @@ fn read_all(stream: impl Read, rest: &mut u64) -> Result<Vec<u8>, Error> {
     let left = rest.checked_sub(bytes.len() as u64);
     *rest = left.ok_or(ErrorKind::Limit { unit: "bytes in an archive (max_bytes)", limit: *rest })?;
     Ok(bytes)
-}
-
-fn unreadable(source: std::io::Error) -> Error {
-    ErrorKind::Unreadable { source }.into()
 }

@@ -24,7 +24,7 @@ impl Builder {
                 id
             }
         };
-        if !self.irregular_templates.is_empty() && self.irregular_templates.contains(&template) {
+        if self.irregular_templates.contains(&template) {
             self.warn(WarningKind::IrregularJson);
         }
         ArgsRef { template, start: self.trace.args.push_values(&raw.values) }

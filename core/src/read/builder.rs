@@ -8,7 +8,7 @@ use super::element::{Element, unquoted};
 use super::pairs::Pairs;
 use super::tracks::{Place, TrackFinder};
 use crate::error::Position;
-use crate::id::{StrId, TemplateId};
+use crate::id::{StrId, TemplateId, TrackId};
 use crate::json::Text;
 use crate::time::{Dur, Ts, ns_from_micros};
 use crate::trace::Trace;
@@ -72,6 +72,11 @@ impl Builder {
         }
     }
 
+    /// The id of a name or a category, which an element may lack.
+    fn label(&mut self, text: Option<Text<'_>>) -> StrId {
+        text.map_or(StrId::EMPTY, |text| self.intern(text))
+    }
+
     /// Sorts an element into its table; false for one that has no phase.
     pub(super) fn push(&mut self, element: &Element<'_>) -> bool {
         match element.phase {
@@ -110,8 +115,8 @@ impl Builder {
             self.missing_starts.push(row);
             Ts(0)
         });
-        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
-        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let name = self.label(element.name);
+        let category = self.label(element.category);
         let (kind, is_on_device) = self.kind(category);
         let args = self.keep_args(&element.args);
         let place = self.place(element);
@@ -147,8 +152,8 @@ impl Builder {
 
     fn push_instant(&mut self, element: &Element<'_>) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
-        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let name = self.label(element.name);
+        let category = self.label(element.category);
         let args = self.keep_args(&element.args);
         let place = self.place(element);
         let track = self.any_track(place);
@@ -157,7 +162,7 @@ impl Builder {
 
     fn push_counter(&mut self, element: &Element<'_>) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
+        let name = self.label(element.name);
         let args = self.keep_args(&element.args);
         let place = self.place(element);
         let track = self.any_track(place);
@@ -176,8 +181,8 @@ impl Builder {
 
     fn push_flow(&mut self, element: &Element<'_>, phase: FlowPhase) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = element.name.map_or(StrId::EMPTY, |name| self.intern(name));
-        let category = element.category.map_or(StrId::EMPTY, |category| self.intern(category));
+        let name = self.label(element.name);
+        let category = self.label(element.category);
         let raw = unquoted(element.flow_id);
         let number = std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok());
         let id = match number {
@@ -187,7 +192,7 @@ impl Builder {
         let place = self.place(element);
         self.flow_places.push(place);
         // The track is found at the end, when it is known which places are streams.
-        let track = crate::id::TrackId(0);
+        let track = TrackId(0);
         let args = self.keep_args(&element.args);
         self.trace.flows.push(Flow { position: self.position, name, category, track, time, phase, id, args });
     }
@@ -207,6 +212,9 @@ impl Builder {
     }
 
     fn place_missing_starts(&mut self) {
+        if self.missing_starts.is_empty() {
+            return;
+        }
         let events = &mut self.trace.events;
         let missing: FxHashSet<usize> = self.missing_starts.iter().copied().collect();
         let known = (0..events.len()).filter(|row| !missing.contains(row));

@@ -100,20 +100,28 @@ pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error
 
 /// What is inside a compressed stream; the stream itself where it is not compressed.
 pub(super) fn decompressed(source: Source<'_>) -> Result<Box<dyn Read + Send + '_>, Error> {
-    let unreadable = |source| Error::from(ErrorKind::Unreadable { source });
     match source {
         Source::Bytes(bytes) => decompress(sniff(&bytes), Cursor::new(bytes)).map_err(unreadable),
-        Source::Stream(mut stream) => {
-            let mut head = Vec::new();
-            stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-            let container = sniff(&head);
-            decompress(container, BufReader::new(Cursor::new(head).chain(stream))).map_err(unreadable)
+        Source::Stream(stream) => {
+            let (container, whole) = sniff_stream(stream)?;
+            decompress(container, BufReader::new(whole)).map_err(unreadable)
         }
     }
 }
 
+/// Recognises a stream by its first bytes, and gives it back with them.
+pub(super) fn sniff_stream<'a>(mut stream: impl Read + Send + 'a) -> Result<(Container, impl Read + Send + 'a), Error> {
+    let mut head = Vec::new();
+    stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+    Ok((sniff(&head), Cursor::new(head).chain(stream)))
+}
+
+pub(super) fn unreadable(source: std::io::Error) -> Error {
+    ErrorKind::Unreadable { source }.into()
+}
+
 /// As many bytes as are needed to recognise a file.
-pub(super) const HEAD_BYTES: u64 = 1024;
+const HEAD_BYTES: u64 = 1024;
 
 fn reject(container: Container, name: Option<&str>) -> Result<(), Error> {
     if container == Container::Json {

@@ -12,8 +12,7 @@ use crate::trace::node::{Node, Values};
 use crate::warning::WarningKind;
 
 impl Builder {
-    /// Reads the node that the scanner stands on.
-    /// False for an object that is none.
+    /// Reads the node that the scanner stands on; false for an object that is none.
     pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<bool, Fault> {
         let mut marks = (false, false);
         let mut node = Node::default();
@@ -48,14 +47,14 @@ impl Builder {
     /// Sets a field of either layout; false for a key that is no field.
     fn set_field(&mut self, node: &mut Node, key: Text<'_>, value: &[u8]) -> bool {
         match key.raw {
-            b"id" => node.id = self.unsigned(value).unwrap_or(0),
-            b"parent" | b"ctrl_deps" => node.parent = self.unsigned(value),
-            b"rf_id" => node.record_id = self.unsigned(value).unwrap_or(0),
-            b"fw_parent" => node.fw_parent = self.unsigned(value),
-            b"seq_id" => node.seq_num = self.signed(value).unwrap_or(-1),
-            b"scope" => node.scope = self.unsigned(value),
-            b"tid" => node.thread = self.unsigned(value),
-            b"fw_tid" => node.fw_thread = self.unsigned(value),
+            b"id" => node.id = self.integer(value).unwrap_or(0),
+            b"parent" | b"ctrl_deps" => node.parent = self.integer(value),
+            b"rf_id" => node.record_id = self.integer(value).unwrap_or(0),
+            b"fw_parent" => node.fw_parent = self.integer(value),
+            b"seq_id" => node.seq_num = self.integer(value).unwrap_or(-1),
+            b"scope" => node.scope = self.integer(value),
+            b"tid" => node.thread = self.integer(value),
+            b"fw_tid" => node.fw_thread = self.integer(value),
             b"op_schema" => node.schema = self.intern_plain(value),
             b"kernel_backend" => node.kernel_backend = self.intern_plain(value),
             b"kernel_file" => node.kernel_file = self.intern_plain(value),
@@ -112,14 +111,6 @@ impl Builder {
     fn intern_plain(&mut self, value: &[u8]) -> StrId {
         let text = plain_text(&json::canonical(value).text);
         self.trace.strings.intern(&text)
-    }
-
-    fn unsigned(&mut self, value: &[u8]) -> Option<u64> {
-        self.integer(value)
-    }
-
-    fn signed(&mut self, value: &[u8]) -> Option<i64> {
-        self.integer(value)
     }
 
     fn integer<T: std::str::FromStr>(&mut self, value: &[u8]) -> Option<T> {

@@ -74,6 +74,29 @@ impl Default for Limits {
     }
 }
 
+/// Reads one file: a snapshot, or a trace as in [`read`].
+///
+/// # Errors
+/// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
+pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Trace, Error> {
+    let source = match input.source {
+        Source::Bytes(bytes) if sniff(&bytes) == Container::Snapshot => {
+            return snapshot::read_snapshot(&bytes, limits);
+        }
+        Source::Bytes(bytes) => Source::Bytes(bytes),
+        Source::Stream(stream) => {
+            let (container, whole) = container::sniff_stream(stream)?;
+            if container == Container::Snapshot {
+                let mut bytes = Vec::new();
+                whole.take(limits.max_bytes).read_to_end(&mut bytes).map_err(container::unreadable)?;
+                return snapshot::read_snapshot(&bytes, limits);
+            }
+            Source::Stream(Box::new(whole))
+        }
+    };
+    read([Input { source, ..input }], limits)
+}
+
 /// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order.
 ///
 /// Files are told apart by their keys, not by their names. Defects that can be survived are counted in

@@ -51,6 +51,9 @@ impl Builder {
     /// Gives each begin the last end that closes it, within its track and in the order of time.
     pub(super) fn match_pairs(&mut self) {
         let pairs = std::mem::take(&mut self.pairs);
+        if pairs.begins.is_empty() && pairs.ends.is_empty() {
+            return;
+        }
         let events = &self.trace.events;
         let begin = |row: usize| ((events.track[row], events.start[row], events.position[row]), Mark::Begin(row));
         let end = |end: End| ((end.track, end.time, end.position), Mark::End(end));

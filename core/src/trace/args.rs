@@ -3,15 +3,12 @@
 //! Of the arguments of a hundred thousand events a few hundred differ once the integers and decimals of the top level
 //! are taken out. So the rest is kept once, as a [`Template`], and the numbers go to one pool.
 
-use std::hash::Hasher as _;
-
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{StrId, TemplateId};
 use crate::json;
-use crate::strings::Strings;
+use crate::strings::{Strings, hash};
 use crate::trace::arg_key::{ArgKey, ColumnKind, KNOWN};
 use crate::trace::number::Number;
 
@@ -277,10 +274,4 @@ fn write_object<'a>(pairs: impl Iterator<Item = (&'a str, String)>, out: &mut St
 /// A JSON string's text, or the JSON itself when it is no string.
 pub fn plain_text(json: &str) -> String {
     serde_json::from_str::<String>(json).unwrap_or_else(|_| json.to_owned())
-}
-
-fn hash(text: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text);
-    hasher.finish()
 }

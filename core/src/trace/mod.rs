@@ -18,6 +18,7 @@ use crate::json::write_string;
 use crate::strings::Strings;
 use crate::time::{TimeRange, Ts};
 use crate::warning::Warnings;
+use arg_key::ArgKey;
 use args::Args;
 use event::EventTable;
 use flow::{Counter, Flow, Instant, Metadata};
@@ -106,6 +107,11 @@ impl Trace {
     /// Name of an event.
     pub fn event_name(&self, row: usize) -> &str {
         self.strings.text(self.events.name[row])
+    }
+
+    /// The number that an event shares with its node in the Execution Trace; 0 is none.
+    pub fn record_id(&self, row: usize) -> Option<u64> {
+        self.args.identifier(&self.strings, self.events.args(row), ArgKey::RecordId).filter(|id| *id != 0)
     }
 
     /// Whether an event ran on a device's stream.
