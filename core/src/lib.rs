@@ -17,6 +17,7 @@
 //! ```
 
 pub mod analyze;
+pub mod chakra;
 pub mod error;
 pub mod id;
 pub mod json;
@@ -32,7 +33,7 @@ pub mod write;
 
 pub use error::{Error, ErrorKind, Position};
 pub use link::{LinkedTrace, Links};
-pub use read::{Container, Input, Limits, read, read_file, sniff};
+pub use read::{Container, Input, Limits, Recording, read, read_file, sniff};
 pub use trace::Trace;
 pub use trace::kind::{EventKind, category_kind};
 pub use warning::{Warning, WarningKind, Warnings};

@@ -8,13 +8,13 @@ use crate::error::Position;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// The file ends before its JSON does.
+    /// The file ends before what is in it does.
     Truncated,
     /// The compressed stream is cut or damaged.
     DamagedCompression,
     /// Text after the end of the document.
     TrailingText,
-    /// An element that is not valid JSON and is lost.
+    /// An element that is malformed and is lost.
     MalformedElement,
     /// An element whose quotes or backslashes were not escaped.
     RepairedElement,
@@ -71,13 +71,13 @@ impl WarningKind {
 
     fn text(self) -> (&'static str, &'static str) {
         match self {
-            Self::Truncated => ("truncated", "the file ends before its JSON does: what is whole was read"),
+            Self::Truncated => ("truncated", "the file ends before what is in it does: what is whole was read"),
             Self::DamagedCompression => {
                 ("damaged_compression", "the compressed stream is cut or damaged: what could be inflated was read")
             }
             Self::TrailingText => ("trailing_text", "text after the end of the document: ignored"),
             Self::MalformedElement => {
-                ("malformed_element", "an element is not valid JSON: skipped up to the next event")
+                ("malformed_element", "an element is malformed: skipped up to the next one")
             }
             Self::RepairedElement => (
                 "repaired_element",

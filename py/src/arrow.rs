@@ -10,25 +10,24 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use kinetoscope::table::{Column, Getter, SCHEMA_VERSION, Table, Values};
-use kinetoscope::view::Session;
+use kinetoscope::table::{ColumnType, Rows, SCHEMA_VERSION, Values};
 
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// Batches that are made when they are asked for.
 pub(crate) struct Batches {
-    session: Arc<Session>,
-    columns: Vec<Column>,
+    rows_of: Arc<dyn Rows>,
+    columns: Vec<usize>,
     schema: SchemaRef,
     rest: Range<usize>,
 }
 
 impl Batches {
-    pub(crate) fn new(session: Arc<Session>, rows_of: &Table, columns: Vec<Column>) -> Self {
-        let schema = Arc::new(schema(rows_of, &columns));
-        let rest = 0..(rows_of.num_rows)(&session.linked);
-        Self { session, columns, schema, rest }
+    pub(crate) fn new(rows_of: Arc<dyn Rows>, columns: Vec<usize>) -> Self {
+        let schema = Arc::new(schema(&*rows_of, &columns));
+        let rest = 0..rows_of.num_rows();
+        Self { rows_of, columns, schema, rest }
     }
 }
 
@@ -42,7 +41,7 @@ impl Iterator for Batches {
         let rows = self.rest.start..self.rest.end.min(self.rest.start + BATCH_ROWS);
         self.rest.start = rows.end;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let arrays = self.columns.iter().map(|column| array(column.values(&self.session.linked, rows.clone())));
+        let arrays = self.columns.iter().map(|column| array(self.rows_of.values(*column, rows.clone())));
         Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays.collect(), &options))
     }
 }
@@ -59,35 +58,35 @@ pub(crate) fn stream(batches: Batches) -> FFI_ArrowArrayStream {
 }
 
 /// The types behind Arrow's C interface.
-pub(crate) fn ffi_schema(rows_of: &Table, columns: &[Column]) -> Result<FFI_ArrowSchema, ArrowError> {
+pub(crate) fn ffi_schema(rows_of: &dyn Rows, columns: &[usize]) -> Result<FFI_ArrowSchema, ArrowError> {
     FFI_ArrowSchema::try_from(&schema(rows_of, columns))
 }
 
-fn schema(rows_of: &Table, columns: &[Column]) -> Schema {
+fn schema(rows_of: &dyn Rows, columns: &[usize]) -> Schema {
     let about = [
         ("kinetoscope_schema_version", SCHEMA_VERSION),
         ("kinetoscope_version", kinetoscope::VERSION),
-        ("kinetoscope_table", rows_of.name),
-        ("row", rows_of.doc),
+        ("kinetoscope_table", rows_of.name()),
+        ("row", rows_of.doc()),
     ];
-    let fields: Vec<_> = columns.iter().map(field).collect();
+    let fields: Vec<_> = columns.iter().map(|column| field(rows_of, *column)).collect();
     Schema::new(fields).with_metadata(about)
 }
 
-fn field(column: &Column) -> Field {
-    let field = Field::new(column.name, data_type(&column.get), true);
-    match column.unit() {
+fn field(rows_of: &dyn Rows, column: usize) -> Field {
+    let field = Field::new(rows_of.column_name(column), data_type(rows_of.column_type(column)), true);
+    match rows_of.column_unit(column) {
         Some(unit) => field.with_metadata([("unit", unit)]),
         None => field,
     }
 }
 
-fn data_type(getter: &Getter) -> DataType {
-    match getter {
-        Getter::Int(_) => DataType::Int64,
-        Getter::UInt(_) => DataType::UInt64,
-        Getter::Float(_) => DataType::Float64,
-        Getter::Text(_) => DataType::LargeUtf8,
+fn data_type(column_type: ColumnType) -> DataType {
+    match column_type {
+        ColumnType::Int => DataType::Int64,
+        ColumnType::UInt => DataType::UInt64,
+        ColumnType::Float => DataType::Float64,
+        ColumnType::Text => DataType::LargeUtf8,
     }
 }
 

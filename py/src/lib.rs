@@ -7,6 +7,7 @@ mod error;
 mod reading;
 mod source;
 mod table;
+mod tables;
 mod trace;
 
 use pyo3::prelude::*;
@@ -21,9 +22,11 @@ mod _native {
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]
-    use crate::source::{archive_members, is_archive};
+    use crate::source::{archive_members, is_archive, read_files};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::tables::Tables;
     #[pymodule_export]
     use crate::trace::Trace;
 

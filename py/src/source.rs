@@ -1,11 +1,12 @@
 //! What is read: the file at a path, bytes, or a file that Python has open.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor};
 use std::sync::Arc;
 
-use kinetoscope::read::{self, members};
-use kinetoscope::{ErrorKind, Input, Limits, Trace};
+use kinetoscope::read::{Member, Recording, members};
+use kinetoscope::{ErrorKind, Input, Limits};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -13,6 +14,8 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::error::raised;
 use crate::reading::{Reading, Watch, Watched};
+use crate::tables::Tables;
+use crate::trace::Trace;
 
 /// More bytes than these are read as a stream, which copies them but can be interrupted.
 const LARGE: usize = 1 << 28;
@@ -31,16 +34,41 @@ enum Content {
     File(Py<PyAny>),
 }
 
-/// The trace in these files.
-pub(crate) fn read_sources(sources: &[Source], max_bytes: Option<u64>, watch: &Arc<Watch>) -> PyResult<Trace> {
+/// Reads the files of one recording, each a name and its content: a Kineto trace, an Execution Trace, or both; or one
+/// file of another sort alone.
+#[pyfunction(name = "read")]
+#[pyo3(signature = (sources, *, max_bytes = None, reading = None))]
+pub(crate) fn read_files(
+    py: Python<'_>,
+    sources: Vec<Source>,
+    max_bytes: Option<u64>,
+    reading: Option<Py<Reading>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let watch = Watch::new(reading.as_ref());
+    match py.detach(|| read_sources(&sources, max_bytes, &watch))? {
+        Read::Trace(trace) => trace.into_bound_py_any(py),
+        Read::Tables(tables) => tables.into_bound_py_any(py),
+    }
+}
+
+/// What was read, as Python will have it.
+enum Read {
+    Trace(Trace),
+    Tables(Tables),
+}
+
+fn read_sources(sources: &[Source], max_bytes: Option<u64>, watch: &Arc<Watch>) -> PyResult<Read> {
     let limits = limits(max_bytes);
     let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
-    let trace = match <[_; 1]>::try_from(inputs) {
+    let found = match <[_; 1]>::try_from(inputs) {
         Ok([input]) => kinetoscope::read_file(input, limits),
-        Err(inputs) => kinetoscope::read(inputs, limits),
+        Err(inputs) => kinetoscope::read(inputs, limits).map(|trace| Recording::Trace(Box::new(trace))),
     };
     watch.check()?;
-    trace.map_err(|error| raised(&error))
+    match found.map_err(|error| raised(&error))? {
+        Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace))),
+        Recording::Chakra(chakra) => Ok(Read::Tables(chakra.into())),
+    }
 }
 
 /// The files in an archive, a name and bytes each; None when the file is no archive.
@@ -58,7 +86,7 @@ pub(crate) fn archive_members(
         watch.check()?;
         found.map_err(|error| raised(&error))
     })?;
-    let python = |member: read::Member| (member.name, PyBytes::new(py, &member.bytes));
+    let python = |member: Member| (member.name, PyBytes::new(py, &member.bytes));
     Ok(found.map(|members| members.into_iter().map(python).collect()))
 }
 
@@ -115,8 +143,8 @@ impl<'a> PythonFile<'a> {
     }
 }
 
-impl Read for PythonFile<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+impl io::Read for PythonFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.chunk.position() == self.chunk.get_ref().len() as u64 {
             self.chunk = Cursor::new(self.next_chunk().map_err(|error| self.watch.stopped(error))?);
         }
@@ -125,10 +153,10 @@ impl Read for PythonFile<'_> {
 }
 
 /// Python's own exception for a file that cannot be opened or written, with its name.
-pub(crate) fn os_error(error: &std::io::Error, path: &str) -> PyErr {
+pub(crate) fn os_error(error: &io::Error, path: &str) -> PyErr {
     match error.raw_os_error() {
         Some(code) => {
-            PyOSError::new_err((code, std::io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
+            PyOSError::new_err((code, io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
         }
         None => PyOSError::new_err(format!("{path}: {error}")),
     }

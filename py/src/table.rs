@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::table::{self, Column, Values};
-use kinetoscope::view::Session;
+use kinetoscope::table::{Rows, Values};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -14,19 +13,25 @@ use crate::arrow::{self, Batches};
 /// Some columns of a table. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Table {
-    session: Arc<Session>,
-    rows_of: &'static table::Table,
-    columns: Vec<Column>,
+    rows_of: Arc<dyn Rows>,
+    /// Places of the columns.
+    columns: Vec<usize>,
 }
 
 impl Table {
-    pub(crate) fn new(session: Arc<Session>, rows_of: &'static table::Table) -> Self {
-        Self { session, rows_of, columns: rows_of.columns.to_vec() }
+    pub(crate) fn new(rows_of: Arc<dyn Rows>) -> Self {
+        let columns = (0..rows_of.num_columns()).collect();
+        Self { rows_of, columns }
     }
+}
 
-    fn num_rows(&self) -> usize {
-        (self.rows_of.num_rows)(&self.session.linked)
-    }
+/// The table of that name.
+pub(crate) fn find(tables: &[Arc<dyn Rows>], name: &str) -> PyResult<Arc<dyn Rows>> {
+    let found = tables.iter().find(|table| table.name() == name);
+    found.map(Arc::clone).ok_or_else(|| {
+        let names: Vec<_> = tables.iter().map(|table| table.name()).collect();
+        PyKeyError::new_err(format!("expected a table of {names:?}, found {name:?}"))
+    })
 }
 
 #[pymethods]
@@ -34,17 +39,17 @@ impl Table {
     /// The name it was asked for by.
     #[getter]
     fn name(&self) -> &'static str {
-        self.rows_of.name
+        self.rows_of.name()
     }
 
     /// Names of its columns.
     #[getter]
     fn columns(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|column| column.name).collect()
+        self.columns.iter().map(|column| self.rows_of.column_name(*column)).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.num_rows()
+        self.rows_of.num_rows()
     }
 
     /// The rows as an Arrow C stream. A schema that is asked for is not cast to, as the interface allows.
@@ -55,13 +60,13 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batches = Batches::new(Arc::clone(&self.session), self.rows_of, self.columns.clone());
+        let batches = Batches::new(Arc::clone(&self.rows_of), self.columns.clone());
         PyCapsule::new_with_value(py, arrow::stream(batches), c"arrow_array_stream")
     }
 
     /// The types of the columns as an Arrow C schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = arrow::ffi_schema(self.rows_of, &self.columns);
+        let schema = arrow::ffi_schema(&*self.rows_of, &self.columns);
         let schema = schema.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
@@ -69,21 +74,20 @@ impl Table {
     /// The same rows with only these columns, in this order.
     fn select(&self, columns: Vec<String>) -> PyResult<Self> {
         let find = |name: &String| {
-            let found = self.columns.iter().find(|column| column.name == name);
+            let found = self.columns.iter().find(|column| self.rows_of.column_name(**column) == name);
             found.copied().ok_or_else(|| {
                 PyKeyError::new_err(format!("expected a column of {:?}, found {name:?}", self.columns()))
             })
         };
         let columns = columns.iter().map(find).collect::<PyResult<_>>()?;
-        Ok(Self { session: Arc::clone(&self.session), rows_of: self.rows_of, columns })
+        Ok(Self { rows_of: Arc::clone(&self.rows_of), columns })
     }
 
     /// The values of rows `start` to `stop`, a tuple a row.
     fn rows<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let stop = stop.min(self.num_rows());
+        let stop = stop.min(self.rows_of.num_rows());
         let start = start.min(stop);
-        let values: Vec<_> =
-            self.columns.iter().map(|column| column.values(&self.session.linked, start..stop)).collect();
+        let values: Vec<_> = self.columns.iter().map(|column| self.rows_of.values(*column, start..stop)).collect();
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
 }

@@ -8,15 +8,13 @@ use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raised;
-use crate::reading::{Reading, Watch};
-use crate::source::{Source, os_error, read_sources};
-use crate::table::Table;
+use crate::source::os_error;
+use crate::table::{Table, find};
 
 /// A linked trace. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -26,20 +24,6 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Reads the files of one rank, each a name and its content: a Kineto trace, an Execution Trace, or both; or a
-    /// snapshot alone.
-    #[staticmethod]
-    #[pyo3(signature = (sources, *, max_bytes = None, reading = None))]
-    fn read(
-        py: Python<'_>,
-        sources: Vec<Source>,
-        max_bytes: Option<u64>,
-        reading: Option<Py<Reading>>,
-    ) -> PyResult<Self> {
-        let watch = Watch::new(reading.as_ref());
-        py.detach(|| read_sources(&sources, max_bytes, &watch).map(Self::new))
-    }
-
     /// Loads a snapshot.
     #[staticmethod]
     fn from_snapshot(py: Python<'_>, snapshot: PyBackedBytes) -> PyResult<Self> {
@@ -72,11 +56,8 @@ impl Trace {
 
     /// The table of that name.
     fn table(&self, name: &str) -> PyResult<Table> {
-        let found = kinetoscope::table::table(name);
-        let table = found.ok_or_else(|| {
-            PyKeyError::new_err(format!("expected a table of {:?}, found {name:?}", Self::table_names()))
-        })?;
-        Ok(Table::new(Arc::clone(&self.session), table))
+        let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.session.linked)).collect();
+        find(&tables, name).map(Table::new)
     }
 
     /// Names of all tables.
@@ -116,7 +97,7 @@ impl Trace {
 }
 
 impl Trace {
-    fn new(trace: kinetoscope::Trace) -> Self {
+    pub(crate) fn new(trace: kinetoscope::Trace) -> Self {
         Self { session: Arc::new(Session::new(LinkedTrace::new(trace))) }
     }
 }

@@ -15,6 +15,7 @@ LAYERS = Layers(
     modules={
         "base": {"error", "warning", "time", "id", "strings"},
         "json": {"json"},
+        "chakra": {"chakra"},
         "table": {"table"},
         "trace": {"trace"},
         "read": {"read"},
@@ -26,9 +27,10 @@ LAYERS = Layers(
     may_import={
         "base": set(),
         "json": {"base"},
-        "table": {"base", "json", "trace", "link"},
+        "chakra": {"base"},
+        "table": {"base", "json", "chakra", "trace", "link"},
         "trace": {"base", "json"},
-        "read": {"base", "json", "trace"},
+        "read": {"base", "json", "chakra", "trace"},
         "write": {"base", "json", "trace"},
         "link": {"base", "json", "trace"},
         "analyze": {"base", "json", "table", "trace", "link"},

@@ -158,8 +158,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: 
     from kinetoscope.cache import through_cache
     from kinetoscope.file import LocalFile
 
-    def read() -> _native.Trace:
-        trace = _native.Trace.read([(str(kineto), None)])
+    def read() -> _native.Trace | _native.Tables:
+        trace = _native.read([(str(kineto), None)])
         kineto.write_bytes(b"changed")
         return trace
 

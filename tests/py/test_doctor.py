@@ -54,4 +54,4 @@ def test_launches_without_device_events() -> None:
 
 def test_defects_are_told() -> None:
     text = str(diagnosis(ks.read(b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},')))
-    assert "defect  1 × the file ends before its JSON does" in text
+    assert "defect  1 × the file ends before what is in it does" in text

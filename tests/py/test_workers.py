@@ -62,7 +62,7 @@ def test_an_error_cancels_the_others(large: Path) -> None:
     def work(number: int, reading: _native.Reading) -> object:
         if number == 0:
             raise ValueError("no")
-        return _native.Trace.read([(str(large), None)], reading=reading)
+        return _native.read([(str(large), None)], reading=reading)
 
     start = time.monotonic()
     with pytest.raises(ValueError, match="no"):
@@ -73,12 +73,12 @@ def test_an_error_cancels_the_others(large: Path) -> None:
 
 def test_a_read_that_is_cancelled(large: Path, data: Path) -> None:
     reading = _native.Reading()
-    _native.Trace.read([(str(data / "minimal_cpu/kineto_trace_0.json.gz"), None)], reading=reading)
+    _native.read([(str(data / "minimal_cpu/kineto_trace_0.json.gz"), None)], reading=reading)
     assert reading.num_bytes == (data / "minimal_cpu/kineto_trace_0.json.gz").stat().st_size
     reading.cancel()
     for source in ((str(large), None), ("x", io.BytesIO(EVENT))):
         with pytest.raises(KeyboardInterrupt, match="cancelled"):
-            _native.Trace.read([source], reading=reading)
+            _native.read([source], reading=reading)
     with pytest.raises(KeyboardInterrupt):
         _native.members((str(large), None), reading=reading)
 

@@ -24,6 +24,8 @@ pub enum Container {
     Zip,
     /// One of our own snapshots.
     Snapshot,
+    /// A Chakra trace in protobuf.
+    Chakra,
     /// Nothing at all.
     Empty,
     /// Something else, in words.
@@ -41,6 +43,7 @@ impl Container {
             Self::Tar => "a tar archive",
             Self::Zip => "a zip archive",
             Self::Snapshot => "a kinetoscope snapshot",
+            Self::Chakra => "a Chakra trace",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }
@@ -54,7 +57,7 @@ impl Container {
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// First bytes of what is read, and of what people hand to a trace reader by mistake.
-const SIGNATURES: [(&[u8], Container); 11] = [
+const SIGNATURES: [(&[u8], Container); 10] = [
     (b"\x1f\x8b", Container::Gzip),
     (b"\xfd7zXZ\0", Container::Xz),
     (b"\x28\xb5\x2f\xfd", Container::Zstd),
@@ -63,7 +66,6 @@ const SIGNATURES: [(&[u8], Container); 11] = [
     (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
     (b"SQLite format 3\0", Container::Other("an SQLite database")),
     (b"BZh", Container::Other("a bzip2 stream")),
-    (b"\x80", Container::Other("a Python pickle")),
     (b"<", Container::Other("an HTML or XML page")),
     (b"\x7fELF", Container::Other("a program")),
 ];
@@ -75,7 +77,12 @@ pub fn sniff(head: &[u8]) -> Container {
     }
     let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     let found = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature) || text.starts_with(signature));
+    #[cfg(feature = "chakra")]
+    if super::chakra::is_chakra(head) {
+        return Container::Chakra;
+    }
     match (found, text.first()) {
+        _ if matches!(head, [0x80, 2..=5, ..]) => Container::Other("a Python pickle"),
         (Some((_, container)), _) => *container,
         (None, None) => Container::Empty,
         (None, Some(b'{' | b'[')) => Container::Json,
@@ -84,18 +91,31 @@ pub fn sniff(head: &[u8]) -> Container {
     }
 }
 
-/// A window on the JSON text of a file, plain or in a compressed stream.
+/// A window on what a file holds, plain or in a compressed stream, with as much of it as [`sniff`] looks at.
 pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error> {
-    let name = input.name;
     let mut window = match input.source {
         Source::Bytes(bytes) if !sniff(&bytes).is_stream() => Window::over(bytes, limits)?,
         source => Window::on(decompressed(source)?, limits),
     };
     while (window.text().len() as u64) < HEAD_BYTES && window.fill()? {}
-    reject(sniff(window.text()), name)?;
-    let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
-    window.consume(bom);
     Ok(window)
+}
+
+/// Lets the window stand before JSON text. An error when it holds something else.
+pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result<(), Error> {
+    let container = sniff(window.text());
+    let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
+    let (expected, found) = ("a JSON trace, plain or in a compressed stream", container.words());
+    match container {
+        Container::Json => {
+            let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
+            window.consume(bom);
+            window.is_text = true;
+            Ok(())
+        }
+        Container::Empty => Err(ErrorKind::Malformed { expected, found: found.to_owned(), position }.into()),
+        _ => Err(ErrorKind::Unsupported { expected, found, position }.into()),
+    }
 }
 
 /// What is inside a compressed stream; the stream itself where it is not compressed.
@@ -122,18 +142,6 @@ pub(super) fn unreadable(source: std::io::Error) -> Error {
 
 /// As many bytes as are needed to recognise a file.
 const HEAD_BYTES: u64 = 1024;
-
-fn reject(container: Container, name: Option<&str>) -> Result<(), Error> {
-    if container == Container::Json {
-        return Ok(());
-    }
-    let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
-    let (expected, found) = ("a JSON trace, plain or in a compressed stream", container.words());
-    Err(match container {
-        Container::Empty => ErrorKind::Malformed { expected, found: found.to_owned(), position }.into(),
-        _ => ErrorKind::Unsupported { expected, found, position }.into(),
-    })
-}
 
 #[cfg(test)]
 mod tests {

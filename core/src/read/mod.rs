@@ -3,7 +3,11 @@
 #[cfg(feature = "archives")]
 mod archive;
 mod args;
+#[cfg(feature = "chakra")]
+mod attribute;
 mod builder;
+#[cfg(feature = "chakra")]
+mod chakra;
 mod container;
 mod decompress;
 mod document;
@@ -20,12 +24,14 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 
+use crate::chakra::Chakra;
 use crate::error::Error;
 use crate::trace::Trace;
 #[cfg(feature = "archives")]
 pub use archive::{Member, members};
 use builder::Builder;
 pub use container::{Container, sniff};
+use window::Window;
 
 /// One file, plain or compressed.
 pub struct Input<'a> {
@@ -74,27 +80,38 @@ impl Default for Limits {
     }
 }
 
-/// Reads one file: a snapshot, or a trace as in [`read`].
+/// What one file holds.
+#[derive(Debug)]
+pub enum Recording {
+    /// What a rank recorded.
+    Trace(Box<Trace>),
+    /// The graph of a rank as simulators read it.
+    Chakra(Chakra),
+}
+
+/// Reads one file of any sort: a trace as in [`read`], a snapshot of one, or a Chakra trace.
 ///
 /// # Errors
 /// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
-pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Trace, Error> {
-    let source = match input.source {
-        Source::Bytes(bytes) if sniff(&bytes) == Container::Snapshot => {
-            return snapshot::read_snapshot(&bytes, limits);
+pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
+    let name = input.name;
+    let window = container::open(input, limits)?;
+    match sniff(window.text()) {
+        Container::Snapshot => snapshot::read_snapshot(&window.into_bytes()?, limits).map(Recording::of),
+        #[cfg(feature = "chakra")]
+        Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
+        _ => {
+            let mut builder = Builder::default();
+            read_window(window, name, &mut builder)?;
+            Ok(Recording::of(builder.finish()))
         }
-        Source::Bytes(bytes) => Source::Bytes(bytes),
-        Source::Stream(stream) => {
-            let (container, whole) = container::sniff_stream(stream)?;
-            if container == Container::Snapshot {
-                let mut bytes = Vec::new();
-                whole.take(limits.max_bytes).read_to_end(&mut bytes).map_err(container::unreadable)?;
-                return snapshot::read_snapshot(&bytes, limits);
-            }
-            Source::Stream(Box::new(whole))
-        }
-    };
-    read([Input { source, ..input }], limits)
+    }
+}
+
+impl Recording {
+    fn of(trace: Trace) -> Self {
+        Self::Trace(Box::new(trace))
+    }
 }
 
 /// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order.
@@ -115,9 +132,13 @@ pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Trace, Error> {
 pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> Result<Trace, Error> {
     let mut builder = Builder::default();
     for input in inputs {
-        let file = input.name.map(Arc::from);
-        let window = container::open(input, limits)?;
-        document::read_document(window, file, &mut builder)?;
+        let name = input.name;
+        read_window(container::open(input, limits)?, name, &mut builder)?;
     }
     Ok(builder.finish())
+}
+
+fn read_window(mut window: Window<'_>, name: Option<&str>, builder: &mut Builder) -> Result<(), Error> {
+    container::expect_json(&mut window, name)?;
+    document::read_document(window, name.map(Arc::from), builder)
 }

@@ -21,6 +21,8 @@ pub(super) struct Window<'a> {
     base: u64,
     source: Option<Box<dyn Read + Send + 'a>>,
     limits: Limits,
+    /// Whether blanks before what is not consumed mean nothing, so that they need not be gathered.
+    pub(super) is_text: bool,
     /// Whether the stream ended early or failed its check.
     pub(super) is_damaged: bool,
 }
@@ -28,7 +30,7 @@ pub(super) struct Window<'a> {
 impl<'a> Window<'a> {
     /// A window over a text that is in memory.
     pub(super) fn over(bytes: Cow<'a, [u8]>, limits: Limits) -> Result<Self, Error> {
-        let window = Self { bytes, start: 0, base: 0, source: None, limits, is_damaged: false };
+        let window = Self { bytes, start: 0, base: 0, source: None, limits, is_text: false, is_damaged: false };
         window.check_limit()?;
         Ok(window)
     }
@@ -36,7 +38,7 @@ impl<'a> Window<'a> {
     /// A window over what a stream gives.
     pub(super) fn on(source: Box<dyn Read + Send + 'a>, limits: Limits) -> Self {
         let bytes = Cow::Owned(Vec::new());
-        Self { bytes, start: 0, base: 0, source: Some(source), limits, is_damaged: false }
+        Self { bytes, start: 0, base: 0, source: Some(source), limits, is_text: false, is_damaged: false }
     }
 
     /// What is there and not consumed.
@@ -59,10 +61,21 @@ impl<'a> Window<'a> {
         self.source.is_none()
     }
 
+    /// All that is not consumed, to the end of the text.
+    pub(super) fn into_bytes(mut self) -> Result<Cow<'a, [u8]>, Error> {
+        while self.fill()? {}
+        Ok(match self.bytes {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[self.start..]),
+            Cow::Owned(mut bytes) => Cow::Owned(bytes.split_off(self.start)),
+        })
+    }
+
     /// Brings more of the text; false when there is no more. What is not consumed stays.
     pub(super) fn fill(&mut self) -> Result<bool, Error> {
-        let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
-        self.consume(num_blanks);
+        if self.is_text {
+            let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
+            self.consume(num_blanks);
+        }
         let length = self.text().len();
         let Some(source) = &mut self.source else { return Ok(false) };
         if length > MAX_PIECE {

@@ -1,48 +1,52 @@
 //! Tables: named columns over the rows of a linked trace. What leaves the core as a `DataFrame` is decided here.
 
+mod chakra;
 mod event;
+mod health;
 mod link;
 mod node;
 mod point;
+mod rows;
 
 use std::ops::Range;
 
 use crate::link::LinkedTrace;
-use crate::warning::Warning;
+pub use chakra::{CHAKRA_TABLES, chakra_metadata};
+pub use rows::{ColumnType, Rows};
 
-/// A table's name, its rows and its columns.
+/// A table's name, its rows and its columns, over recordings of sort `S`.
 #[derive(Debug)]
-pub struct Table {
+pub struct Table<S: 'static = LinkedTrace> {
     /// The name it is asked for by.
     pub name: &'static str,
     /// What a row is.
     pub doc: &'static str,
     /// The number of rows.
-    pub num_rows: fn(&LinkedTrace) -> usize,
+    pub num_rows: fn(&S) -> usize,
     /// The columns.
-    pub columns: &'static [Column],
+    pub columns: &'static [Column<S>],
 }
 
 /// A column: its name, what it holds, and how a row's value is found.
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
+#[derive(Debug)]
+pub struct Column<S: 'static = LinkedTrace> {
     /// The name; times end in `_ns`, sizes in `_bytes`.
     pub name: &'static str,
     /// How a row's value is found.
-    pub get: Getter,
+    pub get: Getter<S>,
 }
 
 /// How a row's value is found, and of which type it is. A missing value is null.
-#[derive(Debug, Clone, Copy)]
-pub enum Getter {
+#[derive(Debug)]
+pub enum Getter<S: 'static = LinkedTrace> {
     /// Signed integers.
-    Int(fn(&LinkedTrace, usize) -> Option<i64>),
+    Int(fn(&S, usize) -> Option<i64>),
     /// Identifiers.
-    UInt(fn(&LinkedTrace, usize) -> Option<u64>),
+    UInt(fn(&S, usize) -> Option<u64>),
     /// Floats.
-    Float(fn(&LinkedTrace, usize) -> Option<f64>),
+    Float(fn(&S, usize) -> Option<f64>),
     /// Texts: appended to the given string; false for null.
-    Text(fn(&LinkedTrace, usize, &mut String) -> bool),
+    Text(fn(&S, usize, &mut String) -> bool),
 }
 
 /// Values of a column for a range of rows.
@@ -71,22 +75,22 @@ pub const SCHEMA_VERSION: &str = "1";
 /// How a column's name says its unit.
 const UNITS: [(&str, &str); 3] = [("_ns", "ns"), ("bytes", "bytes"), ("_gbps", "GB/s")];
 
-impl Column {
+impl<S> Column<S> {
     /// The unit of its values, where they have one.
     pub fn unit(&self) -> Option<&'static str> {
         UNITS.iter().find(|(ending, _)| self.name.ends_with(ending)).map(|(_, unit)| *unit)
     }
 
     /// The values of some rows.
-    pub fn values(&self, linked: &LinkedTrace, rows: Range<usize>) -> Values {
+    pub fn values(&self, source: &S, rows: Range<usize>) -> Values {
         match self.get {
-            Getter::Int(get) => Values::Int(rows.map(|row| get(linked, row)).collect()),
-            Getter::UInt(get) => Values::UInt(rows.map(|row| get(linked, row)).collect()),
-            Getter::Float(get) => Values::Float(rows.map(|row| get(linked, row)).collect()),
+            Getter::Int(get) => Values::Int(rows.map(|row| get(source, row)).collect()),
+            Getter::UInt(get) => Values::UInt(rows.map(|row| get(source, row)).collect()),
+            Getter::Float(get) => Values::Float(rows.map(|row| get(source, row)).collect()),
             Getter::Text(get) => {
                 let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
                 for row in rows {
-                    valid.push(get(linked, row, &mut bytes));
+                    valid.push(get(source, row, &mut bytes));
                     ends.push(bytes.len());
                 }
                 Values::Text { bytes, ends, valid }
@@ -112,7 +116,7 @@ pub const TABLES: &[&Table] = &[
     &node::TENSORS,
     &node::PROCESS_GROUPS,
     &link::LINKS,
-    &HEALTH,
+    &health::HEALTH,
 ];
 
 /// The table of that name.
@@ -120,19 +124,19 @@ pub fn table(name: &str) -> Option<&'static Table> {
     TABLES.iter().copied().find(|table| table.name == name)
 }
 
-const fn int(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<i64>) -> Column {
+const fn int<S>(name: &'static str, get: fn(&S, usize) -> Option<i64>) -> Column<S> {
     Column { name, get: Getter::Int(get) }
 }
 
-const fn uint(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<u64>) -> Column {
+const fn uint<S>(name: &'static str, get: fn(&S, usize) -> Option<u64>) -> Column<S> {
     Column { name, get: Getter::UInt(get) }
 }
 
-const fn float(name: &'static str, get: fn(&LinkedTrace, usize) -> Option<f64>) -> Column {
+const fn float<S>(name: &'static str, get: fn(&S, usize) -> Option<f64>) -> Column<S> {
     Column { name, get: Getter::Float(get) }
 }
 
-const fn text(name: &'static str, get: fn(&LinkedTrace, usize, &mut String) -> bool) -> Column {
+const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
     Column { name, get: Getter::Text(get) }
 }
 
@@ -146,24 +150,4 @@ fn put_name(out: &mut String, name: &str) -> bool {
 fn put(out: &mut String, text: &str) -> bool {
     out.push_str(text);
     !text.is_empty()
-}
-
-static HEALTH: Table = Table {
-    name: "health",
-    doc: "a kind of defect survived",
-    num_rows: |linked| linked.warnings().count(),
-    columns: &[
-        text("kind", |linked, row, out| warning(linked, row).is_some_and(|warning| put(out, warning.kind.name()))),
-        int("count", |linked, row| warning(linked, row).map(|warning| warning.count as i64)),
-        text("message", |linked, row, out| {
-            warning(linked, row).is_some_and(|warning| put(out, warning.kind.message()))
-        }),
-        text("first", |linked, row, out| {
-            warning(linked, row).is_some_and(|warning| put(out, &warning.first.to_string()))
-        }),
-    ],
-};
-
-fn warning(linked: &LinkedTrace, row: usize) -> Option<&Warning> {
-    linked.warnings().nth(row)
 }

@@ -11,6 +11,8 @@ mod response;
 mod search;
 mod tiles;
 
+use std::sync::Arc;
+
 use crate::analyze::{Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
@@ -23,7 +25,7 @@ use response::Response;
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// The trace.
-    pub linked: LinkedTrace,
+    pub linked: Arc<LinkedTrace>,
     lanes: LaneIndex,
     range: TimeRange,
 }
@@ -33,7 +35,7 @@ impl Session {
     pub fn new(linked: LinkedTrace) -> Self {
         let lanes = LaneIndex::new(&linked);
         let range = linked.trace.range();
-        Self { linked, lanes, range }
+        Self { linked: Arc::new(linked), lanes, range }
     }
 
     /// Answers one request. A request that is not understood is answered too, with what was expected.

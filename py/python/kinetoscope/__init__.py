@@ -17,14 +17,18 @@
 
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.cache import use_cache
+from kinetoscope.chakra import Chakra
 from kinetoscope.profile import profile
 from kinetoscope.read import read, read_dir
 from kinetoscope.table import Table
+from kinetoscope.tables import Tables
 from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
 __all__ = [
+    "Chakra",
     "Table",
+    "Tables",
     "Trace",
     "TraceError",
     "TraceParseError",

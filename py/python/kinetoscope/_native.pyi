@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias, final
 __all__ = [
     "Reading",
     "Table",
+    "Tables",
     "Trace",
     "TraceError",
     "TraceParseError",
@@ -13,6 +14,7 @@ __all__ = [
     "__version__",
     "is_archive",
     "members",
+    "read",
     "sniff",
 ]
 
@@ -47,9 +49,16 @@ class Table:
     def rows(self, start: int, stop: int) -> list[tuple[Any, ...]]: ...
 
 @final
+class Tables:
+    @property
+    def sort(self) -> str: ...
+    @property
+    def metadata_json(self) -> str: ...
+    def table(self, name: str) -> Table: ...
+    def table_names(self) -> list[str]: ...
+
+@final
 class Trace:
-    @staticmethod
-    def read(sources: Sequence[_Source], *, max_bytes: int | None = None, reading: Reading | None = None) -> Trace: ...
     @staticmethod
     def from_snapshot(snapshot: bytes) -> Trace: ...
     @property
@@ -68,6 +77,9 @@ class Trace:
     def write_chrome(self, path: str, gzip: bool) -> None: ...
     def picture(self, width: int) -> str: ...
 
+def read(
+    sources: Sequence[_Source], *, max_bytes: int | None = None, reading: Reading | None = None
+) -> Trace | Tables: ...
 def sniff(head: bytes) -> str: ...
 def is_archive(head: bytes) -> bool: ...
 def members(

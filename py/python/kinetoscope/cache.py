@@ -47,8 +47,8 @@ def cache_folder(cache: str | os.PathLike[str] | Literal[False] | None) -> Path 
 
 
 def through_cache(
-    folder: Path | None, files: Sequence[File], limit: int | None, read: Callable[[], _native.Trace]
-) -> _native.Trace:
+    folder: Path | None, files: Sequence[File], limit: int | None, read: Callable[[], _native.Trace | _native.Tables]
+) -> _native.Trace | _native.Tables:
     """What `read` gives, or the snapshot of what it gave before; without a folder, what `read` gives."""
     paths = [file.path for file in files if isinstance(file, LocalFile)]
     if folder is None or len(paths) != len(files):
@@ -59,7 +59,8 @@ def through_cache(
     if found is not None:
         return found
     trace = read()
-    if _key(paths, limit) == key:  # else the files were changed while they were read
+    # another key: the files were changed while they were read
+    if isinstance(trace, _native.Trace) and _key(paths, limit) == key:
         _keep(trace, entry)
     return trace
 

@@ -18,6 +18,7 @@ from kinetoscope import _native
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS
 from kinetoscope.read import read, read_dir
+from kinetoscope.tables import Tables
 from kinetoscope.traceset import TraceSet
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         f"a table as {', '.join(FORMATS)}; of several ranks, with columns that tell them apart",
     )
     table.add_argument("-o", "--output", type=Path, required=True, help="the ending chooses the format")
-    table.add_argument("--table", default="events", choices=_native.Trace.table_names(), help="(default: events)")
+    table.add_argument("--table", help="(default: events, or the first of what is no trace)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     return parser
 
@@ -109,7 +110,15 @@ def _command(
     return command
 
 
-def _read(options: argparse.Namespace) -> Trace | TraceSet:
+def _trace(options: argparse.Namespace) -> Trace | TraceSet:
+    found = _read(options)
+    if isinstance(found, Tables):
+        other = f"{found.sort}, which summary and export take"
+        raise _native.UnsupportedTraceError(f"expected a trace, found {other}: {options.trace}")
+    return found
+
+
+def _read(options: argparse.Namespace) -> Trace | TraceSet | Tables:
     if not options.trace:
         raise ValueError("expected the path of a trace, found an empty one")
     common = {"max_bytes": options.max_bytes, "cache": options.cache}
@@ -134,6 +143,9 @@ def _summary(options: argparse.Namespace) -> None:
     trace = _read(options)
     if isinstance(trace, TraceSet):
         _summaries(trace, options)
+        return
+    if isinstance(trace, Tables):
+        print(json.dumps(trace.metadata, indent=2) if options.json else trace)
         return
     summary = trace.summary(limit=options.limit)
     if options.json:
@@ -160,7 +172,7 @@ def _print_summary(summary: Summary, limit: int) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    trace = _read(options)
+    trace = _trace(options)
     if not isinstance(trace, TraceSet):
         _write_report(trace, options.output, options.title)
         return
@@ -177,15 +189,16 @@ def _write_report(trace: Trace, output: Path, title: str | None) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     trace = _read(options)
-    traces = list(trace) if isinstance(trace, TraceSet) else [trace]
+    name = options.table or (trace.table_names[0] if isinstance(trace, Tables) else "events")
     with _busy(f"writing {options.output}"):
-        path = trace.export(options.output, options.table)
-    num_rows = sum(len(part.table(options.table)) for part in traces)
-    print(f"{path}: {num_rows:,} rows of {options.table}")
+        path = trace.export(options.output, name)
+    parts = list(trace) if isinstance(trace, TraceSet) else [trace]
+    num_rows = sum(len(part.table(name)) for part in parts)
+    print(f"{path}: {num_rows:,} rows of {name}")
 
 
 def _doctor(options: argparse.Namespace) -> None:
-    trace = _read(options)
+    trace = _trace(options)
     if not isinstance(trace, TraceSet):
         print(diagnosis(trace))
         return

@@ -22,8 +22,10 @@ class Head(NamedTuple):
 def peek(file: File, reading: _native.Reading | None = None) -> Head:
     """Reads the head of a file. What is wrong with the file is not raised: it shows when it is read."""
     try:
-        native = _native.Trace.read([(file.label, file.head())], reading=reading)
+        native = _native.read([(file.label, file.head())], reading=reading)
     except (_native.TraceError, OSError):
+        return Head()
+    if isinstance(native, _native.Tables):
         return Head()
     if native.num_events:
         return Head(is_execution=False, rank=native.rank)

@@ -1,17 +1,20 @@
-"""From the files of one recording to its Trace."""
+"""From files to what they hold: the Trace of one recording, or tables of another sort."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope.cache import through_cache
+from kinetoscope.chakra import Chakra
 from kinetoscope.trace import Trace
 
 if TYPE_CHECKING:
     from kinetoscope.file import File
+    from kinetoscope.tables import Tables
 
 
 class Options(NamedTuple):
@@ -19,6 +22,10 @@ class Options(NamedTuple):
 
     max_bytes: int | None = None
     cache: Path | None = None
+
+
+_SORTS: dict[str, type[Tables]] = {"a Chakra trace": Chakra}
+"""The public class of each sort of file that is no trace."""
 
 
 def load(
@@ -29,12 +36,22 @@ def load(
     KeyboardInterrupt when `reading` is cancelled, or on Ctrl-C in the main thread.
     """
     files = [file for file in (kineto, execution) if file is not None]
+    found = load_any(files, options, reading)
+    if isinstance(found, Trace):
+        return found
+    raise _native.UnsupportedTraceError(f"expected a trace, found {found.sort}, which ks.read reads ({found.source})")
 
-    def read() -> _native.Trace:
+
+def load_any(files: Sequence[File], options: Options, reading: _native.Reading | None = None) -> Trace | Tables:
+    """As `load`; a file alone may be of another sort than a trace."""
+
+    def read() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:
             sources = [stack.enter_context(file.opened()) for file in files]
-            return _native.Trace.read(sources, max_bytes=options.max_bytes, reading=reading)
+            return _native.read(sources, max_bytes=options.max_bytes, reading=reading)
 
     native = through_cache(options.cache, files, options.max_bytes, read)
     labels = [file.label for file in files]
+    if isinstance(native, _native.Tables):
+        return _SORTS[native.sort](native, labels[0])
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)

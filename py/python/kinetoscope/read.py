@@ -14,12 +14,13 @@ from kinetoscope.cache import cache_folder
 from kinetoscope.discover import execution_beside, is_archive_name, is_trace, pair_up
 from kinetoscope.file import Content, File, LocalFile, file_at_path, file_of, files_in
 from kinetoscope.head import Head, peek
-from kinetoscope.load import Options, load
+from kinetoscope.load import Options, load, load_any
 from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
 from kinetoscope.traceset import Member, TraceSet, trace_set
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
+    from kinetoscope.tables import Tables
     from kinetoscope.trace import Trace
 
 Source = str | os.PathLike[str] | Content
@@ -47,6 +48,8 @@ def read(
     stream; a snapshot (see `Trace.save`); or a tar or zip archive, which becomes a TraceSet where more than one
     recording is in it (`read_dir` always gives one). An Execution Trace may also be read alone.
 
+    What is no trace but stands near one is read as well: a Chakra trace (`.et`) becomes a Chakra.
+
     `et` is the Execution Trace, or the archive of them; by default the one beside a `source` that is a path or an
     address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,
     `x_trace.json` and `x_et.json`); False for none.
@@ -64,7 +67,7 @@ def read(
         return _read_archive(file, _beside(file) if et is None else execution, options)
     if et is None:
         return _read_found(file, _beside(file), options)
-    return load(file, execution, options)
+    return load_any([file] if execution is None else [file, execution], options)
 
 
 def read_dir(
@@ -146,13 +149,13 @@ def _beside(file: File) -> File | None:
 # --- reading it ---------------------------------------------------------------------------------------------------
 
 
-def _read_found(file: File, execution: File | None, options: Options) -> Trace:
+def _read_found(file: File, execution: File | None, options: Options) -> Trace | Tables:
     """An Execution Trace that nobody asked for must not keep the Kineto trace from being read."""
+    if execution is None:
+        return load_any([file], options)
     try:
         return load(file, execution, options)
     except (_native.TraceError, OSError) as error:
-        if execution is None:
-            raise
         trace = load(file, None, options)
         _warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
         return trace

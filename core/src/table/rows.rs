@@ -1,0 +1,97 @@
+//! A table together with its rows, whatever sort of recording they are of.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Getter, Table, Values};
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Signed integers.
+    Int,
+    /// Identifiers.
+    UInt,
+    /// Floats.
+    Float,
+    /// Texts.
+    Text,
+}
+
+/// A table with its rows. Columns are known by their place, which is below [`num_columns`](Self::num_columns).
+pub trait Rows: Send + Sync {
+    /// The name it is asked for by.
+    fn name(&self) -> &'static str;
+
+    /// What a row is.
+    fn doc(&self) -> &'static str;
+
+    /// The number of rows.
+    fn num_rows(&self) -> usize;
+
+    /// The number of columns.
+    fn num_columns(&self) -> usize;
+
+    /// A column's name, which says its unit.
+    fn column_name(&self, column: usize) -> &'static str;
+
+    /// A column's type.
+    fn column_type(&self, column: usize) -> ColumnType;
+
+    /// The unit of a column's values, where they have one.
+    fn column_unit(&self, column: usize) -> Option<&'static str>;
+
+    /// The values of some rows.
+    fn values(&self, column: usize, rows: Range<usize>) -> Values;
+}
+
+impl<S: Send + Sync> Table<S> {
+    /// The table with the rows of one recording.
+    pub fn of(&'static self, source: &Arc<S>) -> Arc<dyn Rows> {
+        Arc::new(Of { table: self, source: Arc::clone(source) })
+    }
+}
+
+struct Of<S: 'static> {
+    table: &'static Table<S>,
+    source: Arc<S>,
+}
+
+impl<S: Send + Sync> Rows for Of<S> {
+    fn name(&self) -> &'static str {
+        self.table.name
+    }
+
+    fn doc(&self) -> &'static str {
+        self.table.doc
+    }
+
+    fn num_rows(&self) -> usize {
+        (self.table.num_rows)(&self.source)
+    }
+
+    fn num_columns(&self) -> usize {
+        self.table.columns.len()
+    }
+
+    fn column_name(&self, column: usize) -> &'static str {
+        self.table.columns[column].name
+    }
+
+    fn column_type(&self, column: usize) -> ColumnType {
+        match self.table.columns[column].get {
+            Getter::Int(_) => ColumnType::Int,
+            Getter::UInt(_) => ColumnType::UInt,
+            Getter::Float(_) => ColumnType::Float,
+            Getter::Text(_) => ColumnType::Text,
+        }
+    }
+
+    fn column_unit(&self, column: usize) -> Option<&'static str> {
+        self.table.columns[column].unit()
+    }
+
+    fn values(&self, column: usize, rows: Range<usize>) -> Values {
+        self.table.columns[column].values(&self.source, rows)
+    }
+}

@@ -1,0 +1,86 @@
+"""Protobuf as its specification lays it down, for tests that need a Chakra trace of someone else's making."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+ATTRIBUTES = (
+    *("double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64"),
+    *("sfixed32", "sfixed64", "bool", "string", "bytes"),
+)
+"""Types of attributes in the order of their tags: 3 is a double, 4 a list of them, and so on."""
+
+_FIXED = {"double": "d", "float": "f", "fixed32": "I", "fixed64": "Q", "sfixed32": "i", "sfixed64": "q"}
+_WIRE = {"d": 1, "Q": 1, "q": 1, "f": 5, "I": 5, "i": 5}
+
+Value = float | str | bytes | Sequence[float] | Sequence[str] | Sequence[bytes]
+
+
+def varint(number: int) -> bytes:
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def scalar(tag: int, sort: str, value: object) -> bytes:
+    """A field of one value."""
+    if sort in _FIXED:
+        return varint(tag << 3 | _WIRE[_FIXED[sort]]) + struct.pack(f"<{_FIXED[sort]}", value)
+    if sort in ("string", "bytes", "message"):
+        assert isinstance(value, (str, bytes))
+        content = value.encode() if isinstance(value, str) else value
+        return varint(tag << 3 | 2) + varint(len(content)) + content
+    assert isinstance(value, int)
+    zigzag = value << 1 ^ value >> 63 if sort.startswith("sint") else value
+    return varint(tag << 3) + varint(zigzag)
+
+
+def attribute(name: str, sort: str, value: Value, doc: str = "") -> bytes:
+    """An `AttributeProto`; `sort` is one of `ATTRIBUTES`, or that with `_list`."""
+    element = sort.removesuffix("_list")
+    tag = 3 + 2 * ATTRIBUTES.index(element)
+    body = scalar(1, "string", name) + (scalar(2, "string", doc) if doc else b"")
+    if sort == element:
+        return body + scalar(tag, sort, value)
+    assert isinstance(value, Sequence)
+    return body + scalar(tag + 1, "message", b"".join(scalar(1, element, each) for each in value))
+
+
+class Node(NamedTuple):
+    """A `Node`; times in microseconds, inputs as values, shapes and types."""
+
+    number: int
+    name: str
+    sort: int
+    control: Sequence[int] = ()
+    data: Sequence[int] = ()
+    start: int = 0
+    dur: int = 0
+    inputs: tuple[str, ...] = ()
+    attrs: Sequence[bytes] = ()
+
+    def encoded(self) -> bytes:
+        """The message."""
+        head = scalar(1, "uint64", self.number) + scalar(2, "string", self.name) + scalar(3, "int32", self.sort)
+        control = b"".join(scalar(4, "uint64", each) for each in self.control)
+        data = scalar(5, "message", b"".join(map(varint, self.data)))  # packed, as writers of today do
+        times = scalar(6, "uint64", self.start) + scalar(7, "uint64", self.dur)
+        texts = b"".join(scalar(tag, "string", text) for tag, text in enumerate(self.inputs, 1))
+        inputs = scalar(8, "message", texts) if texts else b""
+        return head + control + data + times + inputs + b"".join(scalar(10, "message", attr) for attr in self.attrs)
+
+
+def metadata(version: str = "", attrs: Iterable[bytes] = ()) -> bytes:
+    """A `GlobalMetadata`."""
+    head = scalar(1, "string", version) if version else b""
+    return head + b"".join(scalar(2, "message", attr) for attr in attrs)
+
+
+def stream(*messages: bytes) -> bytes:
+    """Messages one after another, each behind its length."""
+    return b"".join(varint(len(message)) + message for message in messages)

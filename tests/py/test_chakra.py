@@ -1,0 +1,182 @@
+"""Chakra traces: the graph of one rank as simulators read it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from protobuf import ATTRIBUTES, Node, attribute, metadata, stream
+
+pytestmark = pytest.mark.unit
+
+SCHEMA = metadata(attrs=[attribute("schema", "string", "1.0.2-chakra.0.0.4"), attribute("pid", "uint64", 2**64 - 1)])
+MATMUL = Node(
+    2,
+    "aten::mm",
+    4,
+    control=[1],
+    start=1_700_000_000_000_001,
+    dur=12,
+    inputs=("[[1, 2]]", "[[8, 8]]", "['Tensor(float)']"),
+    attrs=[attribute("is_cpu_op", "bool", value=True), attribute("stream", "int64", 0)],
+).encoded()
+REDUCE = Node(
+    7,
+    "ncclDevKernel_AllReduce",
+    7,
+    control=[2],
+    data=[2, 5],
+    attrs=[
+        attribute("is_cpu_op", "bool", value=False),
+        attribute("comm_type", "int64", 0),
+        attribute("comm_size", "int64", 4096),
+        attribute("pg_name", "string", "0", doc="of the default group"),
+    ],
+).encoded()
+WHOLE = stream(SCHEMA, MATMUL, REDUCE)
+
+
+def chakra_of(content: bytes) -> ks.Chakra:
+    chakra = ks.read(content)
+    assert isinstance(chakra, ks.Chakra)
+    return chakra
+
+
+def column(table: ks.Table, name: str) -> list[Any]:
+    return [value for (value,) in table.select(name).rows()]
+
+
+def test_nodes_and_what_they_wait_for(tmp_path: Path) -> None:
+    path = tmp_path / "rank.0.et"
+    path.write_bytes(WHOLE)
+    chakra = ks.read(path)
+    assert isinstance(chakra, ks.Chakra)
+    nodes = chakra.nodes
+    assert column(nodes, "node_id") == [2, 7]
+    assert column(nodes, "name") == ["aten::mm", "ncclDevKernel_AllReduce"]
+    assert column(nodes, "node_type") == ["COMP_NODE", "COMM_COLL_NODE"]
+    assert column(nodes, "start_ns") == [1_700_000_000_000_001_000, 0]
+    assert column(nodes, "dur_ns") == [12_000, 0]
+    assert column(nodes, "input_shapes") == ["[[8, 8]]", None]
+    assert column(nodes, "collective") == [None, "ALL_REDUCE"]
+    assert column(nodes, "comm_bytes") == [None, 4096]
+    assert column(nodes, "is_on_host") == ["true", "false"]
+    assert chakra.dependencies.rows() == [(1, 2, "control"), (2, 7, "control"), (2, 7, "data"), (5, 7, "data")]
+    attrs = json.loads(column(nodes, "attrs")[1])
+    assert attrs[-1] == {"name": "pg_name", "type": "string", "value": "0", "doc": "of the default group"}
+    assert chakra.metadata["attrs"][1] == {"name": "pid", "type": "uint64", "value": 2**64 - 1}
+    assert len(chakra.health) == 0
+    assert repr(chakra).splitlines() == [
+        *("a Chakra trace: rank.0.et", "  nodes: 2 rows", "  dependencies: 4 rows", "  health: 0 rows"),
+    ]
+
+
+def test_gzip_is_seen_through_and_tables_leave() -> None:
+    chakra = chakra_of(gzip.compress(WHOLE))
+    assert chakra.nodes.to_polars()["comm_bytes"].to_list() == [None, 4096]
+    assert "ncclDevKernel_AllReduce" in chakra._repr_html_()
+
+
+@pytest.mark.parametrize("first", [metadata(), metadata("0.0.4"), metadata("v" * 300)])
+def test_every_first_message_is_recognised(first: bytes) -> None:
+    assert column(chakra_of(stream(first, MATMUL)).nodes, "node_id") == [2]
+
+
+INTEGERS = {
+    **dict.fromkeys(("int32", "sint32", "sfixed32"), st.integers(-(2**31), 2**31 - 1)),
+    **dict.fromkeys(("int64", "sint64", "sfixed64"), st.integers(-(2**63), 2**63 - 1)),
+    **dict.fromkeys(("uint32", "fixed32"), st.integers(0, 2**32 - 1)),
+    **dict.fromkeys(("uint64", "fixed64"), st.integers(0, 2**64 - 1)),
+}
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    **INTEGERS,
+    "double": st.floats(allow_nan=False, allow_infinity=False),
+    "float": st.floats(allow_nan=False, allow_infinity=False, width=32),
+    "bool": st.booleans(),
+    "string": st.text(st.characters(exclude_categories=["Cs"])),
+    "bytes": st.binary(),
+}
+TYPED = st.sampled_from(ATTRIBUTES).flatmap(
+    lambda sort: st.one_of(
+        st.tuples(st.just(sort), VALUES[sort]), st.tuples(st.just(f"{sort}_list"), st.lists(VALUES[sort]))
+    )
+)
+
+
+@given(st.lists(TYPED, max_size=5))
+def test_every_attribute_comes_back_with_its_type(typed: list[tuple[str, Any]]) -> None:
+    attrs = [attribute(f"a{number}", sort, value) for number, (sort, value) in enumerate(typed)]
+    (found,) = column(chakra_of(stream(SCHEMA, Node(1, "n", 4, attrs=attrs).encoded())).nodes, "attrs")
+    read = json.loads(found)
+    assert [each["type"] for each in read] == [sort for sort, _ in typed]
+    assert [each["value"] for each in read] == [_as_json(sort, value) for sort, value in typed]
+
+
+def _as_json(sort: str, value: Any) -> Any:
+    """Bytes are numbers; of 32 bits, JSON has the shortest digits that give them back."""
+    if isinstance(value, list):
+        return [_as_json(sort, each) for each in value]
+    if isinstance(value, bytes):
+        return list(value)
+    return pytest.approx(value, rel=1e-6) if sort.startswith("float") else value
+
+
+def test_what_is_not_finite_is_a_text() -> None:
+    attrs = [attribute("a", "double_list", [math.inf, -math.inf, math.nan])]
+    (found,) = column(chakra_of(stream(SCHEMA, Node(1, "n", 4, attrs=attrs).encoded())).nodes, "attrs")
+    assert json.loads(found)[0]["value"] == ["inf", "-inf", "NaN"]
+
+
+def test_cut_anywhere_gives_what_is_whole() -> None:
+    last = 0
+    for end in range(len(stream(SCHEMA)) + 1, len(WHOLE) + 1):
+        try:
+            chakra = chakra_of(WHOLE[:end])
+        except ks.TraceError:
+            assert last == 0
+            continue
+        assert len(chakra.nodes) >= last
+        last = len(chakra.nodes)
+        is_between = end in (len(stream(SCHEMA, MATMUL)), len(WHOLE))
+        assert column(chakra.health, "kind") == ([] if is_between else ["truncated"])
+    assert last == 2
+
+
+def test_a_node_that_is_none_costs_no_neighbour() -> None:
+    chakra = chakra_of(stream(SCHEMA, MATMUL, b"\xff\xff\xff", b"", REDUCE))
+    assert column(chakra.nodes, "node_id") == [2, 7]
+    assert [(kind, count) for kind, count, *_ in chakra.health.rows()] == [("malformed_element", 2)]
+
+
+@pytest.mark.parametrize("tail", [b"\x80" * 20, b"\xff\xff\xff\xff\x7f" + b"x" * 100])
+def test_a_length_that_cannot_be_takes_no_memory(tail: bytes) -> None:
+    chakra = chakra_of(WHOLE + tail)
+    assert len(chakra.nodes) == 2
+    assert column(chakra.health, "kind") in (["malformed_element"], ["truncated"])
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_do_harm(content: bytes) -> None:
+    for whole in (content, stream(SCHEMA, content, MATMUL), WHOLE + content):
+        try:
+            found = ks.read(whole)
+        except (ks.TraceError, OSError):
+            continue
+        if isinstance(found, ks.Chakra):
+            found.nodes.rows()
+            found.dependencies.rows()
+
+
+def test_a_trace_is_asked_for_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "kineto_trace_0.json").write_bytes(WHOLE)
+    with pytest.raises(ks.TraceError, match=r"expected a trace, found a Chakra trace, which ks\.read reads"):
+        ks.read_dir(tmp_path)
+    with pytest.raises(ks.UnsupportedTraceError, match=r"expected a JSON trace.* found a Chakra trace"):
+        ks.read(b'{"traceEvents": []}', WHOLE)
