@@ -1,56 +1,90 @@
 """Makes a long trace of a short one: the same events again and again, with times and ids moved on.
 
-    python benches/repeat.py trace.json.gz 18 long.json
+    python benches/repeat.py trace.json 18 long.json
 
 Times move by the trace's span; `correlation`, `External id`, `Record function id`, `Ev Idx` and the ids of flows by a
-number larger than any in the trace, so that nothing in one repetition is linked with another.
+number larger than any in the trace, so that nothing in one repetition is linked with another. All else stays as it is
+written, blanks included, so that an event is as long as it was.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
+import re
 import sys
-from decimal import Decimal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-IDS = ("correlation", "External id", "Record function id", "Ev Idx", "Python id", "Python parent id")
+IDS = ("correlation", "External id", "Record function id", "Ev Idx", "Python id", "Python parent id", "id")
 STEP = 10_000_000
+_MOVING = re.compile(rf'"(?P<key>ts|{"|".join(IDS)})"\s*:\s*(?P<whole>\d+)(?:\.(?P<rest>\d+))?')
 
 
-def main(source: Path, count: int, target: Path) -> None:
+class Number(NamedTuple):
+    """A number that moves: its digits, how many of them stand after the point, and by how much it moves each time."""
+
+    digits: int
+    num_decimals: int
+    step: int
+
+    def moved(self, times: int) -> str:
+        """Its text in a repetition."""
+        digits = self.digits + times * self.step
+        if not self.num_decimals:
+            return str(digits)
+        whole, rest = divmod(digits, 10**self.num_decimals)
+        return f"{whole}.{rest:0{self.num_decimals}}"
+
+
+def repeat(source: Path, count: int, target: Path) -> None:
     """Writes `count` repetitions of the trace in `source` to `target`."""
-    raw = source.read_bytes()
-    text = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-    trace = json.loads(text, parse_float=Decimal)
-    events = trace.pop("traceEvents")
-    starts = [Decimal(event["ts"]) for event in events if event["ph"] == "X"]
-    span = max(starts) - min(starts) + 1000
-    with target.open("w") as out:
-        header = json.dumps(trace, default=str)
-        out.write(header[:-1] + (", " if trace else "") + '"traceEvents": [\n')
+    text = source.read_text(encoding="utf-8", errors="surrogateescape")
+    start, end = _events(text)
+    events = text[start:end].strip()
+    found = list(_MOVING.finditer(events))
+    numbers = _numbers(found)
+    between = list(_between(events, found))
+    with target.open("w", encoding="utf-8", errors="surrogateescape") as out:
+        out.write(text[:start])
         for at in range(count):
-            for event in events:
-                if event["ph"] == "M" and at:
-                    continue
-                out.write(",\n" if at or event is not events[0] else "")
-                out.write(json.dumps(_moved(event, at, span), default=float))
-        out.write("\n]}\n")
+            out.write(",\n    " if at else "\n    ")
+            out.write("".join(f"{words}{number.moved(at)}" for words, number in zip(between, numbers, strict=False)))
+            out.write(between[-1])
+        out.write("\n  ")
+        out.write(text[end:])
 
 
-def _moved(event: dict[str, Any], at: int, span: Decimal) -> dict[str, Any]:
-    moved = dict(event)
-    if "ts" in event:
-        moved["ts"] = Decimal(event["ts"]) + at * span
-    if event["ph"] in "stf":
-        moved["id"] = int(event["id"]) + at * STEP
-    if isinstance(event.get("args"), dict):
-        moved["args"] = {
-            key: value + at * STEP if key in IDS and value else value for key, value in event["args"].items()
-        }
-    return moved
+def _events(text: str) -> tuple[int, int]:
+    """Where the inside of the array of events starts and ends."""
+    start = text.index("[", text.index('"traceEvents"'))
+    _, end = json.JSONDecoder(strict=False).raw_decode(text, start)
+    return start + 1, end - 1
+
+
+def _numbers(found: list[re.Match[str]]) -> list[Number]:
+    times = [int(match["whole"]) for match in found if match["key"] == "ts"]
+    span = max(times) - min(times) + 1000
+    return [_number(match, span) for match in found]
+
+
+def _number(match: re.Match[str], span: int) -> Number:
+    """Times move by `span`, ids by `STEP`; an id of 0 is none, and stays."""
+    rest = match["rest"] or ""
+    digits = int(match["whole"] + rest)
+    if match["key"] == "ts":
+        return Number(digits, len(rest), span * 10 ** len(rest))
+    return Number(digits, len(rest), STEP if digits and not rest else 0)
+
+
+def _between(text: str, found: list[re.Match[str]]) -> Iterator[str]:
+    """What stands before each number, and behind the last."""
+    at = 0
+    for match in found:
+        yield text[at : match.start("whole")]
+        at = match.end()
+    yield text[at:]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
+    repeat(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))

@@ -1,0 +1,125 @@
+"""What is read: real traces of other people where they are at hand, else our own largest; and a long one of either."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from repeat import repeat
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / ".cache/bench"
+SHARED = Path(os.environ.get("KINETOSCOPE_SHARED") or ROOT.parent / "shared") / "data"
+LARGE = SHARED / "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+ARCHIVE = SHARED / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
+LONG_BYTES = 1_000_000_000
+NUM_RANKS = 8
+
+
+class Input(NamedTuple):
+    """A file with its name for the table."""
+
+    name: str
+    path: Path
+
+
+def prepare() -> None:
+    """Makes what is made here and is not there yet: best in a process apart, for it takes memory."""
+    for make in (long_gzip, folder):
+        make()
+
+
+def large() -> Input:
+    """The large trace, in a gzip stream; our own largest where it is not."""
+    if LARGE.exists():
+        return Input("owlv2", LARGE)
+    return Input("transformer_cpu (own)", largest_fixture())
+
+
+def largest_fixture() -> Path:
+    """The largest of the repository's own Kineto traces."""
+    fixtures = (ROOT / "tests/data").glob("*/kineto_trace_*.json.gz")
+    return max(fixtures, key=lambda path: path.stat().st_size)
+
+
+def plain() -> Input:
+    """The JSON of the large trace."""
+    source = large()
+    path = CACHE / f"{_stem(source)}.json"
+    return Input(source.name, _made(path, lambda part: part.write_bytes(gzip.decompress(source.path.read_bytes()))))
+
+
+def long() -> Input:
+    """About a gigabyte of JSON, made of the large trace."""
+    short = plain()
+    count = round(LONG_BYTES / short.path.stat().st_size)
+    path = CACHE / f"{_stem(short)}-{count}.json"
+    return Input(f"{short.name} × {count}", _made(path, lambda part: repeat(short.path, count, part)))
+
+
+def long_gzip() -> Input:
+    """The same in a gzip stream."""
+    source = long()
+    return Input(source.name, _made(source.path.with_suffix(".json.gz"), lambda part: _compress(source.path, part)))
+
+
+def archive() -> Input | None:
+    """Eight ranks in one archive, where it is at hand."""
+    return Input("dlrm, 8 ranks", ARCHIVE) if ARCHIVE.exists() else None
+
+
+def folder() -> Input:
+    """The same eight in a folder; our own largest trace, eight times, where the archive is not."""
+    found = archive()
+    if found is None:
+        return Input(f"transformer_cpu (own) × {NUM_RANKS}", _made(CACHE / "copies", _copy_fixture))
+    return Input(found.name, _made(CACHE / "dlrm", lambda part: _unpack(found.path, part)))
+
+
+def size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _stem(source: Input) -> str:
+    return source.name.split()[0]
+
+
+def _made(path: Path, make: Callable[[Path], object]) -> Path:
+    """What was made before, unless how it is made has changed since; half of it is never taken for the whole."""
+    recipes = (Path(__file__), Path(__file__).with_name("repeat.py"))
+    if path.exists() and path.stat().st_mtime > max(recipe.stat().st_mtime for recipe in recipes):
+        return path
+    part = path.with_name(f"{path.name}.part")
+    for old in (part, path):
+        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    make(part)
+    os.utime(part)
+    return part.rename(path)
+
+
+def _compress(source: Path, target: Path) -> None:
+    with source.open("rb") as text, gzip.open(target, "wb", compresslevel=6) as stream:
+        shutil.copyfileobj(text, stream, 1 << 20)
+
+
+def _unpack(source: Path, target: Path) -> None:
+    target.mkdir()
+    with tarfile.open(source) as members:
+        for member in members:
+            content = members.extractfile(member)
+            if content is not None:
+                (target / Path(member.name).name).write_bytes(content.read())
+
+
+def _copy_fixture(target: Path) -> None:
+    target.mkdir()
+    for rank in range(NUM_RANKS):
+        shutil.copy(largest_fixture(), target / f"kineto_trace_{rank}.json.gz")

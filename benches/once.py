@@ -1,0 +1,88 @@
+"""Reads one path with one library in this process, and prints as JSON what it took.
+
+    python benches/once.py kinetoscope|hta PATH [TIMES]
+
+Imports nothing of the other files here: it also runs in HTA's environment. What importing takes is not counted in the
+seconds; in the bytes it is, and `start_bytes` says how much of them there was before reading.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def main(library: str, path: str, times: int) -> None:
+    """Reads so many times and prints the seconds of each, the peak, and what was read."""
+    read, count, package = READERS[library]()
+    start_bytes = peak_bytes()
+    seconds: list[float] = []
+    num_events = 0
+    for _ in range(times):
+        start = time.perf_counter()
+        answer = read(path)
+        seconds.append(time.perf_counter() - start)
+        num_events = count(answer)
+        del answer
+    result = {"seconds": seconds, "start_bytes": start_bytes, "peak_bytes": peak_bytes(), "num_events": num_events}
+    print(json.dumps({**result, "version": version(package)}))
+
+
+Reader = tuple[Callable[[str], Any], Callable[[Any], int], str]
+"""What reads a path, what counts the events that were read, and the package that both are of."""
+
+
+def kinetoscope() -> Reader:
+    """Reads a file or a folder with this package."""
+    library = import_module("kinetoscope")
+
+    def read(path: str) -> Any:
+        return library.read_dir(path) if Path(path).is_dir() else library.read(path)
+
+    def count(answer: Any) -> int:
+        traces = answer if isinstance(answer, library.TraceSet) else [answer]
+        return sum(trace.num_events for trace in traces)
+
+    return read, count, "kinetoscope"
+
+
+def hta() -> Reader:
+    """Reads a file with Holistic Trace Analysis."""
+    library = import_module("hta.trace_analysis")
+
+    def read(path: str) -> Any:
+        return library.TraceAnalysis(trace_files={0: path})
+
+    return read, lambda answer: len(answer.t.get_trace(0)), "HolisticTraceAnalysis"
+
+
+READERS = {"kinetoscope": kinetoscope, "hta": hta}
+
+
+def version(package: str) -> str:
+    """Of an installed package. What it imports would count, were it imported before."""
+    return import_module("importlib.metadata").version(package)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process had at a time, or that the largest of those it started had."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return max(_own_peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * unit
+
+
+def _own_peak() -> int:
+    """As the system counts it, but for what it counts of the process that started this one, where it says both."""
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
+    own = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return next(own, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1)  # noqa: PLR2004 - the third is optional

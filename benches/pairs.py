@@ -1,0 +1,58 @@
+"""Two things measured one after the other, again and again: what slows the machine down slows both."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Measure = Callable[[], float]
+"""Gives seconds, or bytes: whatever is compared."""
+
+
+class Pairs(NamedTuple):
+    """What was measured of ours and of the peer's, in pairs."""
+
+    ours: list[float]
+    peers: list[float]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Ours as a multiple of the peer's, of each pair."""
+        return [our / peer for our, peer in zip(self.ours, self.peers, strict=True)]
+
+    @property
+    def inverse(self) -> list[float]:
+        """The peer's as a multiple of ours, of each pair: how many times faster, or smaller, ours is."""
+        return [1 / ratio for ratio in self.ratios]
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """Of ours and of the peer's."""
+        return statistics.median(self.ours), statistics.median(self.peers)
+
+
+def alternate(ours: Measure, peer: Measure, num_pairs: int, *, num_warm: int = 1) -> Pairs:
+    """Measures both by turns, after pairs that only warm up; which goes first changes with each pair."""
+    pairs = Pairs([], [])
+    for index in range(num_warm + num_pairs):
+        steps = [(ours, pairs.ours), (peer, pairs.peers)]
+        for measure, kept in steps if index % 2 else reversed(steps):
+            value = measure()
+            if index >= num_warm:
+                kept.append(value)
+    return pairs
+
+
+def timed(work: Callable[[], Any]) -> Measure:
+    """The seconds that `work` takes. Freeing what it gives is not counted."""
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        answer = work()
+        took = time.perf_counter() - start
+        del answer
+        return took
+
+    return seconds

@@ -1,0 +1,52 @@
+"""Where the time goes, from what criterion measured in core/benches/read.rs just before."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from inputs import ROOT, large
+
+_TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+_PARTS = ("inflate", "scan", "read_plain", "read_gzip", "link", "snapshot_write", "snapshot_load")
+
+
+class Share(NamedTuple):
+    """A part of the way from gzip to links."""
+
+    name: str
+    seconds: float
+    how: str
+
+
+class Parts(NamedTuple):
+    """The seconds of each part, as criterion measured them: medians."""
+
+    inflate: float
+    scan: float
+    read_plain: float
+    read_gzip: float
+    link: float
+    snapshot_write: float
+    snapshot_load: float
+
+    @property
+    def shares(self) -> list[Share]:
+        """One after another, as they follow from the measurements."""
+        return [
+            Share("inflate", self.inflate, "alone, in pieces"),
+            Share("scan", self.scan, "alone, every key and value passed over, and those in `args`"),
+            Share("intern, build columns", self.read_plain - self.scan, "reading JSON less scanning"),
+            Share("link", self.link, "alone"),
+        ]
+
+
+def parts() -> Parts | None:
+    """Of the large trace; None where criterion has not measured it."""
+    name = large().name.split()[0]
+    paths = [_TARGET / "criterion" / name / part / "new/estimates.json" for part in _PARTS]
+    if not all(path.exists() for path in paths):
+        return None
+    return Parts(*(json.loads(path.read_text(encoding="utf-8"))["median"]["point_estimate"] / 1e9 for path in paths))

@@ -1,0 +1,40 @@
+"""How long reading takes beside what Python does with the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import platform
+
+import kinetoscope as ks
+import orjson
+from case import Measured, compared
+from fresh import on, processors
+from inputs import large, plain
+from pairs import alternate, timed
+
+NUM_PAIRS = 9
+
+
+def measure() -> list[Measured]:
+    """From JSON against `orjson.loads`, from gzip against `gzip.decompress`; on one processor, hence one thread."""
+    name, text, packed = large().name, plain().path.read_bytes(), large().path.read_bytes()
+    with on(processors()[-1:]):
+        json = alternate(timed(lambda: linked(text)), timed(lambda: orjson.loads(text)), NUM_PAIRS)
+        stream = alternate(timed(lambda: linked(packed)), timed(lambda: gzip.decompress(packed)), NUM_PAIRS)
+    return [
+        compared(f"{name}, {len(text) / 1e6:.1f} MB", json, json.ratios, "s", f"orjson {orjson.__version__}"),
+        compared(
+            f"{name}, {len(packed) / 1e6:.1f} MB",
+            stream,
+            stream.ratios,
+            "s",
+            f"gzip of Python {platform.python_version()}",
+        ),
+    ]
+
+
+def linked(content: bytes) -> ks.Trace:
+    """The trace, with its links: the coverage counts them."""
+    trace = ks.read(content)
+    _ = trace.coverage
+    return trace

@@ -1,0 +1,11 @@
+// usage: node node.mjs GLUE MODULE TRACE
+//
+// Loads the trace once for every line of its input, and answers each with the milliseconds.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { loader } from "./load.mjs";
+
+const [glue, module, trace] = process.argv.slice(2);
+const load = await loader(await import(pathToFileURL(glue)), readFileSync(module), readFileSync(trace));
+for await (const _ of createInterface({ input: process.stdin })) console.log(load());
