@@ -176,6 +176,11 @@ impl<'a> Scanner<'a> {
         num_commas
     }
 
+    /// Whether there was a comma too many since [`take_irregular`](Self::take_irregular).
+    pub fn is_irregular(&self) -> bool {
+        self.num_irregular > 0
+    }
+
     /// How many commas too many there were since this was asked last.
     pub fn take_irregular(&mut self) -> u32 {
         std::mem::take(&mut self.num_irregular)
@@ -219,14 +224,10 @@ impl<'a> Scanner<'a> {
 
     /// A run of bytes that numbers and bare words are made of.
     fn word(&mut self) -> &'a [u8] {
-        let start = self.at;
-        while let Some(byte) = self.bytes.get(self.at) {
-            if !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z') {
-                break;
-            }
-            self.at += 1;
-        }
-        &self.bytes[start..self.at]
+        let rest = &self.bytes[self.at..];
+        let word = &rest[..word_len(rest)];
+        self.at += word.len();
+        word
     }
 
     /// Passes over an object or array, keeping count of brackets of both kinds together.
@@ -252,6 +253,13 @@ impl<'a> Scanner<'a> {
         }
         Err(Fault::End)
     }
+}
+
+/// How many bytes at the start of `text` are such as numbers and bare words are made of.
+#[inline]
+pub fn word_len(text: &[u8]) -> usize {
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z');
+    text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len())
 }
 
 /// Resolves escapes; `None` for a bad escape or bytes that are not UTF-8.

@@ -76,9 +76,7 @@ impl WarningKind {
                 ("damaged_compression", "the compressed stream is cut or damaged: what could be inflated was read")
             }
             Self::TrailingText => ("trailing_text", "text after the end of the document: ignored"),
-            Self::MalformedElement => {
-                ("malformed_element", "an element is malformed: skipped up to the next one")
-            }
+            Self::MalformedElement => ("malformed_element", "an element is malformed: skipped up to the next one"),
             Self::RepairedElement => (
                 "repaired_element",
                 "an element has quotes or backslashes that are not escaped: read as they were meant",

@@ -8,6 +8,7 @@ mod files;
 mod findings;
 mod hostile;
 mod laws;
+mod likeness;
 mod links;
 mod seam;
 mod shared;

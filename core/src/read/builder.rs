@@ -6,12 +6,14 @@ use rustc_hash::FxHashSet;
 
 use super::element::{Element, unquoted};
 use super::pairs::Pairs;
+use super::shape::{Alike, Own, Shape, Shapes, flow_id};
 use super::tracks::{Place, TrackFinder};
 use crate::error::Position;
 use crate::id::{StrId, TemplateId, TrackId};
 use crate::json::Text;
 use crate::time::{Dur, Ts, ns_from_micros};
 use crate::trace::Trace;
+use crate::trace::args::ArgsRef;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
 use crate::trace::kind::{EventKind, category_kind};
@@ -36,13 +38,26 @@ pub(super) struct Builder {
     pub(super) irregular: u32,
     pub(super) irregular_templates: FxHashSet<TemplateId>,
     flow_places: Vec<Place>,
+    /// Shapes of the elements so far.
+    shapes: Shapes,
+    num_warned: u64,
     missing_starts: Vec<usize>,
     has_fine_times: bool,
+}
+
+/// An element whose texts are in the arena.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    shape: Shape,
+    name: StrId,
+    own: Own,
+    args: ArgsRef,
 }
 
 impl Builder {
     /// Counts a defect at the element now read.
     pub(super) fn warn(&mut self, kind: WarningKind) {
+        self.num_warned += 1;
         let (file, byte, event) = (&self.file, self.byte, Some(u64::from(self.position)));
         self.trace.warnings.push(kind, || Position { file: file.clone(), byte, event });
     }
@@ -77,17 +92,42 @@ impl Builder {
         text.map_or(StrId::EMPTY, |text| self.intern(text))
     }
 
-    /// Sorts an element into its table; false for one that has no phase.
-    pub(super) fn push(&mut self, element: &Element<'_>) -> bool {
+    /// Sorts an element into its table when it is like an earlier one; the length of its text.
+    #[inline]
+    pub(super) fn push_alike(&mut self, text: &[u8]) -> Option<usize> {
+        let Alike { size, shape, own } = self.shapes.find(&self.trace.strings, text)?;
+        let args = ArgsRef { template: shape.template, start: self.trace.args.push_values(self.shapes.values()) };
+        self.has_fine_times |= own.is_fine;
+        self.put(Row { shape, name: own.name.unwrap_or(shape.name), own, args });
+        Some(size)
+    }
+
+    /// Sorts an element into its table and remembers its shape when `text` is given, all of it; false for one that has
+    /// no phase.
+    pub(super) fn push(&mut self, element: &Element<'_>, text: Option<&[u8]>) -> bool {
+        let num_warned = self.num_warned;
+        let row = match element.phase {
+            b'X' => Some(self.complete(element)),
+            b'i' | b'I' => self.instant(element),
+            b's' | b't' | b'f' => self.flow(element),
+            _ => return self.push_other(element),
+        };
+        if let Some(row) = row {
+            self.put(row);
+            // What is to be counted again is to be scanned again.
+            let text = text.filter(|_| self.num_warned == num_warned && row.own.flow_text.is_none());
+            if let Some(text) = text {
+                self.shapes.learn(text, element, row.name, row.shape);
+            }
+        }
+        true
+    }
+
+    fn push_other(&mut self, element: &Element<'_>) -> bool {
         match element.phase {
-            b'X' => self.push_complete(element),
             b'B' => self.push_begin(element),
             b'E' => self.push_end(element),
-            b'i' | b'I' => self.push_instant(element),
             b'C' => self.push_counter(element),
-            b's' => self.push_flow(element, FlowPhase::Start),
-            b't' => self.push_flow(element, FlowPhase::Step),
-            b'f' => self.push_flow(element, FlowPhase::Finish),
             b'M' => self.push_metadata(element),
             0 => self.warn(WarningKind::NotAnEvent),
             _ => self.warn(WarningKind::UnknownPhase),
@@ -95,7 +135,7 @@ impl Builder {
         element.phase != 0
     }
 
-    fn push_complete(&mut self, element: &Element<'_>) {
+    fn complete(&mut self, element: &Element<'_>) -> Row {
         let dur = if element.dur.is_empty() {
             self.warn(WarningKind::MissingDuration);
             0
@@ -105,24 +145,73 @@ impl Builder {
         if dur < 0 {
             self.warn(WarningKind::NegativeDuration);
         }
-        self.push_event(element, Dur(dur.max(0)));
+        self.event(element, Dur(dur.max(0)))
     }
 
-    /// Adds an event's row, whose duration may be set later.
-    pub(super) fn push_event(&mut self, element: &Element<'_>, dur: Dur) {
+    /// An event's row, whose duration may be set later.
+    pub(super) fn event(&mut self, element: &Element<'_>, dur: Dur) -> Row {
         let row = self.trace.events.len();
-        let start = self.start(element, WarningKind::MissingStart).unwrap_or_else(|| {
+        let time = self.start(element, WarningKind::MissingStart).unwrap_or_else(|| {
             self.missing_starts.push(row);
             Ts(0)
         });
+        self.row(element, Own { time: time.0, dur: dur.0, ..Own::default() })
+    }
+
+    fn instant(&mut self, element: &Element<'_>) -> Option<Row> {
+        let time = self.start(element, WarningKind::MissingTime)?;
+        Some(self.row(element, Own { time: time.0, ..Own::default() }))
+    }
+
+    fn flow(&mut self, element: &Element<'_>) -> Option<Row> {
+        let time = self.start(element, WarningKind::MissingTime)?;
+        let raw = unquoted(element.flow_id);
+        let number = flow_id(raw);
+        let mut row = self.row(element, Own { time: time.0, flow: number.unwrap_or(0), ..Own::default() });
+        if number.is_none() {
+            row.own.flow_text = Some(self.intern(Text { raw, escaped: raw.contains(&b'\\') }));
+        }
+        Some(row)
+    }
+
+    fn row(&mut self, element: &Element<'_>, own: Own) -> Row {
         let name = self.label(element.name);
         let category = self.label(element.category);
-        let (kind, is_on_device) = self.kind(category);
         let args = self.keep_args(&element.args);
         let place = self.place(element);
-        let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
-        let position = self.position;
-        self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
+        let shape = Shape { phase: element.phase, name, category, place, template: args.template };
+        Row { shape, name, own, args }
+    }
+
+    /// Adds a row to its table.
+    #[inline]
+    pub(super) fn put(&mut self, row: Row) {
+        let Row { shape: Shape { phase, category, place, .. }, name, own, args } = row;
+        let (position, time) = (self.position, Ts(own.time));
+        match phase {
+            b'X' | b'B' => {
+                let (kind, is_on_device) = self.kind(category);
+                let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
+                let (start, dur) = (time, Dur(own.dur));
+                self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
+            }
+            b'i' | b'I' => {
+                let track = self.any_track(place);
+                self.trace.instants.push(Instant { position, name, category, track, time, args });
+            }
+            _ => {
+                let phase = match phase {
+                    b's' => FlowPhase::Start,
+                    b't' => FlowPhase::Step,
+                    _ => FlowPhase::Finish,
+                };
+                let id = own.flow_text.map_or(FlowId::Number(own.flow), FlowId::Text);
+                self.flow_places.push(place);
+                // The track is found at the end, when it is known which places are streams.
+                let track = TrackId(0);
+                self.trace.flows.push(Flow { position, name, category, track, time, phase, id, args });
+            }
+        }
     }
 
     fn start(&mut self, element: &Element<'_>, missing: WarningKind) -> Option<Ts> {
@@ -150,16 +239,6 @@ impl Builder {
         *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)))
     }
 
-    fn push_instant(&mut self, element: &Element<'_>) {
-        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = self.label(element.name);
-        let category = self.label(element.category);
-        let args = self.keep_args(&element.args);
-        let place = self.place(element);
-        let track = self.any_track(place);
-        self.trace.instants.push(Instant { position: self.position, name, category, track, time, args });
-    }
-
     fn push_counter(&mut self, element: &Element<'_>) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = self.label(element.name);
@@ -177,24 +256,6 @@ impl Builder {
         let series = series.into_iter();
         let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value, args });
         self.trace.counters.extend(rows);
-    }
-
-    fn push_flow(&mut self, element: &Element<'_>, phase: FlowPhase) {
-        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = self.label(element.name);
-        let category = self.label(element.category);
-        let raw = unquoted(element.flow_id);
-        let number = std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok());
-        let id = match number {
-            Some(number) => FlowId::Number(number),
-            None => FlowId::Text(self.intern(Text { raw, escaped: raw.contains(&b'\\') })),
-        };
-        let place = self.place(element);
-        self.flow_places.push(place);
-        // The track is found at the end, when it is known which places are streams.
-        let track = TrackId(0);
-        let args = self.keep_args(&element.args);
-        self.trace.flows.push(Flow { position: self.position, name, category, track, time, phase, id, args });
     }
 
     /// The finished trace: pairs matched, base time added, tracks named.

@@ -15,7 +15,7 @@ use crate::warning::WarningKind;
 
 /// Whether a file may be a Chakra trace: whether it starts with a message that can be the first of one.
 pub(super) fn is_chakra(head: &[u8]) -> bool {
-    let Some((length, start)) = length(head) else { return false };
+    let Some((length, start)) = length(head).filter(|(length, _)| *length <= MAX_METADATA) else { return false };
     let rest = &head[start..];
     let first = &rest[..rest.len().min(length)];
     let has_metadata_tag = matches!(first.first(), Some(0x0a | 0x12)) || length == 0;
@@ -138,6 +138,9 @@ impl ChakraReader<'_> {
         ErrorKind::Malformed { expected, found, position: self.position(at) }.into()
     }
 }
+
+/// A first message longer than this is none.
+const MAX_METADATA: usize = 1 << 20;
 
 /// More bytes than these are no length.
 const MAX_LENGTH_BYTES: usize = 10;

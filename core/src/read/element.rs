@@ -22,8 +22,9 @@ pub(super) struct Element<'a> {
 pub(super) struct RawArgs<'a> {
     /// Keys with their values, in the order of the file.
     pub(super) fields: Vec<(Text<'a>, RawValue<'a>)>,
-    /// The numbers of the slots.
+    /// The numbers of the slots, and their text.
     pub(super) values: Vec<i64>,
+    pub(super) slots: Vec<&'a [u8]>,
     /// What tells this template from others: each key, a quote, then a slot's scale or the value's text.
     pub(super) text: Vec<u8>,
 }
@@ -48,6 +49,7 @@ impl<'a> RawArgs<'a> {
     fn clear(&mut self) {
         self.fields.clear();
         self.values.clear();
+        self.slots.clear();
         self.text.clear();
     }
 
@@ -58,6 +60,7 @@ impl<'a> RawArgs<'a> {
         if let Some(number) = number {
             self.text.extend_from_slice(&[b'"', SLOT, number.scale]);
             self.values.push(number.mantissa);
+            self.slots.push(value);
             self.fields.push((key, RawValue::Slot(number.scale)));
         } else {
             self.text.push(b'"');

@@ -16,6 +16,7 @@ mod execution;
 mod pairs;
 mod repair;
 mod section;
+mod shape;
 pub mod snapshot;
 mod tracks;
 mod window;

@@ -34,7 +34,8 @@ impl Builder {
     /// Adds a row that is without a duration until its end is found.
     pub(super) fn push_begin(&mut self, element: &Element<'_>) {
         self.pairs.begins.push(self.trace.events.len());
-        self.push_event(element, Dur(0));
+        let row = self.event(element, Dur(0));
+        self.put(row);
     }
 
     /// Keeps an end until all begins are known.

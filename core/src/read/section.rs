@@ -130,10 +130,7 @@ impl SectionReader<'_> {
             return Ok(());
         }
         let is_kept = match self.section {
-            Section::Events => {
-                element.scan(scanner)?;
-                self.builder.push(element)
-            }
+            Section::Events => self.read_event(element, scanner)?,
             Section::Nodes => {
                 // Passed over once before it is read, so that nothing is counted twice when the window ends in it.
                 scanner.clone().skip_value()?;
@@ -142,6 +139,17 @@ impl SectionReader<'_> {
         };
         self.tally.num_kept += u64::from(is_kept);
         Ok(())
+    }
+
+    fn read_event<'a>(&mut self, element: &mut Element<'a>, scanner: &mut Scanner<'a>) -> Result<bool, Fault> {
+        let start = scanner.at();
+        if let Some(size) = self.builder.push_alike(scanner.rest(start)) {
+            scanner.seek(start + size);
+            return Ok(true);
+        }
+        element.scan(scanner)?;
+        let text = (!scanner.is_irregular()).then(|| scanner.since(start));
+        Ok(self.builder.push(element, text))
     }
 
     /// Whether another element follows the one that the window stands before.

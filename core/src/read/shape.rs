@@ -1,0 +1,233 @@
+//! Elements read by their likeness to earlier ones.
+//!
+//! Most elements of a trace are an earlier one with another name, other times and other numbers. So the text between
+//! those is remembered, as paths through a tree; an element whose text follows one of them needs no scanner: comparing
+//! is many times faster. One that follows none is scanned, and remembered in its turn.
+
+use memchr::memchr2;
+use rustc_hash::FxHashMap;
+
+use super::element::Element;
+use crate::id::{StrId, TemplateId};
+use crate::json::word_len;
+use crate::strings::Strings;
+use crate::time::ns_from_micros;
+use crate::trace::number::Number;
+
+/// What all elements of one shape share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) phase: u8,
+    /// Of elements whose name is not their own.
+    pub(super) name: StrId,
+    pub(super) category: StrId,
+    pub(super) place: (StrId, StrId),
+    pub(super) template: TemplateId,
+}
+
+/// What an element has of its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own {
+    pub(super) name: Option<StrId>,
+    /// Nanoseconds, and whether they were given as a decimal.
+    pub(super) time: i64,
+    pub(super) is_fine: bool,
+    pub(super) dur: i64,
+    pub(super) flow: u64,
+    /// What identifies a flow in place of a number.
+    pub(super) flow_text: Option<StrId>,
+}
+
+/// An element recognised: how long its text is, what it shares, and what it has of its own. Its numbers are
+/// [`Shapes::values`].
+pub(super) struct Alike {
+    pub(super) size: usize,
+    pub(super) shape: Shape,
+    pub(super) own: Own,
+}
+
+/// What stands behind a piece of text that elements share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hole {
+    Name,
+    Time,
+    Dur,
+    Flow,
+    Slot,
+    End,
+}
+
+#[derive(Debug)]
+struct Node {
+    /// Where its text is in [`Shapes::text`].
+    start: usize,
+    length: usize,
+    /// Digits behind the point of the slot before it.
+    scale: u8,
+    hole: Hole,
+    /// The fork behind the hole; the shape behind the end. Behind a name there is a fork for each name.
+    next: usize,
+}
+
+/// All shapes seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    nodes: Vec<Node>,
+    /// Nodes that may come next, those that came last first.
+    forks: Vec<Vec<usize>>,
+    by_name: FxHashMap<(usize, StrId), usize>,
+    ends: Vec<Shape>,
+    text: Vec<u8>,
+    values: Vec<i64>,
+    num_found: usize,
+    num_learned: usize,
+}
+
+/// Nodes that one fork may have.
+const MAX_BRANCHES: usize = 16;
+/// Bytes of text that are remembered before all is forgotten.
+const MAX_TEXT: usize = 1 << 24;
+/// Elements longer than this are not remembered.
+const MAX_ELEMENT: usize = 1 << 16;
+/// So many are learned before any has to have been of use.
+const MIN_TRIALS: usize = 1 << 12;
+
+impl Shapes {
+    /// The numbers of the element that was found last.
+    pub(super) fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// Recognises the element that `text` starts with.
+    pub(super) fn find(&mut self, strings: &Strings, text: &[u8]) -> Option<Alike> {
+        self.values.clear();
+        let mut own = Own::default();
+        let (mut at, mut fork, mut scale) = (0, 0, 0);
+        loop {
+            let node = self.follow(fork, scale, &text[at..])?;
+            at += node.length;
+            scale = 0;
+            let (hole, next) = (node.hole, node.next);
+            let rest = &text[at..];
+            if hole == Hole::End {
+                self.num_found += 1;
+                return Some(Alike { size: at, shape: self.ends[next], own });
+            }
+            if hole == Hole::Name {
+                let length = memchr2(b'"', b'\\', rest)?;
+                let name = strings.get(&rest[..length])?;
+                own.name = Some(name);
+                fork = *self.by_name.get(&(next, name))?;
+                at += length;
+                continue;
+            }
+            let word = &rest[..word_len(rest)];
+            at += word.len();
+            fork = next;
+            match hole {
+                Hole::Time => {
+                    own.time = ns_from_micros(word)?;
+                    own.is_fine = word.contains(&b'.');
+                }
+                Hole::Dur => own.dur = ns_from_micros(word).filter(|dur| *dur >= 0)?,
+                Hole::Flow => own.flow = flow_id(word)?,
+                _ => {
+                    let number = Number::parse(word)?;
+                    scale = number.scale;
+                    self.values.push(number.mantissa);
+                }
+            }
+        }
+    }
+
+    /// The node at a fork whose text comes next.
+    #[inline]
+    fn follow(&mut self, fork: usize, scale: u8, rest: &[u8]) -> Option<&Node> {
+        let branches = self.forks.get_mut(fork)?;
+        let fits = |node: &usize| {
+            let node = &self.nodes[*node];
+            node.scale == scale && rest.starts_with(&self.text[node.start..node.start + node.length])
+        };
+        let place = branches.iter().position(fits)?;
+        branches.swap(0, place);
+        Some(&self.nodes[branches[0]])
+    }
+
+    /// Remembers an element that was scanned, and whose name, where it has one, is `name`.
+    pub(super) fn learn(&mut self, text: &[u8], element: &Element<'_>, name: StrId, shape: Shape) {
+        if text.len() > MAX_ELEMENT || self.num_learned > self.num_found.max(MIN_TRIALS) {
+            return;
+        }
+        let Some(holes) = holes(text, element) else { return };
+        if self.text.len() > MAX_TEXT {
+            *self = Self { num_found: self.num_found, num_learned: self.num_learned, ..Self::default() };
+        }
+        if self.forks.is_empty() {
+            self.forks.push(Vec::new());
+        }
+        self.num_learned += 1;
+        let (mut at, mut fork, mut scale) = (0, 0, 0);
+        for (hole, start, value) in holes {
+            let next = self.grow(fork, scale, &text[at..start], hole);
+            scale = if hole == Hole::Slot { Number::parse(value).map_or(0, |number| number.scale) } else { 0 };
+            fork = if hole == Hole::Name { self.fork_of_name(next, name) } else { next };
+            at = start + value.len();
+        }
+        let last = self.grow(fork, scale, &text[at..], Hole::End);
+        self.ends.resize(self.ends.len().max(last + 1), shape);
+        self.ends[last] = shape;
+    }
+
+    /// What is behind the node with this text at a fork, which is made where there is none.
+    fn grow(&mut self, fork: usize, scale: u8, text: &[u8], hole: Hole) -> usize {
+        let is_it = |node: &&usize| {
+            let node = &self.nodes[**node];
+            node.scale == scale && node.hole == hole && self.text[node.start..node.start + node.length] == *text
+        };
+        if let Some(node) = self.forks[fork].iter().find(is_it) {
+            return self.nodes[*node].next;
+        }
+        let next = if hole == Hole::End { self.ends.len() } else { self.forks.len() };
+        if hole != Hole::End {
+            self.forks.push(Vec::new());
+        }
+        let (start, length) = (self.text.len(), text.len());
+        self.text.extend_from_slice(text);
+        let branches = &mut self.forks[fork];
+        branches.truncate(MAX_BRANCHES - 1);
+        branches.insert(0, self.nodes.len());
+        self.nodes.push(Node { start, length, scale, hole, next });
+        next
+    }
+
+    fn fork_of_name(&mut self, fork: usize, name: StrId) -> usize {
+        let forks = &mut self.forks;
+        *self.by_name.entry((fork, name)).or_insert_with(|| {
+            forks.push(Vec::new());
+            forks.len() - 1
+        })
+    }
+}
+
+/// The number of a flow.
+pub(super) fn flow_id(word: &[u8]) -> Option<u64> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// What elements of one shape may differ in, in the order of the text: what it is, where it starts, and its text.
+fn holes<'a>(text: &[u8], element: &Element<'a>) -> Option<Vec<(Hole, usize, &'a [u8])>> {
+    let place = |value: &[u8]| (value.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+    let is_quoted = |value: &[u8]| place(value).checked_sub(1).and_then(|before| text.get(before)) == Some(&b'"');
+    // A name with escapes is compared as it stands.
+    let name = element.name.filter(|name| !name.escaped && is_quoted(name.raw)).map(|name| name.raw);
+    let dur = (element.phase == b'X').then_some(element.dur);
+    let flow = matches!(element.phase, b's' | b't' | b'f').then(|| super::element::unquoted(element.flow_id));
+    let singles = [(Hole::Name, name), (Hole::Time, Some(element.time)), (Hole::Dur, dur), (Hole::Flow, flow)];
+    let singles = singles.into_iter().filter_map(|(hole, value)| Some((hole, place(value?), value?)));
+    let slots = element.args.slots.iter().map(|value| (Hole::Slot, place(value), *value));
+    let mut holes: Vec<_> = singles.chain(slots).collect();
+    holes.sort_unstable_by_key(|(_, start, _)| *start);
+    let is_inside =
+        |(_, start, value): &(Hole, usize, &[u8])| start.checked_add(value.len()).is_some_and(|end| end <= text.len());
+    holes.iter().all(is_inside).then_some(holes)
+}
