@@ -14,20 +14,29 @@ const NEVER_USED: Ts = Ts(i64::MIN);
 impl Lanes {
     /// Puts an event into the first lane from `first` on that is free at `start`.
     pub(super) fn place(&mut self, first: u32, start: Ts, end: Ts) -> u32 {
-        let lane = loop {
-            match self.find(1, first as usize, start) {
-                Some(lane) => break lane,
-                None => self.grow(),
-            }
-        };
+        let first = first as usize;
+        let is_free = self.ends[self.num_lanes()..].get(first).is_some_and(|end| *end <= start);
+        let lane = if is_free { first } else { self.free_lane(first, start) };
         let mut node = self.ends.len() / 2 + lane;
         // An event of no duration still takes its point.
         self.ends[node] = end.max(start.after(Dur(1)));
         while node > 1 {
             node /= 2;
-            self.ends[node] = self.ends[2 * node].min(self.ends[2 * node + 1]);
+            let lowest = self.ends[2 * node].min(self.ends[2 * node + 1]);
+            if std::mem::replace(&mut self.ends[node], lowest) == lowest {
+                break;
+            }
         }
         lane as u32
+    }
+
+    fn free_lane(&mut self, first: usize, start: Ts) -> usize {
+        loop {
+            match self.find(1, first, start) {
+                Some(lane) => return lane,
+                None => self.grow(),
+            }
+        }
     }
 
     fn num_lanes(&self) -> usize {

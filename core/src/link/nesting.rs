@@ -1,12 +1,13 @@
 //! Which event is inside which, and which lane of its track it is drawn in.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
 use super::lane::Lanes;
 use crate::id::{OptionalColumn, TrackId};
-use crate::time::{Dur, add_ns};
+use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
@@ -44,32 +45,48 @@ const COARSE_SLACK: Dur = Dur(1_000);
 pub(super) fn nest(trace: &Trace) -> Nesting {
     let events = &trace.events;
     let num_events = events.len();
-    let mut order: Vec<u32> = (0..num_events as u32).collect();
-    order.sort_unstable_by_key(|row| {
-        let row = *row as usize;
-        (events.track[row], events.start[row], std::cmp::Reverse(events.dur[row]), row)
-    });
+    let (order, track_starts) = order(trace);
     let mut nesting = Nesting {
         parent: OptionalColumn::empty(num_events),
         depth: vec![0; num_events],
         lane: vec![0; num_events],
         children_ns: vec![0; num_events],
-        track_starts: Vec::with_capacity(trace.tracks.len() + 1),
+        track_starts,
         order,
     };
-    let mut start = 0;
     for track in 0..trace.tracks.len() {
-        nesting.track_starts.push(start as u32);
-        let rest = &nesting.order[start..];
-        let end = start + rest.partition_point(|row| events.track[*row as usize].index() <= track);
+        let range = nesting.track_starts[track] as usize..nesting.track_starts[track + 1] as usize;
         // Device times are whole microseconds of one clock: what overlaps on a stream really overlaps.
         let is_coarse = trace.has_coarse_times && trace.tracks[track].stream.is_none();
         let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
-        nest_track(trace, &mut nesting, start..end, slack);
-        start = end;
+        nest_track(trace, &mut nesting, range, slack);
     }
-    nesting.track_starts.push(start as u32);
     nesting
+}
+
+/// All rows by track, start and duration, and where each track's rows start.
+fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
+    let events = &trace.events;
+    let mut starts = vec![0_u32; trace.tracks.len() + 1];
+    for track in &events.track {
+        starts[track.index() + 1] += 1;
+    }
+    for track in 1..starts.len() {
+        starts[track] += starts[track - 1];
+    }
+    let mut next = starts.clone();
+    // With their keys beside them: a look at each event for each comparison would take longer than the sorting.
+    let mut keys = vec![(Ts(0), Reverse(Dur(0)), 0_u32); events.len()];
+    for (row, track) in events.track.iter().enumerate() {
+        let place = &mut next[track.index()];
+        keys[*place as usize] = (events.start[row], Reverse(events.dur[row]), row as u32);
+        *place += 1;
+    }
+    for track in 0..trace.tracks.len() {
+        // The stable sort makes use of the runs that a profiler writes.
+        keys[starts[track] as usize..starts[track + 1] as usize].sort();
+    }
+    (keys.into_iter().map(|(_, _, row)| row).collect(), starts)
 }
 
 fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur) {
