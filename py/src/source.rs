@@ -37,15 +37,16 @@ enum Content {
 /// Reads the files of one recording, each a name and its content: a Kineto trace, an Execution Trace, or both; or one
 /// file of another sort alone.
 #[pyfunction(name = "read")]
-#[pyo3(signature = (sources, *, max_bytes = None, reading = None))]
+#[pyo3(signature = (sources, *, max_bytes = None, max_threads = 1, reading = None))]
 pub(crate) fn read_files(
     py: Python<'_>,
     sources: Vec<Source>,
     max_bytes: Option<u64>,
+    max_threads: usize,
     reading: Option<Py<Reading>>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let watch = Watch::new(reading.as_ref());
-    match py.detach(|| read_sources(&sources, max_bytes, &watch))? {
+    match py.detach(|| read_sources(&sources, limits(max_bytes, max_threads), &watch))? {
         Read::Trace(trace) => trace.into_bound_py_any(py),
         Read::Tables(tables) => tables.into_bound_py_any(py),
     }
@@ -57,8 +58,7 @@ enum Read {
     Tables(Tables),
 }
 
-fn read_sources(sources: &[Source], max_bytes: Option<u64>, watch: &Arc<Watch>) -> PyResult<Read> {
-    let limits = limits(max_bytes);
+fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyResult<Read> {
     let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
     let found = match <[_; 1]>::try_from(inputs) {
         Ok([input]) => kinetoscope::read_file(input, limits),
@@ -82,7 +82,7 @@ pub(crate) fn archive_members(
 ) -> PyResult<Option<Members<'_>>> {
     let watch = Watch::new(reading.as_ref());
     let found = py.detach(|| {
-        let found = members(source.open(&watch)?, limits(max_bytes));
+        let found = members(source.open(&watch)?, limits(max_bytes, 1));
         watch.check()?;
         found.map_err(|error| raised(&error))
     })?;
@@ -93,14 +93,14 @@ pub(crate) fn archive_members(
 /// Whether a file that starts with these bytes is an archive: whether it comes to listing files before a limit is passed.
 #[pyfunction]
 pub(crate) fn is_archive(head: &[u8]) -> bool {
-    match members(Input::new(head), Limits { max_bytes: 0 }) {
+    match members(Input::new(head), Limits { max_bytes: 0, ..Limits::default() }) {
         Ok(found) => found.is_some(),
         Err(error) => matches!(error.kind(), ErrorKind::Limit { .. }),
     }
 }
 
-fn limits(max_bytes: Option<u64>) -> Limits {
-    max_bytes.map_or_else(Limits::default, |max_bytes| Limits { max_bytes })
+fn limits(max_bytes: Option<u64>, max_threads: usize) -> Limits {
+    Limits { max_bytes: max_bytes.unwrap_or(Limits::default().max_bytes), max_threads }
 }
 
 impl Source {

@@ -70,7 +70,7 @@ fn archives_give_their_files_without_shadows() {
         assert_eq!(found[0].bytes, JSON);
         let error = read([Input::new(&archive)], Limits::default()).unwrap_err().to_string();
         assert!(error.contains("archive"), "{error}");
-        assert!(members(Input::new(&archive), Limits { max_bytes: 20 }).is_err());
+        assert!(members(Input::new(&archive), Limits { max_bytes: 20, ..Limits::default() }).is_err());
     }
     assert!(members(Input::new(JSON), Limits::default()).unwrap().is_none());
     assert!(members(Input::new(&tar(files)[..600]), Limits::default()).is_err());

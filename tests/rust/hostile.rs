@@ -78,7 +78,7 @@ fn a_gzip_bomb_ends_at_the_limit() {
     encoder.write_all(b"[").unwrap();
     (0..64).for_each(|_| encoder.write_all(&vec![b' '; 1 << 20]).unwrap());
     let bomb = encoder.finish().unwrap();
-    let error = read([Input::new(&bomb)], Limits { max_bytes: 1 << 20 }).unwrap_err();
+    let error = read([Input::new(&bomb)], Limits { max_bytes: 1 << 20, ..Limits::default() }).unwrap_err();
     assert_eq!(error.to_string(), "expected at most 1048576 bytes of decompressed text (max_bytes), found more");
 }
 

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let text = [b"{\"nodes\":[".as_slice(), bytes].concat();
     for bytes in [bytes, &text] {
-        let Ok(trace) = read([Input::new(bytes)], Limits { max_bytes: 1 << 22 }) else { continue };
+        let Ok(trace) = read([Input::new(bytes)], Limits { max_bytes: 1 << 22, ..Limits::default() }) else { continue };
         let linked = LinkedTrace::new(trace);
         for table in TABLES {
             let rows = (table.num_rows)(&linked).min(100);

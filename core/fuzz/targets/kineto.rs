@@ -7,7 +7,7 @@ use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Input, Limits, LinkedTrace, WarningKind, read, write_snapshot};
 use libfuzzer_sys::fuzz_target;
 
-const LIMITS: Limits = Limits { max_bytes: 1 << 22 };
+const LIMITS: Limits = Limits { max_bytes: 1 << 22, max_threads: 1 };
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(trace) = read([Input::new(bytes)], LIMITS) else { return };

@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     encoder.write_all(bytes).expect("a vector takes all");
     let packed = encoder.finish().expect("a vector takes all");
     let snapshot = [MAGIC, &[VERSION], &packed].concat();
-    let Ok(trace) = read_snapshot(&snapshot, Limits { max_bytes: 1 << 22 }) else { return };
+    let Ok(trace) = read_snapshot(&snapshot, Limits { max_bytes: 1 << 22, ..Limits::default() }) else { return };
     let session = Session::new(LinkedTrace::new(trace));
     session.query(br#"{"type":"overview"}"#);
     session.query(br#"{"type":"summary"}"#);

@@ -14,6 +14,7 @@ mod document;
 mod element;
 mod execution;
 mod pairs;
+mod pipe;
 mod repair;
 mod section;
 mod shape;
@@ -73,11 +74,13 @@ impl<'a> Input<'a> {
 pub struct Limits {
     /// Bytes of decompressed text, 8 GiB when not said.
     pub max_bytes: u64,
+    /// Threads, 1 when not said; a second one decompresses while the first one reads.
+    pub max_threads: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_bytes: 8 << 30 }
+        Self { max_bytes: 8 << 30, max_threads: 1 }
     }
 }
 
@@ -103,7 +106,7 @@ pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
         _ => {
             let mut builder = Builder::default();
-            read_window(window, name, &mut builder)?;
+            read_window(window, name, limits, &mut builder)?;
             Ok(Recording::of(builder.finish()))
         }
     }
@@ -134,12 +137,13 @@ pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> 
     let mut builder = Builder::default();
     for input in inputs {
         let name = input.name;
-        read_window(container::open(input, limits)?, name, &mut builder)?;
+        read_window(container::open(input, limits)?, name, limits, &mut builder)?;
     }
     Ok(builder.finish())
 }
 
-fn read_window(mut window: Window<'_>, name: Option<&str>, builder: &mut Builder) -> Result<(), Error> {
+fn read_window(mut window: Window<'_>, name: Option<&str>, limits: Limits, builder: &mut Builder) -> Result<(), Error> {
     container::expect_json(&mut window, name)?;
-    document::read_document(window, name.map(Arc::from), builder)
+    let mut read = |window| document::read_document(window, name.map(Arc::from), builder);
+    if limits.max_threads > 1 { pipe::read_beside(window, read).map_err(container::unreadable)? } else { read(window) }
 }

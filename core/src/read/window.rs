@@ -41,6 +41,16 @@ impl<'a> Window<'a> {
         Self { bytes, start: 0, base: 0, source: Some(source), limits, is_text: false, is_damaged: false }
     }
 
+    /// Where more of the text would come from, taken away; `None` when there is no more.
+    pub(super) fn take_source(&mut self) -> Option<Box<dyn Read + Send + 'a>> {
+        self.source.take()
+    }
+
+    /// Says where more of the text comes from.
+    pub(super) fn put_source(&mut self, source: Box<dyn Read + Send + 'a>) {
+        self.source = Some(source);
+    }
+
     /// What is there and not consumed.
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[self.start..]

@@ -22,6 +22,8 @@ class Options(NamedTuple):
 
     max_bytes: int | None = None
     cache: Path | None = None
+    max_threads: int = 1
+    """For one recording; a job's are read on a thread each."""
 
 
 _SORTS: dict[str, type[Tables]] = {"a Chakra trace": Chakra}
@@ -48,7 +50,7 @@ def load_any(files: Sequence[File], options: Options, reading: _native.Reading |
     def read() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:
             sources = [stack.enter_context(file.opened()) for file in files]
-            return _native.read(sources, max_bytes=options.max_bytes, reading=reading)
+            return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
 
     native = through_cache(options.cache, files, options.max_bytes, read)
     labels = [file.label for file in files]

@@ -17,7 +17,7 @@ from kinetoscope.head import Head, peek
 from kinetoscope.load import Options, load, load_any
 from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
 from kinetoscope.traceset import Member, TraceSet, trace_set
-from kinetoscope.workers import for_each
+from kinetoscope.workers import for_each, num_processors
 
 if TYPE_CHECKING:
     from kinetoscope.tables import Tables
@@ -60,7 +60,7 @@ def read(
     TraceError says what was expected, what was found, and where. OSError when a file cannot be opened, ImportError when
     a package for an address is missing. Defects that a trace can be read in spite of are in `Trace.health`.
     """
-    options = Options(max_bytes, cache_folder(cache))
+    options = Options(max_bytes, cache_folder(cache), num_processors())
     file = _file(source, storage_options)
     execution = None if et is None or et is False else _file(et, storage_options)
     if is_archive(file):
@@ -162,6 +162,7 @@ def _read_found(file: File, execution: File | None, options: Options) -> Trace |
 
 
 def _read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
+    options = options._replace(max_threads=1)
     found = unpacked(file, options.max_bytes)
     if execution is not None:
         more = unpacked(execution, options.max_bytes) if is_archive(execution) else _single(execution)

@@ -46,7 +46,10 @@ def for_each(
         threads.shutdown(cancel_futures=True)
 
 
+def num_processors() -> int:
+    """The processors that this process may use, where the system says which."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _num_threads(num_items: int) -> int:
-    # the processors that this process may use, where the system says which
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(usable, num_items, _MAX_THREADS))
+    return max(1, min(num_processors(), num_items, _MAX_THREADS))
