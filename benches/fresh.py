@@ -22,6 +22,7 @@ class Read(NamedTuple):
     """What once.py prints."""
 
     seconds: list[float]
+    processor_seconds: list[float]
     start_bytes: int
     peak_bytes: int
     num_events: int

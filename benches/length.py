@@ -13,7 +13,7 @@ NUM_PAIRS = 5
 
 
 def measure() -> list[Measured]:
-    """Each in fresh processes of one thread; of the short one the median of as many reads as a long one is long."""
+    """Each in fresh processes; of the short one the median of so many reads that they take half as long together."""
     short, source = plain(), long()
     times = max(1, round(source.path.stat().st_size / short.path.stat().st_size / 2))
     with on(processors()[-1:]):
@@ -24,6 +24,6 @@ def measure() -> list[Measured]:
 def _per_event(source: Input, times: int) -> Measure:
     def seconds() -> float:
         read = read_once("kinetoscope", source.path, times=times)
-        return statistics.median(read.seconds) / read.num_events
+        return statistics.median(read.processor_seconds) / read.num_events
 
     return seconds

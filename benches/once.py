@@ -23,15 +23,18 @@ def main(library: str, path: str, times: int) -> None:
     read, count, package = READERS[library]()
     start_bytes = peak_bytes()
     seconds: list[float] = []
+    processor_seconds: list[float] = []
     num_events = 0
     for _ in range(times):
-        start = time.perf_counter()
+        start, start_of_work = time.perf_counter(), time.process_time()
         answer = read(path)
         seconds.append(time.perf_counter() - start)
+        processor_seconds.append(time.process_time() - start_of_work)
         num_events = count(answer)
         del answer
-    result = {"seconds": seconds, "start_bytes": start_bytes, "peak_bytes": peak_bytes(), "num_events": num_events}
-    print(json.dumps({**result, "version": version(package)}))
+    memory = {"start_bytes": start_bytes, "peak_bytes": peak_bytes()}
+    about = {"num_events": num_events, "version": version(package)}
+    print(json.dumps({"seconds": seconds, "processor_seconds": processor_seconds, **memory, **about}))
 
 
 Reader = tuple[Callable[[str], Any], Callable[[Any], int], str]
