@@ -10,7 +10,6 @@ from typing import NamedTuple
 from inputs import ROOT, large
 
 _TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-_PARTS = ("inflate", "scan", "read_plain", "read_gzip", "link", "snapshot_write", "snapshot_load")
 
 
 class Share(NamedTuple):
@@ -25,6 +24,7 @@ class Parts(NamedTuple):
     """The seconds of each part, as criterion measured them: medians."""
 
     inflate: float
+    touch: float
     scan: float
     read_plain: float
     read_gzip: float
@@ -34,11 +34,10 @@ class Parts(NamedTuple):
 
     @property
     def shares(self) -> list[Share]:
-        """One after another, as they follow from the measurements."""
+        """One after another."""
         return [
-            Share("inflate", self.inflate, "alone, in pieces"),
-            Share("scan", self.scan, "alone, every key and value passed over, and those in `args`"),
-            Share("intern, build columns", self.read_plain - self.scan, "reading JSON less scanning"),
+            Share("inflate", self.inflate, "alone, piece by piece"),
+            Share("read", self.read_plain, "from JSON: recognise or scan events, intern, build columns"),
             Share("link", self.link, "alone"),
         ]
 
@@ -46,7 +45,7 @@ class Parts(NamedTuple):
 def parts() -> Parts | None:
     """Of the large trace; None where criterion has not measured it."""
     name = large().name.split()[0]
-    paths = [_TARGET / "criterion" / name / part / "new/estimates.json" for part in _PARTS]
+    paths = [_TARGET / "criterion" / name / part / "new/estimates.json" for part in Parts._fields]
     if not all(path.exists() for path in paths):
         return None
     return Parts(*(json.loads(path.read_text(encoding="utf-8"))["median"]["point_estimate"] / 1e9 for path in paths))

@@ -46,6 +46,7 @@ fn measure(criterion: &mut Criterion, name: &str, path: &Path) {
     let mut group = criterion.benchmark_group(name);
     group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("inflate", |bencher| bencher.iter(|| inflate(&packed)));
+    group.bench_function("touch", |bencher| bencher.iter(|| memchr::memchr_iter(b'\n', &text).count()));
     group.bench_function("scan", |bencher| bencher.iter(|| scan(&text).expect("JSON")));
     group.bench_function("read_plain", |bencher| bencher.iter_with_large_drop(|| read_trace(&text)));
     group.bench_function("read_gzip", |bencher| bencher.iter_with_large_drop(|| read_trace(&packed)));
