@@ -239,6 +239,9 @@ fn defects_are_counted_with_their_place() {
     assert_eq!(trace.warnings.count(WarningKind::UnmatchedEnd), 1);
 }
 
+/// A snapshot's bytes before its zlib stream: what it is, its version, the length of its columns.
+const HEAD: usize = 16;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -261,11 +264,21 @@ proptest! {
     }
 
     #[test]
+    fn a_snapshot_that_says_another_length_is_refused(length in any::<u64>(), cut in any::<prop::sample::Index>()) {
+        let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
+        let told: [u8; 8] = snapshot[HEAD - 8..HEAD].try_into().unwrap();
+        prop_assume!(u64::from_le_bytes(told) != length);
+        let mutant = [&snapshot[..HEAD - 8], &length.to_le_bytes(), &snapshot[HEAD..]].concat();
+        prop_assert!(read::snapshot::read_snapshot(&mutant, Limits::default()).is_err());
+        prop_assert!(read::snapshot::read_snapshot(&snapshot[..cut.index(snapshot.len())], Limits::default()).is_err());
+    }
+
+    #[test]
     fn mutated_snapshots_do_not_panic(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
-        let (head, body) = snapshot.split_at(8);
+        let (head, body) = snapshot.split_at(HEAD);
         let mut columns = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(body), &mut columns).unwrap();
         for (place, byte) in edits {

@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("a vector takes all");
     let packed = encoder.finish().expect("a vector takes all");
-    let snapshot = [MAGIC, &[VERSION], &packed].concat();
+    let snapshot = [MAGIC, &[VERSION], &(bytes.len() as u64).to_le_bytes(), &packed].concat();
     let Ok(trace) = read_snapshot(&snapshot, Limits { max_bytes: 1 << 22, ..Limits::default() }) else { return };
     let session = Session::new(LinkedTrace::new(trace));
     session.query(br#"{"type":"overview"}"#);

@@ -1,9 +1,8 @@
 //! Loads a snapshot (see [`write::snapshot`](crate::write::snapshot)); nothing in it is believed unchecked.
 
-use std::io::Read as _;
 use std::sync::Arc;
 
-use flate2::read::ZlibDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 use rustc_hash::FxHashMap;
 
 use super::Limits;
@@ -16,6 +15,7 @@ use crate::trace::args::{ArgsRef, Field, FieldValue, Template};
 use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
 use crate::trace::kind::{EventKind, category_kind};
+use crate::write::packed::{Numbers, Packed, signed};
 use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
 
 pub use crate::write::snapshot::MAGIC;
@@ -30,41 +30,58 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
     if *version != VERSION {
         return Err(fault(&format!("version {version}")));
     }
-    let mut columns = Vec::new();
-    let mut decoder = ZlibDecoder::new(body).take(limits.max_bytes.saturating_add(1));
-    decoder.read_to_end(&mut columns).map_err(|error| fault(&format!("damaged compression ({error})")))?;
-    if columns.len() as u64 > limits.max_bytes {
-        return Err(
-            ErrorKind::Limit { unit: "bytes of decompressed snapshot (max_bytes)", limit: limits.max_bytes }.into()
-        );
-    }
-    let columns: Columns = postcard::from_bytes(&columns).map_err(|error| fault(&format!("bad columns ({error})")))?;
+    let columns = decompressed(body, limits)?;
+    let columns: Columns<'_> =
+        postcard::from_bytes(&columns).map_err(|error| fault(&format!("bad columns ({error})")))?;
     Loader::new(columns)?.load()
+}
+
+/// Deflate makes nothing smaller than this.
+const MAX_RATIO: usize = 1032;
+
+/// The columns' bytes, in one piece of memory from the start: they are its largest.
+fn decompressed(body: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
+    let (length, body) = body.split_first_chunk().ok_or_else(|| fault("its end"))?;
+    let length = u64::from_le_bytes(*length);
+    if length > limits.max_bytes {
+        let unit = "bytes of decompressed snapshot (max_bytes)";
+        return Err(ErrorKind::Limit { unit, limit: limits.max_bytes }.into());
+    }
+    if length > body.len().saturating_mul(MAX_RATIO) as u64 {
+        return Err(fault("fewer bytes than it says"));
+    }
+    let mut columns = Vec::with_capacity(length as usize);
+    let status = Decompress::new(true).decompress_vec(body, &mut columns, FlushDecompress::Finish);
+    let status = status.map_err(|error| fault(&format!("damaged compression ({error})")))?;
+    if status != Status::StreamEnd || columns.len() as u64 != length {
+        return Err(fault("damaged compression (another length than it says)"));
+    }
+    Ok(columns)
 }
 
 fn fault(found: &str) -> Error {
     ErrorKind::Snapshot { expected: u32::from(VERSION), found: found.to_owned() }.into()
 }
 
-struct Loader {
-    columns: Columns,
+struct Loader<'a> {
+    columns: Columns<'a>,
     trace: Trace,
-    streams: Vec<Stream>,
+    streams: Vec<Stream<'a>>,
     /// Of each template, the stream of each number in it; none where the key has none.
     slots: Vec<Vec<Option<u32>>>,
     /// The numbers of one row, here so that their room is asked for once.
     numbers: Vec<i64>,
-    kinds: FxHashMap<StrId, EventKind>,
+    kinds: Vec<Option<EventKind>>,
 }
 
 /// The numbers of a key that are still to be taken, as differences, and the last one.
-struct Stream {
-    differences: std::vec::IntoIter<i64>,
+struct Stream<'a> {
+    differences: Numbers<'a>,
     last: i64,
 }
 
-impl Loader {
-    fn new(mut columns: Columns) -> Result<Self, Error> {
+impl<'a> Loader<'a> {
+    fn new(mut columns: Columns<'a>) -> Result<Self, Error> {
         let mut strings = Strings::default();
         for (at, text) in std::mem::take(&mut columns.strings).iter().enumerate() {
             if strings.intern(text).index() != at {
@@ -73,14 +90,7 @@ impl Loader {
         }
         let trace =
             Trace { strings, has_coarse_times: columns.has_coarse_times, base_ns: columns.base_ns, ..Trace::default() };
-        Ok(Self {
-            columns,
-            trace,
-            streams: Vec::new(),
-            slots: Vec::new(),
-            numbers: Vec::new(),
-            kinds: FxHashMap::default(),
-        })
+        Ok(Self { columns, trace, streams: Vec::new(), slots: Vec::new(), numbers: Vec::new(), kinds: Vec::new() })
     }
 
     fn load(mut self) -> Result<Trace, Error> {
@@ -111,7 +121,8 @@ impl Loader {
         let mut by_key: FxHashMap<StrId, u32> = FxHashMap::default();
         for (at, (key, differences)) in std::mem::take(&mut self.columns.values).into_iter().enumerate() {
             by_key.insert(key, at as u32);
-            self.streams.push(Stream { differences: differences.into_iter(), last: 0 });
+            let differences = differences.into_numbers().ok_or_else(|| fault("numbers elsewhere"))?;
+            self.streams.push(Stream { differences, last: 0 });
         }
         for fields in std::mem::take(&mut self.columns.templates) {
             let is_slot = |field: &&Field| matches!(field.value, FieldValue::Slot(_));
@@ -133,7 +144,7 @@ impl Loader {
         for slot in slots {
             let at = slot.ok_or_else(|| fault("a key without numbers"))?;
             let stream = &mut self.streams[at as usize];
-            let difference = stream.differences.next().ok_or_else(|| fault("too few numbers"))?;
+            let difference = stream.differences.take_signed().ok_or_else(|| fault("too few numbers"))?;
             stream.last = stream.last.wrapping_add(difference);
             self.numbers.push(stream.last);
         }
@@ -142,9 +153,9 @@ impl Loader {
 
     fn load_events(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.events.points);
-        let durs = std::mem::take(&mut self.columns.events.durs);
+        let durs = signed_numbers(&self.columns.events.durs)?;
+        let points = self.points(&points, Ascent::Strict)?;
         same_lengths(points.names.len(), &[durs.len()])?;
-        let points = self.points(points, Ascent::Strict)?;
         let kinds = points.categories.iter().map(|category| self.kind(*category)).collect();
         self.trace.events = EventTable {
             position: points.positions,
@@ -162,12 +173,15 @@ impl Loader {
 
     fn kind(&mut self, category: StrId) -> EventKind {
         let strings = &self.trace.strings;
-        *self.kinds.entry(category).or_insert_with(|| category_kind(strings.text(category)).0)
+        if self.kinds.len() <= category.index() {
+            self.kinds.resize(category.index() + 1, None);
+        }
+        *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)).0)
     }
 
     fn load_instants(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.instants);
-        let points = self.points(points, Ascent::Strict)?;
+        let points = self.points(&points, Ascent::Strict)?;
         let instant = |Point { position, name, category, track, time, args }| Instant {
             position,
             name,
@@ -183,8 +197,8 @@ impl Loader {
     fn load_counters(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.counters);
         let series = std::mem::take(&mut self.columns.counter_series);
+        let points = self.points(&points, Ascent::Level)?;
         same_lengths(points.names.len(), &[series.len()])?;
-        let points = self.points(points, Ascent::Level)?;
         for (row, (series, value)) in points.rows().zip(series) {
             let Point { position, name, track, time, args, .. } = row;
             let series = self.check(series)?;
@@ -195,6 +209,7 @@ impl Loader {
 
     fn load_metadata(&mut self) -> Result<(), Error> {
         let MetadataColumns { positions, names, places, times, templates } = std::mem::take(&mut self.columns.metadata);
+        let (positions, names, templates) = (handles(&positions)?, handles(&names)?, handles(&templates)?);
         let lengths = [positions.len(), places.len(), times.len(), templates.len()];
         same_lengths(names.len(), &lengths)?;
         for (row, position) in added_up(positions, Ascent::Strict)?.into_iter().enumerate() {
@@ -202,7 +217,7 @@ impl Loader {
             let template = TemplateId(templates[row]);
             let metadata = Metadata {
                 position,
-                name: self.check(names[row])?,
+                name: self.check(StrId(names[row]))?,
                 process: self.check(process)?,
                 thread: self.check(thread)?,
                 time: times[row].map(Ts),
@@ -215,11 +230,11 @@ impl Loader {
 
     fn load_flows(&mut self) -> Result<(), Error> {
         let points = std::mem::take(&mut self.columns.flows);
-        let (phases, ids) = (std::mem::take(&mut self.columns.flow_phases), std::mem::take(&mut self.columns.flow_ids));
+        let (phases, ids) = (std::mem::take(&mut self.columns.flow_phases), signed_numbers(&self.columns.flow_ids)?);
         let names: FxHashMap<u32, StrId> = std::mem::take(&mut self.columns.flow_names).into_iter().collect();
+        let points = self.points(&points, Ascent::Strict)?;
         same_lengths(points.names.len(), &[phases.len(), ids.len()])?;
         let mut last = 0_i64;
-        let points = self.points(points, Ascent::Strict)?;
         for (at, ((row, phase), id)) in points.rows().zip(phases).zip(ids).enumerate() {
             last = last.wrapping_add(id);
             let id = names.get(&(at as u32)).map_or(FlowId::Number(last as u64), |name| FlowId::Text(*name));
@@ -238,8 +253,11 @@ impl Loader {
     }
 
     /// Columns with their differences added up and their handles checked.
-    fn points(&mut self, columns: PointColumns, ascent: Ascent) -> Result<Points, Error> {
-        let PointColumns { positions, names, categories, tracks, times, templates } = columns;
+    fn points(&mut self, columns: &PointColumns<'_>, ascent: Ascent) -> Result<Points, Error> {
+        let positions = handles(&columns.positions)?;
+        let (names, categories) = (column(&columns.names, StrId)?, column(&columns.categories, StrId)?);
+        let (tracks, templates) = (column(&columns.tracks, TrackId)?, column(&columns.templates, TemplateId)?);
+        let times = signed_numbers(&columns.times)?;
         let lengths = [positions.len(), categories.len(), tracks.len(), times.len(), templates.len()];
         same_lengths(names.len(), &lengths)?;
         for name in names.iter().chain(&categories) {
@@ -255,10 +273,23 @@ impl Loader {
             Ts(*time)
         };
         let times = times.into_iter().zip(&tracks).map(add).collect();
-        let templates: Vec<_> = templates.into_iter().map(TemplateId).collect();
         let values = templates.iter().map(|template| self.numbers(*template)).collect::<Result<_, _>>()?;
         Ok(Points { positions: added_up(positions, ascent)?, names, categories, tracks, times, templates, values })
     }
+}
+
+/// A column of handles.
+fn column<T>(packed: &Packed<'_>, handle: impl Fn(u32) -> T) -> Result<Vec<T>, Error> {
+    let handle = |number| u32::try_from(number).ok().map(&handle);
+    packed.unpacked(handle).ok_or_else(|| fault("a number that is cut or too large"))
+}
+
+fn handles(packed: &Packed<'_>) -> Result<Vec<u32>, Error> {
+    column(packed, |handle| handle)
+}
+
+fn signed_numbers(packed: &Packed<'_>) -> Result<Vec<i64>, Error> {
+    packed.unpacked(|number| Some(signed(number))).ok_or_else(|| fault("a number that is cut"))
 }
 
 /// Positions from the differences between them.

@@ -1,7 +1,7 @@
 //! The snapshot: a trace's columns, small enough to travel inside a page.
 //!
-//! `MAGIC`, a version byte, then a zlib stream (which brings a checksum) of [`Columns`] in postcard's encoding. Only what was recorded is in
-//! it; links are found again after loading. Times are differences to the event before on the same track, numbers of
+//! `MAGIC`, a version byte, the length of what follows once decompressed (u64 LE), then a zlib stream (which brings a
+//! checksum) of [`Columns`] in postcard's encoding. Only what was recorded is in it; links are found again after loading. Times are differences to the event before on the same track, numbers of
 //! arguments differences to the number before with the same key: most become small, and deflate does the rest.
 
 use std::io::Write as _;
@@ -11,6 +11,7 @@ use flate2::write::ZlibEncoder;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::packed::Packed;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::trace::Trace;
@@ -23,12 +24,12 @@ use crate::warning::{Warning, WarningKind};
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// What a snapshot holds, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
-pub struct Columns {
+pub struct Columns<'a> {
     pub strings: Vec<String>,
     pub header: Vec<(StrId, StrId)>,
     pub execution_header: Vec<(StrId, StrId)>,
@@ -37,50 +38,68 @@ pub struct Columns {
     pub tracks: Vec<Track>,
     pub processes: Vec<Process>,
     pub templates: Vec<Vec<Field>>,
-    pub events: EventColumns,
-    pub instants: PointColumns,
-    pub flows: PointColumns,
+    #[serde(borrow)]
+    pub events: EventColumns<'a>,
+    #[serde(borrow)]
+    pub instants: PointColumns<'a>,
+    #[serde(borrow)]
+    pub flows: PointColumns<'a>,
     pub flow_phases: Vec<FlowPhase>,
-    pub flow_ids: Vec<i64>,
+    #[serde(borrow)]
+    pub flow_ids: Packed<'a>,
     pub flow_names: Vec<(u32, StrId)>,
-    pub counters: PointColumns,
+    #[serde(borrow)]
+    pub counters: PointColumns<'a>,
     pub counter_series: Vec<(StrId, f64)>,
-    pub metadata: MetadataColumns,
+    #[serde(borrow)]
+    pub metadata: MetadataColumns<'a>,
     pub nodes: Vec<Node>,
     /// Numbers of arguments by key, as differences: events, instants, flows, counters, metadata.
-    pub values: Vec<(StrId, Vec<i64>)>,
+    #[serde(borrow)]
+    pub values: Vec<(StrId, Packed<'a>)>,
     pub warnings: Vec<SavedWarning>,
 }
 
 /// Columns of events.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
-pub struct EventColumns {
-    pub points: PointColumns,
-    pub durs: Vec<i64>,
+pub struct EventColumns<'a> {
+    #[serde(borrow)]
+    pub points: PointColumns<'a>,
+    #[serde(borrow)]
+    pub durs: Packed<'a>,
 }
 
 /// Columns of what has a place and a time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
-pub struct PointColumns {
-    pub positions: Vec<u32>,
-    pub names: Vec<StrId>,
-    pub categories: Vec<StrId>,
-    pub tracks: Vec<TrackId>,
-    pub times: Vec<i64>,
-    pub templates: Vec<u32>,
+pub struct PointColumns<'a> {
+    #[serde(borrow)]
+    pub positions: Packed<'a>,
+    #[serde(borrow)]
+    pub names: Packed<'a>,
+    #[serde(borrow)]
+    pub categories: Packed<'a>,
+    #[serde(borrow)]
+    pub tracks: Packed<'a>,
+    #[serde(borrow)]
+    pub times: Packed<'a>,
+    #[serde(borrow)]
+    pub templates: Packed<'a>,
 }
 
 /// Columns of what a file says about its tracks.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
-pub struct MetadataColumns {
-    pub positions: Vec<u32>,
-    pub names: Vec<StrId>,
+pub struct MetadataColumns<'a> {
+    #[serde(borrow)]
+    pub positions: Packed<'a>,
+    #[serde(borrow)]
+    pub names: Packed<'a>,
     pub places: Vec<(StrId, StrId)>,
     pub times: Vec<Option<i64>>,
-    pub templates: Vec<u32>,
+    #[serde(borrow)]
+    pub templates: Packed<'a>,
 }
 
 /// A kind of defect with its first place.
@@ -108,21 +127,21 @@ pub struct SavedWarning {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
-    let encode = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let encode = || -> Result<(u64, Vec<u8>), Box<dyn std::error::Error>> {
         let columns = postcard::to_stdvec(&columns(trace))?;
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&columns)?;
-        Ok(encoder.finish()?)
+        Ok((columns.len() as u64, encoder.finish()?))
     };
-    let body = encode().map_err(|error| ErrorKind::Malformed {
+    let (length, body) = encode().map_err(|error| ErrorKind::Malformed {
         expected: "a trace that can be encoded",
         found: error.to_string(),
         position: Position::default(),
     })?;
-    Ok([MAGIC, &[VERSION], &body].concat())
+    Ok([MAGIC, &[VERSION], &length.to_le_bytes(), &body].concat())
 }
 
-fn columns(trace: &Trace) -> Columns {
+fn columns(trace: &Trace) -> Columns<'static> {
     let strings = &trace.strings;
     Columns {
         strings: strings.iter().map(str::to_owned).collect(),
@@ -159,7 +178,7 @@ struct Point {
     args: ArgsRef,
 }
 
-fn event_columns(trace: &Trace) -> EventColumns {
+fn event_columns(trace: &Trace) -> EventColumns<'static> {
     let events = &trace.events;
     let point = |row: usize| Point {
         position: events.position[row],
@@ -169,7 +188,7 @@ fn event_columns(trace: &Trace) -> EventColumns {
         time: events.start[row].0,
         args: events.args(row),
     };
-    let durs = events.dur.iter().map(|dur| dur.0).collect();
+    let durs = Packed::signed(events.dur.iter().map(|dur| dur.0));
     EventColumns { points: point_columns((0..events.len()).map(point)), durs }
 }
 
@@ -188,35 +207,35 @@ fn point_of_counter(row: &Counter) -> Point {
     Point { position, name, category: StrId::EMPTY, track, time: time.0, args }
 }
 
-fn metadata_columns(rows: &[Metadata]) -> MetadataColumns {
+fn metadata_columns(rows: &[Metadata]) -> MetadataColumns<'static> {
     MetadataColumns {
         positions: differences(rows.iter().map(|row| row.position)),
-        names: rows.iter().map(|row| row.name).collect(),
+        names: Packed::of(rows.iter().map(|row| u64::from(row.name.0))),
         places: rows.iter().map(|row| (row.process, row.thread)).collect(),
         times: rows.iter().map(|row| row.time.map(|time| time.0)).collect(),
-        templates: rows.iter().map(|row| row.args.template.0).collect(),
+        templates: Packed::of(rows.iter().map(|row| u64::from(row.args.template.0))),
     }
 }
 
-fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns {
+fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns<'static> {
     PointColumns {
         positions: differences(rows.clone().map(|row| row.position)),
-        names: rows.clone().map(|row| row.name).collect(),
-        categories: rows.clone().map(|row| row.category).collect(),
-        tracks: rows.clone().map(|row| row.track).collect(),
+        names: Packed::of(rows.clone().map(|row| u64::from(row.name.0))),
+        categories: Packed::of(rows.clone().map(|row| u64::from(row.category.0))),
+        tracks: Packed::of(rows.clone().map(|row| u64::from(row.track.0))),
         times: times_by_track(rows.clone().map(|row| (row.track, row.time))),
-        templates: rows.map(|row| row.args.template.0).collect(),
+        templates: Packed::of(rows.map(|row| u64::from(row.args.template.0))),
     }
 }
 
-fn flow_ids(trace: &Trace) -> Vec<i64> {
+fn flow_ids(trace: &Trace) -> Packed<'static> {
     let mut last = 0_i64;
     let difference = |id: i64| id.wrapping_sub(std::mem::replace(&mut last, id));
     let number = |id| match id {
         FlowId::Number(number) => number as i64,
         FlowId::Text(_) => 0,
     };
-    trace.flows.iter().map(|flow| number(flow.id)).map(difference).collect()
+    Packed::signed(trace.flows.iter().map(|flow| number(flow.id)).map(difference))
 }
 
 fn flow_names(trace: &Trace) -> Vec<(u32, StrId)> {
@@ -238,25 +257,26 @@ fn warnings(trace: &Trace) -> Vec<SavedWarning> {
     trace.warnings.iter().map(saved).collect()
 }
 
-fn differences(positions: impl Iterator<Item = u32>) -> Vec<u32> {
+fn differences(positions: impl Iterator<Item = u32>) -> Packed<'static> {
     let mut last = 0;
-    positions.map(|position| position.wrapping_sub(std::mem::replace(&mut last, position))).collect()
+    let difference = |position: u32| position.wrapping_sub(std::mem::replace(&mut last, position));
+    Packed::of(positions.map(difference).map(u64::from))
 }
 
-fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Vec<i64> {
+fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Packed<'static> {
     let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
-    rows.map(|(track, time)| time.wrapping_sub(last.insert(track, time).unwrap_or(0))).collect()
+    Packed::signed(rows.map(|(track, time)| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
 }
 
 /// Numbers of arguments, a stream a key, each as the difference to the one before.
-fn value_streams(trace: &Trace) -> Vec<(StrId, Vec<i64>)> {
+fn value_streams(trace: &Trace) -> Vec<(StrId, Packed<'static>)> {
     let mut streams = ValueStreams::default();
     (0..trace.events.len()).for_each(|row| streams.push(trace, trace.events.args(row)));
     trace.instants.iter().for_each(|row| streams.push(trace, row.args));
     trace.flows.iter().for_each(|row| streams.push(trace, row.args));
     trace.counters.iter().for_each(|row| streams.push(trace, row.args));
     trace.metadata.iter().for_each(|row| streams.push(trace, row.args));
-    streams.streams
+    streams.streams.into_iter().map(|(key, numbers)| (key, Packed::signed(numbers.into_iter()))).collect()
 }
 
 #[derive(Debug, Default)]
