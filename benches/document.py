@@ -70,7 +70,7 @@ def _seconds(rows: Sequence[Row]) -> str:
 
 
 def _shares(parts: Parts | None) -> str:
-    title = f"## Where the time goes\n\nFrom gzip to links, {large().name}, medians of `cargo bench`.\n"
+    title = f"## Where the time goes\n\nFrom gzip to links, {large().name}, the quickest samples of `cargo bench`.\n"
     if parts is None:
         return f"{title}\nNot measured: `cargo bench` comes first.\n"
     whole = sum(share.seconds for share in parts.shares)

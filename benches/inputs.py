@@ -17,6 +17,7 @@ CACHE = ROOT / ".cache/bench"
 SHARED = Path(os.environ.get("KINETOSCOPE_SHARED") or ROOT.parent / "shared") / "data"
 LARGE = SHARED / "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
 ARCHIVE = SHARED / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
+SHORT_BYTES = 56_000_000
 LONG_BYTES = 1_000_000_000
 NUM_RANKS = 8
 
@@ -30,7 +31,7 @@ class Input(NamedTuple):
 
 def prepare() -> None:
     """Makes what is made here and is not there yet: best in a process apart, for it takes memory."""
-    for make in (long_gzip, folder):
+    for make in (short, long_gzip, folder):
         make()
 
 
@@ -54,12 +55,23 @@ def plain() -> Input:
     return Input(source.name, _made(path, lambda part: part.write_bytes(gzip.decompress(source.path.read_bytes()))))
 
 
+def short() -> Input:
+    """As much JSON as the large trace has."""
+    return _repeated(SHORT_BYTES)
+
+
 def long() -> Input:
-    """About a gigabyte of JSON, made of the large trace."""
-    short = plain()
-    count = round(LONG_BYTES / short.path.stat().st_size)
-    path = CACHE / f"{_stem(short)}-{count}.json"
-    return Input(f"{short.name} × {count}", _made(path, lambda part: repeat(short.path, count, part)))
+    """About a gigabyte of JSON."""
+    return _repeated(LONG_BYTES)
+
+
+def _repeated(num_bytes: int) -> Input:
+    once = plain()
+    count = round(num_bytes / once.path.stat().st_size)
+    if count == 1:
+        return once
+    path = CACHE / f"{_stem(once)}-{count}.json"
+    return Input(f"{once.name} × {count}", _made(path, lambda part: repeat(once.path, count, part)))
 
 
 def long_gzip() -> Input:

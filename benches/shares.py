@@ -21,7 +21,7 @@ class Share(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The seconds of each part, as criterion measured them: medians."""
+    """The seconds of each part: the quickest of criterion's samples, to which other work on the machine adds least."""
 
     inflate: float
     touch: float
@@ -45,7 +45,10 @@ class Parts(NamedTuple):
 def parts() -> Parts | None:
     """Of the large trace; None where criterion has not measured it."""
     name = large().name.split()[0]
-    paths = [_TARGET / "criterion" / name / part / "new/estimates.json" for part in Parts._fields]
-    if not all(path.exists() for path in paths):
-        return None
-    return Parts(*(json.loads(path.read_text(encoding="utf-8"))["median"]["point_estimate"] / 1e9 for path in paths))
+    paths = [_TARGET / "criterion" / name / part / "new/sample.json" for part in Parts._fields]
+    return Parts(*map(_quickest, paths)) if all(path.exists() for path in paths) else None
+
+
+def _quickest(path: Path) -> float:
+    sample = json.loads(path.read_text(encoding="utf-8"))
+    return min(time / count for time, count in zip(sample["times"], sample["iters"], strict=True)) / 1e9

@@ -19,7 +19,7 @@ const LARGE: &str = "data/AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-larg
 fn main() {
     let mut criterion = Criterion::default()
         .without_plots()
-        .sample_size(15)
+        .sample_size(30)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
