@@ -36,7 +36,7 @@ pub use link::{LinkedTrace, Links};
 pub use read::{Container, Input, Limits, Recording, read, read_file, sniff};
 pub use trace::Trace;
 pub use trace::kind::{EventKind, category_kind};
-pub use warning::{Warning, WarningKind, Warnings};
+pub use warning::{Severity, Warning, WarningKind, Warnings};
 pub use write::snapshot::write_snapshot;
 
 /// The version of this crate, and of everything built on it.

@@ -56,6 +56,31 @@ pub enum WarningKind {
     MissingLaunch,
     /// An Execution Trace that was not finished.
     UnfinishedExecutionTrace,
+    /// An event whose duration is 0.
+    ZeroDuration,
+    /// An event that starts inside another one of its track and ends after it.
+    PartialOverlap,
+    /// A launch that no device event belongs to.
+    LaunchWithoutDeviceEvent,
+}
+
+/// How much it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// Something is lost, repaired or guessed.
+    Defect,
+    /// Something to know; nothing is wrong with the file.
+    Note,
+}
+
+impl Severity {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Defect => "defect",
+            Self::Note => "note",
+        }
+    }
 }
 
 impl WarningKind {
@@ -67,6 +92,14 @@ impl WarningKind {
     /// What was found and what was done about it.
     pub fn message(self) -> &'static str {
         self.text().1
+    }
+
+    /// How much it matters.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::ZeroDuration | Self::PartialOverlap | Self::LaunchWithoutDeviceEvent => Severity::Note,
+            _ => Severity::Defect,
+        }
     }
 
     fn text(self) -> (&'static str, &'static str) {
@@ -114,6 +147,17 @@ impl WarningKind {
             Self::UnfinishedExecutionTrace => {
                 ("unfinished_execution_trace", "the Execution Trace was not finished: complete nodes were read")
             }
+            Self::ZeroDuration => {
+                ("zero_duration", "an event's duration is 0, perhaps cut to whole microseconds: kept")
+            }
+            Self::PartialOverlap => (
+                "partial_overlap",
+                "an event starts inside another of its track and outlasts it: kept, in a lane of its own",
+            ),
+            Self::LaunchWithoutDeviceEvent => (
+                "launch_without_device_event",
+                "a launch has no device event, having enqueued none, or none in this file: kept without one",
+            ),
         }
     }
 }

@@ -4,7 +4,7 @@ use kinetoscope::json::{Scanner, canonical};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::time::ns_from_micros;
 use kinetoscope::view::Session;
-use kinetoscope::{Limits, LinkedTrace, write_snapshot};
+use kinetoscope::{Limits, LinkedTrace, WarningKind, write_snapshot};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -100,6 +100,19 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_partial_overlap_is_counted(events in events()) {
+        let linked = linked(&events);
+        let rows = &linked.trace.events;
+        let all = 0..rows.len();
+        let outlasts = |a: usize, b: usize| {
+            rows.track[a] == rows.track[b] && rows.start[b] < rows.start[a]
+                && rows.start[a] < rows.end(b) && rows.end(b) < rows.end(a)
+        };
+        let count = all.clone().filter(|a| all.clone().any(|b| outlasts(*a, b))).count() as u64;
+        prop_assert_eq!(linked.links.warnings.count(WarningKind::PartialOverlap), count);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::link::LinkedTrace;
-use crate::warning::Warning;
+use crate::warning::{Severity, Warning};
 
 /// A kind of defect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,5 +26,5 @@ pub fn health(linked: &LinkedTrace) -> Vec<HealthRow> {
         count: warning.count,
         first: warning.first.to_string(),
     };
-    linked.warnings().map(row).collect()
+    linked.warnings().filter(|warning| warning.kind.severity() == Severity::Defect).map(row).collect()
 }

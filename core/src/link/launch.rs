@@ -1,7 +1,7 @@
 //! Device events and the host events that enqueued them.
 
+use super::count_events;
 use super::nesting::Nesting;
-use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -50,7 +50,7 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     launches.dedup_by_key(|(id, _)| *id);
     let mut launch = OptionalColumn::empty(events.len());
     let mut launched = Vec::new();
-    let (mut num_missing, mut first_missing) = (0, None);
+    let mut missing = Vec::new();
     for row in 0..events.len() {
         if !trace.is_on_device(row) || !(events.kind[row].is_device_work() || events.kind[row] == EventKind::Sync) {
             continue;
@@ -62,16 +62,17 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
                 launched.push((host, row as u32));
             }
             None if events.kind[row].is_device_work() => {
-                num_missing += 1;
-                first_missing.get_or_insert(events.position[row]);
+                missing.push(row);
             }
             None => {}
         }
     }
     launched.sort_unstable();
-    let event = first_missing.map(u64::from);
-    warnings.push_many(WarningKind::MissingLaunch, num_missing, || Position { event, ..Position::default() });
-    (launch, Launched(launched))
+    count_events(trace, WarningKind::MissingLaunch, missing.into_iter(), warnings);
+    let launched = Launched(launched);
+    let idle = (0..events.len()).filter(is_launch).filter(|row| launched.of(*row).len() == 0);
+    count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
+    (launch, launched)
 }
 
 /// The innermost operator or annotation around each event, or around its launch.

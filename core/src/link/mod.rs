@@ -13,12 +13,13 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{Warning, WarningKind, Warnings};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};
 pub use flow::ForwardBackward;
@@ -106,7 +107,8 @@ impl LinkedTrace {
 
 fn link(trace: &Trace) -> Links {
     let mut warnings = Warnings::default();
-    let nesting = nesting::nest(trace);
+    let nesting = nesting::nest(trace, &mut warnings);
+    count_zero_durations(trace, &mut warnings);
     let (launch, launched) = launch::link_launches(trace, &mut warnings);
     let operator = launch::own(trace, &nesting, &launch);
     let device_time = device_time::attribute(trace, &nesting, &operator);
@@ -125,4 +127,20 @@ fn link(trace: &Trace) -> Links {
         iteration,
         warnings,
     }
+}
+
+fn count_zero_durations(trace: &Trace, warnings: &mut Warnings) {
+    let rows = (0..trace.events.len()).filter(|row| trace.events.dur[*row].0 == 0);
+    count_events(trace, WarningKind::ZeroDuration, rows, warnings);
+}
+
+/// Counts events, given by row, as of one kind.
+fn count_events(trace: &Trace, kind: WarningKind, rows: impl Iterator<Item = usize>, warnings: &mut Warnings) {
+    let (mut count, mut first) = (0, None);
+    for row in rows {
+        count += 1;
+        first.get_or_insert(row);
+    }
+    let event = first.map(|row| u64::from(trace.events.position[row]));
+    warnings.push_many(kind, count, || Position { event, ..Position::default() });
 }

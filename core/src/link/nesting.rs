@@ -1,15 +1,18 @@
 //! Which event is inside which, and which lane of its track it is drawn in.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
+use super::count_events;
 use super::lane::Lanes;
 use crate::id::{OptionalColumn, TrackId};
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
+use crate::warning::{WarningKind, Warnings};
 
 /// Parents, depths and lanes; a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +45,7 @@ impl Nesting {
 const COARSE_SLACK: Dur = Dur(1_000);
 
 /// Nests the events of each track.
-pub(super) fn nest(trace: &Trace) -> Nesting {
+pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
     let events = &trace.events;
     let num_events = events.len();
     let (order, track_starts) = order(trace);
@@ -54,13 +57,16 @@ pub(super) fn nest(trace: &Trace) -> Nesting {
         track_starts,
         order,
     };
+    let mut overlapping = Vec::new();
     for track in 0..trace.tracks.len() {
         let range = nesting.track_starts[track] as usize..nesting.track_starts[track + 1] as usize;
         // Device times are whole microseconds of one clock: what overlaps on a stream really overlaps.
         let is_coarse = trace.has_coarse_times && trace.tracks[track].stream.is_none();
         let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
-        nest_track(trace, &mut nesting, range, slack);
+        nest_track(trace, &mut nesting, range, slack, &mut overlapping);
     }
+    overlapping.sort_unstable();
+    count_events(trace, WarningKind::PartialOverlap, overlapping.into_iter(), warnings);
     nesting
 }
 
@@ -89,11 +95,14 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
     (keys.into_iter().map(|(_, _, row)| row).collect(), starts)
 }
 
-fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur) {
+/// Adds to `overlapping` the rows of events that start inside another and outlast it.
+fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur, overlapping: &mut Vec<usize>) {
     let events = &trace.events;
     let mut open: Vec<usize> = Vec::new();
     // Events that a longer one with the same parent starts inside of and outlasts.
     let mut outlasted: FxHashSet<usize> = FxHashSet::default();
+    // Ends of those that are no longer open, having been outlasted, but not over either.
+    let mut ends: BTreeSet<Ts> = BTreeSet::new();
     for at in range.clone() {
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
@@ -110,6 +119,13 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
             cut_short.extend((top_end > start).then_some(top));
             open.pop();
         }
+        while ends.first().is_some_and(|first| *first <= start) {
+            ends.pop_first();
+        }
+        if !cut_short.is_empty() || ends.first().is_some_and(|first| first.after(slack) < end) {
+            overlapping.push(row);
+        }
+        ends.extend(cut_short.iter().map(|other| events.end(*other)));
         if let Some(&parent) = open.last() {
             nesting.parent.set(row, parent as u32);
             nesting.depth[row] = nesting.depth[parent] + 1;
@@ -143,7 +159,7 @@ mod tests {
         };
         let json = format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(","));
         let trace = read([Input::new(json.as_bytes())], Limits::default()).unwrap();
-        let nesting = nest(&trace);
+        let nesting = nest(&trace, &mut Warnings::default());
         ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lane)
     }
 

@@ -26,6 +26,9 @@ impl<S: HasHealth> Columns<S> {
     const ALL: &'static [Column<S>] = &[
         text("kind", |source, row, out| source.warning(row).is_some_and(|warning| put(out, warning.kind.name()))),
         int("count", |source, row| source.warning(row).map(|warning| warning.count as i64)),
+        text("severity", |source, row, out| {
+            source.warning(row).is_some_and(|warning| put(out, warning.kind.severity().name()))
+        }),
         text("message", |source, row, out| source.warning(row).is_some_and(|warning| put(out, warning.kind.message()))),
         text("first", |source, row, out| {
             source.warning(row).is_some_and(|warning| put(out, &warning.first.to_string()))

@@ -21,7 +21,7 @@ class Finding(NamedTuple):
     """One thing that is there, is missing, or is wrong."""
 
     mark: str
-    """`ok`, `missing` or `defect`."""
+    """`ok`, `missing`, `note` or `defect`."""
     what: str
     advice: str = ""
 
@@ -84,10 +84,10 @@ def _links(trace: Trace) -> Iterator[Finding]:
 
 
 def _defects(trace: Trace) -> Iterator[Finding]:
-    defects = trace.health.select("count", "message", "first").rows()
-    for count, message, first in defects:
-        yield Finding("defect", f"{text.count(count)} × {message} (first: {first})")
-    if not defects:
+    rows = trace.health.select("severity", "count", "message", "first").rows()
+    for severity, count, message, first in rows:
+        yield Finding(severity, f"{text.count(count)} × {message} (first: {first})")
+    if all(severity != "defect" for severity, *_ in rows):
         yield Finding("ok", "no defects")
 
 

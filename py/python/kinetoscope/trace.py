@@ -89,7 +89,10 @@ class Trace:
 
     @cached_property
     def health(self) -> Table:
-        """Every kind of defect that was survived, with its count, the first place, and what was done. Best empty."""
+        """Every kind of defect that was survived, with its count, the first place, and what was done. Best without any.
+
+        The rows of severity `note` are no defects: events of no duration, partial overlaps, launches of nothing.
+        """
         return self.table("health")
 
     # --- what it is -----------------------------------------------------------------------------------------------
