@@ -105,8 +105,13 @@ esac
 
 [[ $# -gt 0 ]] || exit 0
 root=$(pwd)
-# The places of panics name source files: not those of the machine that compiled them.
-CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"$'\x1f'"--remap-path-prefix=$root=/kinetoscope"
+flags=(
+    -Ctarget-feature=+simd128 # in every browser since 2023
+    # The places of panics name source files: not those of the machine that compiled them.
+    "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+    "--remap-path-prefix=$root=/kinetoscope"
+)
+CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
 export CARGO_ENCODED_RUSTFLAGS
 export CARGO_TARGET_DIR=target/wasm # a folder of its own, so that it never waits for the host build's lock
 exec cargo "$@" --target "$target" "${cargo_options[@]}"
