@@ -44,6 +44,14 @@ handle! {
     /// A template in the arguments' table.
     TemplateId
 }
+handle! {
+    /// A call stack among the stacks of a memory snapshot.
+    StackId
+}
+handle! {
+    /// A frame of such stacks.
+    FrameId
+}
 
 /// A column of optional handles, four bytes each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

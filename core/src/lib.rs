@@ -22,6 +22,7 @@ pub mod error;
 pub mod id;
 pub mod json;
 pub mod link;
+pub mod memory;
 pub mod read;
 pub mod strings;
 pub mod table;
@@ -33,6 +34,7 @@ pub mod write;
 
 pub use error::{Error, ErrorKind, Position};
 pub use link::{LinkedTrace, Links};
+pub use memory::{MemorySnapshot, MemoryTimeline};
 pub use read::{Container, Input, Limits, Recording, read, read_file, sniff};
 pub use trace::Trace;
 pub use trace::kind::{EventKind, category_kind};

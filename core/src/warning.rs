@@ -62,6 +62,14 @@ pub enum WarningKind {
     PartialOverlap,
     /// A launch that no device event belongs to.
     LaunchWithoutDeviceEvent,
+    /// An entry of a memory snapshot or a memory timeline that has another form than it must have.
+    NotAnEntry,
+    /// A value of another type than its key has.
+    UnexpectedType,
+    /// A row that stands at two places of a memory snapshot.
+    SharedRow,
+    /// A value that is nested too deeply, or referred to too often, to be written out.
+    OversizedValue,
 }
 
 /// How much it matters.
@@ -157,6 +165,15 @@ impl WarningKind {
             Self::LaunchWithoutDeviceEvent => (
                 "launch_without_device_event",
                 "a launch has no device event, having enqueued none, or none in this file: kept without one",
+            ),
+            Self::NotAnEntry => ("not_an_entry", "an entry has another form than it must have: skipped"),
+            Self::UnexpectedType => {
+                ("unexpected_type", "a value is of another type than its key has: treated as absent")
+            }
+            Self::SharedRow => ("shared_row", "a row or a list of rows stands at two places: read at the first"),
+            Self::OversizedValue => (
+                "oversized_value",
+                "a value is nested too deeply, or referred to too often, to be written out: left out",
             ),
         }
     }

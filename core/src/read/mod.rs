@@ -13,12 +13,15 @@ mod decompress;
 mod document;
 mod element;
 mod execution;
+mod memory;
 mod pairs;
+mod pickle;
 mod pipe;
 mod repair;
 mod section;
 mod shape;
 pub mod snapshot;
+mod timeline;
 mod tracks;
 mod window;
 

@@ -1,0 +1,122 @@
+//! Values as JSON: what has no column of its own.
+
+use crate::json::write_string;
+use crate::read::pickle::{Value, ValueId, Values};
+
+/// Values nested deeper than this are not written out.
+const MAX_DEPTH: u32 = 64;
+
+/// How many bytes of JSON a file may give. What a pickle refers to again and again stands in JSON again and again, which
+/// a hostile one makes endless.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Budget {
+    /// For a file of so many bytes: many times what a plain file takes.
+    pub(super) fn of(num_bytes: usize) -> Self {
+        Self(num_bytes.saturating_mul(8).saturating_add(1 << 16))
+    }
+}
+
+/// Writes values as JSON, as far as the budget goes.
+pub(super) struct Json<'j> {
+    values: &'j Values<'j>,
+    budget: &'j mut Budget,
+}
+
+impl<'j> Json<'j> {
+    pub(super) fn new(values: &'j Values<'j>, budget: &'j mut Budget) -> Self {
+        Self { values, budget }
+    }
+
+    /// Appends a value; false when it is too large, and then `out` is as it was.
+    pub(super) fn write(mut self, id: ValueId, out: &mut String) -> bool {
+        self.whole(out, |json, out| json.value(id, out, 0))
+    }
+
+    /// Appends a key and a value, likewise.
+    pub(super) fn write_entry(mut self, key: ValueId, value: ValueId, out: &mut String) -> bool {
+        self.whole(out, |json, out| json.entry(key, value, out, 0))
+    }
+
+    fn whole(&mut self, out: &mut String, write: impl FnOnce(&mut Self, &mut String) -> Option<()>) -> bool {
+        let length = out.len();
+        let is_whole = write(self, out).is_some();
+        if !is_whole {
+            out.truncate(length);
+        }
+        is_whole
+    }
+
+    fn value(&mut self, id: ValueId, out: &mut String, depth: u32) -> Option<()> {
+        let length = out.len();
+        match self.values.get(id) {
+            Value::None => out.push_str("null"),
+            Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Value::Int(number) => out.push_str(&number.to_string()),
+            Value::Float(number) => out.push_str(&float(*number)),
+            Value::Text(text) => write_string(out, text),
+            Value::Bytes(bytes) => out.push_str(&format!("{bytes:?}").replace(' ', "")),
+            Value::List(items) | Value::Tuple(items) | Value::Set(items) => {
+                return self
+                    .bracketed(['[', ']'], items, out, depth, |json, item, out| json.value(*item, out, depth + 1));
+            }
+            Value::Dict(entries) => {
+                let entry =
+                    |json: &mut Self, (key, value): &(_, _), out: &mut String| json.entry(*key, *value, out, depth + 1);
+                return self.bracketed(['{', '}'], entries, out, depth, entry);
+            }
+        }
+        self.spend(out.len() - length)
+    }
+
+    fn entry(&mut self, key: ValueId, value: ValueId, out: &mut String, depth: u32) -> Option<()> {
+        if self.values.text(key).is_some() {
+            self.value(key, out, depth)?;
+        } else {
+            let mut name = String::new();
+            self.value(key, &mut name, depth)?;
+            write_string(out, &name);
+        }
+        out.push(':');
+        self.value(value, out, depth)
+    }
+
+    fn bracketed<T>(
+        &mut self,
+        [open, close]: [char; 2],
+        items: &[T],
+        out: &mut String,
+        depth: u32,
+        mut write: impl FnMut(&mut Self, &T, &mut String) -> Option<()>,
+    ) -> Option<()> {
+        if depth == MAX_DEPTH {
+            return None;
+        }
+        out.push(open);
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            write(self, item, out)?;
+        }
+        out.push(close);
+        self.spend(2)
+    }
+
+    /// Takes from the budget, which a value may overdraw but once.
+    fn spend(&mut self, num_bytes: usize) -> Option<()> {
+        let is_left = self.budget.0 > 0;
+        self.budget.0 = self.budget.0.saturating_sub(num_bytes);
+        is_left.then_some(())
+    }
+}
+
+/// A number as JSON; a string when it is none.
+fn float(number: f64) -> String {
+    match serde_json::to_string(&number) {
+        Ok(text) if number.is_finite() => text,
+        _ if number.is_nan() => String::from("\"NaN\""),
+        _ => String::from(if number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
+    }
+}
