@@ -68,6 +68,8 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     match found.map_err(|error| raised(&error))? {
         Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace))),
         Recording::Chakra(chakra) => Ok(Read::Tables(chakra.into())),
+        Recording::MemorySnapshot(snapshot) => Ok(Read::Tables((*snapshot).into())),
+        Recording::MemoryTimeline(timeline) => Ok(Read::Tables(timeline.into())),
     }
 }
 

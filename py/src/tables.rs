@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use kinetoscope::chakra::Chakra;
-use kinetoscope::table::{CHAKRA_TABLES, Rows, chakra_metadata};
+use kinetoscope::table::{
+    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Rows, Table as TableOf, chakra_metadata,
+};
+use kinetoscope::{MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
 use crate::table::{Table, find};
@@ -41,11 +44,33 @@ impl Tables {
     }
 }
 
+impl Tables {
+    fn new<S: Send + Sync>(
+        sort: &'static str,
+        metadata_json: String,
+        source: S,
+        tables: &'static [&'static TableOf<S>],
+    ) -> Self {
+        let source = Arc::new(source);
+        Self { sort, metadata_json, all: tables.iter().map(|table| table.of(&source)).collect() }
+    }
+}
+
 impl From<Chakra> for Tables {
     fn from(chakra: Chakra) -> Self {
-        let metadata_json = chakra_metadata(&chakra);
-        let source = Arc::new(chakra);
-        let all = CHAKRA_TABLES.iter().map(|table| table.of(&source)).collect();
-        Self { sort: "a Chakra trace", metadata_json, all }
+        Self::new("a Chakra trace", chakra_metadata(&chakra), chakra, CHAKRA_TABLES)
+    }
+}
+
+impl From<MemorySnapshot> for Tables {
+    fn from(mut snapshot: MemorySnapshot) -> Self {
+        let metadata = std::mem::take(&mut snapshot.metadata);
+        Self::new("a memory snapshot", metadata, snapshot, MEMORY_SNAPSHOT_TABLES)
+    }
+}
+
+impl From<MemoryTimeline> for Tables {
+    fn from(timeline: MemoryTimeline) -> Self {
+        Self::new("a memory timeline", String::from("{}"), timeline, MEMORY_TIMELINE_TABLES)
     }
 }

@@ -15,9 +15,9 @@ LAYERS = Layers(
     modules={
         "native": {"_native"},
         "nouns": {
-            *("archive", "cache", "chakra", "discover", "doctor", "export", "file", "head", "load", "progress", "rank"),
-            *("read", "recording", "remote", "seam", "summary", "table", "tables", "text", "trace", "traceset"),
-            *("whole", "workers"),
+            *("archive", "cache", "chakra", "discover", "doctor", "export", "file", "head", "load", "memory"),
+            *("progress", "rank", "read", "recording", "remote", "seam", "summary", "table", "tables", "text"),
+            *("trace", "traceset", "whole", "workers"),
         },
         "hosts": {"cli", "html", "profile", "report", "widget"},
     },

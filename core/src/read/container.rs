@@ -3,6 +3,8 @@
 use std::io::{BufReader, Cursor, Read};
 
 use super::decompress::decompress;
+use super::pickle::NEWEST_PROTOCOL;
+use super::timeline::is_memory_timeline;
 use super::window::Window;
 use super::{Input, Limits, Source};
 use crate::error::{Error, ErrorKind, Position};
@@ -26,6 +28,10 @@ pub enum Container {
     Snapshot,
     /// A Chakra trace in protobuf.
     Chakra,
+    /// A pickle of a protocol that is read: perhaps a memory snapshot.
+    Pickle,
+    /// A memory timeline in JSON.
+    MemoryTimeline,
     /// Nothing at all.
     Empty,
     /// Something else, in words.
@@ -44,6 +50,8 @@ impl Container {
             Self::Zip => "a zip archive",
             Self::Snapshot => "a kinetoscope snapshot",
             Self::Chakra => "a Chakra trace",
+            Self::Pickle => "a Python pickle",
+            Self::MemoryTimeline => "a memory timeline",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }
@@ -56,6 +64,17 @@ impl Container {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+const PAGE: &str = "an HTML or XML page";
+
+/// Pages that `PyTorch` makes of what is read in another form, each with words that stand in its head.
+const PAGES: [(&str, &str); 2] = [
+    (
+        "GPU Memory Timeline HTML",
+        "the HTML form of a memory timeline, which is a picture alone (export it as .json or .raw.json.gz)",
+    ),
+    ("MemoryViz.js", "the HTML form of a memory snapshot (dump it as a pickle)"),
+];
+
 /// First bytes of what is read, and of what people hand to a trace reader by mistake.
 const SIGNATURES: [(&[u8], Container); 10] = [
     (b"\x1f\x8b", Container::Gzip),
@@ -66,7 +85,7 @@ const SIGNATURES: [(&[u8], Container); 10] = [
     (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
     (b"SQLite format 3\0", Container::Other("an SQLite database")),
     (b"BZh", Container::Other("a bzip2 stream")),
-    (b"<", Container::Other("an HTML or XML page")),
+    (b"<", Container::Other(PAGE)),
     (b"\x7fELF", Container::Other("a program")),
 ];
 
@@ -82,13 +101,22 @@ pub fn sniff(head: &[u8]) -> Container {
         return Container::Chakra;
     }
     match (found, text.first()) {
-        _ if matches!(head, [0x80, 2..=5, ..]) => Container::Other("a Python pickle"),
+        _ if matches!(head, [0x80, 2..=NEWEST_PROTOCOL, ..]) => Container::Pickle,
+        (Some(_), Some(b'<')) => Container::Other(page(head)),
         (Some((_, container)), _) => *container,
         (None, None) => Container::Empty,
+        (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
         (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other("binary data"),
         (None, _) => Container::Other("text that is no JSON object or array"),
     }
+}
+
+/// What a page is.
+fn page(head: &[u8]) -> &'static str {
+    let head = &head[..head.len().min(HEAD_BYTES as usize)];
+    let found = PAGES.iter().find(|(words, _)| memchr::memmem::find(head, words.as_bytes()).is_some());
+    found.map_or(PAGE, |(_, page)| *page)
 }
 
 /// A window on what a file holds, plain or in a compressed stream, with as much of it as [`sniff`] looks at.
@@ -101,6 +129,12 @@ pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error
     Ok(window)
 }
 
+/// Lets the window stand behind a byte order mark.
+pub(super) fn skip_mark(window: &mut Window<'_>) {
+    let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
+    window.consume(bom);
+}
+
 /// Lets the window stand before JSON text. An error when it holds something else.
 pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result<(), Error> {
     let container = sniff(window.text());
@@ -108,8 +142,7 @@ pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result
     let (expected, found) = ("a JSON trace, plain or in a compressed stream", container.words());
     match container {
         Container::Json => {
-            let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
-            window.consume(bom);
+            skip_mark(window);
             window.is_text = true;
             Ok(())
         }
@@ -153,6 +186,9 @@ mod tests {
         assert_eq!(sniff(b"\x1f\x8b\x08"), Container::Gzip);
         assert_eq!(sniff(b"  \n"), Container::Empty);
         assert_eq!(sniff(b"<!doctype html>"), Container::Other("an HTML or XML page"));
+        assert_eq!(sniff(b"\x80\x04\x95"), Container::Pickle);
+        assert_eq!(sniff(b"\x80\x01"), Container::Other("binary data"));
+        assert_eq!(sniff(b" [[-1, 1,"), Container::MemoryTimeline);
         assert_eq!(sniff(b"hello"), Container::Other("text that is no JSON object or array"));
     }
 }

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use crate::chakra::Chakra;
 use crate::error::Error;
+use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::trace::Trace;
 #[cfg(feature = "archives")]
 pub use archive::{Member, members};
@@ -94,19 +95,37 @@ pub enum Recording {
     Trace(Box<Trace>),
     /// The graph of a rank as simulators read it.
     Chakra(Chakra),
+    /// The caching allocator at one moment, and what it did before.
+    MemorySnapshot(Box<MemorySnapshot>),
+    /// The bytes in use over time.
+    MemoryTimeline(MemoryTimeline),
 }
 
-/// Reads one file of any sort: a trace as in [`read`], a snapshot of one, or a Chakra trace.
+/// Reads one file of any sort: a trace as in [`read`], a snapshot of one, a Chakra trace, a memory snapshot, or
+/// a memory timeline.
 ///
 /// # Errors
 /// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
 pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
     let name = input.name;
-    let window = container::open(input, limits)?;
+    let mut window = container::open(input, limits)?;
     match sniff(window.text()) {
-        Container::Snapshot => snapshot::read_snapshot(&window.into_bytes()?, limits).map(Recording::of),
+        Container::Snapshot => {
+            window.gather()?;
+            snapshot::read_snapshot(window.text(), limits).map(Recording::of)
+        }
         #[cfg(feature = "chakra")]
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
+        Container::Pickle => {
+            window.gather()?;
+            let snapshot = memory::read_memory_snapshot(window.text(), name.map(Arc::from))?;
+            Ok(Recording::MemorySnapshot(Box::new(snapshot)))
+        }
+        Container::MemoryTimeline => {
+            container::skip_mark(&mut window);
+            window.gather()?;
+            timeline::read_memory_timeline(&window, name.map(Arc::from)).map(Recording::MemoryTimeline)
+        }
         _ => {
             let mut builder = Builder::default();
             read_window(window, name, limits, &mut builder)?;

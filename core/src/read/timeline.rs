@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::window::Window;
 use crate::error::{Error, ErrorKind, Position};
 use crate::json::{Fault, Scanner};
 use crate::memory::MemoryTimeline;
@@ -26,15 +27,19 @@ pub(super) fn is_memory_timeline(head: &[u8]) -> bool {
     }
 }
 
-/// Reads a text that begins as that of a memory timeline does.
-pub(super) fn read_memory_timeline(text: &[u8], file: Option<Arc<str>>) -> Result<MemoryTimeline, Error> {
-    let mut reader = Reader { scanner: Scanner::new(text), file, row: 0, timeline: MemoryTimeline::default() };
+/// Reads a text that begins as that of a memory timeline does, all of which is in the window.
+pub(super) fn read_memory_timeline(window: &Window<'_>, file: Option<Arc<str>>) -> Result<MemoryTimeline, Error> {
+    let (scanner, timeline) = (Scanner::new(window.text()), MemoryTimeline::default());
+    let mut reader = Reader { scanner, file, row: 0, timeline };
     let end = reader.read();
     let num_others = reader.timeline.warnings.count(WarningKind::NotAnEntry);
     let is_other = end == Err(Fault::Unexpected) || end == Ok(()) && num_others > 0;
     if is_other && reader.timeline.sizes.is_empty() {
         let (expected, found) = ("a memory timeline", String::from("an array of other things"));
         return Err(ErrorKind::Malformed { expected, found, position: reader.position() }.into());
+    }
+    if window.is_damaged {
+        reader.warn(WarningKind::DamagedCompression);
     }
     match end {
         Err(Fault::Unexpected) => reader.warn(WarningKind::MalformedElement),
@@ -186,11 +191,19 @@ fn numbers<const COUNT: usize>(array: &[u8]) -> Option<[i64; COUNT]> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
+    use crate::read::Limits;
 
     fn read(text: &str) -> MemoryTimeline {
         assert!(is_memory_timeline(text.as_bytes()), "{text}");
-        read_memory_timeline(text.as_bytes(), None).unwrap()
+        outcome(text).unwrap()
+    }
+
+    fn outcome(text: &str) -> Result<MemoryTimeline, Error> {
+        let window = Window::over(Cow::Borrowed(text.as_bytes()), Limits::default())?;
+        read_memory_timeline(&window, None)
     }
 
     fn sizes(timeline: &MemoryTimeline) -> Vec<(Option<i64>, [i64; NUM_CATEGORIES])> {
@@ -254,12 +267,12 @@ mod tests {
         {
             let mut last = 0;
             for end in 3..text.len() {
-                let timeline = read_memory_timeline(&text.as_bytes()[..end], None).unwrap();
+                let timeline = outcome(&text[..end]).unwrap();
                 assert!(timeline.sizes.len() >= last && timeline.warnings.count(WarningKind::Truncated) == 1, "{end}");
                 last = timeline.sizes.len();
             }
         }
-        let error = read_memory_timeline(b"[[1, ?]]", None).unwrap_err().to_string();
+        let error = outcome("[[1, ?]]").unwrap_err().to_string();
         assert_eq!(error, "expected a memory timeline, found an array of other things (byte 8, event 1)");
     }
 }

@@ -71,13 +71,10 @@ impl<'a> Window<'a> {
         self.source.is_none()
     }
 
-    /// All that is not consumed, to the end of the text.
-    pub(super) fn into_bytes(mut self) -> Result<Cow<'a, [u8]>, Error> {
-        while self.fill()? {}
-        Ok(match self.bytes {
-            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[self.start..]),
-            Cow::Owned(mut bytes) => Cow::Owned(bytes.split_off(self.start)),
-        })
+    /// Brings all of the text.
+    pub(super) fn gather(&mut self) -> Result<(), Error> {
+        while self.bring()? {}
+        Ok(())
     }
 
     /// Brings more of the text; false when there is no more. What is not consumed stays.
@@ -86,11 +83,14 @@ impl<'a> Window<'a> {
             let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
             self.consume(num_blanks);
         }
-        let length = self.text().len();
-        let Some(source) = &mut self.source else { return Ok(false) };
-        if length > MAX_PIECE {
+        if self.text().len() > MAX_PIECE && !self.is_last() {
             return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64 }.into());
         }
+        self.bring()
+    }
+
+    fn bring(&mut self) -> Result<bool, Error> {
+        let Some(source) = &mut self.source else { return Ok(false) };
         let bytes = self.bytes.to_mut();
         bytes.drain(..self.start);
         self.base += self.start as u64;

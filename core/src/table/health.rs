@@ -3,6 +3,7 @@
 use super::{Column, Table, int, put, text};
 use crate::chakra::Chakra;
 use crate::link::LinkedTrace;
+use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::warning::Warning;
 
 /// A recording whose defects were counted.
@@ -15,6 +16,10 @@ pub(super) trait HasHealth: 'static {
 pub(super) static HEALTH: Table = health(|linked| linked.warnings().count());
 /// The same of a Chakra trace.
 pub(super) static CHAKRA_HEALTH: Table<Chakra> = health(|chakra| chakra.warnings.iter().len());
+/// The same of a memory snapshot.
+pub(super) static MEMORY_SNAPSHOT_HEALTH: Table<MemorySnapshot> = health(|snapshot| snapshot.warnings.iter().len());
+/// The same of a memory timeline.
+pub(super) static MEMORY_TIMELINE_HEALTH: Table<MemoryTimeline> = health(|timeline| timeline.warnings.iter().len());
 
 const fn health<S: HasHealth>(num_rows: fn(&S) -> usize) -> Table<S> {
     Table { name: "health", doc: "a kind of defect survived", num_rows, columns: Columns::<S>::ALL }
@@ -43,6 +48,18 @@ impl HasHealth for LinkedTrace {
 }
 
 impl HasHealth for Chakra {
+    fn warning(&self, row: usize) -> Option<&Warning> {
+        self.warnings.iter().nth(row)
+    }
+}
+
+impl HasHealth for MemorySnapshot {
+    fn warning(&self, row: usize) -> Option<&Warning> {
+        self.warnings.iter().nth(row)
+    }
+}
+
+impl HasHealth for MemoryTimeline {
     fn warning(&self, row: usize) -> Option<&Warning> {
         self.warnings.iter().nth(row)
     }

@@ -4,6 +4,7 @@ mod chakra;
 mod event;
 mod health;
 mod link;
+mod memory;
 mod node;
 mod point;
 mod rows;
@@ -12,6 +13,7 @@ use std::ops::Range;
 
 use crate::link::LinkedTrace;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
+pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub use rows::{ColumnType, Rows};
 
 /// A table's name, its rows and its columns, over recordings of sort `S`.

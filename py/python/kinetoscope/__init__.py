@@ -18,6 +18,7 @@
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.cache import use_cache
 from kinetoscope.chakra import Chakra
+from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 from kinetoscope.profile import profile
 from kinetoscope.read import read, read_dir
 from kinetoscope.table import Table
@@ -27,6 +28,8 @@ from kinetoscope.traceset import TraceSet
 
 __all__ = [
     "Chakra",
+    "MemorySnapshot",
+    "MemoryTimeline",
     "Table",
     "Tables",
     "Trace",

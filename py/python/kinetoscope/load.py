@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetoscope import _native
 from kinetoscope.cache import through_cache
 from kinetoscope.chakra import Chakra
+from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 from kinetoscope.trace import Trace
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ class Options(NamedTuple):
     """For one recording; a job's are read on a thread each."""
 
 
-_SORTS: dict[str, type[Tables]] = {"a Chakra trace": Chakra}
+_SORTS: dict[str, type[Tables]] = {
+    "a Chakra trace": Chakra,
+    "a memory snapshot": MemorySnapshot,
+    "a memory timeline": MemoryTimeline,
+}
 """The public class of each sort of file that is no trace."""
 
 

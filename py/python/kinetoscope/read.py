@@ -48,7 +48,9 @@ def read(
     stream; a snapshot (see `Trace.save`); or a tar or zip archive, which becomes a TraceSet where more than one
     recording is in it (`read_dir` always gives one). An Execution Trace may also be read alone.
 
-    What is no trace but stands near one is read as well: a Chakra trace (`.et`) becomes a Chakra.
+    What is no trace but stands near one is read as well: a Chakra trace (`.et`) becomes a Chakra, a snapshot
+    of PyTorch's allocator (`torch.cuda.memory._dump_snapshot`) a MemorySnapshot, and a memory timeline
+    (`export_memory_timeline`, as JSON) a MemoryTimeline.
 
     `et` is the Execution Trace, or the archive of them; by default the one beside a `source` that is a path or an
     address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,

@@ -47,7 +47,7 @@ impl<'v> Reader<'v> {
         let has_blocks = |entries: Entries<'_>| entries.iter().any(|(key, _)| values.text(*key) == Some("blocks"));
         let is_segments = items.iter().all(|item| values.entries(*item).is_some_and(has_blocks));
         if is_segments {
-            self.rows(root, |reader, entries| reader.read_segment(entries));
+            self.rows(root, Self::read_segment);
         }
         is_segments
     }
@@ -56,7 +56,7 @@ impl<'v> Reader<'v> {
         let values = self.fields.values;
         match (values.text(key), values.items(value)) {
             (Some("segments" | "host_segments"), Some(_)) => {
-                self.rows(value, |reader, entries| reader.read_segment(entries));
+                self.rows(value, Self::read_segment);
             }
             (Some("device_traces"), Some(lists)) => {
                 for (device, list) in lists.iter().enumerate() {
@@ -66,7 +66,7 @@ impl<'v> Reader<'v> {
             }
             (Some("host_traces"), Some(_)) => self.rows(value, |reader, entries| reader.read_action(None, entries)),
             (Some("external_annotations"), Some(_)) => {
-                self.rows(value, |reader, entries| reader.read_annotation(entries));
+                self.rows(value, Self::read_annotation);
             }
             _ => self.fields.keep(key, value, &mut self.snapshot.metadata),
         }
@@ -203,10 +203,11 @@ impl<'v> Reader<'v> {
         self.snapshot.annotations.push(annotation);
     }
 
-    fn finish(self) -> MemorySnapshot {
+    fn finish(mut self) -> MemorySnapshot {
+        let metadata = &mut self.snapshot.metadata;
+        metadata.push_str(if metadata.is_empty() { "{}" } else { "}" });
         let Fields { strings, stacks, warnings, .. } = self.fields;
-        let metadata = object(self.snapshot.metadata);
-        MemorySnapshot { strings, stacks, warnings, metadata, ..self.snapshot }
+        MemorySnapshot { strings, stacks, warnings, ..self.snapshot }
     }
 
     /// What a value is that is no snapshot.
