@@ -3,6 +3,7 @@
 use std::io::{BufReader, Cursor, Read};
 
 use super::decompress::decompress;
+use super::memory::is_memory_snapshot;
 use super::pickle::NEWEST_PROTOCOL;
 use super::timeline::is_memory_timeline;
 use super::window::Window;
@@ -30,6 +31,8 @@ pub enum Container {
     Chakra,
     /// A pickle of a protocol that is read: perhaps a memory snapshot.
     Pickle,
+    /// A memory snapshot in JSON.
+    MemorySnapshot,
     /// A memory timeline in JSON.
     MemoryTimeline,
     /// Nothing at all.
@@ -51,6 +54,7 @@ impl Container {
             Self::Snapshot => "a kinetoscope snapshot",
             Self::Chakra => "a Chakra trace",
             Self::Pickle => "a Python pickle",
+            Self::MemorySnapshot => "a memory snapshot",
             Self::MemoryTimeline => "a memory timeline",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
@@ -97,7 +101,7 @@ pub fn sniff(head: &[u8]) -> Container {
     let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     let found = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature) || text.starts_with(signature));
     #[cfg(feature = "chakra")]
-    if super::chakra::is_chakra(head) {
+    if !head.starts_with(BOM) && super::chakra::is_chakra(head) {
         return Container::Chakra;
     }
     match (found, text.first()) {
@@ -105,6 +109,7 @@ pub fn sniff(head: &[u8]) -> Container {
         (Some(_), Some(b'<')) => Container::Other(page(head)),
         (Some((_, container)), _) => *container,
         (None, None) => Container::Empty,
+        (None, Some(b'{')) if is_memory_snapshot(text) => Container::MemorySnapshot,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
         (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other("binary data"),
@@ -183,12 +188,14 @@ mod tests {
     #[test]
     fn content_decides_not_the_name() {
         assert_eq!(sniff(b"\xef\xbb\xbf \r\n{"), Container::Json);
+        assert_eq!(sniff(b"\xef\xbb\xbf{\n\"traceEvents\": ["), Container::Json);
         assert_eq!(sniff(b"\x1f\x8b\x08"), Container::Gzip);
         assert_eq!(sniff(b"  \n"), Container::Empty);
         assert_eq!(sniff(b"<!doctype html>"), Container::Other("an HTML or XML page"));
         assert_eq!(sniff(b"\x80\x04\x95"), Container::Pickle);
         assert_eq!(sniff(b"\x80\x01"), Container::Other("binary data"));
         assert_eq!(sniff(b" [[-1, 1,"), Container::MemoryTimeline);
+        assert_eq!(sniff(b"{ \"device_traces\": ["), Container::MemorySnapshot);
         assert_eq!(sniff(b"hello"), Container::Other("text that is no JSON object or array"));
     }
 }

@@ -116,7 +116,8 @@ pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
         }
         #[cfg(feature = "chakra")]
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
-        Container::Pickle => {
+        Container::Pickle | Container::MemorySnapshot => {
+            container::skip_mark(&mut window);
             window.gather()?;
             let snapshot = memory::read_memory_snapshot(window.text(), name.map(Arc::from))?;
             Ok(Recording::MemorySnapshot(Box::new(snapshot)))

@@ -112,11 +112,7 @@ impl<'j> Json<'j> {
     }
 }
 
-/// A number as JSON; a string when it is none.
+/// JSON has no word for what is not finite: it becomes a text.
 fn float(number: f64) -> String {
-    match serde_json::to_string(&number) {
-        Ok(text) if number.is_finite() => text,
-        _ if number.is_nan() => String::from("\"NaN\""),
-        _ => String::from(if number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
-    }
+    if number.is_finite() { serde_json::Value::from(number).to_string() } else { format!("\"{number}\"") }
 }

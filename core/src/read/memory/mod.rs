@@ -1,10 +1,11 @@
 //! From the pickle of a memory snapshot to its tables.
 //!
 //! All that `PyTorch` wrote since 1.11 is read: a dict with `segments` and `device_traces`, or a list of segments alone;
-//! blocks with `frames`, or with a `history`; with addresses or without.
+//! blocks with `frames`, or with a `history`; with addresses or without. The same structure may also come as JSON.
 
 mod fields;
 mod json;
+mod text;
 
 use std::sync::Arc;
 
@@ -14,10 +15,13 @@ use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::{Action, Annotation, Block, PastBlock, Segment};
 use crate::warning::WarningKind;
 use fields::{Entries, Fields};
+pub(super) use text::is_memory_snapshot;
 
-/// Reads the pickle of a memory snapshot.
+/// Reads a memory snapshot: a pickle, or JSON.
 pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Result<MemorySnapshot, Error> {
-    let Pickle { values, root, warnings } = read_pickle(bytes, file.as_ref())?;
+    let is_json = is_memory_snapshot(bytes);
+    let parsed = if is_json { text::parse(bytes, file.as_ref()) } else { read_pickle(bytes, file.as_ref()) };
+    let Pickle { values, root, warnings } = parsed?;
     let mut fields = Fields::new(&values, file.clone(), bytes.len());
     fields.warnings = warnings;
     let mut reader = Reader { fields, snapshot: MemorySnapshot::default() };
