@@ -27,10 +27,10 @@ class MemorySnapshot(Tables):
 
     @cached_property
     def actions(self) -> Table:
-        """What the allocator did, device by device: `alloc`, `free_requested`, `free_completed`, `segment_alloc`, `oom` …
+        """What the allocator did, device by device: `alloc`, `free_completed`, `segment_alloc`, `oom` and so on.
 
-        `size_bytes` is never negative; `device_free_bytes` is what was left when memory ran out; `stack` is one of
-        `frames`. `time_ns` is null in files of early versions.
+        `device_free_bytes` is what was left when memory ran out; `stack` is one of `frames`; `pool` is a JSON array;
+        `time_ns` is null in files of early versions.
         """
         return self.table("actions")
 

@@ -1,0 +1,49 @@
+"""Memory timelines as the torch at hand exports them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")]
+
+
+def test_the_numbers_are_those_of_torch() -> None:
+    from torch.profiler import _memory_profiler
+
+    profiler: Any = _memory_profiler
+    names = ["unknown" if category is None else category.name.lower() for category in profiler._CATEGORY_TO_INDEX]
+    columns = _read(b"[[-1, 1, 8, 7]]").sizes.columns
+    assert columns == ["time_ns", "total_bytes", *(f"{name}_bytes" for name in names)]
+    for action in profiler.Action:
+        found = _read(f"[[0, {profiler._ACTION_TO_INDEX[action]}, 8, 7]]".encode()).actions.select("action").rows()
+        assert found == [(action.name.lower(),)]
+
+
+def test_what_torch_exports_now(tmp_path: Path) -> None:
+    model = torch.nn.Linear(8, 4)
+    with torch.profiler.profile(profile_memory=True, record_shapes=True, with_stack=True) as prof:
+        model(torch.ones(2, 8)).sum().backward()
+    coarse, raw = tmp_path / "memory.json", tmp_path / "memory.raw.json.gz"
+    for path in (coarse, raw):
+        prof.export_memory_timeline(str(path), device="cpu")
+    times, sizes = json.loads(coarse.read_bytes())
+    expected = [(time * 1000, sum(row), *row[1:]) for time, row in zip(times, sizes, strict=True)]
+    assert _read(coarse.read_bytes()).sizes.rows() == expected
+    actions = json.loads(gzip.decompress(raw.read_bytes()))
+    timeline = _read(raw.read_bytes())
+    assert [size for (size,) in timeline.actions.select("size_bytes").rows()] == [size for _, _, size, _ in actions]
+    assert timeline.sizes.rows()[-1][1:] == expected[-1][1:]
+
+
+def _read(content: bytes) -> ks.MemoryTimeline:
+    timeline = ks.read(content)
+    assert isinstance(timeline, ks.MemoryTimeline)
+    return timeline
