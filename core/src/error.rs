@@ -10,7 +10,7 @@ pub struct Position {
     pub file: Option<Arc<str>>,
     /// Offset in the decompressed text, where one is known.
     pub byte: Option<u64>,
-    /// Index in `traceEvents` (or `nodes`), where inside one.
+    /// Index in `traceEvents` (or `nodes`, or whatever list the file has), where inside one.
     pub event: Option<u64>,
 }
 

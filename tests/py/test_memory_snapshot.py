@@ -59,8 +59,8 @@ def stacks(snapshot: ks.MemorySnapshot) -> Callable[[int | None], list[Row] | No
             "line": row["line"],
             **json.loads(row["extra"] or "{}"),
         }
-        assert row["depth"] == len(found[row["stack"]])
-        found[row["stack"]].append(frame)
+        assert row["depth"] == len(found[row["stack_id"]])
+        found[row["stack_id"]].append(frame)
     return lambda stack: None if stack is None else found[stack]
 
 
@@ -68,8 +68,8 @@ def compared(snapshot: ks.MemorySnapshot, table: ks.Table) -> Iterator[Row]:
     """The rows of a table with their stacks and the rest as Python has them."""
     stack_of = stacks(snapshot)
     for row in rows(table):
-        if "stack" in row:
-            row["stack"] = stack_of(row["stack"])
+        if "stack_id" in row:
+            row["stack_id"] = stack_of(row["stack_id"])
         row["extra"] = row["extra"] and json.loads(row["extra"])
         yield row
 
@@ -91,7 +91,7 @@ def expected_actions(data: Row) -> Iterator[Row]:
             "pool": None,
             "compile_context": entry["compile_context"] or None,
             "user_metadata": entry["user_metadata"] or None,
-            "stack": entry["frames"] or None,
+            "stack_id": entry["frames"] or None,
             "extra": extra(entry, known),
         }
 
@@ -102,7 +102,7 @@ def expected_segments(data: Row) -> Iterator[Row]:
     for number, entry in enumerate(data["segments"] + data.get("host_segments", [])):
         pool = entry.get("segment_pool_id")
         yield {
-            "segment": number,
+            "segment_id": number,
             "device": entry.get("device"),
             "address": entry["address"],
             "size_bytes": entry.get("total_size", entry.get("size")),
@@ -113,7 +113,7 @@ def expected_segments(data: Row) -> Iterator[Row]:
             "segment_type": entry.get("segment_type"),
             "pool": None if pool is None else json.dumps(pool, separators=(",", ":")),
             "is_expandable": None if "is_expandable" not in entry else str(entry["is_expandable"]).lower(),
-            "stack": entry["frames"] or None,
+            "stack_id": entry["frames"] or None,
             "extra": extra(entry, known),
         }
 
@@ -122,14 +122,14 @@ def expected_blocks(data: Row) -> Iterator[Row]:
     pairs = [(number, segment, block) for number, segment in enumerate(data["segments"]) for block in segment["blocks"]]
     for number, (parent, segment, block) in enumerate(pairs):
         yield {
-            "block": number,
-            "segment": parent,
+            "block_id": number,
+            "segment_id": parent,
             "device": segment["device"],
             "address": block["address"],
             "size_bytes": block["size"],
             "requested_bytes": block["requested_size"],
             "state": block["state"],
-            "stack": block["frames"] or None,
+            "stack_id": block["frames"] or None,
             "extra": extra(block, {"address", "size", "requested_size", "state", "frames"}),
         }
 
@@ -180,9 +180,9 @@ def test_sums_agree_with_the_allocator(fixture: Row) -> None:
     snapshot = snapshot_of(pickle.dumps(fixture))
     used: dict[int, int] = defaultdict(int)
     for block in rows(snapshot.blocks):
-        used[block["segment"]] += block["size_bytes"] * (block["state"] == "active_allocated")
+        used[block["segment_id"]] += block["size_bytes"] * (block["state"] == "active_allocated")
     on_device = [row for row in rows(snapshot.segments) if row["device"] is not None]
-    assert [used[row["segment"]] for row in on_device] == [row["allocated_bytes"] for row in on_device]
+    assert [used[row["segment_id"]] for row in on_device] == [row["allocated_bytes"] for row in on_device]
     sign = {"alloc": 1, "free_completed": -1}
     actions = [row for row in rows(snapshot.actions) if row["device"] == 0]
     assert sum(sign.get(row["action"], 0) * row["size_bytes"] for row in actions) == sum(used.values())
@@ -199,9 +199,9 @@ def test_segments_alone_with_histories() -> None:
     segment = {"device": 0, "address": 1000, "total_size": 512, "stream": 0, "segment_type": "small", "blocks": blocks}
     snapshot = snapshot_of(pickle.dumps([segment]))
     stack_of = stacks(snapshot)
-    found = [(row["address"], row["requested_bytes"], stack_of(row["stack"])) for row in rows(snapshot.blocks)]
+    found = [(row["address"], row["requested_bytes"], stack_of(row["stack_id"])) for row in rows(snapshot.blocks)]
     assert found == [(1000, None, None), (1128, 300, frames)]
-    past = [(row["block"], row["requested_bytes"], row["extra"]) for row in rows(snapshot.past_blocks)]
+    past = [(row["block_id"], row["requested_bytes"], row["extra"]) for row in rows(snapshot.past_blocks)]
     assert past == [(1, 300, '{"cpp_frames":["malloc"]}'), (1, 9, None)]
     assert len(snapshot.health) == 0
 
@@ -375,7 +375,7 @@ def test_tables_leave(data: Path, tmp_path: Path) -> None:
     snapshot = snapshot_of(data / "synthetic_memory/memory_snapshot.pickle")
     frame = snapshot.actions.to_pandas()
     assert frame["time_ns"].is_monotonic_increasing is False  # the host's come last
-    assert snapshot.export(tmp_path / "blocks.csv", "blocks").read_text().startswith("block,segment,device,address")
+    assert snapshot.export(tmp_path / "blocks.csv", "blocks").read_text().startswith("block_id,segment_id,device,address")
     assert snapshot.export(tmp_path / "actions.parquet").stat().st_size > 0
     assert repr(snapshot).splitlines()[:2] == ["a memory snapshot: memory_snapshot.pickle", "  actions: 32 rows"]
     assert "free_completed" in snapshot._repr_html_()

@@ -10,7 +10,7 @@ use kinetoscope::{Input, Limits, read_file};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for head in [&b""[..], b"\x80\x04", b"[["] {
+    for head in [&b""[..], b"\x80\x04", b"[[", br#"{"segments":"#] {
         let bytes = [head, bytes].concat();
         let tables: Vec<_> = match read_file(Input::new(&bytes), Limits { max_bytes: 1 << 22 }) {
             Ok(Recording::MemorySnapshot(snapshot)) => {

@@ -30,7 +30,7 @@ static ACTIONS: Table<MemorySnapshot> = Table {
         text("pool", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].pool, out)),
         text("compile_context", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].compile_context, out)),
         text("user_metadata", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].user_metadata, out)),
-        int("stack", |snapshot, row| snapshot.actions[row].stack.map(|stack| i64::from(stack.0))),
+        int("stack_id", |snapshot, row| snapshot.actions[row].stack.map(|stack| i64::from(stack.0))),
         text("extra", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].extra, out)),
     ],
 };
@@ -40,7 +40,7 @@ static SEGMENTS: Table<MemorySnapshot> = Table {
     doc: "a contiguous piece of memory that the allocator took from the system",
     num_rows: |snapshot| snapshot.segments.len(),
     columns: &[
-        int("segment", |_, row| Some(row as i64)),
+        int("segment_id", |_, row| Some(row as i64)),
         int("device", |snapshot, row| snapshot.segments[row].device),
         uint("address", |snapshot, row| snapshot.segments[row].address),
         int("size_bytes", |snapshot, row| snapshot.segments[row].size),
@@ -53,7 +53,7 @@ static SEGMENTS: Table<MemorySnapshot> = Table {
         text("is_expandable", |snapshot, row, out| {
             snapshot.segments[row].is_expandable.is_some_and(|flag| put(out, if flag { "true" } else { "false" }))
         }),
-        int("stack", |snapshot, row| snapshot.segments[row].stack.map(|stack| i64::from(stack.0))),
+        int("stack_id", |snapshot, row| snapshot.segments[row].stack.map(|stack| i64::from(stack.0))),
         text("extra", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].extra, out)),
     ],
 };
@@ -63,14 +63,14 @@ static BLOCKS: Table<MemorySnapshot> = Table {
     doc: "a part of a segment, in use or free",
     num_rows: |snapshot| snapshot.blocks.len(),
     columns: &[
-        int("block", |_, row| Some(row as i64)),
-        int("segment", |snapshot, row| Some(i64::from(snapshot.blocks[row].segment))),
+        int("block_id", |_, row| Some(row as i64)),
+        int("segment_id", |snapshot, row| Some(i64::from(snapshot.blocks[row].segment))),
         int("device", |snapshot, row| snapshot.segments[snapshot.blocks[row].segment as usize].device),
         uint("address", |snapshot, row| snapshot.blocks[row].address),
         int("size_bytes", |snapshot, row| snapshot.blocks[row].size),
         int("requested_bytes", |snapshot, row| snapshot.blocks[row].requested),
         text("state", |snapshot, row, out| put_id(snapshot, snapshot.blocks[row].state, out)),
-        int("stack", |snapshot, row| snapshot.blocks[row].stack.map(|stack| i64::from(stack.0))),
+        int("stack_id", |snapshot, row| snapshot.blocks[row].stack.map(|stack| i64::from(stack.0))),
         text("extra", |snapshot, row, out| put_id(snapshot, snapshot.blocks[row].extra, out)),
     ],
 };
@@ -80,10 +80,10 @@ static PAST_BLOCKS: Table<MemorySnapshot> = Table {
     doc: "what a block held, newest first (`history`)",
     num_rows: |snapshot| snapshot.past_blocks.len(),
     columns: &[
-        int("block", |snapshot, row| Some(i64::from(snapshot.past_blocks[row].block))),
+        int("block_id", |snapshot, row| Some(i64::from(snapshot.past_blocks[row].block))),
         uint("address", |snapshot, row| snapshot.past_blocks[row].address),
         int("requested_bytes", |snapshot, row| snapshot.past_blocks[row].requested),
-        int("stack", |snapshot, row| snapshot.past_blocks[row].stack.map(|stack| i64::from(stack.0))),
+        int("stack_id", |snapshot, row| snapshot.past_blocks[row].stack.map(|stack| i64::from(stack.0))),
         text("extra", |snapshot, row, out| put_id(snapshot, snapshot.past_blocks[row].extra, out)),
     ],
 };
@@ -93,7 +93,7 @@ static FRAMES: Table<MemorySnapshot> = Table {
     doc: "a frame of a stack; depth 0 is the innermost",
     num_rows: |snapshot| snapshot.stacks.num_members(),
     columns: &[
-        int("stack", |snapshot, row| Some(i64::from(snapshot.stacks.member(row).0.0))),
+        int("stack_id", |snapshot, row| Some(i64::from(snapshot.stacks.member(row).0.0))),
         int("depth", |snapshot, row| Some(snapshot.stacks.member(row).1 as i64)),
         text("function", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).function, out)),
         text("file", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).file, out)),

@@ -18,8 +18,8 @@ class MemorySnapshot(Tables):
 
         snapshot = ks.read("snapshot.pickle")       # plain data is read, and nothing in the file is run
         snapshot.actions.to_polars()                # allocations, frees, …; times in ns
-        snapshot.blocks.to_polars().filter(state="active_allocated").group_by("stack").agg(size=pl.sum("size_bytes"))
-        snapshot.frames.to_polars()                 # what `stack` refers to, innermost frame first
+        snapshot.blocks.to_polars().filter(state="active_allocated").group_by("stack_id").agg(size=pl.sum("size_bytes"))
+        snapshot.frames.to_polars()                 # what `stack_id` refers to, innermost frame first
         snapshot.metadata["allocator_settings"]
 
     `device` is null for pinned memory of the host. `extra` has the keys that are no columns, as a JSON object.
@@ -29,14 +29,14 @@ class MemorySnapshot(Tables):
     def actions(self) -> Table:
         """What the allocator did, device by device: `alloc`, `free_completed`, `segment_alloc`, `oom` and so on.
 
-        `device_free_bytes` is what was left when memory ran out; `stack` is one of `frames`; `pool` is a JSON array;
+        `device_free_bytes` is what was left when memory ran out; `stack_id` refers to `frames`; `pool` is a JSON array;
         `time_ns` is null in files of early versions.
         """
         return self.table("actions")
 
     @cached_property
     def segments(self) -> Table:
-        """The memory that the allocator took from the system; `segment` counts them."""
+        """The memory that the allocator took from the system; `segment_id` counts them."""
         return self.table("segments")
 
     @cached_property
@@ -51,7 +51,7 @@ class MemorySnapshot(Tables):
 
     @cached_property
     def frames(self) -> Table:
-        """The frames of every `stack`; `depth` 0 is the innermost."""
+        """The frames of every stack; `depth` 0 is the innermost."""
         return self.table("frames")
 
     @cached_property
