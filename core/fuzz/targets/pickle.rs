@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     for head in [&b""[..], b"\x80\x04", b"[[", br#"{"segments":"#] {
         let bytes = [head, bytes].concat();
-        let tables: Vec<_> = match read_file(Input::new(&bytes), Limits { max_bytes: 1 << 22 }) {
+        let tables: Vec<_> = match read_file(Input::new(&bytes), Limits { max_bytes: 1 << 22, ..Limits::default() }) {
             Ok(Recording::MemorySnapshot(snapshot)) => {
                 assert!(serde_json::from_str::<serde_json::Value>(&snapshot.metadata).is_ok());
                 let snapshot = Arc::new(*snapshot);
