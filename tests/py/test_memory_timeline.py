@@ -173,3 +173,6 @@ def test_a_trace_is_asked_for_elsewhere(data: Path, tmp_path: Path) -> None:
     (tmp_path / "rank-0.json").write_bytes(content)
     with pytest.raises(ks.TraceError, match=r"expected a trace, found a memory timeline, which ks\.read reads"):
         ks.read_dir(tmp_path)
+    (tmp_path / "rank-1.json").write_bytes(b'[{"ph": "X", "name": "a", "ts": 1, "dur": 1}]')
+    job = ks.read_dir(tmp_path)
+    assert (len(job), list(job.left_out)) == (1, ["rank-0.json"])
