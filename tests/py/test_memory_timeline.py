@@ -40,7 +40,7 @@ def sizes(timeline: ks.MemoryTimeline) -> Sizes:
 
 
 def health(timeline: ks.MemoryTimeline) -> dict[str, int]:
-    return {kind: count for kind, count, *_ in timeline.health.rows()}
+    return dict(timeline.health.select("kind", "count").rows())
 
 
 def sums(raw: list[list[int]]) -> Sizes:

@@ -120,7 +120,7 @@ pub fn sniff(head: &[u8]) -> Container {
 /// What a page is.
 fn page(head: &[u8]) -> &'static str {
     let head = &head[..head.len().min(HEAD_BYTES as usize)];
-    let found = PAGES.iter().find(|(words, _)| memchr::memmem::find(head, words.as_bytes()).is_some());
+    let found = PAGES.iter().find(|(words, _)| head.windows(words.len()).any(|window| window == words.as_bytes()));
     found.map_or(PAGE, |(_, page)| *page)
 }
 
