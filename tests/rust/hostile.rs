@@ -239,6 +239,19 @@ fn defects_are_counted_with_their_place() {
     assert_eq!(trace.warnings.count(WarningKind::UnmatchedEnd), 1);
 }
 
+#[test]
+fn blanks_before_a_malformed_element_are_no_part_of_it() {
+    for separator in ["", ","] {
+        let blanks = " ".repeat(50);
+        let text = format!(r#"[{{"ph": "X", "ts": 1, "dur": 1}}{separator}{blanks}?"#);
+        for input in [Input::new(text.as_bytes()), Input::stream(text.as_bytes())] {
+            let trace = read([input], Limits::default()).unwrap();
+            assert_eq!(trace.events.len(), 1);
+            assert_eq!(trace.warnings.count(WarningKind::MalformedElement), 1);
+        }
+    }
+}
+
 /// A snapshot's bytes before its zlib stream: what it is, its version, the length of its columns.
 const HEAD: usize = 16;
 

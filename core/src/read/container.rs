@@ -148,7 +148,6 @@ pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result
     match container {
         Container::Json => {
             skip_mark(window);
-            window.is_text = true;
             Ok(())
         }
         Container::Empty => Err(ErrorKind::Malformed { expected, found: found.to_owned(), position }.into()),

@@ -88,7 +88,7 @@ impl Document<'_, '_> {
                 }
                 Err(Fault::Unexpected) => return Err(Stop::Fault(Fault::Unexpected)),
                 Ok(_) | Err(Fault::End) => {
-                    if !self.window.fill()? && outcome.is_err() {
+                    if !self.window.fill_past_blanks()? && outcome.is_err() {
                         return Err(Stop::Fault(Fault::End));
                     }
                 }

@@ -53,7 +53,7 @@ pub(super) fn read_section(
             Batch::Malformed => reader.recover(window)?,
             // A quote too few makes all that follows look like the inside of one element.
             Batch::Starved if window.text().len() > SUSPICIOUS && reader.has_next(window) => reader.recover(window)?,
-            Batch::Starved if window.fill()? => {}
+            Batch::Starved if window.fill_past_blanks()? => {}
             Batch::Starved if reader.has_next(window) => reader.recover(window)?,
             Batch::Starved => {
                 reader.tally.is_cut = true;

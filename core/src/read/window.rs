@@ -21,8 +21,6 @@ pub(super) struct Window<'a> {
     base: u64,
     source: Option<Box<dyn Read + Send + 'a>>,
     limits: Limits,
-    /// Whether blanks before what is not consumed mean nothing, so that they need not be gathered.
-    pub(super) is_text: bool,
     /// Whether the stream ended early or failed its check.
     pub(super) is_damaged: bool,
 }
@@ -30,7 +28,7 @@ pub(super) struct Window<'a> {
 impl<'a> Window<'a> {
     /// A window over a text that is in memory.
     pub(super) fn over(bytes: Cow<'a, [u8]>, limits: Limits) -> Result<Self, Error> {
-        let window = Self { bytes, start: 0, base: 0, source: None, limits, is_text: false, is_damaged: false };
+        let window = Self { bytes, start: 0, base: 0, source: None, limits, is_damaged: false };
         window.check_limit()?;
         Ok(window)
     }
@@ -38,7 +36,7 @@ impl<'a> Window<'a> {
     /// A window over what a stream gives.
     pub(super) fn on(source: Box<dyn Read + Send + 'a>, limits: Limits) -> Self {
         let bytes = Cow::Owned(Vec::new());
-        Self { bytes, start: 0, base: 0, source: Some(source), limits, is_text: false, is_damaged: false }
+        Self { bytes, start: 0, base: 0, source: Some(source), limits, is_damaged: false }
     }
 
     /// Where more of the text would come from, taken away; `None` when there is no more.
@@ -77,12 +75,15 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
+    /// Gives up the blanks at the start, which mean nothing there, and brings more of the text.
+    pub(super) fn fill_past_blanks(&mut self) -> Result<bool, Error> {
+        let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
+        self.consume(num_blanks);
+        self.fill()
+    }
+
     /// Brings more of the text; false when there is no more. What is not consumed stays.
     pub(super) fn fill(&mut self) -> Result<bool, Error> {
-        if self.is_text {
-            let num_blanks = self.text().len() - self.text().trim_ascii_start().len();
-            self.consume(num_blanks);
-        }
         if self.text().len() > MAX_PIECE && !self.is_last() {
             return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64 }.into());
         }
