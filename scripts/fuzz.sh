@@ -10,7 +10,7 @@ tools=$(pwd)/.cache/fuzz
 
 # Files of at most a few kilobytes: larger ones only slow the search down.
 corpus=core/fuzz/corpus
-for target in json kineto execution snapshot pickle; do mkdir -p "$corpus/$target"; done
+for target in json kineto execution snapshot pickle chakra; do mkdir -p "$corpus/$target"; done
 for file in tests/data/{hostile,minimal_cpu,containers}/*; do
     name=$(basename "$(dirname "$file")")-$(basename "$file")
     case $file in
@@ -21,12 +21,13 @@ for file in tests/data/{hostile,minimal_cpu,containers}/*; do
     cp "$file" "$corpus/kineto/$name.packed"
     rm "/tmp/$name.text"
 done
+cp tests/data/synthetic_chakra/rank.0.et "$corpus/chakra/"
 cp tests/data/synthetic_memory/memory_snapshot.pickle "$corpus/pickle/"
 head -c 2000 tests/data/memory_cpu/memory_timeline.json >"$corpus/pickle/memory_timeline.json"
 gunzip -c tests/data/memory_cpu/memory_timeline.raw.json.gz >"$corpus/pickle/memory_timeline.raw.json"
 
 cd core
-for target in ${2:-json kineto execution snapshot pickle}; do
+for target in ${2:-json kineto execution snapshot pickle chakra}; do
     echo "fuzzing $target for $seconds s"
     PATH="$tools/bin:$PATH" cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 \
         -timeout=10 -print_final_stats=1 2>&1 | tail -n 12

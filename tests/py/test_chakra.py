@@ -78,6 +78,15 @@ def test_nodes_and_what_they_wait_for(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_of_a_rank(data: Path) -> None:
+    chakra = ks.read(data / "synthetic_chakra/rank.0.et")
+    assert isinstance(chakra, ks.Chakra)
+    totals = chakra.nodes.to_polars().group_by("node_type").len().sort("node_type").rows()
+    assert totals == [("COMM_COLL_NODE", 2), ("COMM_SEND_NODE", 1), ("COMP_NODE", 4)]
+    assert column(chakra.nodes, "comm_target")[-1] == 1
+    assert chakra.metadata["attrs"][0]["value"] == "1.1.1-chakra.0.0.4"
+
+
 def test_gzip_is_seen_through_and_tables_leave() -> None:
     chakra = chakra_of(gzip.compress(WHOLE))
     assert chakra.nodes.to_polars()["comm_bytes"].to_list() == [None, 4096]
