@@ -20,8 +20,7 @@ _INTRODUCTION = """\
 
 `make bench` writes this file, but for its last section. Every ratio is the median over pairs that were measured by
 turns in one run; the range behind it is from the least to the greatest of them. The seconds move with what else the
-machine does, the ratios much less. What has one thread is measured in seconds of the processor, the rest by the clock:
-on a machine that is busy, two processors are not two.
+machine does, the ratios much less. What has one thread is measured in seconds of the processor, the rest by the clock.
 """
 
 
