@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]
-    use crate::source::{archive_members, is_archive, read_files};
+    use crate::source::{archive_members, is_an_archive, read_files};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]

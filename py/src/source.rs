@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
-use kinetoscope::read::{Member, Recording, members};
+use kinetoscope::read::{Recording, for_each_member, is_archive};
 use kinetoscope::{ErrorKind, Input, Limits};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyOSError, PyTypeError};
@@ -25,8 +25,6 @@ const CHUNK: usize = 1 << 20;
 /// A name, and the content; where that is none, the file at the path that the name is.
 #[derive(FromPyObject)]
 pub(crate) struct Source(Option<String>, Option<Content>);
-
-type Members<'py> = Vec<(String, Bound<'py, PyBytes>)>;
 
 #[derive(FromPyObject)]
 enum Content {
@@ -73,32 +71,34 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     }
 }
 
-/// The files in an archive, a name and bytes each; None when the file is no archive.
+/// Calls `each` with the name and the bytes of every file in an archive; false when the file is no archive.
 #[pyfunction(name = "members")]
-#[pyo3(signature = (source, *, max_bytes = None, reading = None))]
+#[pyo3(signature = (source, each, *, max_bytes = None, reading = None))]
 pub(crate) fn archive_members(
     py: Python<'_>,
     source: Source,
+    each: Py<PyAny>,
     max_bytes: Option<u64>,
     reading: Option<Py<Reading>>,
-) -> PyResult<Option<Members<'_>>> {
+) -> PyResult<bool> {
     let watch = Watch::new(reading.as_ref());
-    let found = py.detach(|| {
-        let found = members(source.open(&watch)?, limits(max_bytes, 1));
+    py.detach(|| {
+        let found = for_each_member(source.open(&watch)?, limits(max_bytes, 1), |member| {
+            let call = |py: Python<'_>| each.call1(py, (member.name, PyBytes::new(py, &member.bytes)));
+            Python::attach(call).map(drop).map_err(|error| {
+                let source = watch.stopped(error);
+                ErrorKind::Unreadable { source }.into()
+            })
+        });
         watch.check()?;
         found.map_err(|error| raised(&error))
-    })?;
-    let python = |member: Member| (member.name, PyBytes::new(py, &member.bytes));
-    Ok(found.map(|members| members.into_iter().map(python).collect()))
+    })
 }
 
-/// Whether a file that starts with these bytes is an archive: whether it comes to listing files before a limit is passed.
-#[pyfunction]
-pub(crate) fn is_archive(head: &[u8]) -> bool {
-    match members(Input::new(head), Limits { max_bytes: 0, ..Limits::default() }) {
-        Ok(found) => found.is_some(),
-        Err(error) => matches!(error.kind(), ErrorKind::Limit { .. }),
-    }
+/// Whether a file that starts with these bytes is an archive.
+#[pyfunction(name = "is_archive")]
+pub(crate) fn is_an_archive(head: &[u8]) -> bool {
+    is_archive(head)
 }
 
 fn limits(max_bytes: Option<u64>, max_threads: usize) -> Limits {

@@ -15,7 +15,7 @@ LAYERS = Layers(
     modules={
         "native": {"_native"},
         "nouns": {
-            *("archive", "cache", "chakra", "discover", "doctor", "export", "file", "head", "load", "memory"),
+            *("archive", "cache", "chakra", "discover", "doctor", "early", "export", "file", "head", "load", "memory"),
             *("progress", "rank", "read", "recording", "remote", "seam", "summary", "table", "tables", "text"),
             *("trace", "traceset", "whole", "workers"),
         },

@@ -49,6 +49,23 @@ def members(data: Path) -> dict[str, bytes]:
     return {f"run/{path.name}": path.read_bytes() for path in sorted((data / "mlp_gloo").iterdir())}
 
 
+def test_what_is_read_while_others_are_packed_is_what_is_read_later(data: Path, tmp_path: Path) -> None:
+    names = ("synthetic_cuda", "minimal_cpu", "transformer_cpu")
+    files = {
+        f"rank-{rank}.json.gz": (data / name / "kineto_trace_0.json.gz").read_bytes() for rank, name in enumerate(names)
+    }
+    files["rank-1.json"] = b"{no trace"
+    path = tmp_path / "job.tar"
+    path.write_bytes(tarred(files, "w"))
+    early, late = ks.read_dir(path), ks.read_dir(path, eager=False)
+    assert [trace.snapshot() for trace in early] == [trace.snapshot() for trace in late]
+    assert early.left_out == late.left_out
+    (tmp_path / "rank-2_et.json").write_bytes(ET)
+    files["rank-2_et.json"] = ET
+    path.write_bytes(tarred(files, "w"))
+    assert [len(trace.nodes) for trace in ks.read_dir(path)] == [0, 0, 1]
+
+
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
 def test_several_recordings_are_a_job(data: Path, members: dict[str, bytes], mode: Any, tmp_path: Path) -> None:
     expected = ks.read_dir(data / "mlp_gloo")

@@ -80,7 +80,7 @@ def test_a_read_that_is_cancelled(large: Path, data: Path) -> None:
         with pytest.raises(KeyboardInterrupt, match="cancelled"):
             _native.read([source], reading=reading)
     with pytest.raises(KeyboardInterrupt):
-        _native.members((str(large), None), reading=reading)
+        _native.members((str(large), None), lambda _name, _content: None, reading=reading)
 
 
 # --- Ctrl-C -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use kinetoscope::read::members;
 use kinetoscope::{Container, Input, Limits, WarningKind, read, sniff};
 
 use crate::files;
@@ -64,16 +63,16 @@ fn archives_give_their_files_without_shadows() {
     let files: &[(&str, &[u8])] =
         &[("run/rank-0.json", JSON), ("run/._rank-0.json", b"shadow"), ("run/rank-1.json.gz", b"x")];
     for archive in [tar(files), gzip(&tar(files)), zip(files)] {
-        let found = members(Input::new(&archive), Limits::default()).unwrap().unwrap();
+        let found = files::members(&archive, Limits::default()).unwrap().unwrap();
         let names: Vec<_> = found.iter().map(|member| member.name.as_str()).collect();
         assert_eq!(names, ["run/rank-0.json", "run/rank-1.json.gz"]);
         assert_eq!(found[0].bytes, JSON);
         let error = read([Input::new(&archive)], Limits::default()).unwrap_err().to_string();
         assert!(error.contains("archive"), "{error}");
-        assert!(members(Input::new(&archive), Limits { max_bytes: 20, ..Limits::default() }).is_err());
+        assert!(files::members(&archive, Limits { max_bytes: 20, ..Limits::default() }).is_err());
     }
-    assert!(members(Input::new(JSON), Limits::default()).unwrap().is_none());
-    assert!(members(Input::new(&tar(files)[..600]), Limits::default()).is_err());
+    assert!(files::members(JSON, Limits::default()).unwrap().is_none());
+    assert!(files::members(&tar(files)[..600], Limits::default()).is_err());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use kinetoscope::view::Session;
-use kinetoscope::{Input, Limits, LinkedTrace, Trace, read};
+use kinetoscope::read::{Member, for_each_member};
+use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read};
 
 /// A place in the repository.
 pub(crate) fn path(relative: &str) -> PathBuf {
@@ -26,6 +27,16 @@ pub(crate) fn pair(folder: &str) -> LinkedTrace {
 /// A session over a fixture.
 pub(crate) fn session(folder: &str) -> Session {
     Session::new(pair(folder))
+}
+
+/// The files in an archive; `None` when it is none.
+pub(crate) fn members(archive: &[u8], limits: Limits) -> Result<Option<Vec<Member>>, Error> {
+    let mut members = Vec::new();
+    let is_archive = for_each_member(Input::new(archive), limits, |member| {
+        members.push(member);
+        Ok(())
+    })?;
+    Ok(is_archive.then_some(members))
 }
 
 /// The trace of a text.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kinetoscope::read::{members, snapshot::read_snapshot};
+use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, read, write_snapshot};
@@ -22,7 +22,7 @@ fn traces() -> Vec<(String, Trace)> {
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.display().to_string();
-        let files = members(Input::new(&bytes), Limits::default()).ok().flatten();
+        let files = files::members(&bytes, Limits::default()).ok().flatten();
         let files = files.map_or_else(
             || vec![(name.clone(), bytes.clone())],
             |files| files.into_iter().map(|file| (format!("{name}: {}", file.name), file.bytes)).collect(),

@@ -16,49 +16,62 @@ pub struct Member {
     pub bytes: Vec<u8>,
 }
 
-/// The files in a tar archive (perhaps in a compressed stream) or in a zip archive, in the order of the archive;
-/// `None` when the file is no archive. Folders are left out, and so are the shadows that macOS puts beside each file.
+/// Gives `each` the files in a tar archive (perhaps in a compressed stream) or in a zip archive, in the order of the
+/// archive; false when the file is no archive. Folders are left out, and so are the shadows that macOS puts beside each
+/// file.
 ///
 /// # Errors
-/// When the archive cannot be read, or when the files in it are larger together than `limits.max_bytes`.
-pub fn members(input: Input<'_>, limits: Limits) -> Result<Option<Vec<Member>>, Error> {
+/// When the archive cannot be read, when the files in it are larger together than `limits.max_bytes`, and those of `each`.
+pub fn for_each_member(
+    input: Input<'_>,
+    limits: Limits,
+    mut each: impl FnMut(Member) -> Result<(), Error>,
+) -> Result<bool, Error> {
     let (container, whole) = sniff_stream(decompressed(input.source)?)?;
     let mut rest = limits.max_bytes;
     match container {
-        Container::Tar => tar_members(whole, &mut rest).map(Some),
-        Container::Zip => zip_members(whole, &mut rest).map(Some),
-        _ => Ok(None),
+        Container::Tar => tar_members(whole, &mut rest, &mut each)?,
+        Container::Zip => zip_members(whole, &mut rest, &mut each)?,
+        _ => return Ok(false),
     }
+    Ok(true)
 }
 
-fn tar_members(stream: impl Read, rest: &mut u64) -> Result<Vec<Member>, Error> {
+/// Whether a file that starts with these bytes is an archive, perhaps in a compressed stream.
+pub fn is_archive(head: &[u8]) -> bool {
+    let inside = decompressed(Input::new(head).source).and_then(sniff_stream);
+    inside.is_ok_and(|(container, _)| matches!(container, Container::Tar | Container::Zip))
+}
+
+/// What is done with each file.
+type Each<'a> = &'a mut dyn FnMut(Member) -> Result<(), Error>;
+
+fn tar_members(stream: impl Read, rest: &mut u64, each: Each<'_>) -> Result<(), Error> {
     let mut archive = tar::Archive::new(stream);
-    let mut members = Vec::new();
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         if entry.header().entry_type().is_file() && is_wanted(&name) {
             let bytes = read_all(&mut entry, rest)?;
-            members.push(Member { name, bytes });
+            each(Member { name, bytes })?;
         }
     }
-    Ok(members)
+    Ok(())
 }
 
-fn zip_members(stream: impl Read, rest: &mut u64) -> Result<Vec<Member>, Error> {
+fn zip_members(stream: impl Read, rest: &mut u64, each: Each<'_>) -> Result<(), Error> {
     let bytes = read_all(stream, &mut rest.clone())?;
     let broken = |error: zip::result::ZipError| unreadable(std::io::Error::other(error));
     let mut archive = zip::ZipArchive::new(Cursor::new(Cow::<[u8]>::Owned(bytes))).map_err(broken)?;
-    let mut members = Vec::new();
     for at in 0..archive.len() {
         let file = archive.by_index(at).map_err(broken)?;
         let name = file.name().map_err(broken)?.into_owned();
         if file.is_file() && is_wanted(&name) {
             let bytes = read_all(file, rest)?;
-            members.push(Member { name, bytes });
+            each(Member { name, bytes })?;
         }
     }
-    Ok(members)
+    Ok(())
 }
 
 /// Whether a name is not that of a shadow that macOS made (`._trace.json`, `__MACOSX/…`).

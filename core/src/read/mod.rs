@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::trace::Trace;
 #[cfg(feature = "archives")]
-pub use archive::{Member, members};
+pub use archive::{Member, for_each_member, is_archive};
 use builder::Builder;
 pub use container::{Container, sniff};
 use window::Window;

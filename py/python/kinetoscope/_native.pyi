@@ -1,6 +1,6 @@
 # Types of the extension module. Prose lives beside the public classes that wrap these.
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
 __all__ = [
@@ -87,5 +87,9 @@ def read(
 def sniff(head: bytes) -> str: ...
 def is_archive(head: bytes) -> bool: ...
 def members(
-    source: _Source, *, max_bytes: int | None = None, reading: Reading | None = None
-) -> list[tuple[str, bytes]] | None: ...
+    source: _Source,
+    each: Callable[[str, bytes], object],
+    *,
+    max_bytes: int | None = None,
+    reading: Reading | None = None,
+) -> bool: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from kinetoscope import _native
@@ -25,21 +26,25 @@ def is_archive(file: File) -> bool:
     return _native.is_archive(file.head())
 
 
-def unpacked(file: File, max_bytes: int | None) -> Archive:
-    """All files in an archive.
+def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], object] | None = None) -> Archive:
+    """All files in an archive. `begin` is called for each that may be a trace, while others are still packed.
 
     TraceError when they are larger together than `max_bytes`, OSError when the archive is damaged.
     """
-    with file.opened() as source:
-        members = _native.members(source, max_bytes=max_bytes) or []
     archive = Archive({}, {})
-    for name, content in members:
+
+    def add(name: str, content: bytes) -> None:
         what = _native.sniff(content[:1024])
         inside = BytesFile(f"{file.label or 'archive'}/{name}", content)
         if _native.is_archive(inside.head()):
             archive.left_out[name] = "an archive in an archive"
         elif what in _TRACES:
             archive.files[name] = inside
+            if begin:
+                begin(name, inside)
         else:
             archive.left_out[name] = what
+
+    with file.opened() as source:
+        _native.members(source, add, max_bytes=max_bytes)
     return archive

@@ -25,8 +25,11 @@ def peek(file: File, reading: _native.Reading | None = None) -> Head:
         native = _native.read([(file.label, file.head())], reading=reading)
     except (_native.TraceError, OSError):
         return Head()
-    if isinstance(native, _native.Tables):
-        return Head()
+    return Head() if isinstance(native, _native.Tables) else head_of(native)
+
+
+def head_of(native: _native.Trace) -> Head:
+    """What is known of a file that was read, all of it or its first bytes."""
     if native.num_events:
         return Head(is_execution=False, rank=native.rank)
     return Head(is_execution=True if len(native.table("nodes")) else None, rank=native.rank)

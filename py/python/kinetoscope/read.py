@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from kinetoscope import _native
 from kinetoscope.archive import Archive, is_archive, unpacked
 from kinetoscope.cache import cache_folder
-from kinetoscope.discover import execution_beside, is_archive_name, is_trace, pair_up
+from kinetoscope.discover import Pair, execution_beside, is_archive_name, is_trace, pair_up
+from kinetoscope.early import Early
 from kinetoscope.file import Content, File, LocalFile, file_at_path, file_of, files_in
-from kinetoscope.head import Head, peek
+from kinetoscope.head import Head, head_of, peek
 from kinetoscope.load import Options, load, load_any
 from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
 from kinetoscope.traceset import Member, TraceSet, trace_set
@@ -96,7 +97,10 @@ def read_dir(
     no file of it is a trace.
     """
     options = Options(max_bytes, cache_folder(cache))
-    found = _folder(folder, max_bytes, storage_options)
+    archive = _archive(folder, storage_options)
+    if archive is not None and eager:
+        return _archived_job(archive, None, options, progress=progress)
+    found = _files(folder, storage_options) if archive is None else unpacked(archive, max_bytes)
     return _job(found, os.fspath(folder), options, eager=eager, progress=progress)
 
 
@@ -114,15 +118,18 @@ def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
     return file_of(source)
 
 
-def _folder(
-    folder: str | os.PathLike[str], max_bytes: int | None, storage_options: Mapping[str, Any] | None
-) -> Archive:
-    """The files of a folder, or of an archive, by whether they may be traces."""
+def _archive(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> File | None:
+    """The archive that stands for a folder; None for a folder."""
     if isinstance(folder, str) and is_url(folder):
         file = file_at(folder, storage_options)
-        return unpacked(file, max_bytes) if is_archive_name(file.name) else _by_name(files_at(file))
-    if Path(folder).is_file():
-        return unpacked(LocalFile(Path(folder)), max_bytes)
+        return file if is_archive_name(file.name) else None
+    return LocalFile(Path(folder)) if Path(folder).is_file() else None
+
+
+def _files(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> Archive:
+    """The files of a folder, by whether they may be traces."""
+    if isinstance(folder, str) and is_url(folder):
+        return _by_name(files_at(file_at(folder, storage_options)))
     return _by_name(files_in(Path(folder)))
 
 
@@ -164,15 +171,7 @@ def _read_found(file: File, execution: File | None, options: Options) -> Trace |
 
 
 def _read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
-    options = options._replace(max_threads=1)
-    found = unpacked(file, options.max_bytes)
-    if execution is not None:
-        more = unpacked(execution, options.max_bytes) if is_archive(execution) else _single(execution)
-        # one name may be in both
-        for name, inside in more.files.items():
-            found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
-        found.left_out.update(more.left_out)
-    job = _job(found, file.label or "the archive", options, eager=True, progress=None)
+    job = _archived_job(file, execution, options._replace(max_threads=1), progress=None)
     if len(job) > 1:
         return job
     for name, why in job.left_out.items():
@@ -181,16 +180,47 @@ def _read_archive(file: File, execution: File | None, options: Options) -> Trace
     return job.members[0].trace
 
 
-def _single(file: File) -> Archive:
+def _archived_job(file: File, execution: File | None, options: Options, *, progress: bool | None) -> TraceSet:
+    if execution is not None:
+        found, more = for_each([file, execution], lambda each, _reading: _unpacked_or_single(each, options))
+        # one name may be in both
+        for name, inside in more.files.items():
+            found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
+        found.left_out.update(more.left_out)
+        return _job(found, file.label or "the archive", options, progress=progress)
+    with Early(options) as early:
+        found = unpacked(file, options.max_bytes, early.begin)
+        return _job(found, file.label or "the archive", options, progress=progress, traces=early.traces())
+
+
+def _unpacked_or_single(file: File, options: Options) -> Archive:
+    if is_archive(file):
+        return unpacked(file, options.max_bytes)
     return Archive({Path(file.label or "execution").name: file}, {})
 
 
-def _job(found: Archive, place: str, options: Options, *, eager: bool, progress: bool | None) -> TraceSet:
-    files = found.files
-    heads = dict(zip(files, for_each(list(files.values()), peek), strict=True))
+def _job(
+    found: Archive,
+    place: str,
+    options: Options,
+    *,
+    eager: bool = True,
+    progress: bool | None,
+    traces: Mapping[str, Trace] | None = None,
+) -> TraceSet:
+    """The job in these files, of which some may have been read each by itself."""
+    files, traces = found.files, traces or {}
+    heads = {name: head_of(trace._native) for name, trace in traces.items()}  # noqa: SLF001 - what is known of it
+    unread = {name: file for name, file in files.items() if name not in heads}
+    heads.update(zip(unread, for_each(list(unread.values()), peek), strict=True))
     recordings = pair_up(files, heads)
     left_out = {**found.left_out, **recordings.copies}
-    members = [Member(pair, files, heads, options) for pair in recordings.pairs]
+
+    def member(pair: Pair) -> Member:
+        alone = traces.get(pair.names[0]) if len(pair.names) == 1 else None
+        return Member(pair, files, heads, options, alone)
+
+    members = [member(pair) for pair in recordings.pairs]
     certain = [member for member in members if not eager and _is_certain(member.pair.names, heads)]
     job = trace_set([member for member in members if member not in certain], left_out, progress=progress)
     if certain:

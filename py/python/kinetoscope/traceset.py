@@ -29,7 +29,14 @@ _SHOWN_LEFT_OUT = 10
 class Member:
     """One recording of a job: its files, its rank, and its trace, which is read when it is first asked for."""
 
-    def __init__(self, pair: Pair, files: Mapping[str, File], heads: Mapping[str, Head], options: Options) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        files: Mapping[str, File],
+        heads: Mapping[str, Head],
+        options: Options,
+        trace: Trace | None = None,
+    ) -> None:
         self.pair = pair
         """The files' names, and how they were paired. What could not be read is no longer in it."""
         self.notes: list[str] = []
@@ -39,7 +46,7 @@ class Member:
         self._files = {name: files[name] for name in pair.names}
         self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
         self._options = options
-        self._trace: Trace | None = None
+        self._trace = trace
         self._lock = RLock()
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar, final
 
 from kinetoscope._native import Reading
 
@@ -16,6 +16,43 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
+@final
+class Workers:
+    """Threads that read, as many as there are processors, seen from the one that waits for them.
+
+    A context: on Ctrl-C, or when the block raises, the reads that are under way are cancelled, and no thread is left.
+    """
+
+    def __init__(self, max_items: int = _MAX_THREADS) -> None:
+        self._reading = Reading()
+        self._threads = ThreadPoolExecutor(_num_threads(max_items), thread_name_prefix="kinetoscope")
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._reading.cancel()
+        self._threads.shutdown(cancel_futures=True)
+
+    def begin(self, work: Callable[[_Item, Reading], _Result], item: _Item) -> Future[_Result]:
+        """Begins work on an item; `work` gets the `Reading` to pass to the native reader."""
+        return self._threads.submit(work, item, self._reading)
+
+    def finish(
+        self, futures: Sequence[Future[_Result]], look: Callable[[int, int], object] | None = None
+    ) -> list[_Result]:
+        """Waits for work; raises what it raised. `look` as in `for_each`."""
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, _LOOK_S)
+            for future in done:
+                future.result()
+            if look:
+                look(self._reading.num_bytes, len(futures) - len(waiting))
+        return [future.result() for future in futures]
+
+
 def for_each(
     items: Sequence[_Item],
     work: Callable[[_Item, Reading], _Result],
@@ -23,27 +60,10 @@ def for_each(
 ) -> list[_Result]:
     """What `work` gives for each item, in their order; as many at a time as there are processors.
 
-    `work` gets the `Reading` to pass to the native reader. `look` is called about ten times a second with the number of
-    bytes read and of items done. On Ctrl-C, or when `work` raises, the reads that are under way are cancelled: no
-    thread is left when this returns or raises.
+    `look` is called about ten times a second with the number of bytes read and of items done. Raises what `work` does.
     """
-    reading = Reading()
-    threads = ThreadPoolExecutor(_num_threads(len(items)), thread_name_prefix="kinetoscope")
-    try:
-        futures = [threads.submit(work, item, reading) for item in items]
-        waiting = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, _LOOK_S)
-            for future in done:
-                future.result()
-            if look:
-                look(reading.num_bytes, len(futures) - len(waiting))
-        return [future.result() for future in futures]
-    except BaseException:
-        reading.cancel()
-        raise
-    finally:
-        threads.shutdown(cancel_futures=True)
+    with Workers(len(items)) as workers:
+        return workers.finish([workers.begin(work, item) for item in items], look)
 
 
 def num_processors() -> int:
