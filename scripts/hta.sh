@@ -5,10 +5,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly environment=.cache/hta
 readonly stamp=$environment/.stamp
-if [[ ! $stamp -nt pyproject.toml ]]; then
+wanted=$(grep '^hta = ' pyproject.toml)
+if [[ ! -f $stamp || $(<"$stamp") != "$wanted" ]]; then
     [[ -x $environment/bin/python ]] || "${PYTHON:-python3}" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # dependency groups came with it
     "$environment/bin/python" -m pip install --quiet --group hta
-    touch "$stamp"
+    echo "$wanted" >"$stamp"
 fi
 echo "$environment/bin/python"
