@@ -22,6 +22,7 @@ for file in tests/data/{hostile,minimal_cpu,containers}/*; do
     rm "/tmp/$name.text"
 done
 cp tests/data/synthetic_chakra/rank.0.et "$corpus/chakra/"
+cp tests/data/synthetic_nsight/nsys_0.sqlite "$corpus/kineto/"
 cp tests/data/synthetic_memory/memory_snapshot.pickle "$corpus/pickle/"
 head -c 2000 tests/data/memory_cpu/memory_timeline.json >"$corpus/pickle/memory_timeline.json"
 gunzip -c tests/data/memory_cpu/memory_timeline.raw.json.gz >"$corpus/pickle/memory_timeline.raw.json"

@@ -1,5 +1,6 @@
 //! What makes a trace unreadable. Everything else is a [`Warning`](crate::warning::Warning).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub enum ErrorKind {
         /// What would have been read.
         expected: &'static str,
         /// What the bytes are.
-        found: &'static str,
+        found: Cow<'static, str>,
         /// Where.
         position: Position,
     },

@@ -70,6 +70,10 @@ pub enum WarningKind {
     SharedRow,
     /// A value that is nested too deeply, or referred to too often, to be written out.
     OversizedValue,
+    /// A table of a database that cannot be read to its end.
+    DamagedTable,
+    /// A value in a database that is not of its column's type, or too long, or a reference to what is not there.
+    InvalidValue,
 }
 
 /// How much it matters.
@@ -175,6 +179,13 @@ impl WarningKind {
                 "oversized_value",
                 "a value is nested too deeply, or referred to too often, to be written out: left out",
             ),
+            Self::DamagedTable => {
+                ("damaged_table", "a table of the database is cut or damaged: its rows up to there were read")
+            }
+            Self::InvalidValue => (
+                "invalid_value",
+                "a value in the database is not of its column's type, is too long, or refers to nothing: treated as absent",
+            ),
         }
     }
 }
@@ -209,6 +220,16 @@ impl Warnings {
             Some(warning) => warning.count += count,
             None => self.0.push(Warning { kind, count, first: position() }),
         }
+    }
+
+    /// Adds the entries of another list.
+    pub fn extend(&mut self, other: &Self) {
+        other.iter().for_each(|warning| self.push_many(warning.kind, warning.count, || warning.first.clone()));
+    }
+
+    /// Forgets the offsets of the first places, where the text that they count in is not the file's.
+    pub fn forget_bytes(&mut self) {
+        self.0.iter_mut().for_each(|warning| warning.first.byte = None);
     }
 
     /// The entries.

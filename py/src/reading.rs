@@ -90,16 +90,37 @@ impl Watch {
     }
 }
 
-/// A stream that ends when its read is to end.
-pub(crate) struct Watched<R> {
-    stream: R,
+/// Who tells a watch what one file gives, and asks whether the read is to end.
+pub(crate) struct Teller {
     watch: Arc<Watch>,
     last_look: Instant,
 }
 
+impl Teller {
+    pub(crate) fn new(watch: &Arc<Watch>) -> Self {
+        Self { watch: Arc::clone(watch), last_look: now() }
+    }
+
+    /// Counts bytes; an error when the read is to end.
+    pub(crate) fn tell(&mut self, num_new: u64) -> Result<(), Error> {
+        self.watch.advance(num_new)?;
+        if !self.watch.is_watched() && now() - self.last_look > BETWEEN_LOOKS {
+            self.watch.look()?;
+            self.last_look = now();
+        }
+        Ok(())
+    }
+}
+
+/// A stream that ends when its read is to end.
+pub(crate) struct Watched<R> {
+    stream: R,
+    teller: Teller,
+}
+
 impl<R> Watched<R> {
     pub(crate) fn new(stream: R, watch: &Arc<Watch>) -> Self {
-        Self { stream, watch: Arc::clone(watch), last_look: now() }
+        Self { stream, teller: Teller::new(watch) }
     }
 }
 
@@ -111,11 +132,7 @@ fn now() -> Instant {
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.stream.read(buffer)?;
-        self.watch.advance(count as u64)?;
-        if !self.watch.is_watched() && now() - self.last_look > BETWEEN_LOOKS {
-            self.watch.look()?;
-            self.last_look = now();
-        }
+        self.teller.tell(count as u64)?;
         Ok(count)
     }
 }

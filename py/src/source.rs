@@ -1,11 +1,12 @@
 //! What is read: the file at a path, bytes, or a file that Python has open.
 
 use std::fs::File;
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 
-use kinetoscope::read::{Recording, for_each_member, is_archive};
-use kinetoscope::{ErrorKind, Input, Limits};
+use kinetoscope::read::{self, Recording, for_each_member, is_archive, read_nsight};
+use kinetoscope::{Container, ErrorKind, Input, Limits, sniff};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
@@ -13,12 +14,14 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::error::raised;
-use crate::reading::{Reading, Watch, Watched};
+use crate::reading::{Reading, Teller, Watch, Watched};
 use crate::tables::Tables;
 use crate::trace::Trace;
 
 /// More bytes than these are read as a stream, which copies them but can be interrupted.
 const LARGE: usize = 1 << 28;
+/// More bytes than any signature has.
+const SIGNATURE_BYTES: u64 = 32;
 /// Bytes asked of a Python file at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -57,10 +60,15 @@ enum Read {
 }
 
 fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyResult<Read> {
-    let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
-    let found = match <[_; 1]>::try_from(inputs) {
-        Ok([input]) => kinetoscope::read_file(input, limits),
-        Err(inputs) => kinetoscope::read(inputs, limits).map(|trace| Recording::Trace(Box::new(trace))),
+    let trace = |trace| Recording::Trace(Box::new(trace));
+    let found = if let [source] = sources {
+        match source.database()? {
+            Some(path) => read_nsight(Path::new(path), Some(path), limits, Some(tell(watch))).map(trace),
+            None => kinetoscope::read_file(source.open(watch)?, limits),
+        }
+    } else {
+        let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;
+        kinetoscope::read(inputs, limits).map(trace)
     };
     watch.check()?;
     match found.map_err(|error| raised(&error))? {
@@ -105,6 +113,12 @@ fn limits(max_bytes: Option<u64>, max_threads: usize) -> Limits {
     Limits { max_bytes: max_bytes.unwrap_or(Limits::default().max_bytes), max_threads }
 }
 
+/// What tells a watch of the bytes that are read.
+fn tell(watch: &Arc<Watch>) -> read::Watch<'static> {
+    let mut teller = Teller::new(watch);
+    Box::new(move |num_new| teller.tell(num_new))
+}
+
 impl Source {
     fn open(&self, watch: &Arc<Watch>) -> PyResult<Input<'_>> {
         let Self(name, content) = self;
@@ -118,7 +132,16 @@ impl Source {
             Some(Content::Bytes(bytes)) => Input::stream(Watched::new(&bytes[..], watch)),
             Some(Content::File(file)) => Input::stream(Watched::new(PythonFile::new(file, watch), watch)),
         };
-        Ok(Input { name: name.as_deref(), ..input })
+        Ok(Input { name: name.as_deref(), watch: Some(tell(watch)), ..input })
+    }
+
+    /// The path of a file that is a database: those are read in place.
+    fn database(&self) -> PyResult<Option<&str>> {
+        let Self(Some(path), None) = self else { return Ok(None) };
+        let mut head = Vec::new();
+        let file = File::open(path).map_err(|error| os_error(&error, path))?;
+        file.take(SIGNATURE_BYTES).read_to_end(&mut head).map_err(|error| os_error(&error, path))?;
+        Ok((sniff(&head) == Container::Sqlite).then_some(path))
     }
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::files;
 
 /// Reads, links, asks and saves, as a host would; the number of events.
-fn exercise(bytes: &[u8]) -> Result<usize, Error> {
+pub(crate) fn exercise(bytes: &[u8]) -> Result<usize, Error> {
     let session = Session::new(LinkedTrace::new(read([Input::new(bytes)], Limits::default())?));
     for request in [
         r#"{"type":"overview"}"#,

@@ -10,6 +10,8 @@ mod hostile;
 mod laws;
 mod likeness;
 mod links;
+mod nsight;
+mod nsight_hostile;
 mod seam;
 mod shared;
 mod summary;

@@ -37,17 +37,26 @@ impl Launched {
 }
 
 /// Joins device work and launches on `correlation`. One launch may have many device events (graphs).
+///
+/// Where several processes are in a file, each numbers its launches anew: then device events say whose they are.
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, Launched) {
     let events = &trace.events;
     let correlation = |row| {
         let id = trace.args.identifier(&trace.strings, events.args(row), ArgKey::Correlation);
         id.filter(|id| *id != 0)
     };
+    let process = |row| trace.args.integer(&trace.strings, events.args(row), ArgKey::ProcessId);
+    let has_processes = (0..events.len()).any(|row| trace.is_on_device(row) && process(row).is_some());
+    let host_process = |row: usize| {
+        let process = trace.track(events.track[row]).process;
+        if has_processes { trace.strings.text(process).parse().ok() } else { None }
+    };
     let is_launch = |row: &usize| events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
-    let mut launches: Vec<(u64, u32)> =
-        (0..events.len()).filter(is_launch).filter_map(|row| Some((correlation(row)?, row as u32))).collect();
+    let hosts = (0..events.len()).filter(is_launch);
+    let mut launches: Vec<((u64, Option<i64>), u32)> =
+        hosts.filter_map(|row| Some(((correlation(row)?, host_process(row)), row as u32))).collect();
     launches.sort_unstable();
-    launches.dedup_by_key(|(id, _)| *id);
+    launches.dedup_by_key(|(key, _)| *key);
     let mut launch = OptionalColumn::empty(events.len());
     let mut launched = Vec::new();
     let mut missing = Vec::new();
@@ -55,7 +64,8 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
         if !trace.is_on_device(row) || !(events.kind[row].is_device_work() || events.kind[row] == EventKind::Sync) {
             continue;
         }
-        let found = correlation(row).and_then(|id| launches.binary_search_by_key(&id, |(other, _)| *other).ok());
+        let key = correlation(row).map(|id| (id, process(row)));
+        let found = key.and_then(|key| launches.binary_search_by_key(&key, |(other, _)| *other).ok());
         match found.map(|at| launches[at].1) {
             Some(host) => {
                 launch.set(row, host);

@@ -35,6 +35,8 @@ pub enum Container {
     MemorySnapshot,
     /// A memory timeline in JSON.
     MemoryTimeline,
+    /// An `SQLite` database, perhaps an export of Nsight Systems.
+    Sqlite,
     /// Nothing at all.
     Empty,
     /// Something else, in words.
@@ -56,6 +58,7 @@ impl Container {
             Self::Pickle => "a Python pickle",
             Self::MemorySnapshot => "a memory snapshot",
             Self::MemoryTimeline => "a memory timeline",
+            Self::Sqlite => "an SQLite database",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }
@@ -87,7 +90,7 @@ const SIGNATURES: [(&[u8], Container); 10] = [
     (b"PK\x03\x04", Container::Zip),
     (super::snapshot::MAGIC, Container::Snapshot),
     (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
-    (b"SQLite format 3\0", Container::Other("an SQLite database")),
+    (b"SQLite format 3\0", Container::Sqlite),
     (b"BZh", Container::Other("a bzip2 stream")),
     (b"<", Container::Other(PAGE)),
     (b"\x7fELF", Container::Other("a program")),
@@ -151,7 +154,7 @@ pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result
             Ok(())
         }
         Container::Empty => Err(ErrorKind::Malformed { expected, found: found.to_owned(), position }.into()),
-        _ => Err(ErrorKind::Unsupported { expected, found, position }.into()),
+        _ => Err(ErrorKind::Unsupported { expected, found: found.into(), position }.into()),
     }
 }
 

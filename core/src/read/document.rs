@@ -179,7 +179,7 @@ impl Document<'_, '_> {
         if std::mem::replace(is_taken, true) {
             let position = Position { file: builder.file.clone(), byte: Some(0), event: None };
             let expected = "one Kineto trace and one Execution Trace";
-            return Err(ErrorKind::Unsupported { expected, found, position }.into());
+            return Err(ErrorKind::Unsupported { expected, found: found.into(), position }.into());
         }
         let trace = &mut builder.trace;
         *(if is_kineto { &mut trace.header } else { &mut trace.execution_header }) = self.header;

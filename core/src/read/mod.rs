@@ -14,6 +14,8 @@ mod document;
 mod element;
 mod execution;
 mod memory;
+#[cfg(feature = "nsight")]
+mod nsight;
 mod pairs;
 mod pickle;
 mod pipe;
@@ -37,6 +39,8 @@ use crate::trace::Trace;
 pub use archive::{Member, for_each_member, is_archive};
 use builder::Builder;
 pub use container::{Container, sniff};
+#[cfg(feature = "nsight")]
+pub use nsight::read_nsight;
 use window::Window;
 
 /// One file, plain or compressed.
@@ -45,7 +49,12 @@ pub struct Input<'a> {
     pub source: Source<'a>,
     /// A name for messages.
     pub name: Option<&'a str>,
+    /// Who may end the reading of what is in memory already; a stream may fail instead.
+    pub watch: Option<Watch<'a>>,
 }
+
+/// Is told from time to time how many more bytes of a file were read, and may end the reading with an error of the system.
+pub type Watch<'a> = Box<dyn FnMut(u64) -> std::io::Result<()> + Send + 'a>;
 
 /// Where a file's bytes are.
 pub enum Source<'a> {
@@ -58,12 +67,12 @@ pub enum Source<'a> {
 impl<'a> Input<'a> {
     /// Bytes in memory, without a name.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { source: Source::Bytes(Cow::Borrowed(bytes)), name: None }
+        Self { source: Source::Bytes(Cow::Borrowed(bytes)), name: None, watch: None }
     }
 
     /// Bytes that are still to be read, without a name.
     pub fn stream(stream: impl Read + Send + 'a) -> Self {
-        Self { source: Source::Stream(Box::new(stream)), name: None }
+        Self { source: Source::Stream(Box::new(stream)), name: None, watch: None }
     }
 
     /// The same with a name for messages.
@@ -106,8 +115,8 @@ pub enum Recording {
 ///
 /// # Errors
 /// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
-pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
-    let name = input.name;
+pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
+    let (name, watch) = (input.name, input.watch.take());
     let mut window = container::open(input, limits)?;
     match sniff(window.text()) {
         Container::Snapshot => {
@@ -129,7 +138,7 @@ pub fn read_file(input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
         }
         _ => {
             let mut builder = Builder::default();
-            read_window(window, name, limits, &mut builder)?;
+            read_window(window, name, watch, limits, &mut builder)?;
             Ok(Recording::of(builder.finish()))
         }
     }
@@ -141,9 +150,10 @@ impl Recording {
     }
 }
 
-/// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order.
+/// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order. An export of Nsight Systems
+/// is read as the Kineto trace that it would be.
 ///
-/// Files are told apart by their keys, not by their names. Defects that can be survived are counted in
+/// Files are told apart by their content, not by their names. Defects that can be survived are counted in
 /// [`Trace::warnings`].
 ///
 /// # Errors
@@ -158,15 +168,35 @@ impl Recording {
 /// ```
 pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> Result<Trace, Error> {
     let mut builder = Builder::default();
-    for input in inputs {
-        let name = input.name;
-        read_window(container::open(input, limits)?, name, limits, &mut builder)?;
+    for mut input in inputs {
+        let (name, watch) = (input.name, input.watch.take());
+        read_window(container::open(input, limits)?, name, watch, limits, &mut builder)?;
     }
     Ok(builder.finish())
 }
 
-fn read_window(mut window: Window<'_>, name: Option<&str>, limits: Limits, builder: &mut Builder) -> Result<(), Error> {
+fn read_window(
+    mut window: Window<'_>,
+    name: Option<&str>,
+    watch: Option<Watch<'_>>,
+    limits: Limits,
+    builder: &mut Builder,
+) -> Result<(), Error> {
+    #[cfg(feature = "nsight")]
+    if sniff(window.text()) == Container::Sqlite {
+        window.gather()?;
+        let database = nsight::Database::in_memory(window.text(), name)?;
+        drop(window);
+        return nsight::read_export(database, watch, limits, builder);
+    }
+    #[cfg(not(feature = "nsight"))]
+    let _ = watch;
     container::expect_json(&mut window, name)?;
+    read_text(window, name, limits, builder)
+}
+
+/// Reads the text that a window stands before, while another thread brings it where there may be one.
+fn read_text(window: Window<'_>, name: Option<&str>, limits: Limits, builder: &mut Builder) -> Result<(), Error> {
     let mut read = |window| document::read_document(window, name.map(Arc::from), builder);
     if limits.max_threads > 1 { pipe::read_beside(window, read).map_err(container::unreadable)? } else { read(window) }
 }

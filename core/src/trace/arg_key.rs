@@ -32,6 +32,7 @@ pub enum ArgKey {
     PythonId,
     PythonParentId,
     CallStack,
+    ProcessId,
 }
 
 /// What the table of events makes of a key.
@@ -50,7 +51,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 27] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 28] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -78,6 +79,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 27] = [
     (ArgKey::PythonId, ColumnKind::None, &["Python id"]),
     (ArgKey::PythonParentId, ColumnKind::None, &["Python parent id"]),
     (ArgKey::CallStack, ColumnKind::None, &["Call stack"]),
+    (ArgKey::ProcessId, ColumnKind::None, &["process id"]),
 ];
 
 impl ArgKey {

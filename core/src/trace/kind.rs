@@ -76,7 +76,8 @@ pub fn category_kind(category: &str) -> (EventKind, bool) {
     let lower = category.to_ascii_lowercase();
     match lower.as_str() {
         "cpu_op" | "operator" | "cpu_instant_event" => (EventKind::Operator, false),
-        "kernel" | "mtia_ccp_events" | "concurrent_kernel" => (EventKind::Kernel, true),
+        // A graph that was traced as a whole is one execution of device code.
+        "kernel" | "mtia_ccp_events" | "concurrent_kernel" | "cuda_graph" => (EventKind::Kernel, true),
         "gpu_memcpy" | "memcpy" => (EventKind::Copy, true),
         "gpu_memset" | "memset" => (EventKind::Fill, true),
         "cuda_sync" | "gpu_sync" => (EventKind::Sync, true),

@@ -113,7 +113,12 @@ fn group(trace: &Trace, track: &Track, group: usize) -> Value {
 pub(super) fn track_name(trace: &Trace, track: &Track) -> String {
     let (name, thread) = (trace.strings.text(track.name).trim(), trace.strings.text(track.thread));
     match track.stream {
-        Some(stream) => stream.stream.map_or_else(|| thread.to_owned(), |stream| format!("stream {stream}")),
+        // A place that says more than the number tells one stream from another of the same number.
+        Some(stream) => stream
+            .stream
+            .map(|number| format!("stream {number}"))
+            .filter(|name| !thread.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(' ')))
+            .unwrap_or_else(|| thread.to_owned()),
         None if name.is_empty() => format!("thread {thread}"),
         None => name.to_owned(),
     }

@@ -318,7 +318,7 @@ impl<'a> Machine<'a, '_> {
         match op::refused(opcode) {
             Some(found) => {
                 let position = position(self.file, self.start);
-                ErrorKind::Unsupported { expected: "a pickle of plain data", found, position }.into()
+                ErrorKind::Unsupported { expected: "a pickle of plain data", found: found.into(), position }.into()
             }
             None => self.malformed("an opcode", format!("the byte {opcode:#04x}")),
         }

@@ -1,0 +1,72 @@
+//! Copies and fills.
+
+use super::device::{self, word};
+use super::object::Object;
+use super::row::{Row, Value};
+use super::scene::Scene;
+use super::sort::Sort;
+
+/// Kinds of copies, as Kineto has them, by their codes.
+const COPIES: [&str; 14] = [
+    "Unknown",
+    "HtoD",
+    "DtoH",
+    "HtoA",
+    "AtoH",
+    "AtoA",
+    "AtoD",
+    "DtoA",
+    "DtoD",
+    "HtoH",
+    "PtoP",
+    "Unified HtoD",
+    "Unified DtoH",
+    "Unified DtoD",
+];
+
+/// Kinds of memory, likewise.
+const MEMORIES: [&str; 8] =
+    ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"];
+
+pub(super) const COPY: Sort = Sort {
+    table: "CUPTI_ACTIVITY_KIND_MEMCPY",
+    takes: &["start", "end", "deviceId", "streamId", "globalPid", "bytes", "copyKind", "srcKind", "dstKind"],
+    has_rest: true,
+    write: copy,
+};
+
+pub(super) const FILL: Sort = Sort {
+    table: "CUPTI_ACTIVITY_KIND_MEMSET",
+    takes: &["start", "end", "deviceId", "streamId", "globalPid", "bytes", "memKind"],
+    has_rest: true,
+    write: fill,
+};
+
+fn copy(row: &Row<'_>, scene: &mut Scene) {
+    let [start, end, _, _, _, bytes, kind, source, target] = row.taken();
+    let kind = word(&COPIES, "ENUM_CUDA_MEMCPY_OPER", kind.integer(), scene);
+    let [source, target] = [source, target].map(|memory| memory_word(memory, scene));
+    let name = [b"Memcpy ", kind.as_slice(), b" (", &source, b" -> ", &target, b")"].concat();
+    device::event(row, scene, ("gpu_memcpy", &name), |args| write_bytes(args, [start, end, bytes]));
+}
+
+fn fill(row: &Row<'_>, scene: &mut Scene) {
+    let [start, end, _, _, _, bytes, memory] = row.taken();
+    let name = [b"Memset (", memory_word(memory, scene).as_slice(), b")"].concat();
+    device::event(row, scene, ("gpu_memset", &name), |args| write_bytes(args, [start, end, bytes]));
+}
+
+fn memory_word(memory: Value<'_>, scene: &Scene) -> Vec<u8> {
+    word(&MEMORIES, "ENUM_CUDA_MEM_KIND", memory.integer(), scene)
+}
+
+fn write_bytes(args: &mut Object<'_>, [start, end, bytes]: [Value<'_>; 3]) {
+    let Some(bytes) = bytes.integer() else { return };
+    args.integer("bytes", bytes);
+    let ns = start.integer().zip(end.integer()).map_or(0, |(start, end)| end.saturating_sub(start));
+    if ns > 0 {
+        // Always as many digits: another number of them would be another template.
+        let bandwidth = format!("{:.6}", bytes as f64 / ns as f64);
+        args.field("memory bandwidth (GB/s)").extend_from_slice(bandwidth.as_bytes());
+    }
+}

@@ -1,0 +1,238 @@
+//! An export as the text of the Kineto trace that it would be, made while it is read.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::super::Watch;
+use super::database::{self, Database, Table};
+use super::header::write_unread;
+use super::name::Names;
+use super::object::object;
+use super::row::{Faults, Layout, Row};
+use super::scene::{Known, Scene};
+use super::sort::{SORTS, Sort};
+use crate::error::{Error, ErrorKind, Position};
+use crate::warning::{WarningKind, Warnings};
+
+/// Text made at a time, unless a row is longer.
+const CHUNK_BYTES: usize = 1 << 18;
+/// Rows read at a time, however little text they make.
+const CHUNK_ROWS: usize = 1 << 12;
+
+/// Tables by which an export is known; the first is in every one.
+const EXPORTS: [&str; 2] = ["StringIds", "META_DATA_EXPORT"];
+
+/// An export that is being read.
+pub(super) struct Export<'a> {
+    connection: Connection,
+    tables: Vec<Table>,
+    plans: Vec<Plan>,
+    /// The plan that is followed, and the row that it goes on with.
+    at: usize,
+    next_row: Option<i64>,
+    scene: Scene,
+    /// How much of the text in the scene was given.
+    num_given: usize,
+    stage: Stage,
+    progress: Progress,
+    watch: Option<Watch<'a>>,
+    file: Option<Arc<str>>,
+    pub(super) warnings: Warnings,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Start,
+    Rows,
+    End,
+}
+
+/// A sort of rows in the table at hand.
+struct Plan {
+    sort: &'static Sort,
+    layout: Layout,
+    /// From the row with a number on.
+    select: String,
+}
+
+/// How many of the database's bytes the rows read so far stand for.
+struct Progress {
+    file_bytes: u64,
+    total_rows: u64,
+    rows_read: u64,
+    bytes_told: u64,
+}
+
+impl<'a> Export<'a> {
+    pub(super) fn new(database: Database<'_>, watch: Option<Watch<'a>>) -> Result<Self, Error> {
+        let tables = database.tables()?;
+        let Database { connection, name, num_bytes } = database;
+        let is_known =
+            |table: &Table| EXPORTS.contains(&&*table.name) || SORTS.iter().any(|sort| sort.table == table.name);
+        if !tables.iter().any(is_known) {
+            return Err(foreign(&tables, name));
+        }
+        let (mut plans, mut total_rows) = (Vec::new(), 0_u64);
+        for sort in &SORTS {
+            let Some(table) = tables.iter().find(|table| table.name == sort.table) else { continue };
+            if table.has_numbers() {
+                // A table that cannot be read counts as damaged when its turn comes.
+                let last = database::last_row(&connection, table).unwrap_or(0);
+                total_rows = total_rows.saturating_add(u64::try_from(last).unwrap_or(0));
+                plans.push(Plan::new(table, sort));
+            }
+        }
+        let known = Known { names: Names::new(&connection, &tables), ..Known::default() };
+        let progress = Progress { file_bytes: num_bytes, total_rows: total_rows.max(1), rows_read: 0, bytes_told: 0 };
+        Ok(Self {
+            connection,
+            tables,
+            plans,
+            at: 0,
+            next_row: Some(i64::MIN),
+            scene: Scene { known, ..Scene::default() },
+            num_given: 0,
+            stage: Stage::Start,
+            progress,
+            watch,
+            file: name.map(Arc::from),
+            warnings: Warnings::default(),
+        })
+    }
+
+    /// Makes more of the text; false at its end.
+    fn advance(&mut self) -> io::Result<bool> {
+        self.scene.out.clear();
+        self.num_given = 0;
+        match self.stage {
+            Stage::Start => {
+                self.scene.out.extend_from_slice(b"{\"schemaVersion\":1,\"traceEvents\":[\n");
+                self.stage = Stage::Rows;
+            }
+            Stage::Rows if self.at < self.plans.len() => {
+                if let Err(fault) = self.read_rows() {
+                    self.warn_of_damage(&fault);
+                    self.next_row = None;
+                }
+                if self.next_row.is_none() {
+                    self.at += 1;
+                    self.next_row = Some(i64::MIN);
+                }
+            }
+            Stage::Rows => {
+                self.write_end();
+                self.progress.rows_read = self.progress.total_rows;
+                self.stage = Stage::End;
+            }
+            Stage::End => return Ok(false),
+        }
+        let num_new = self.progress.advance();
+        self.watch.as_mut().map_or(Ok(()), |watch| watch(num_new))?;
+        Ok(true)
+    }
+
+    /// Reads some rows of the table at hand; afterwards `next_row` is where to go on, none at the table's end.
+    fn read_rows(&mut self) -> rusqlite::Result<()> {
+        let plan = &self.plans[self.at];
+        let mut statement = self.connection.prepare(&plan.select)?;
+        let mut rows = statement.query([self.next_row])?;
+        let faults = Faults::default();
+        for _ in 0..CHUNK_ROWS {
+            let Some(values) = rows.next()? else {
+                self.next_row = None;
+                return Ok(());
+            };
+            self.next_row = values.get::<_, i64>(plan.layout.columns.len())?.checked_add(1);
+            self.progress.rows_read += 1;
+            let row = Row { connection: &self.connection, values, layout: &plan.layout, faults: &faults };
+            (plan.sort.write)(&row, &mut self.scene);
+            if let Some((count, column)) = faults.take() {
+                let column = &plan.layout.columns[column].name;
+                let place = place(self.file.as_deref(), plan.sort, Some(column));
+                let event = self.scene.num_elements.checked_sub(1);
+                let position = || Position { file: Some(place.into()), byte: None, event };
+                self.warnings.push_many(WarningKind::InvalidValue, count, position);
+            }
+            if self.scene.out.len() > CHUNK_BYTES || self.next_row.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn warn_of_damage(&mut self, fault: &rusqlite::Error) {
+        let sort = self.plans[self.at].sort;
+        let place = format!("{}: {fault}", place(self.file.as_deref(), sort, None));
+        let event = Some(self.scene.num_elements);
+        self.warnings.push(WarningKind::DamagedTable, || Position { file: Some(place.into()), byte: None, event });
+    }
+
+    fn write_end(&mut self) {
+        let mut out = Vec::new();
+        let Self { connection, tables, plans, scene, .. } = self;
+        object(&mut out, |header| {
+            let is_read = |table: &Table| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
+            let unread = scene.known.write_header(header, connection, tables, is_read);
+            write_unread(header, connection, &unread, scene);
+        });
+        // The keys of the object that holds the events.
+        self.scene.out.extend_from_slice(b"\n],\n");
+        self.scene.out.extend_from_slice(&out[1..]);
+    }
+}
+
+impl Read for Export<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.num_given == self.scene.out.len() {
+            if !self.advance()? {
+                return Ok(0);
+            }
+        }
+        let count = (&self.scene.out[self.num_given..]).read(buffer)?;
+        self.num_given += count;
+        Ok(count)
+    }
+}
+
+impl Plan {
+    fn new(table: &Table, sort: &'static Sort) -> Self {
+        let is_used = |name: &str| sort.has_rest || sort.takes.contains(&name);
+        let columns = table.columns.iter().filter(|column| is_used(&column.name)).cloned().collect();
+        let layout = Layout::new(columns, sort.takes);
+        let select = format!("{} WHERE _rowid_ >= ?1 ORDER BY _rowid_", layout.select(table));
+        Self { sort, layout, select }
+    }
+}
+
+impl Progress {
+    /// Bytes that were not told yet.
+    fn advance(&mut self) -> u64 {
+        let read = self.rows_read.min(self.total_rows);
+        let told = (u128::from(self.file_bytes) * u128::from(read) / u128::from(self.total_rows)) as u64;
+        told.saturating_sub(std::mem::replace(&mut self.bytes_told, told))
+    }
+}
+
+/// Whether a table is only looked things up in.
+fn is_support(table: &Table) -> bool {
+    table.name == "StringIds" || table.name.starts_with("ENUM_")
+}
+
+fn place(file: Option<&str>, sort: &Sort, column: Option<&str>) -> String {
+    [file, Some(sort.table), column].into_iter().flatten().collect::<Vec<_>>().join(": ")
+}
+
+/// The error that a database is no export.
+fn foreign(tables: &[Table], name: Option<&str>) -> Error {
+    const SHOWN: usize = 5;
+    let names: Vec<&str> = tables.iter().take(SHOWN).map(|table| table.name.as_str()).collect();
+    let more = if tables.len() > SHOWN { ", …" } else { "" };
+    let found = match names.as_slice() {
+        [] => String::from("an SQLite database without tables"),
+        names => format!("an SQLite database with the tables {}{more}", names.join(", ")),
+    };
+    let position = Position { file: name.map(Into::into), ..Position::default() };
+    ErrorKind::Unsupported { expected: "an export of Nsight Systems", found: found.into(), position }.into()
+}

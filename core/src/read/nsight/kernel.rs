@@ -1,0 +1,56 @@
+//! Kernels.
+
+use super::device;
+use super::object::{Object, push_integer};
+use super::row::{Row, Value};
+use super::scene::Scene;
+use super::sort::Sort;
+
+pub(super) const KERNEL: Sort = Sort {
+    table: "CUPTI_ACTIVITY_KIND_KERNEL",
+    takes: &[
+        "start",
+        "end",
+        "deviceId",
+        "streamId",
+        "globalPid",
+        "demangledName",
+        "gridX",
+        "gridY",
+        "gridZ",
+        "blockX",
+        "blockY",
+        "blockZ",
+        "staticSharedMemory",
+        "dynamicSharedMemory",
+    ],
+    has_rest: true,
+    write: kernel,
+};
+
+fn kernel(row: &Row<'_>, scene: &mut Scene) {
+    let [_, _, _, _, _, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, fixed, dynamic] = row.taken();
+    let name = name.name(&mut scene.known.names);
+    device::event(row, scene, ("kernel", &name), |args| {
+        write_shape(args, "grid", [grid_x, grid_y, grid_z]);
+        write_shape(args, "block", [block_x, block_y, block_z]);
+        let (fixed, dynamic) = (fixed.integer(), dynamic.integer());
+        if fixed.is_some() || dynamic.is_some() {
+            args.integer("shared memory", fixed.unwrap_or(0).saturating_add(dynamic.unwrap_or(0)));
+        }
+        if let Some(dynamic) = dynamic {
+            args.integer("dynamic shared memory", dynamic);
+        }
+    });
+}
+
+fn write_shape(args: &mut Object<'_>, key: &str, sides: [Value<'_>; 3]) {
+    if let [Some(x), Some(y), Some(z)] = sides.map(Value::integer) {
+        let out = args.field(key);
+        for (mark, side) in [(b'[', x), (b',', y), (b',', z)] {
+            out.push(mark);
+            push_integer(out, side);
+        }
+        out.push(b']');
+    }
+}

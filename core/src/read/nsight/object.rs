@@ -1,0 +1,107 @@
+//! JSON in the making. Texts are bytes here: what is not UTF-8 in them is counted when they are read.
+
+use std::io::Write as _;
+
+use crate::time::Ts;
+
+/// An object whose fields are being appended to a text.
+pub(super) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    is_empty: bool,
+}
+
+/// Appends an object with the fields that `fill` gives it.
+pub(super) fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Object<'_>)) {
+    out.push(b'{');
+    fill(&mut Object { out, is_empty: true });
+    out.push(b'}');
+}
+
+impl Object<'_> {
+    /// Starts a field; its value is to be appended to what this gives.
+    pub(super) fn field(&mut self, key: &str) -> &mut Vec<u8> {
+        if !std::mem::take(&mut self.is_empty) {
+            self.out.push(b',');
+        }
+        push_text(self.out, key.as_bytes());
+        self.out.push(b':');
+        self.out
+    }
+
+    pub(super) fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
+        object(self.field(key), fill);
+    }
+
+    pub(super) fn text(&mut self, key: &str, text: &[u8]) {
+        push_text(self.field(key), text);
+    }
+
+    pub(super) fn integer(&mut self, key: &str, number: i64) {
+        push_integer(self.field(key), number);
+    }
+
+    /// A time or a length of time in microseconds, as Kineto writes them.
+    pub(super) fn micros(&mut self, key: &str, Ts(ns): Ts) {
+        let out = self.field(key);
+        if ns < 0 {
+            out.push(b'-');
+        }
+        push_digits(out, ns.unsigned_abs() / 1000, 1);
+        out.push(b'.');
+        push_digits(out, ns.unsigned_abs() % 1000, 3);
+    }
+}
+
+/// Appends a string.
+pub(super) fn push_text(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) {
+        out.extend_from_slice(&rest[..at]);
+        match rest[at] {
+            byte @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', byte]),
+            // Writing into a `Vec` cannot fail.
+            byte => drop(write!(out, "\\u{byte:04x}")),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// Appends a number.
+pub(super) fn push_integer(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    push_digits(out, number.unsigned_abs(), 1);
+}
+
+/// Appends a number of at least so many digits. Made here, for formatting takes longer than all else in a row.
+fn push_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    while number > 0 || digits.len() - start < width {
+        start -= 1;
+        digits[start] += (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_json() {
+        let mut out = Vec::new();
+        object(&mut out, |event| {
+            event.text("na\"me", b"a\\b\n\x01");
+            event.integer("pid", 7);
+            event.micros("ts", Ts(-1_005));
+            event.object("args", |_| {});
+        });
+        assert_eq!(out, br#"{"na\"me":"a\\b\u000a\u0001","pid":7,"ts":-1.005,"args":{}}"#);
+    }
+}

@@ -1,0 +1,169 @@
+//! A row of a table, whose values may be of any type whatever their columns say.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::column::{Column, Form};
+use super::database::{Table, quoted};
+use super::name::{MAX_TEXT_BYTES, Names, write_code};
+use super::object::{Object, push_text};
+
+/// Which columns of a table are taken by their meaning, and which are left.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) columns: Vec<Column>,
+    /// Where each of the columns is that are taken; none for those that the table lacks.
+    taken: Vec<Option<usize>>,
+    /// The others.
+    rest: Vec<usize>,
+}
+
+impl Layout {
+    pub(super) fn new(columns: Vec<Column>, takes: &[&str]) -> Self {
+        let place = |name: &&str| columns.iter().position(|column| column.name == *name);
+        let taken: Vec<_> = takes.iter().map(place).collect();
+        let rest = (0..columns.len()).filter(|at| !taken.contains(&Some(*at))).collect();
+        Self { columns, taken, rest }
+    }
+
+    /// The query for all rows: the columns, and then the row's number.
+    pub(super) fn select(&self, table: &Table) -> String {
+        let mut columns: Vec<_> = self.columns.iter().map(|column| quoted(&column.name)).collect();
+        columns.push(String::from("_rowid_"));
+        format!("SELECT {} FROM {}", columns.join(", "), quoted(&table.name))
+    }
+}
+
+/// A row that is being read.
+pub(super) struct Row<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) values: &'a rusqlite::Row<'a>,
+    pub(super) layout: &'a Layout,
+    pub(super) faults: &'a Faults,
+}
+
+/// Values that are not of their columns' types, that are too long, or that refer to nothing.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    count: Cell<u64>,
+    first: Cell<Option<usize>>,
+}
+
+impl Faults {
+    fn add(&self, column: usize) {
+        self.count.set(self.count.get() + 1);
+        self.first.set(self.first.get().or(Some(column)));
+    }
+
+    /// How many there were since this was last asked, and the column of the first.
+    pub(super) fn take(&self) -> Option<(u64, usize)> {
+        let count = self.count.take();
+        self.first.take().map(|first| (count, first))
+    }
+}
+
+/// A value in a row.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'a> {
+    content: ValueRef<'a>,
+    column: usize,
+    row: &'a Row<'a>,
+}
+
+impl Row<'_> {
+    /// The values of the columns that are taken, null for each that the table lacks.
+    pub(super) fn taken<const N: usize>(&self) -> [Value<'_>; N] {
+        std::array::from_fn(|at| match self.layout.taken.get(at).copied().flatten() {
+            Some(column) => self.value(column),
+            None => Value { content: ValueRef::Null, column: 0, row: self },
+        })
+    }
+
+    fn value(&self, column: usize) -> Value<'_> {
+        Value { content: self.values.get_ref(column).unwrap_or(ValueRef::Null), column, row: self }
+    }
+
+    /// Writes all columns that are not taken, each as the argument that it becomes.
+    pub(super) fn write_rest(&self, names: &mut Names, args: &mut Object<'_>) {
+        for &at in &self.layout.rest {
+            self.value(at).write(&self.layout.columns[at], names, args);
+        }
+    }
+}
+
+impl Value<'_> {
+    fn fault(self) {
+        self.row.faults.add(self.column);
+    }
+
+    /// An integer; none for null and, with a fault, for anything else.
+    pub(super) fn integer(self) -> Option<i64> {
+        match self.content {
+            ValueRef::Integer(number) => Some(number),
+            ValueRef::Null => None,
+            _ => {
+                self.fault();
+                None
+            }
+        }
+    }
+
+    /// A text; the one with that number in `StringIds`, where it is a number. Empty for null and, with a fault, for
+    /// anything else.
+    pub(super) fn name(self, names: &mut Names) -> Arc<[u8]> {
+        match self.content {
+            ValueRef::Integer(id) => names.text(self.row.connection, id).unwrap_or_else(|| {
+                self.fault();
+                id.to_string().into_bytes().into()
+            }),
+            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => text.into(),
+            ValueRef::Null => Arc::default(),
+            ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
+                self.fault();
+                Arc::default()
+            }
+        }
+    }
+
+    /// Whether there is a value.
+    pub(super) fn is_some(self) -> bool {
+        !matches!(self.content, ValueRef::Null)
+    }
+
+    /// Whether there is a value that says something.
+    pub(super) fn is_set(self) -> bool {
+        !matches!(self.content, ValueRef::Null | ValueRef::Integer(0) | ValueRef::Text([]))
+            && !matches!(self.content, ValueRef::Real(number) if number == 0.0)
+    }
+
+    /// Whether it is a text with `part` in it.
+    pub(super) fn contains(self, part: &str) -> bool {
+        matches!(self.content, ValueRef::Text(text) if String::from_utf8_lossy(text).contains(part))
+    }
+
+    /// Writes the value under `key`, as it is.
+    pub(super) fn write_plain(self, key: &str, args: &mut Object<'_>) {
+        match self.content {
+            ValueRef::Null | ValueRef::Text([]) => {}
+            ValueRef::Integer(number) => args.integer(key, number),
+            ValueRef::Real(number) if number.is_finite() => {
+                args.field(key).extend_from_slice(format!("{number:?}").as_bytes());
+            }
+            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => push_text(args.field(key), text),
+            ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => self.fault(),
+        }
+    }
+
+    fn write(self, column: &Column, names: &mut Names, args: &mut Object<'_>) {
+        let key = &column.argument;
+        match (column.form, self.content) {
+            (Form::NonZero, ValueRef::Integer(0)) => {}
+            (Form::Name, ValueRef::Integer(_)) => args.text(key, &self.name(names)),
+            (Form::Label(table), ValueRef::Integer(code)) => write_code(args, key, table, (code, names)),
+            _ => self.write_plain(key, args),
+        }
+    }
+}
