@@ -16,8 +16,8 @@ LAYERS = Layers(
         "native": {"_native"},
         "nouns": {
             *("archive", "cache", "chakra", "discover", "doctor", "early", "export", "file", "head", "load", "memory"),
-            *("progress", "rank", "read", "recording", "remote", "seam", "summary", "table", "tables", "text"),
-            *("trace", "traceset", "whole", "workers"),
+            *("nsight", "progress", "rank", "read", "recording", "remote", "seam", "summary", "table", "tables"),
+            *("text", "trace", "traceset", "whole", "workers"),
         },
         "hosts": {"cli", "html", "profile", "report", "widget"},
     },

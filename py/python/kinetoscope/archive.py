@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetoscope import _native
 from kinetoscope.file import BytesFile, File
 
-_TRACES = {"JSON", "a gzip stream", "an xz stream", "a zstd stream", "a kinetoscope snapshot"}
+_TRACES = {"JSON", "a gzip stream", "an xz stream", "a zstd stream", "a kinetoscope snapshot", "an SQLite database"}
 """What the core calls the files that may be traces."""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kinetoscope import _native
 from kinetoscope.file import LocalFile
+from kinetoscope.nsight import Report
 from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def through_cache(
     folder: Path | None, files: Sequence[File], limit: int | None, read: Callable[[], _native.Trace | _native.Tables]
 ) -> _native.Trace | _native.Tables:
     """What `read` gives, or the snapshot of what it gave before; without a folder, what `read` gives."""
-    paths = [file.path for file in files if isinstance(file, LocalFile)]
+    paths = [file.path for file in files if isinstance(file, (LocalFile, Report))]
     if folder is None or len(paths) != len(files):
         return read()
     key = _key(paths, limit)

@@ -9,14 +9,15 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kinetoscope.head import Head
+from kinetoscope.nsight import is_report
 
 _PACKED = ("gz", "xz", "zst")
-_TRACE = re.compile(rf"\.(json(\.({'|'.join(_PACKED)}))?|kscope)$", re.IGNORECASE)
+_TRACE = re.compile(rf"\.((json|sqlite)(\.({'|'.join(_PACKED)}))?|kscope|nsys-rep|qdrep)$", re.IGNORECASE)
 _ARCHIVE = re.compile(r"(\.json)?\.(tar(\.\w+)?|tgz|txz|zip)$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[._-]+")
 _WORDS = frozenset({"kineto", "trace", "torch", "pytorch", "execution", "et", "eg", "pt"})
 """Words that say what kind of file it is. Without them, the two files of one recording have the same name."""
-_RANKS = re.compile(r"^(?:kineto_trace|torch_et)_(\d+)|(?:^|[^a-z])rank[-_]?(\d+)", re.IGNORECASE)
+_RANKS = re.compile(r"^(?:kineto_trace|torch_et|nsys)_(\d+)|(?:^|[^a-z])rank[-_]?(\d+)", re.IGNORECASE)
 
 Match = tuple[str, str]
 """The names of a Kineto trace and of the Execution Trace recorded with it."""
@@ -53,7 +54,7 @@ class Found(NamedTuple):
 
 
 def is_trace(name: str) -> bool:
-    """Whether the name is that of a trace: JSON, plain or compressed, or a snapshot."""
+    """Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a report of nsys."""
     return _TRACE.search(name) is not None
 
 
@@ -69,7 +70,10 @@ def is_execution(name: str) -> bool:
 
 
 def rank_of(name: str) -> int | None:
-    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `rank-<rank>`, `rank_<rank>`; no other number is one."""
+    """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `nsys_<rank>`, `rank-<rank>`, `rank_<rank>`.
+
+    No other number is one.
+    """
     match = _RANKS.search(PurePosixPath(name).name)
     return int(match[1] or match[2]) if match else None
 
@@ -184,6 +188,8 @@ def _copies(names: Sequence[str]) -> dict[str, str]:
     for name in names:
         if any(f"{name}.{ending}" in there for ending in _PACKED):
             copies[name] = "passed over, it is there compressed, too"
+        elif is_report(name) and f"{_stem(name)}.sqlite" in there:
+            copies[name] = "passed over, its export is there"
         elif name.endswith(".kscope") and _stem(name) in stems:
             copies[name] = "passed over, the files that it is a snapshot of are there"
     return copies

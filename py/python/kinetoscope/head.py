@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
+from kinetoscope.nsight import is_export
 
 if TYPE_CHECKING:
     from kinetoscope.file import File
@@ -22,7 +23,10 @@ class Head(NamedTuple):
 def peek(file: File, reading: _native.Reading | None = None) -> Head:
     """Reads the head of a file. What is wrong with the file is not raised: it shows when it is read."""
     try:
-        native = _native.read([(file.label, file.head())], reading=reading)
+        head = file.head()
+        if is_export(head):  # it is read in place, or as a whole
+            return Head(is_execution=False)
+        native = _native.read([(file.label, head)], reading=reading)
     except (_native.TraceError, OSError):
         return Head()
     return Head() if isinstance(native, _native.Tables) else head_of(native)

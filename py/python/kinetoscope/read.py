@@ -16,6 +16,7 @@ from kinetoscope.early import Early
 from kinetoscope.file import Content, File, LocalFile, file_at_path, file_of, files_in
 from kinetoscope.head import Head, head_of, peek
 from kinetoscope.load import Options, load, load_any
+from kinetoscope.nsight import readable, stale
 from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
 from kinetoscope.traceset import Member, TraceSet, trace_set
 from kinetoscope.workers import for_each, num_processors
@@ -48,6 +49,9 @@ def read(
     or a file opened in binary mode. Its bytes say what it is, not its name: JSON, plain or in a gzip, xz or zstd
     stream; a snapshot (see `Trace.save`); or a tar or zip archive, which becomes a TraceSet where more than one
     recording is in it (`read_dir` always gives one). An Execution Trace may also be read alone.
+
+    An export of Nsight Systems (`nsys export --type sqlite`) becomes a Trace, too, and so does its report (`.nsys-rep`)
+    where the export lies beside it or `nsys` is on the path.
 
     What is no trace but stands near one is read as well: a Chakra trace (`.et`) becomes a Chakra, a snapshot
     of PyTorch's allocator (`torch.cuda.memory._dump_snapshot`) a MemorySnapshot, and a memory timeline
@@ -82,7 +86,7 @@ def read_dir(
     cache: Cache = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> TraceSet:
-    """Reads all traces of a folder: the files of `ks.profile`, of `tensorboard_trace_handler`, HTA, Chakra and PARAM.
+    """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
 
     `folder` is a path or an address, or an archive. The rank of a trace is the one in its file (`distributedInfo`),
     else the one in its name; two files of one rank are two windows of it. Files that are no trace are left out, and
@@ -114,7 +118,7 @@ def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
         path = Path(source)
         if path.is_dir():
             raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
-        return file_at_path(path)
+        return readable(file_at_path(path))
     return file_of(source)
 
 
@@ -135,9 +139,10 @@ def _files(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | 
 
 def _by_name(files: Mapping[str, File]) -> Archive:
     """What is in a folder is told by its name: opening every file of it would take long."""
-    traces = {name: file for name, file in files.items() if is_trace(name)}
-    others = (name for name in files if name not in traces)
-    return Archive(traces, {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in others})
+    old = stale(files)
+    traces = {name: readable(file) for name, file in files.items() if is_trace(name) and name not in old}
+    others = {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in files}
+    return Archive(traces, {name: why for name, why in {**others, **old}.items() if name not in traces})
 
 
 def _beside(file: File) -> File | None:
