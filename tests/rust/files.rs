@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use kinetoscope::view::Session;
 use kinetoscope::read::{Member, for_each_member};
+use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read};
 
 /// A place in the repository.

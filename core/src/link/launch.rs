@@ -64,10 +64,15 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
         if !trace.is_on_device(row) || !(events.kind[row].is_device_work() || events.kind[row] == EventKind::Sync) {
             continue;
         }
-        let key = correlation(row).map(|id| (id, process(row)));
-        let found = key.and_then(|key| launches.binary_search_by_key(&key, |(other, _)| *other).ok());
-        match found.map(|at| launches[at].1) {
-            Some(host) => {
+        let found = correlation(row).and_then(|id| {
+            let first = launches.partition_point(|((other, _), _)| *other < id);
+            let same = launches[first..].iter().take_while(|((other, _), _)| *other == id);
+            let process = process(row);
+            // Who does not say which process it is of may be of any.
+            same.into_iter().find(|((_, host), _)| host.is_none() || process.is_none() || *host == process)
+        });
+        match found {
+            Some(&(_, host)) => {
                 launch.set(row, host);
                 launched.push((host, row as u32));
             }
