@@ -66,6 +66,16 @@ def test_what_is_read_while_others_are_packed_is_what_is_read_later(data: Path, 
     assert [len(trace.nodes) for trace in ks.read_dir(path)] == [0, 0, 1]
 
 
+def test_what_is_whole_of_a_cut_archive_is_read(data: Path, tmp_path: Path) -> None:
+    content = (data / "transformer_cpu/kineto_trace_0.json.gz").read_bytes()
+    path = tmp_path / "job.tgz"
+    path.write_bytes(tarred({f"rank-{rank}.json.gz": content for rank in range(3)})[:-2000])
+    with pytest.warns(RuntimeWarning, match=r"job\.tgz is damaged: what is whole was read"):
+        job = ks.read_dir(path)
+    assert job.ranks == [0, 1]
+    assert list(job.left_out) == ["(the rest)"]
+
+
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
 def test_several_recordings_are_a_job(data: Path, members: dict[str, bytes], mode: Any, tmp_path: Path) -> None:
     expected = ks.read_dir(data / "mlp_gloo")

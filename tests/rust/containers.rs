@@ -59,6 +59,19 @@ fn several_members_of_gzip_are_one_text() {
 }
 
 #[test]
+fn frames_of_zstd_are_one_text() {
+    let empty = [&[0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0][..], b"abcd"].concat();
+    for frames in [[ZSTD, b" ", b" "].concat(), [&empty, ZSTD, &empty].concat(), [ZSTD, ZSTD].concat()] {
+        let frames = frames.strip_suffix(b"  ").unwrap_or(&frames);
+        let trace = read([Input::new(frames)], Limits::default()).unwrap();
+        assert_eq!(trace.events.len(), 1);
+        let is_twice = frames.len() == 2 * ZSTD.len();
+        assert_eq!(trace.warnings.count(WarningKind::TrailingText), u64::from(is_twice));
+        assert_eq!(trace.warnings.count(WarningKind::DamagedCompression), 0);
+    }
+}
+
+#[test]
 fn archives_give_their_files_without_shadows() {
     let files: &[(&str, &[u8])] =
         &[("run/rank-0.json", JSON), ("run/._rank-0.json", b"shadow"), ("run/rank-1.json.gz", b"x")];

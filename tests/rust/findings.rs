@@ -1,6 +1,8 @@
 //! Ten-line traces of what once went wrong.
 
+use kinetoscope::table::{Values, table};
 use kinetoscope::view::Session;
+use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read};
 use serde_json::Value;
 
@@ -179,4 +181,94 @@ fn hostile_sizes_take_no_quadratic_time() {
     let json = format!("{{{}, \"traceEvents\": [{}]}}", header.join(","), devices.join(","));
     let session = Session::new(LinkedTrace::new(files::trace(&json)));
     assert!(!session.query(br#"{"type": "summary"}"#).is_empty());
+}
+
+#[test]
+fn whole_ids_written_as_decimals_link() {
+    let trace = LinkedTrace::new(files::trace(
+        r#"[{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+             "args": {"correlation": 5.0}},
+            {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 3, "dur": 1,
+             "args": {"correlation": 5.0, "device": 0.0, "stream": 7.0}}]"#,
+    ));
+    assert_eq!(trace.links.launch.get(1), Some(0));
+    assert_eq!(trace.warnings().filter(|warning| warning.kind == WarningKind::MissingLaunch).count(), 0);
+}
+
+#[test]
+fn keys_of_other_phases_are_kept() {
+    let text = r#"[{"ph": "X", "ts": 2, "dur": 1},
+        {"ph": "M", "name": "process_name", "pid": 1, "ts": 1.5, "cat": "__metadata", "args": {"name": "x"}},
+        {"ph": "C", "name": "c", "cat": "gpu", "ts": 1, "args": {"v": 1}},
+        {"ph": "i", "name": "i", "ts": 1, "dur": 4.50}]"#;
+    let mut written = Vec::new();
+    write_chrome(&files::trace(text), &mut written).unwrap();
+    let written = String::from_utf8(written).unwrap();
+    for kept in [r#""cat":"__metadata""#, r#""cat":"gpu""#, r#""dur":4.50"#, r#""ts":1.500"#] {
+        assert!(written.contains(kept), "{kept} in {written}");
+    }
+}
+
+#[test]
+fn times_without_a_point_may_be_fine() {
+    let mut written = Vec::new();
+    write_chrome(&files::trace(r#"[{"ph": "X", "name": "a", "ts": 25e-1, "dur": 1}]"#), &mut written).unwrap();
+    assert_eq!(files::trace(std::str::from_utf8(&written).unwrap()).events.start[0].0, 2500);
+}
+
+#[test]
+fn ends_close_what_was_begun_at_their_place() {
+    let thread = files::trace(
+        r#"[{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1, "tid": 7, "pid": 0},
+            {"ph": "B", "cat": "cpu_op", "name": "h", "ts": 1, "tid": 7, "pid": 0},
+            {"ph": "E", "ts": 9, "tid": 7, "pid": 0}]"#,
+    );
+    assert_eq!(thread.events.dur[1].0, 8000);
+    let stream = files::trace(
+        r#"[{"ph": "E", "ts": 3, "tid": 7, "pid": 0},
+            {"ph": "B", "name": "k", "cat": "kernel", "ts": 1, "tid": 7, "pid": 0}]"#,
+    );
+    assert_eq!(stream.events.dur[0].0, 2000);
+    assert_eq!(stream.warnings.iter().len(), 0);
+}
+
+#[test]
+fn an_end_adds_what_its_begin_does_not_say() {
+    let trace = files::trace(
+        r#"[{"ph": "B", "name": "h", "ts": 1, "args": {"a": 1}}, {"ph": "E", "ts": 2, "args": {"a": 2, "b": 3}}]"#,
+    );
+    let mut args = String::new();
+    trace.args.write_json(&trace.strings, trace.events.args(0), &mut args);
+    assert_eq!(args, r#"{"a":1,"b":3}"#);
+    assert_eq!(trace.warnings.count(WarningKind::EndArguments), 1);
+}
+
+#[test]
+fn a_base_time_may_be_written_as_a_float() {
+    for base in ["1735632360000000000", "1735632360000000000.0", "1.73563236e18", "\"1735632360000000000\""] {
+        let text = format!(r#"{{"baseTimeNanoseconds": {base}, "traceEvents": [{{"ph": "X", "ts": 1.5, "dur": 1}}]}}"#);
+        assert_eq!(files::trace(&text).events.start[0].0, 1_735_632_360_000_001_500, "{base}");
+    }
+}
+
+#[test]
+fn an_element_like_an_earlier_one_has_to_be_valid_too() {
+    let trace = files::trace(r#"[{"ph": "X", "ts": 1, "dur": 1}, {"ph": "X", "ts": .5, "dur": 1}]"#);
+    assert_eq!(trace.events.len(), 1);
+    assert_eq!(trace.warnings.count(WarningKind::MalformedElement), 1);
+}
+
+#[test]
+fn nodes_that_were_linked_before_have_times() {
+    let trace = LinkedTrace::new(files::trace(
+        r#"{"schema": "1.0.2-chakra.0.0.4", "nodes": [
+            {"id": 2, "name": "aten::mm", "ctrl_deps": 1, "ts": "1712195495519689.047", "dur": 5.5, "inputs": {"values": []}},
+            {"id": 3, "name": "gemm", "ctrl_deps": 2, "ph": "X", "cat": "kernel", "ts": 1712195495519690.123, "dur": 2}]}"#,
+    ));
+    let nodes = table("nodes").unwrap();
+    let values = |name: &str| nodes.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..2);
+    assert_eq!(values("start_ns"), Values::Int(vec![Some(1_712_195_495_519_689_047), Some(1_712_195_495_519_690_123)]));
+    assert_eq!(values("dur_ns"), Values::Int(vec![Some(5500), Some(2000)]));
+    let Values::Text { bytes, .. } = values("kind") else { panic!() };
+    assert_eq!(bytes, "operatorkernel");
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::element::{Element, unquoted};
 use super::pairs::Pairs;
-use super::shape::{Alike, Own, Shape, Shapes, flow_id};
+use super::shape::{Alike, Own, Shape, Shapes, flow_id, is_fine};
 use super::tracks::{Place, TrackFinder};
 use crate::error::Position;
 use crate::id::{StrId, TemplateId, TrackId};
@@ -42,7 +42,7 @@ pub(super) struct Builder {
     shapes: Shapes,
     num_warned: u64,
     missing_starts: Vec<usize>,
-    has_fine_times: bool,
+    pub(super) has_fine_times: bool,
 }
 
 /// An element whose texts are in the arena.
@@ -215,8 +215,8 @@ impl Builder {
     }
 
     fn start(&mut self, element: &Element<'_>, missing: WarningKind) -> Option<Ts> {
-        self.has_fine_times |= element.time.contains(&b'.');
         let start = if element.time.is_empty() { None } else { self.nanoseconds(element.time) };
+        self.has_fine_times |= start.is_some_and(|start| is_fine(element.time, start));
         if start.is_none() {
             self.warn(missing);
         }
@@ -288,7 +288,8 @@ impl Builder {
     /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
     fn add_base_time(&mut self) {
         let base = self.trace.header_value("baseTimeNanoseconds");
-        let base = base.and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok()));
+        let base = base
+            .and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?)));
         let Some(base) = base.filter(|base| *base > 0) else { return };
         // Most of them decide: a file may have an event or two at time 0.
         let starts = &self.trace.events.start;
@@ -306,4 +307,10 @@ impl Builder {
         self.trace.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
         self.trace.base_ns = base;
     }
+}
+
+/// A float that stands for a whole number.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < i64::MAX as f64;
+    is_whole.then_some(number as i64)
 }

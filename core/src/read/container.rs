@@ -108,6 +108,8 @@ pub fn sniff(head: &[u8]) -> Container {
         return Container::Chakra;
     }
     match (found, text.first()) {
+        // A frame of zstd that holds no text, before one that does.
+        _ if matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) => Container::Zstd,
         _ if matches!(head, [0x80, 2..=NEWEST_PROTOCOL, ..]) => Container::Pickle,
         (Some(_), Some(b'<')) => Container::Other(page(head)),
         (Some((_, container)), _) => *container,
@@ -161,10 +163,10 @@ pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result
 /// What is inside a compressed stream; the stream itself where it is not compressed.
 pub(super) fn decompressed(source: Source<'_>) -> Result<Box<dyn Read + Send + '_>, Error> {
     match source {
-        Source::Bytes(bytes) => decompress(sniff(&bytes), Cursor::new(bytes)).map_err(unreadable),
+        Source::Bytes(bytes) => Ok(decompress(sniff(&bytes), Cursor::new(bytes))),
         Source::Stream(stream) => {
             let (container, whole) = sniff_stream(stream)?;
-            decompress(container, BufReader::new(whole)).map_err(unreadable)
+            Ok(decompress(container, BufReader::new(whole)))
         }
     }
 }

@@ -14,6 +14,9 @@ pub(super) struct Element<'a> {
     pub(super) time: &'a [u8],
     pub(super) dur: &'a [u8],
     pub(super) flow_id: &'a [u8],
+    /// `cat` and `dur` as they stand in the file.
+    raw_category: &'a [u8],
+    raw_dur: &'a [u8],
     pub(super) args: RawArgs<'a>,
 }
 
@@ -90,20 +93,41 @@ impl<'a> Element<'a> {
             match key.raw {
                 b"ph" => self.phase = scan_phase(scanner)?,
                 b"name" => self.name = scan_text(scanner)?,
-                b"cat" => self.category = scan_text(scanner)?,
+                b"cat" => {
+                    let start = scanner.at();
+                    self.category = scan_text(scanner)?;
+                    self.raw_category = scanner.since(start).trim_ascii_start();
+                }
                 b"pid" => self.process = scanner.skip_value()?,
                 b"tid" => self.thread = scanner.skip_value()?,
                 b"ts" => self.time = unquoted(scanner.skip_value()?),
-                b"dur" => self.dur = unquoted(scanner.skip_value()?),
+                b"dur" => {
+                    self.raw_dur = scanner.skip_value()?;
+                    self.dur = unquoted(self.raw_dur);
+                }
                 b"args" => self.scan_args(key, scanner)?,
                 b"id" => self.flow_id = scanner.skip_value()?,
                 _ => self.args.push_outer(key, scanner.skip_value()?),
             }
         }
-        if !self.flow_id.is_empty() && !matches!(self.phase, b's' | b't' | b'f') {
-            self.args.push_outer(Text { raw: b"id", escaped: false }, self.flow_id);
-        }
+        self.keep_strays();
         Ok(())
+    }
+
+    /// Keeps keys that mean something, but not in an element of this phase.
+    fn keep_strays(&mut self) {
+        let phase = self.phase;
+        let has_id = matches!(phase, b's' | b't' | b'f');
+        let strays: [(bool, &'static [u8], &'a [u8]); 3] = [
+            (!has_id, b"id", self.flow_id),
+            (matches!(phase, b'M' | b'C'), b"cat", self.raw_category),
+            (!matches!(phase, b'X' | b'E'), b"dur", self.raw_dur),
+        ];
+        for (is_stray, raw, value) in strays {
+            if is_stray && !value.is_empty() {
+                self.args.push_outer(Text { raw, escaped: false }, value);
+            }
+        }
     }
 
     fn scan_args(&mut self, key: Text<'a>, scanner: &mut Scanner<'a>) -> Result<(), Fault> {

@@ -26,6 +26,8 @@ pub mod snapshot;
 mod timeline;
 mod tracks;
 mod window;
+#[cfg(feature = "archives")]
+mod zstd;
 
 use std::borrow::Cow;
 use std::io::Read;

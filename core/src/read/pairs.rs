@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::builder::Builder;
 use super::element::Element;
-use crate::id::TrackId;
+use super::tracks::Place;
 use crate::time::{Dur, Ts};
 use crate::trace::args::{ArgsRef, FieldValue, Template};
 use crate::warning::WarningKind;
@@ -18,7 +18,7 @@ pub(super) struct Pairs {
 
 #[derive(Debug, Clone, Copy)]
 struct End {
-    track: TrackId,
+    place: Place,
     time: Ts,
     position: u32,
     args: Option<ArgsRef>,
@@ -44,29 +44,33 @@ impl Builder {
             return self.warn(WarningKind::InvalidNumber);
         };
         let place = self.place(element);
-        let track = self.any_track(place);
         let args = (!element.args.fields.is_empty()).then(|| self.keep_args(&element.args));
-        self.pairs.ends.push(End { track, time, position: self.position, args });
+        self.pairs.ends.push(End { place, time, position: self.position, args });
     }
 
-    /// Gives each begin the last end that closes it, within its track and in the order of time.
+    /// Gives each begin the last end that closes it, within its place and in the order of time.
     pub(super) fn match_pairs(&mut self) {
         let pairs = std::mem::take(&mut self.pairs);
         if pairs.begins.is_empty() && pairs.ends.is_empty() {
             return;
         }
         let events = &self.trace.events;
-        let begin = |row: usize| ((events.track[row], events.start[row], events.position[row]), Mark::Begin(row));
-        let end = |end: End| ((end.track, end.time, end.position), Mark::End(end));
+        // Not within its track: an end does not say whether it is that of a thread or of a stream.
+        let place = |row: usize| {
+            let track = self.trace.track(events.track[row]);
+            (track.process, track.thread)
+        };
+        let begin = |row: usize| ((place(row), events.start[row], events.position[row]), Mark::Begin(row));
+        let end = |end: End| ((end.place, end.time, end.position), Mark::End(end));
         let mut marks: Vec<_> = pairs.begins.into_iter().map(begin).chain(pairs.ends.into_iter().map(end)).collect();
         marks.sort_unstable_by_key(|(key, _)| *key);
         let last = self.trace.range().end;
         let mut open: Vec<usize> = Vec::new();
-        let mut track = None;
-        for ((mark_track, _, position), mark) in marks {
-            if track != Some(mark_track) {
+        let mut place = None;
+        for ((mark_place, _, position), mark) in marks {
+            if place != Some(mark_place) {
                 self.close_unfinished(&mut open, last);
-                track = Some(mark_track);
+                place = Some(mark_place);
             }
             match mark {
                 Mark::Begin(row) => open.push(row),
@@ -86,21 +90,23 @@ impl Builder {
         events.dur[row] = end.time.since(events.start[row]);
         let Some(end_args) = end.args else { return };
         let begin_args = events.args(row);
-        if let Some(merged) = self.merge_args(begin_args, end_args) {
-            self.trace.events.template[row] = merged.template;
-            self.trace.events.values[row] = merged.start;
-        } else {
+        let (merged, is_contradiction) = self.merge_args(begin_args, end_args);
+        self.trace.events.template[row] = merged.template;
+        self.trace.events.values[row] = merged.start;
+        if is_contradiction {
             self.warn_at(end.position, WarningKind::EndArguments);
         }
     }
 
-    /// The begin's arguments and then those of the end; `None` when both have a key with values that differ.
-    fn merge_args(&mut self, begin: ArgsRef, end: ArgsRef) -> Option<ArgsRef> {
+    /// The begin's arguments and then those of the end that it does not have; and whether both have a key with values
+    /// that differ.
+    fn merge_args(&mut self, begin: ArgsRef, end: ArgsRef) -> (ArgsRef, bool) {
         let (args, strings) = (&self.trace.args, &self.trace.strings);
         let known: FxHashMap<_, _> = args.pairs(strings, begin).collect();
         let mut fields = args.template(begin).fields().to_vec();
         let mut values = args.values(begin).to_vec();
         let mut end_values = args.values(end).iter();
+        let mut is_contradiction = false;
         for (field, (key, text)) in args.template(end).fields().iter().zip(args.pairs(strings, end)) {
             let value = matches!(field.value, FieldValue::Slot(_)).then(|| end_values.next().copied()).flatten();
             match known.get(key) {
@@ -108,15 +114,14 @@ impl Builder {
                     fields.push(field.clone());
                     values.extend(value);
                 }
-                Some(other) if *other == text => {}
-                Some(_) => return None,
+                Some(other) => is_contradiction |= *other != text,
             }
         }
         if fields.len() == args.template(begin).fields().len() {
-            return Some(begin);
+            return (begin, is_contradiction);
         }
         let template = self.trace.args.push(Template::new(fields, &self.trace.strings));
-        Some(ArgsRef { template, start: self.trace.args.push_values(&values) })
+        (ArgsRef { template, start: self.trace.args.push_values(&values) }, is_contradiction)
     }
 
     fn close_unfinished(&mut self, open: &mut Vec<usize>, last: Ts) {

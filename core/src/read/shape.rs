@@ -87,6 +87,8 @@ pub(super) struct Shapes {
 const MAX_BRANCHES: usize = 16;
 /// Bytes of text that are remembered before all is forgotten.
 const MAX_TEXT: usize = 1 << 24;
+/// Nodes that are remembered before all is forgotten.
+const MAX_NODES: usize = 1 << 17;
 /// Elements longer than this are not remembered.
 const MAX_ELEMENT: usize = 1 << 16;
 /// So many are learned before any has to have been of use.
@@ -122,12 +124,16 @@ impl Shapes {
                 continue;
             }
             let word = &rest[..word_len(rest)];
+            // What the scanner would not take for a number is left to it.
+            if !matches!(word.first(), Some(b'0'..=b'9' | b'-')) {
+                return None;
+            }
             at += word.len();
             fork = next;
             match hole {
                 Hole::Time => {
                     own.time = ns_from_micros(word)?;
-                    own.is_fine = word.contains(&b'.');
+                    own.is_fine = is_fine(word, own.time);
                 }
                 Hole::Dur => own.dur = ns_from_micros(word).filter(|dur| *dur >= 0)?,
                 Hole::Flow => own.flow = flow_id(word)?,
@@ -159,7 +165,7 @@ impl Shapes {
             return;
         }
         let Some(holes) = holes(text, element) else { return };
-        if self.text.len() > MAX_TEXT {
+        if self.text.len() > MAX_TEXT || self.nodes.len() > MAX_NODES {
             *self = Self { num_found: self.num_found, num_learned: self.num_learned, ..Self::default() };
         }
         if self.forks.is_empty() {
@@ -219,6 +225,11 @@ fn starts_with(text: &[u8], start: &[u8]) -> bool {
 
 /// Bytes compared at once.
 const WIDTH: usize = 16;
+
+/// Whether a time is told more exactly than in whole microseconds.
+pub(super) fn is_fine(text: &[u8], ns: i64) -> bool {
+    text.contains(&b'.') || ns % 1000 != 0
+}
 
 /// The number of a flow.
 pub(super) fn flow_id(word: &[u8]) -> Option<u64> {

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::builder::Builder;
 use super::element::{Element, RawValue, unquoted};
+use super::shape::is_fine;
 use crate::id::{StrId, TrackId};
 use crate::json::{self, Text};
 use crate::time::{Ts, ns_from_micros};
@@ -128,6 +129,7 @@ impl Builder {
         let name = self.intern(name);
         let args = self.keep_args(&element.args);
         let time = ns_from_micros(element.time).map(Ts);
+        self.has_fine_times |= time.is_some_and(|time| is_fine(element.time, time.0));
         self.trace.metadata.push(Metadata { position: self.position, name, process, thread, time, args });
     }
 

@@ -1,10 +1,16 @@
 //! Tables of the Execution Trace: its nodes and their tensors.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Column, Table, int, put, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
+use crate::time::ns_from_micros;
+use crate::trace::kind::category_kind;
 use crate::trace::node::Node;
 
 /// One row a node.
@@ -21,7 +27,7 @@ const NODE_COLUMNS: &[Column] = &[
     text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.nodes[row].name))),
     text("kind", |linked, row, out| {
         let node = &linked.trace.nodes[row];
-        put(out, node.kind(linked.trace.strings.text(node.name)).name())
+        put(out, device_kind(linked, row).unwrap_or_else(|| node.kind(linked.trace.strings.text(node.name)).name()))
     }),
     uint("record_id", |linked, row| Some(linked.trace.nodes[row].record_id).filter(|id| *id != 0)),
     int("seq_num", |linked, row| Some(linked.trace.nodes[row].seq_num).filter(|number| *number >= 0)),
@@ -49,8 +55,14 @@ const NODE_COLUMNS: &[Column] = &[
     text("group_name", |linked, row, out| attr_text(linked, row, "pg_name", out)),
     int("group_size", |linked, row| attr_int(linked, row, "pg_size")),
     int("event_id", |linked, row| event(linked, row).map(|event| super::event::id(linked, event))),
-    int("start_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.start[event as usize].0)),
-    int("dur_ns", |linked, row| event(linked, row).map(|event| linked.trace.events.dur[event as usize].0)),
+    int("start_ns", |linked, row| match event(linked, row) {
+        Some(event) => Some(linked.trace.events.start[event as usize].0),
+        None => own_time(linked, row, "ts"),
+    }),
+    int("dur_ns", |linked, row| match event(linked, row) {
+        Some(event) => Some(linked.trace.events.dur[event as usize].0),
+        None => own_time(linked, row, "dur"),
+    }),
     int("device_ns", |linked, row| event(linked, row).map(|event| linked.links.device_time.total_ns[event as usize])),
     text("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
 ];
@@ -69,6 +81,20 @@ fn attr_text(linked: &LinkedTrace, row: usize, key: &str, out: &mut String) -> b
 
 fn attr_int(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
     linked.node_attr(row, key)?.as_i64()
+}
+
+/// What a device event is that stands among the nodes, as in traces that were linked before (ET+).
+fn device_kind(linked: &LinkedTrace, row: usize) -> Option<&'static str> {
+    let (kind, is_on_device) = category_kind(linked.node_attr(row, "cat")?.as_str()?);
+    is_on_device.then(|| kind.name())
+}
+
+/// A time that the node itself has (ET+), from microseconds: every digit counts, so it is not read as a float.
+fn own_time(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
+    linked.node_attr(row, key)?;
+    let rest = linked.trace.strings.text(linked.trace.nodes[row].rest);
+    let attrs: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(rest).ok()?;
+    ns_from_micros(attrs.get(key)?.get().trim_matches('"').as_bytes())
 }
 
 fn event(linked: &LinkedTrace, row: usize) -> Option<u32> {

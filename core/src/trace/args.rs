@@ -183,7 +183,7 @@ impl Args {
     pub fn integer(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<i64> {
         match self.place(args, key) {
             Found::Absent => None,
-            Found::Number(number) => (number.scale == 0).then_some(number.mantissa),
+            Found::Number(number) => number.integer(),
             Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
         }
     }
@@ -192,7 +192,7 @@ impl Args {
     pub fn identifier(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<u64> {
         match self.place(args, key) {
             Found::Absent => None,
-            Found::Number(number) => u64::try_from(number.mantissa).ok().filter(|_| number.scale == 0),
+            Found::Number(number) => number.integer().and_then(|number| u64::try_from(number).ok()),
             Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
         }
     }

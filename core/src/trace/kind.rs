@@ -80,7 +80,7 @@ pub fn category_kind(category: &str) -> (EventKind, bool) {
         "kernel" | "mtia_ccp_events" | "concurrent_kernel" | "cuda_graph" => (EventKind::Kernel, true),
         "gpu_memcpy" | "memcpy" => (EventKind::Copy, true),
         "gpu_memset" | "memset" => (EventKind::Fill, true),
-        "cuda_sync" | "gpu_sync" => (EventKind::Sync, true),
+        "cuda_sync" | "gpu_sync" | "xpu_sync" => (EventKind::Sync, true),
         "gpu_user_annotation" => (EventKind::Annotation, true),
         "cuda_profiler_range" => (EventKind::Other, true),
         "user_annotation" => (EventKind::Annotation, false),

@@ -40,6 +40,12 @@ impl Number {
         Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
     }
 
+    /// The number where it is whole, however it was written: `5`, or `5.0` as tools write that keep columns of floats.
+    pub fn integer(self) -> Option<i64> {
+        let unit = 10_i64.checked_pow(u32::from(self.scale))?;
+        (self.mantissa % unit == 0).then_some(self.mantissa / unit)
+    }
+
     /// The number as a float, for what a screen shows.
     pub fn to_f64(self) -> f64 {
         let mut text = String::new();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -29,7 +30,8 @@ def is_archive(file: File) -> bool:
 def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], object] | None = None) -> Archive:
     """All files in an archive. `begin` is called for each that may be a trace, while others are still packed.
 
-    TraceError when they are larger together than `max_bytes`, OSError when the archive is damaged.
+    TraceError when they are larger together than `max_bytes`, OSError when it cannot be read. RuntimeWarning when it is
+    cut or damaged: then what came before is there.
     """
     archive = Archive({}, {})
 
@@ -46,5 +48,15 @@ def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], obj
             archive.left_out[name] = what
 
     with file.opened() as source:
-        _native.members(source, add, max_bytes=max_bytes)
+        try:
+            _native.members(source, add, max_bytes=max_bytes)
+        except OSError as error:
+            if error.errno is not None or not archive.files:  # the file cannot be read, or nothing in it
+                raise
+            _warn(f"{file.label or 'the archive'} is damaged: what is whole was read: {error}")
+            archive.left_out["(the rest)"] = f"damaged: {error}"
     return archive
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
