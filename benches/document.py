@@ -89,6 +89,5 @@ def _sentences(parts: Parts, whole: float) -> list[str]:
         f"Together {whole:.4f} s; reading gzip and linking in one thread take {together:.4f} s.",
         f"Scanning every key and value of the same text, and keeping nothing, takes {parts.scan:.4f} s,",
         f"{factor:.2f} times as long as reading it; looking at each of its bytes once takes {parts.touch:.4f} s.",
-        f"A snapshot is written in {parts.snapshot_write:.4f} s and loaded in {parts.snapshot_load:.4f} s; linking",
-        "comes on top.",
+        f"A snapshot is written in {parts.snapshot_write:.4f} s and loaded, unlinked, in {parts.snapshot_load:.4f} s.",
     ]

@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 
 import kinetoscope as ks
 from case import Measured, Skipped, compared
-from fresh import on, processors
 from inputs import ROOT, plain
 from pairs import Measure, alternate, timed
 from playwright.sync_api import sync_playwright
@@ -43,8 +42,8 @@ def measure_chromium() -> list[Measured]:
 def _measured(opened: Opened) -> list[Measured]:
     source = plain()
     text = source.path.read_bytes()
-    # The host is started before, so that its own threads may use every processor.
-    with opened(source.path) as (load, host), on(processors()[-1:]):
+    with opened(source.path) as (load, host):
+        # Bytes that are not compressed are read by one thread.
         pairs = alternate(load, timed(lambda: ks.read(text)), NUM_PAIRS, num_warm=NUM_WARM)
     return [
         compared(f"{source.name}, {len(text) / 1e6:.1f} MB, {host}", pairs, pairs.inverse, "s", "native, one thread")
