@@ -272,3 +272,16 @@ fn nodes_that_were_linked_before_have_times() {
     let Values::Text { bytes, .. } = values("kind") else { panic!() };
     assert_eq!(bytes, "operatorkernel");
 }
+
+#[test]
+fn metadata_is_read_by_its_keys() {
+    let trace = files::trace(
+        r#"[{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1},
+            {"ph": "M", "name": "thread_sort_index", "pid": 1, "tid": 2, "args": {"foo": 3, "sort_index": 5}},
+            {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"foo": 3, "name": 17}},
+            {"ph": "M", "name": "process_sort_index", "pid": 1, "args": {"sort_index": 1.5}}]"#,
+    );
+    assert_eq!(trace.tracks[0].sort_index, Some(5));
+    assert_eq!(trace.strings.text(trace.tracks[0].name), "17");
+    assert_eq!(trace.processes[0].sort_index, None);
+}

@@ -56,6 +56,19 @@ impl<'a> RawArgs<'a> {
         self.text.clear();
     }
 
+    /// An argument's text, by its key.
+    pub(super) fn value(&self, key: &[u8]) -> Option<&'a [u8]> {
+        let mut slots = self.slots.iter().copied();
+        self.fields.iter().find_map(|(name, value)| {
+            let text = match value {
+                RawValue::Slot(_) => slots.next()?,
+                RawValue::Json(text) => text,
+                RawValue::Outer(_) => return None,
+            };
+            (name.raw == key).then_some(text)
+        })
+    }
+
     #[inline]
     fn push(&mut self, key: Text<'a>, value: &'a [u8]) {
         self.text.extend_from_slice(key.raw);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::builder::Builder;
-use super::element::{Element, RawValue, unquoted};
+use super::element::{Element, unquoted};
 use super::shape::is_fine;
 use crate::id::{StrId, TrackId};
 use crate::json::{self, Text};
@@ -11,6 +11,7 @@ use crate::time::{Ts, ns_from_micros};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::args::{ArgsRef, plain_text};
 use crate::trace::flow::{GAP, Metadata};
+use crate::trace::number::Number;
 use crate::trace::track::{Process, Stream, Track};
 use crate::warning::WarningKind;
 
@@ -143,18 +144,11 @@ impl Builder {
     }
 
     fn metadata_text(&mut self, element: &Element<'_>, key: &[u8]) -> StrId {
-        let field = element.args.fields.iter().find(|(name, _)| name.raw == key);
-        match field {
-            Some((_, RawValue::Json(text))) => {
-                let text = plain_text(&json::canonical(text).text);
-                self.trace.strings.intern(&text)
-            }
-            Some((_, RawValue::Slot(0))) => {
-                let text = element.args.values.first().map(i64::to_string).unwrap_or_default();
-                self.trace.strings.intern(&text)
-            }
-            _ => StrId::EMPTY,
-        }
+        let text = match element.args.value(key) {
+            Some(text) => plain_text(&json::canonical(text).text),
+            None => return StrId::EMPTY,
+        };
+        self.trace.strings.intern(&text)
     }
 
     /// Gives tracks the names that metadata events gave their places.
@@ -169,5 +163,5 @@ impl Builder {
 }
 
 fn metadata_number(element: &Element<'_>) -> Option<i64> {
-    element.args.values.first().copied()
+    Number::parse(element.args.value(b"sort_index")?)?.integer()
 }

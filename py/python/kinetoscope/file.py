@@ -156,7 +156,7 @@ def file_of(content: Content) -> File:
         raise TypeError(f"expected a path, bytes or a file opened in binary mode, found {type(content).__name__}")
     name = getattr(content, "name", None)
     label = name if isinstance(name, str) else None  # a file opened by its descriptor has a number
-    if content.seekable():
+    if getattr(content, "seekable", bool)():
         return OpenFile(label, content, content.tell())
     return BytesFile(label, content.read())
 
