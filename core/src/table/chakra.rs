@@ -7,8 +7,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::health::CHAKRA_HEALTH;
-use super::{Table, int, put, put_name, text, uint};
-use crate::chakra::{Chakra, Node, collective_name};
+use super::{Table, int, put, put_json, put_name, text, uint};
+use crate::chakra::{Chakra, collective_name};
 use crate::id::StrId;
 
 /// All tables of a Chakra trace.
@@ -95,19 +95,11 @@ fn value(chakra: &Chakra, out: &mut String, id: StrId) -> bool {
     put(out, chakra.strings.text(id))
 }
 
-fn node(chakra: &Chakra, row: usize) -> &Node {
-    &chakra.nodes[row]
-}
-
 fn attribute_int(chakra: &Chakra, row: usize, name: &str) -> Option<i64> {
-    chakra.attribute(node(chakra, row), name)?.parse().ok()
+    chakra.attribute(&chakra.nodes[row], name)?.parse().ok()
 }
 
 fn attribute_text(chakra: &Chakra, row: usize, name: &str, out: &mut String) -> bool {
-    let json = chakra.attribute(node(chakra, row), name);
-    match json.and_then(|json| serde_json::from_str(json).ok()) {
-        Some(Value::String(found)) => put(out, &found),
-        Some(Value::Null) | None => false,
-        Some(other) => put(out, &other.to_string()),
-    }
+    let json = chakra.attribute(&chakra.nodes[row], name);
+    json.and_then(|json| serde_json::from_str(json).ok()).is_some_and(|value| put_json(out, &value))
 }

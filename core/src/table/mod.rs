@@ -11,6 +11,8 @@ mod rows;
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 use crate::link::LinkedTrace;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
@@ -146,6 +148,15 @@ const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) ->
 fn put_name(out: &mut String, name: &str) -> bool {
     out.push_str(name);
     true
+}
+
+/// Appends a JSON value: a string without its quotes, any other as it is written; null is null.
+fn put_json(out: &mut String, value: &Value) -> bool {
+    match value {
+        Value::String(text) => put(out, text),
+        Value::Null => false,
+        other => put(out, &other.to_string()),
+    }
 }
 
 /// Appends a text; an empty one is null.

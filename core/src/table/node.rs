@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Column, Table, int, put, put_name, text, uint};
+use super::{Column, Table, int, put, put_json, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::time::ns_from_micros;
@@ -72,11 +71,7 @@ fn field(linked: &LinkedTrace, row: usize, out: &mut String, get: fn(&Node) -> S
 }
 
 fn attr_text(linked: &LinkedTrace, row: usize, key: &str, out: &mut String) -> bool {
-    match linked.node_attr(row, key) {
-        Some(Value::String(text)) => put(out, text),
-        Some(Value::Null) | None => false,
-        Some(other) => put(out, &other.to_string()),
-    }
+    linked.node_attr(row, key).is_some_and(|value| put_json(out, value))
 }
 
 fn attr_int(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
