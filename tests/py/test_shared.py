@@ -188,6 +188,7 @@ def test_xz(shared: Path) -> None:
     assert ks.read(path).num_events == ks.read(lzma.decompress(path.read_bytes())).num_events > 70_000
 
 
+@pytest.mark.xfail(reason="2.7 to 3.5 since JSON is read in a third of the time; see benches/RESULTS.md", strict=False)
 def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None:
     saved = ks.read(shared / LARGE).save(tmp_path / "large.kscope")
 
@@ -197,7 +198,7 @@ def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None
         return time.perf_counter() - start
 
     ratios = [seconds(shared / LARGE) / seconds(saved) for _ in range(7)]
-    assert statistics.median(ratios) >= 2, ratios
+    assert statistics.median(ratios) >= 5, ratios
 
 
 def test_a_job_is_read_in_parallel(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
