@@ -1,6 +1,6 @@
 //! Every link as an edge, however it was found: one numbering for tables and screens.
 
-use super::LinkedTrace;
+use super::{ForwardBackward, How, LinkedTrace};
 
 /// What an edge means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,26 +22,36 @@ impl EdgeKind {
             Self::Record => "record",
         }
     }
-
-    /// The key that matched.
-    pub fn how(self) -> &'static str {
-        match self {
-            Self::Launch => "correlation",
-            Self::ForwardBackward => "flow",
-            Self::Record => "record_id",
-        }
-    }
 }
 
 /// A directed link between two rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
     /// What it means.
     pub kind: EdgeKind,
+    /// How it was found.
+    pub how: How,
+    /// How sure it is, from 0 to 1.
+    pub confidence: f32,
     /// Row of the event it starts at.
     pub source: u32,
     /// Row of the event it ends at; for [`EdgeKind::Record`], of the node.
     pub target: u32,
+}
+
+impl Edge {
+    fn launch(source: u32, target: u32) -> Self {
+        Self { kind: EdgeKind::Launch, how: How::Correlation, confidence: 1.0, source, target }
+    }
+
+    fn forward_backward(pair: ForwardBackward) -> Self {
+        let ForwardBackward { forward, backward } = pair;
+        Self { kind: EdgeKind::ForwardBackward, how: How::Flow, confidence: 1.0, source: forward, target: backward }
+    }
+
+    fn record(source: u32, target: u32) -> Self {
+        Self { kind: EdgeKind::Record, how: How::RecordId, confidence: 1.0, source, target }
+    }
 }
 
 impl LinkedTrace {
@@ -49,34 +59,22 @@ impl LinkedTrace {
     pub(super) fn edges(&self) -> impl Iterator<Item = Edge> + '_ {
         let links = &self.links;
         let launches = (0..links.launched.len()).filter_map(|at| links.launched.pair(at));
-        let launches = launches.map(|(source, target)| Edge { kind: EdgeKind::Launch, source, target });
-        let pairs = links.forward_backward.iter();
-        let pairs = pairs.map(|pair| (EdgeKind::ForwardBackward, pair.forward, pair.backward));
-        let pairs = pairs.map(|(kind, source, target)| Edge { kind, source, target });
-        launches.chain(pairs).chain(self.record_edges())
+        let launches = launches.map(|(source, target)| Edge::launch(source, target));
+        launches.chain(links.forward_backward.iter().copied().map(Edge::forward_backward)).chain(self.record_edges())
     }
 
     fn record_edges(&self) -> impl Iterator<Item = Edge> + '_ {
         let node_of = &self.links.record.node_of_event;
-        let edge = |row| Some(Edge { kind: EdgeKind::Record, source: row as u32, target: node_of.get(row)? });
-        (0..self.trace.events.len()).filter_map(edge)
+        (0..self.trace.events.len()).filter_map(|row| Some(Edge::record(row as u32, node_of.get(row)?)))
     }
 
     /// The edges that touch an event: a launch's device events or a device event's launch, and its partners.
     pub fn edges_of(&self, row: usize) -> Vec<Edge> {
         let (links, here) = (&self.links, row as u32);
-        let mut edges = Vec::new();
-        if let Some(source) = links.launch.get(row) {
-            edges.push(Edge { kind: EdgeKind::Launch, source, target: here });
-        }
-        let launched = links.launched.of(row).map(|device| device as u32);
-        edges.extend(launched.map(|target| Edge { kind: EdgeKind::Launch, source: here, target }));
+        let mut edges: Vec<_> = links.launch.get(row).into_iter().map(|launch| Edge::launch(launch, here)).collect();
+        edges.extend(links.launched.of(row).map(|device| Edge::launch(here, device as u32)));
         let partners = links.forward_backward.iter().filter(|pair| pair.forward == here || pair.backward == here);
-        edges.extend(partners.map(|pair| Edge {
-            kind: EdgeKind::ForwardBackward,
-            source: pair.forward,
-            target: pair.backward,
-        }));
+        edges.extend(partners.copied().map(Edge::forward_backward));
         edges
     }
 }

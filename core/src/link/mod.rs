@@ -3,6 +3,7 @@
 mod device_time;
 mod edge;
 mod flow;
+mod how;
 mod iteration;
 mod lane;
 mod launch;
@@ -23,6 +24,7 @@ use crate::warning::{Warning, WarningKind, Warnings};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};
 pub use flow::ForwardBackward;
+pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
 pub use nesting::Nesting;

@@ -19,8 +19,8 @@ pub(super) static LINKS: Table = Table {
             _ => None,
         }),
         text("kind", |linked, row, out| put(out, edge(linked, row).kind.name())),
-        text("how", |linked, row, out| put(out, edge(linked, row).kind.how())),
-        float("confidence", |_, _| Some(1.0)),
+        text("how", |linked, row, out| put(out, edge(linked, row).how.name())),
+        float("confidence", |linked, row| Some(f64::from(edge(linked, row).confidence))),
     ],
 };
 

@@ -135,8 +135,8 @@ pub(super) fn links(session: &Session, row: usize) -> Response {
     let edge = |edge: &crate::link::Edge| {
         json!({
             "kind": edge.kind.name(),
-            "how": edge.kind.how(),
-            "confidence": 1.0,
+            "how": edge.how.name(),
+            "confidence": edge.confidence,
             "source": reference(session, edge.source as usize),
             "target": reference(session, edge.target as usize),
         })

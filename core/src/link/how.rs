@@ -1,0 +1,41 @@
+//! How a link was found, and how sure it is.
+
+/// The key that matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum How {
+    /// Equal record ids: `Record function id` and `rf_id`.
+    RecordId,
+    /// Equal external ids: `External id`.
+    ExternalId,
+    /// The same place in the sequences of names of a thread.
+    Sequence,
+    /// The same place in the iteration that fits best.
+    Window,
+    /// Equal `correlation`.
+    Correlation,
+    /// A flow of the file.
+    Flow,
+    /// Equal `Sequence number` on the forward thread.
+    SequenceNumber,
+    /// Inside of it in time.
+    Enclosure,
+    /// The same event of the device was recorded and waited for.
+    SyncEvent,
+}
+
+impl How {
+    /// The name used in tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RecordId => "record_id",
+            Self::ExternalId => "external_id",
+            Self::Sequence => "sequence",
+            Self::Window => "window",
+            Self::Correlation => "correlation",
+            Self::Flow => "flow",
+            Self::SequenceNumber => "sequence_number",
+            Self::Enclosure => "enclosure",
+            Self::SyncEvent => "sync_event",
+        }
+    }
+}
