@@ -87,15 +87,15 @@ proptest! {
     #[test]
     fn lanes_never_overlap_and_parents_contain(events in events()) {
         let linked = linked(&events);
-        let (rows, nesting) = (&linked.trace.events, &linked.links.nesting);
+        let (rows, nesting, lanes) = (&linked.trace.events, &linked.links.nesting, linked.lanes());
         for a in 0..rows.len() {
             if let Some(parent) = nesting.parent.get(a) {
                 let parent = parent as usize;
                 prop_assert!(rows.start[parent] <= rows.start[a] && rows.end(parent) >= rows.end(a));
-                prop_assert!(nesting.lane[parent] < nesting.lane[a]);
+                prop_assert!(lanes[parent] < lanes[a]);
             }
             for b in 0..a {
-                if rows.track[a] == rows.track[b] && nesting.lane[a] == nesting.lane[b] {
+                if rows.track[a] == rows.track[b] && lanes[a] == lanes[b] {
                     prop_assert!(rows.end(a) <= rows.start[b] || rows.end(b) <= rows.start[a]);
                 }
             }
@@ -130,7 +130,7 @@ proptest! {
         let outermost = (0..events.len()).filter(|row| linked.links.nesting.parent.get(*row).is_none());
         let total: i64 = outermost.map(|row| linked.trace.events.dur[row].0).sum();
         let own: i64 = (0..events.len())
-            .map(|row| linked.trace.events.dur[row].0 - linked.links.nesting.children_ns[row]).sum();
+            .map(|row| linked.trace.events.dur[row].0 - linked.children_ns()[row]).sum();
         prop_assert_eq!(own, total);
     }
 }

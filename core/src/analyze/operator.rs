@@ -33,7 +33,7 @@ pub struct OperatorRow {
 /// Device times are those of whole calls.
 pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
     let linked = selection.linked;
-    let (events, device) = (&linked.trace.events, &linked.links.device_time);
+    let (events, device) = (&linked.trace.events, linked.device_time());
     let self_ns = selection.self_ns();
     let mut groups: FxHashMap<StrId, (OperatorRow, i64)> = FxHashMap::default();
     for row in selection.rows().filter(|row| events.kind[*row] == EventKind::Operator) {

@@ -1,8 +1,7 @@
 //! Device time of host events: each nanosecond of device work belongs to the operator that owns it, and to all that
 //! the operator is inside of.
 
-use super::nesting::Nesting;
-use crate::id::OptionalColumn;
+use super::Links;
 use crate::time::add_ns;
 use crate::trace::Trace;
 
@@ -15,14 +14,14 @@ pub struct DeviceTime {
     pub total_ns: Vec<i64>,
 }
 
-pub(super) fn attribute(trace: &Trace, nesting: &Nesting, operator: &OptionalColumn) -> DeviceTime {
-    let events = &trace.events;
+pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
+    let (events, nesting) = (&trace.events, &links.nesting);
     let mut self_ns = vec![0_i64; events.len()];
     for row in 0..events.len() {
         if !events.kind[row].is_device_work() {
             continue;
         }
-        if let Some(owner) = operator.get(row) {
+        if let Some(owner) = links.operator.get(row) {
             add_ns(&mut self_ns[owner as usize], events.dur[row].0);
         }
     }

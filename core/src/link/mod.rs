@@ -33,7 +33,7 @@ pub use record::RecordLinks;
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
-    /// Parents, depths, lanes and the order of each track.
+    /// Parents, and the order of each track.
     pub nesting: Nesting,
     /// Row of the host event that enqueued a device event.
     pub launch: OptionalColumn,
@@ -41,8 +41,6 @@ pub struct Links {
     pub launched: Launched,
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its launch.
     pub operator: OptionalColumn,
-    /// Device time of host events.
-    pub device_time: DeviceTime,
     /// Operators and nodes that share a record id.
     pub record: RecordLinks,
     /// Operators of the forward pass with the operators of the backward pass they caused.
@@ -62,6 +60,10 @@ pub struct LinkedTrace {
     pub trace: Trace,
     /// What was derived.
     pub links: Links,
+    depths: OnceLock<Vec<u32>>,
+    lanes: OnceLock<Vec<u32>>,
+    children_ns: OnceLock<Vec<i64>>,
+    device_time: OnceLock<DeviceTime>,
     tensors: OnceLock<Vec<TensorUse>>,
     edges: OnceLock<Vec<Edge>>,
     groups: OnceLock<Vec<ProcessGroup>>,
@@ -73,6 +75,26 @@ impl LinkedTrace {
     pub fn new(trace: Trace) -> Self {
         let links = link(&trace);
         Self { trace, links, ..Self::default() }
+    }
+
+    /// How many events are above each event, from parent to parent; counted when first asked for.
+    pub fn depths(&self) -> &[u32] {
+        self.depths.get_or_init(|| self.links.nesting.depths())
+    }
+
+    /// The lane of each event in its track; events of one lane never overlap. Placed when first asked for.
+    pub fn lanes(&self) -> &[u32] {
+        self.lanes.get_or_init(|| self.links.nesting.lanes(&self.trace))
+    }
+
+    /// Time in the children of each event, summed, in nanoseconds; when first asked for.
+    pub fn children_ns(&self) -> &[i64] {
+        self.children_ns.get_or_init(|| self.links.nesting.children_ns(&self.trace.events.dur))
+    }
+
+    /// Device time of host events; summed when first asked for.
+    pub fn device_time(&self) -> &DeviceTime {
+        self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
     }
 
     /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
@@ -103,7 +125,7 @@ impl LinkedTrace {
 
     /// Time in an event that is in none of its children, in nanoseconds; a device event's whole duration.
     pub fn self_ns(&self, row: usize) -> i64 {
-        self.trace.events.dur[row].0.saturating_sub(self.links.nesting.children_ns[row]).max(0)
+        self.trace.events.dur[row].0.saturating_sub(self.children_ns()[row]).max(0)
     }
 }
 
@@ -113,22 +135,10 @@ fn link(trace: &Trace) -> Links {
     count_zero_durations(trace, &mut warnings);
     let (launch, launched) = launch::link_launches(trace, &mut warnings);
     let operator = launch::own(trace, &nesting, &launch);
-    let device_time = device_time::attribute(trace, &nesting, &operator);
     let record = record::link_records(trace, &mut warnings);
     let forward_backward = flow::link_forward_backward(trace, &nesting);
     let (iterations, iteration) = iteration::find_iterations(trace, &launch);
-    Links {
-        nesting,
-        launch,
-        launched,
-        operator,
-        device_time,
-        record,
-        forward_backward,
-        iterations,
-        iteration,
-        warnings,
-    }
+    Links { nesting, launch, launched, operator, record, forward_backward, iterations, iteration, warnings }
 }
 
 fn count_zero_durations(trace: &Trace, warnings: &mut Warnings) {

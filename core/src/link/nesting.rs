@@ -1,10 +1,8 @@
-//! Which event is inside which, and which lane of its track it is drawn in.
+//! Which event is inside which.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
-
-use rustc_hash::FxHashSet;
 
 use super::count_events;
 use super::lane::Lanes;
@@ -14,21 +12,17 @@ use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::warning::{WarningKind, Warnings};
 
-/// Parents, depths and lanes; a row an event unless said otherwise.
+/// Parents, and the order of each track.
 #[derive(Debug, Clone, Default)]
 pub struct Nesting {
-    /// Row of the innermost event of the same track that contains this one.
+    /// Row of the innermost event of the same track that contains this one; a row an event.
     pub parent: OptionalColumn,
-    /// How many events are above this one, from parent to parent.
-    pub depth: Vec<u32>,
-    /// Lane in the track. Events of one lane never overlap.
-    pub lane: Vec<u32>,
-    /// Time in children, summed.
-    pub children_ns: Vec<i64>,
     /// Rows of all events by track, then start, then longest first.
     pub order: Vec<u32>,
     /// Where each track's rows start in `order`; one more than there are tracks.
     pub track_starts: Vec<u32>,
+    /// Rows of events that a longer one with the same parent starts inside of and outlasts, sorted.
+    outlasted: Vec<u32>,
 }
 
 impl Nesting {
@@ -39,6 +33,44 @@ impl Nesting {
             _ => &[],
         }
     }
+
+    /// How many events are above each event, from parent to parent.
+    pub(super) fn depths(&self) -> Vec<u32> {
+        let mut depths = vec![0; self.order.len()];
+        for row in &self.order {
+            if let Some(parent) = self.parent.get(*row as usize) {
+                depths[*row as usize] = depths[parent as usize] + 1;
+            }
+        }
+        depths
+    }
+
+    /// Time in the children of each event, summed.
+    pub(super) fn children_ns(&self, durs: &[Dur]) -> Vec<i64> {
+        let mut sums = vec![0; durs.len()];
+        for (row, dur) in durs.iter().enumerate() {
+            if let Some(parent) = self.parent.get(row) {
+                add_ns(&mut sums[parent as usize], dur.0);
+            }
+        }
+        sums
+    }
+
+    /// The lane of each event in its track. Events of one lane never overlap.
+    pub(super) fn lanes(&self, trace: &Trace) -> Vec<u32> {
+        let events = &trace.events;
+        let mut places = vec![0; events.len()];
+        for track in 0..trace.tracks.len() {
+            let mut lanes = Lanes::default();
+            for row in self.track_rows(TrackId::from(track)).iter().map(|row| *row as usize) {
+                // The lane next to the parent's is left to the longer event, with all that it will hold.
+                let step = if self.outlasted.binary_search(&(row as u32)).is_ok() { 2 } else { 1 };
+                let first = self.parent.get(row).map_or(step - 1, |parent| places[parent as usize] + step);
+                places[row] = lanes.place(first, events.start[row], events.end(row));
+            }
+        }
+        places
+    }
 }
 
 /// When times are whole microseconds, start and duration were both cut, so a child may seem to end one later.
@@ -47,16 +79,9 @@ const COARSE_SLACK: Dur = Dur(1_000);
 /// Nests the events of each track.
 pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
     let events = &trace.events;
-    let num_events = events.len();
     let (order, track_starts) = order(trace);
-    let mut nesting = Nesting {
-        parent: OptionalColumn::empty(num_events),
-        depth: vec![0; num_events],
-        lane: vec![0; num_events],
-        children_ns: vec![0; num_events],
-        track_starts,
-        order,
-    };
+    let mut nesting =
+        Nesting { parent: OptionalColumn::empty(events.len()), track_starts, order, outlasted: Vec::new() };
     let mut overlapping = Vec::new();
     for track in 0..trace.tracks.len() {
         let range = nesting.track_starts[track] as usize..nesting.track_starts[track + 1] as usize;
@@ -65,6 +90,7 @@ pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
         let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
         nest_track(trace, &mut nesting, range, slack, &mut overlapping);
     }
+    nesting.outlasted.sort_unstable();
     overlapping.sort_unstable();
     count_events(trace, WarningKind::PartialOverlap, overlapping.into_iter(), warnings);
     nesting
@@ -99,11 +125,9 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
 fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur, overlapping: &mut Vec<usize>) {
     let events = &trace.events;
     let mut open: Vec<usize> = Vec::new();
-    // Events that a longer one with the same parent starts inside of and outlasts.
-    let mut outlasted: FxHashSet<usize> = FxHashSet::default();
     // Ends of those that are no longer open, having been outlasted, but not over either.
     let mut ends: BTreeSet<Ts> = BTreeSet::new();
-    for at in range.clone() {
+    for at in range {
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
         let mut cut_short = Vec::new();
@@ -128,25 +152,15 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
         ends.extend(cut_short.iter().map(|other| events.end(*other)));
         if let Some(&parent) = open.last() {
             nesting.parent.set(row, parent as u32);
-            nesting.depth[row] = nesting.depth[parent] + 1;
-            add_ns(&mut nesting.children_ns[parent], events.dur[row].0);
         }
         let is_outlasted = |other: &usize| {
             events.dur[*other] < events.dur[row] && nesting.parent.get(*other) == nesting.parent.get(row)
         };
-        outlasted.extend(cut_short.into_iter().filter(is_outlasted));
+        cut_short.retain(is_outlasted);
+        nesting.outlasted.extend(cut_short.into_iter().map(|other| other as u32));
         open.push(row);
     }
-    let mut lanes = Lanes::default();
-    for at in range {
-        let row = nesting.order[at] as usize;
-        // The lane next to the parent's is left to the longer event, with all that it will hold.
-        let step = if outlasted.contains(&row) { 2 } else { 1 };
-        let first = nesting.parent.get(row).map_or(step - 1, |parent| nesting.lane[parent as usize] + step);
-        nesting.lane[row] = lanes.place(first, events.start[row], events.end(row));
-    }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,7 +174,7 @@ mod tests {
         let json = format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(","));
         let trace = read([Input::new(json.as_bytes())], Limits::default()).unwrap();
         let nesting = nest(&trace, &mut Warnings::default());
-        ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lane)
+        ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lanes(&trace))
     }
 
     #[test]

@@ -62,7 +62,7 @@ const NODE_COLUMNS: &[Column] = &[
         Some(event) => Some(linked.trace.events.dur[event as usize].0),
         None => own_time(linked, row, "dur"),
     }),
-    int("device_ns", |linked, row| event(linked, row).map(|event| linked.links.device_time.total_ns[event as usize])),
+    int("device_ns", |linked, row| event(linked, row).map(|event| linked.device_time().total_ns[event as usize])),
     text("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
 ];
 

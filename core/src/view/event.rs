@@ -17,9 +17,9 @@ const MAX_LISTED: usize = 100;
 
 /// The event at a point of a lane.
 pub(super) fn at(session: &Session, (track, lane): (u32, u32), time: f64, tolerance: f64) -> Response {
-    let places = session.lanes.lane(track as usize, lane as usize);
+    let places = session.lanes().lane(track as usize, lane as usize);
     let tolerance = Dur(tolerance.max(0.0) as i64);
-    let row = session.lanes.at(&session.linked, places, session.time(time), tolerance);
+    let row = session.lanes().at(&session.linked, places, session.time(time), tolerance);
     Response::of("at", &json!({"event": row.map(|row| reference(session, row))}))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn details(session: &Session, row: usize) -> Response {
         "start_ns": events.start[row].0.to_string(),
         "dur_ns": events.dur[row].0.to_string(),
         "self_ns": session.linked.self_ns(row).to_string(),
-        "device_ns": links.device_time.total_ns[row].to_string(),
+        "device_ns": session.linked.device_time().total_ns[row].to_string(),
         "iteration": links.iteration.get(row).map(|at| links.iterations[at as usize].number),
         "args": args,
         "owners": owners(session, row),
@@ -63,7 +63,7 @@ pub(super) fn reference(session: &Session, row: usize) -> Value {
         "name": session.linked.trace.event_name(row),
         "kind": events.kind[row].name(),
         "track": events.track[row].0,
-        "lane": session.linked.links.nesting.lane[row],
+        "lane": session.linked.lanes()[row],
         "start": session.offset(events.start[row]),
         "dur": events.dur[row].0 as f64,
     })
@@ -149,9 +149,9 @@ pub(super) fn links(session: &Session, row: usize) -> Response {
 pub(super) fn neighbour(session: &Session, row: usize, direction: Direction) -> Response {
     let (events, nesting) = (&session.linked.trace.events, &session.linked.links.nesting);
     let TrackId(track) = events.track[row];
-    let places = session.lanes.lane(track as usize, nesting.lane[row] as usize);
-    let here = session.lanes.first(places.clone(), |other| events.start[other] >= events.start[row]);
-    let place = |at: usize| places.contains(&at).then(|| session.lanes.row(at));
+    let places = session.lanes().lane(track as usize, session.linked.lanes()[row] as usize);
+    let here = session.lanes().first(places.clone(), |other| events.start[other] >= events.start[row]);
+    let place = |at: usize| places.contains(&at).then(|| session.lanes().row(at));
     let found = match direction {
         Direction::Next => place(here + 1),
         Direction::Previous => here.checked_sub(1).and_then(place),

@@ -20,13 +20,13 @@ const BLOCK: usize = 32;
 
 impl LaneIndex {
     pub(super) fn new(linked: &LinkedTrace) -> Self {
-        let nesting = &linked.links.nesting;
+        let (nesting, lanes) = (&linked.links.nesting, linked.lanes());
         let mut rows = vec![0; nesting.order.len()];
         let mut lane_starts = Vec::with_capacity(linked.trace.tracks.len());
         let mut start = 0;
         for track in 0..linked.trace.tracks.len() {
             let track_rows = nesting.track_rows(TrackId::from(track));
-            let lane_of = |row: u32| nesting.lane[row as usize] as usize;
+            let lane_of = |row: u32| lanes[row as usize] as usize;
             let num_lanes = track_rows.iter().map(|row| lane_of(*row) + 1).max().unwrap_or(0);
             let mut starts = vec![0_u32; num_lanes + 1];
             for row in track_rows {

@@ -11,7 +11,7 @@ mod response;
 mod search;
 mod tiles;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::analyze::{Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
@@ -21,21 +21,25 @@ use lanes::LaneIndex;
 use request::Request;
 use response::Response;
 
-/// A linked trace with the index that screens need.
+/// A linked trace with what screens need.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// The trace.
     pub linked: Arc<LinkedTrace>,
-    lanes: LaneIndex,
+    lanes: OnceLock<LaneIndex>,
     range: TimeRange,
 }
 
 impl Session {
     /// Prepares a trace for screens.
     pub fn new(linked: LinkedTrace) -> Self {
-        let lanes = LaneIndex::new(&linked);
         let range = linked.trace.range();
-        Self { linked: Arc::new(linked), lanes, range }
+        Self { linked: Arc::new(linked), lanes: OnceLock::new(), range }
+    }
+
+    /// The index of lanes; made when first asked for.
+    fn lanes(&self) -> &LaneIndex {
+        self.lanes.get_or_init(|| LaneIndex::new(&self.linked))
     }
 
     /// Answers one request. A request that is not understood is answered too, with what was expected.

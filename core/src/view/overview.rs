@@ -26,7 +26,7 @@ pub(super) fn answer(session: &Session) -> Response {
             "group": groups.len() - 1,
             "kind": if trace.tracks[track].stream.is_some() { "stream" } else { "thread" },
             "name": track_name(trace, &trace.tracks[track]),
-            "num_lanes": session.lanes.num_lanes(track),
+            "num_lanes": session.lanes().num_lanes(track),
             "num_events": linked.links.nesting.track_rows(track.into()).len(),
         }));
     }
@@ -67,7 +67,7 @@ fn group_key(track: &Track) -> (bool, crate::id::StrId) {
 /// The profiler's own tracks come last.
 pub(super) fn display_order(session: &Session) -> Vec<usize> {
     let trace = &session.linked.trace;
-    let mut order: Vec<usize> = (0..trace.tracks.len()).filter(|track| session.lanes.num_lanes(*track) > 0).collect();
+    let mut order: Vec<usize> = (0..trace.tracks.len()).filter(|track| session.lanes().num_lanes(*track) > 0).collect();
     let number = |id| trace.strings.text(id).parse::<i64>().unwrap_or(i64::MAX);
     order.sort_by_cached_key(|at| {
         let track = &trace.tracks[*at];

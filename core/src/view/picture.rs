@@ -62,7 +62,7 @@ fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width
 
 /// The first lanes that are not mostly Python frames, which say little at this size; the first ones where all are.
 fn chosen_lanes(session: &Session, track: usize) -> Vec<Vec<Tile>> {
-    let num_lanes = session.lanes.num_lanes(track);
+    let num_lanes = session.lanes().num_lanes(track);
     let lane = |lane| tiles(session, (track, lane), session.range, COLUMNS);
     let kinds = &session.linked.trace.events.kind;
     let is_telling = |tiles: &Vec<Tile>| {

@@ -8,7 +8,7 @@ use super::response::{ColumnData, Response};
 use crate::id::StrId;
 
 pub(super) fn answer(session: &Session, text: &str, limit: usize) -> Response {
-    let (trace, nesting) = (&session.linked.trace, &session.linked.links.nesting);
+    let trace = &session.linked.trace;
     let events = &trace.events;
     let text = text.to_lowercase();
     let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(&text);
@@ -22,6 +22,6 @@ pub(super) fn answer(session: &Session, text: &str, limit: usize) -> Response {
         ("dur", ColumnData::F64(rows.iter().map(|row| events.dur[*row].0 as f64).collect())),
         ("id", ColumnData::U32(rows.iter().map(|row| events.position[*row]).collect())),
         ("track", ColumnData::U32(rows.iter().map(|row| events.track[*row].0).collect())),
-        ("lane", ColumnData::U32(rows.iter().map(|row| nesting.lane[*row]).collect())),
+        ("lane", ColumnData::U32(rows.iter().map(|row| session.linked.lanes()[*row]).collect())),
     ])
 }

@@ -33,7 +33,7 @@ pub(super) fn answer(session: &Session, request: &TilesRequest) -> Result<Respon
     let window = session.time_range(request.start, request.end);
     let mut columns = TileColumns::default();
     for track in &request.tracks {
-        for lane in 0..session.lanes.num_lanes(*track as usize) {
+        for lane in 0..session.lanes().num_lanes(*track as usize) {
             let tiles = tiles(session, (*track as usize, lane), window, request.pixels);
             tiles.into_iter().for_each(|tile| columns.push(session, *track, lane, tile));
         }
@@ -43,7 +43,7 @@ pub(super) fn answer(session: &Session, request: &TilesRequest) -> Result<Respon
 
 /// The rectangles of one lane, in the order of time.
 pub(super) fn tiles(session: &Session, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<Tile> {
-    let (events, lanes) = (&session.linked.trace.events, &session.lanes);
+    let (events, lanes) = (&session.linked.trace.events, session.lanes());
     let places = lanes.lane(lane.0, lane.1);
     // Pixels are counted from the trace's start, so that the groups stay the same while the window moves.
     let pixel_ns = (window.dur().0 / i64::from(pixels)).max(1);
