@@ -15,11 +15,12 @@ LAYERS = Layers(
     modules={
         "native": {"_native"},
         "nouns": {
-            *("archive", "cache", "chakra", "discover", "doctor", "early", "export", "file", "head", "load", "memory"),
-            *("nsight", "progress", "rank", "read", "recording", "remote", "seam", "summary", "table", "tables"),
-            *("text", "trace", "traceset", "whole", "workers"),
+            *("archive", "cache", "chakra", "discover", "doctor", "early", "entry", "export", "file", "head", "job"),
+            *("load", "memory", "names", "nsight", "nsys", "processors", "progress", "rank", "read", "recording"),
+            *("remote", "seam", "sorts", "source", "summary", "table", "tables", "text", "trace", "traceset"),
+            *("whole", "workers"),
         },
-        "hosts": {"cli", "html", "profile", "report", "widget"},
+        "hosts": {"cli", "html", "profiling", "report", "widget"},
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
     exceptions={
@@ -39,7 +40,7 @@ LIBRARIES = {
     "polars": {"table"},
     "pyarrow": {"export", "table"},
     "rich": {"cli", "progress"},
-    "torch": {"profile"},
+    "torch": {"profiling"},
     "traitlets": {"widget"},
 }
 
@@ -151,9 +152,9 @@ def test_a_library_in_the_wrong_module_is_found() -> None:
 def test_a_library_loaded_with_the_package_is_found() -> None:
     files = {
         f"{PACKAGE}/__init__.py": "from kinetoscope.read import read",
-        f"{PACKAGE}/read.py": "from kinetoscope import profile",
-        f"{PACKAGE}/profile.py": "import torch",
+        f"{PACKAGE}/read.py": "from kinetoscope import profiling",
+        f"{PACKAGE}/profiling.py": "import torch",
         f"{PACKAGE}/widget.py": "import anywidget",
     }
-    expected = f"{PACKAGE}/profile.py:1: `import kinetoscope` would load torch: import it where it is used"
+    expected = f"{PACKAGE}/profiling.py:1: `import kinetoscope` would load torch: import it where it is used"
     assert foreign(files) == [expected]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
-from kinetoscope import _native, cache
+from kinetoscope import _native, cache, entry
 from kinetoscope.cli import main
 
 pytestmark = pytest.mark.unit
@@ -35,13 +35,13 @@ def folder(tmp_path: Path) -> Path:
 def read_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many snapshots were kept: one for each trace that was not in the cache."""
     counts: list[int] = []
-    keep = cache._keep
+    keep = entry._keep
 
     def counted(trace: _native.Trace, entry: Path) -> None:
         counts.append(1)
         keep(trace, entry)
 
-    monkeypatch.setattr(cache, "_keep", counted)
+    monkeypatch.setattr(entry, "_keep", counted)
     yield counts
     monkeypatch.setattr(cache, "_folder", [])
 
@@ -155,7 +155,7 @@ def test_many_writers_at_once(kineto: Path, folder: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: Path) -> None:
-    from kinetoscope.cache import through_cache
+    from kinetoscope.entry import through_cache
     from kinetoscope.file import LocalFile
 
     def read() -> _native.Trace | _native.Tables:
@@ -163,5 +163,5 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: 
         kineto.write_bytes(b"changed")
         return trace
 
-    through_cache(folder, [LocalFile(kineto)], None, read)
+    through_cache(str(folder), [LocalFile(kineto)], None, read)
     assert not folder.exists()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kinetoscope.discover import execution_beside, is_execution, is_trace, pair_up, rank_of
+from kinetoscope.discover import pair_up, rank_of
 from kinetoscope.head import Head
+from kinetoscope.names import execution_beside, is_execution, is_trace
 
 pytestmark = pytest.mark.unit
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.unit
 
 HEAVY = ("torch", "IPython", "anywidget", "ipywidgets", "pandas", "polars", "pyarrow", "duckdb", "numpy", "rich")
+# Of the standard library, what costs most: half a megabyte or more for each.
+UNNEEDED = (
+    *("argparse", "ast", "asyncio", "concurrent.futures", "csv", "dataclasses", "datetime", "email", "gzip", "hashlib"),
+    *("html.entities", "http", "importlib.metadata", "inspect", "json", "logging", "pathlib", "random", "re", "shlex"),
+    *("shutil", "socket", "ssl", "subprocess", "tempfile", "threading", "typing", "urllib", "zipfile"),
+)
 LIMIT_S = 0.150
 
 
@@ -29,10 +36,40 @@ def test_is_fast() -> None:
     assert fastest < LIMIT_S
 
 
-@pytest.mark.parametrize("name", ["profile", "read"])
-def test_a_function_is_not_hidden_by_its_module(name: str) -> None:
-    code = f"import kinetoscope.{name}, kinetoscope; print(callable(kinetoscope.{name}))"
-    assert run(code).strip() == "True"
+def test_reading_a_file_loads_nothing_that_it_does_not_need(data: Path) -> None:
+    kineto = data / "minimal_cpu/kineto_trace_0.json.gz"
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import kinetoscope as ks\n"
+        f"assert len(ks.read({str(kineto)!r}, cache=False)._native.table('nodes'))\n"
+        f"print([name for name in {UNNEEDED!r} if name in sys.modules.keys() - before])"
+    )
+    assert run(code).strip() == "[]"
+
+
+def test_what_is_public_is_there_whatever_was_imported_before() -> None:
+    code = (
+        "import importlib, pkgutil, types, kinetoscope as ks\n"
+        "early = {name: getattr(ks, name) for name in ks.__all__ if name in vars(ks)}\n"
+        "modules = {module.name for module in pkgutil.iter_modules(ks.__path__)} - {'__main__'}\n"
+        "for name in sorted(modules): importlib.import_module(f'kinetoscope.{name}')\n"
+        "assert all(getattr(ks, name) is value for name, value in early.items())\n"
+        "assert set(ks.__all__) <= set(dir(ks))\n"
+        "from kinetoscope import *\n"
+        "print([name for name in ks.__all__ if isinstance(globals()[name], types.ModuleType)])"
+    )
+    assert run(code).strip() == "[]"
+
+
+@pytest.mark.parametrize("first", ["kinetoscope.cli", "kinetoscope.profiling", "kinetoscope.read", "kinetoscope.job"])
+@pytest.mark.parametrize("name", ["profile", "read", "read_dir"])
+def test_a_function_is_not_hidden_by_a_module(first: str, name: str) -> None:
+    assert run(f"import {first}, kinetoscope; print(callable(kinetoscope.{name}))").strip() == "True"
+    assert run(f"import {first}; from kinetoscope import {name}; print(callable({name}))").strip() == "True"
+
+
+def test_what_is_not_public_is_told() -> None:
+    assert run("import kinetoscope as ks; print(hasattr(ks, 'reed'))").strip() == "False"
 
 
 def test_reading_works_without_torch() -> None:

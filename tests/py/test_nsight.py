@@ -13,9 +13,10 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.discover import is_trace, pair_up, rank_of
+from kinetoscope.discover import pair_up, rank_of
 from kinetoscope.file import LocalFile
 from kinetoscope.head import peek
+from kinetoscope.names import is_trace
 
 pytestmark = pytest.mark.unit
 

@@ -16,7 +16,8 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope.cli import main
-from kinetoscope.remote import is_url, public
+from kinetoscope.names import is_url
+from kinetoscope.remote import public
 
 fsspec = pytest.importorskip("fsspec")
 

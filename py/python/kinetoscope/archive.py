@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
-from kinetoscope.file import BytesFile, File
+from kinetoscope.file import BytesFile
+
+if TYPE_CHECKING:
+    from kinetoscope.source import File
 
 _TRACES = {"JSON", "a gzip stream", "an xz stream", "a zstd stream", "a kinetoscope snapshot", "an SQLite database"}
 """What the core calls the files that may be traces."""
@@ -20,11 +23,6 @@ class Archive(NamedTuple):
     """Those that may be traces, whatever they are called."""
     left_out: dict[str, str]
     """What the others are."""
-
-
-def is_archive(file: File) -> bool:
-    """Whether a file is an archive, by its bytes. OSError when it cannot be read."""
-    return _native.is_archive(file.head())
 
 
 def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], object] | None = None) -> Archive:

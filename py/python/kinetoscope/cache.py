@@ -1,32 +1,16 @@
-"""A folder of snapshots of what was read, so that reading it again is loading.
-
-An entry is a snapshot with its checksum behind it, under a name made of what was read: sizes, times of change and
-content. Entries appear whole, so that any number of processes may share a folder; all of it may be deleted any time.
-"""
+"""Which folder snapshots of what was read are kept in, so that reading it again is loading."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import warnings
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
-from kinetoscope import _native
-from kinetoscope.file import LocalFile
-from kinetoscope.nsight import Report
-from kinetoscope.whole import written_whole
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kinetoscope.file import File
+    from kinetoscope.source import Cache
 
 _VARIABLE = "KINETOSCOPE_CACHE"
-_DIGEST_BYTES = 32
-_BLOCK_BYTES = 1 << 16
-_NUM_BLOCKS = 64
 
-_folder: list[Path | None] = []
+_folder: list[str | None] = []
 
 
 def use_cache(folder: str | os.PathLike[str] | None) -> None:
@@ -34,95 +18,13 @@ def use_cache(folder: str | os.PathLike[str] | None) -> None:
 
     Until this is called, the environment's KINETOSCOPE_CACHE names the folder. Only files with a path are cached.
     """
-    _folder[:] = [None if folder is None else Path(folder)]
+    _folder[:] = [None if folder is None else os.fspath(folder)]
 
 
-def cache_folder(cache: str | os.PathLike[str] | Literal[False] | None) -> Path | None:
+def cache_folder(cache: Cache) -> str | None:
     """The folder that `cache=` means: the one given, False for none, None for the one in use."""
     if cache is False:
         return None
     if cache is None:
-        named = os.environ.get(_VARIABLE)
-        return _folder[0] if _folder else Path(named) if named else None
-    return Path(cache)
-
-
-def through_cache(
-    folder: Path | None, files: Sequence[File], limit: int | None, read: Callable[[], _native.Trace | _native.Tables]
-) -> _native.Trace | _native.Tables:
-    """What `read` gives, or the snapshot of what it gave before; without a folder, what `read` gives."""
-    paths = [file.path for file in files if isinstance(file, (LocalFile, Report))]
-    if folder is None or len(paths) != len(files):
-        return read()
-    key = _key(paths, limit)
-    entry = folder / f"{key}.kscope"
-    found = _loaded(entry)
-    if found is not None:
-        return found
-    trace = read()
-    # another key: the files were changed while they were read
-    if isinstance(trace, _native.Trace) and _key(paths, limit) == key:
-        _keep(trace, entry)
-    return trace
-
-
-def _loaded(entry: Path) -> _native.Trace | None:
-    try:
-        return _native.Trace.from_snapshot(_checked(entry.read_bytes()))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        _warn(f"{entry} in the cache was not read, the trace is read anew: {error}")
-        return None
-
-
-def _checked(content: bytes) -> bytes:
-    snapshot, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-    if digest != _digest(snapshot):
-        raise ValueError("expected its checksum, found another")
-    return snapshot
-
-
-def _keep(trace: _native.Trace, entry: Path) -> None:
-    """A cache that cannot be written must not keep a trace from being read."""
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        snapshot = trace.snapshot()
-        with written_whole(entry) as temporary:
-            temporary.write_bytes(snapshot + _digest(snapshot))
-    except OSError as error:
-        _warn(f"{entry} in the cache was not written: {error}")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-
-
-def _key(paths: Sequence[Path], limit: int | None) -> str:
-    """OSError when a file cannot be read."""
-    key = hashlib.blake2b(f"{_native.__version__} {limit}".encode(), digest_size=16)
-    for path in paths:
-        about = path.stat()
-        key.update(f" {about.st_size} {about.st_mtime_ns} ".encode())
-        for block in _blocks(path, about.st_size):
-            key.update(block)
-    return key.hexdigest()
-
-
-def _blocks(path: Path, size: int) -> list[bytes]:
-    """The whole of a small file; of a large one as many blocks, evenly spread, the first and the last among them.
-
-    Hashing all of it would take as long as reading it.
-    """
-    with path.open("rb") as file:
-        if size <= _NUM_BLOCKS * _BLOCK_BYTES:
-            return [file.read()]
-        blocks: list[bytes] = []
-        for number in range(_NUM_BLOCKS):
-            file.seek(number * (size - _BLOCK_BYTES) // (_NUM_BLOCKS - 1))
-            blocks.append(file.read(_BLOCK_BYTES))
-        return blocks
+        return _folder[0] if _folder else os.environ.get(_VARIABLE) or None
+    return os.fspath(cache)

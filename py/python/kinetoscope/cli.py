@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from kinetoscope import _native
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS
-from kinetoscope.read import read, read_dir
+from kinetoscope.job import read_dir
+from kinetoscope.read import read
 from kinetoscope.tables import Tables
 from kinetoscope.traceset import TraceSet
 

@@ -9,14 +9,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kinetoscope.head import Head
-from kinetoscope.nsight import is_report
+from kinetoscope.names import PACKED, bare, is_execution, is_report, stem
 
-_PACKED = ("gz", "xz", "zst")
-_TRACE = re.compile(rf"\.((json|sqlite)(\.({'|'.join(_PACKED)}))?|kscope|nsys-rep|qdrep)$", re.IGNORECASE)
-_ARCHIVE = re.compile(r"(\.json)?\.(tar(\.\w+)?|tgz|txz|zip)$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[._-]+")
-_WORDS = frozenset({"kineto", "trace", "torch", "pytorch", "execution", "et", "eg", "pt"})
-"""Words that say what kind of file it is. Without them, the two files of one recording have the same name."""
 _RANKS = re.compile(r"^(?:kineto_trace|torch_et|nsys)_(\d+)|(?:^|[^a-z])rank[-_]?(\d+)", re.IGNORECASE)
 
 Match = tuple[str, str]
@@ -53,22 +48,6 @@ class Found(NamedTuple):
     """Files that are passed over because the same recording is there in another form; and why."""
 
 
-def is_trace(name: str) -> bool:
-    """Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a report of nsys."""
-    return _TRACE.search(name) is not None
-
-
-def is_archive_name(name: str) -> bool:
-    """Whether the name is that of an archive."""
-    return _ARCHIVE.search(name) is not None
-
-
-def is_execution(name: str) -> bool:
-    """Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`."""
-    words = set(_words(name))
-    return bool(words & {"et", "eg"}) or {"execution", "trace"} <= words
-
-
 def rank_of(name: str) -> int | None:
     """The rank in `kineto_trace_<rank>`, `torch_et_<rank>`, `nsys_<rank>`, `rank-<rank>`, `rank_<rank>`.
 
@@ -76,18 +55,6 @@ def rank_of(name: str) -> int | None:
     """
     match = _RANKS.search(PurePosixPath(name).name)
     return int(match[1] or match[2]) if match else None
-
-
-def execution_beside(kineto: str, names: Iterable[str]) -> str | None:
-    """The Execution Trace that was recorded with a Kineto trace, among the names in its folder.
-
-    An archive of Kineto traces has one of Execution Traces beside it. A compressed file comes before a plain one.
-    """
-    sort = next((sort for sort in (_TRACE, _ARCHIVE) if sort.search(kineto)), None)
-    if sort is None or is_execution(kineto):
-        return None
-    beside = (name for name in names if sort.search(name) and is_execution(name) and _key(name) == _key(kineto))
-    return min(beside, key=lambda name: (name.endswith(".json"), name), default=None)
 
 
 def pair_up(names: Iterable[str], heads: Mapping[str, Head]) -> Found:
@@ -128,14 +95,14 @@ def _by_name(kinetos: Sequence[str], executions: Sequence[str], _rank: Ranks) ->
     """In the same folder; the first of those that are named alike."""
     left: dict[Match, list[str]] = defaultdict(list)
     for name in executions:
-        left[_folder(name), _key(name)].append(name)
-    places = ((name, left[_folder(name), _key(name)]) for name in kinetos)
+        left[_folder(name), bare(name)].append(name)
+    places = ((name, left[_folder(name), bare(name)]) for name in kinetos)
     return [(name, same.pop(0)) for name, same in places if same]
 
 
 def _by_bare_name(kinetos: Sequence[str], executions: Sequence[str], _rank: Ranks) -> list[Match]:
     """In different folders, as in an archive with one for each kind."""
-    return _only(kinetos, executions, _key)
+    return _only(kinetos, executions, bare)
 
 
 def _by_rank(kinetos: Sequence[str], executions: Sequence[str], rank: Ranks) -> list[Match]:
@@ -183,33 +150,20 @@ _RULES: tuple[tuple[str, Callable[[Sequence[str], Sequence[str], Ranks], list[Ma
 
 def _copies(names: Sequence[str]) -> dict[str, str]:
     there = set(names)
-    stems = {_stem(name) for name in names if not name.endswith(".kscope")}
+    stems = {stem(name) for name in names if not name.endswith(".kscope")}
     copies: dict[str, str] = {}
     for name in names:
-        if any(f"{name}.{ending}" in there for ending in _PACKED):
+        if any(f"{name}{ending}" in there for ending in PACKED):
             copies[name] = "passed over, it is there compressed, too"
-        elif is_report(name) and f"{_stem(name)}.sqlite" in there:
+        elif is_report(name) and f"{stem(name)}.sqlite" in there:
             copies[name] = "passed over, its export is there"
-        elif name.endswith(".kscope") and _stem(name) in stems:
+        elif name.endswith(".kscope") and stem(name) in stems:
             copies[name] = "passed over, the files that it is a snapshot of are there"
     return copies
 
 
-def _stem(name: str) -> str:
-    """Without what says how the file is packed."""
-    return _ARCHIVE.sub("", _TRACE.sub("", name))
-
-
 def _folder(name: str) -> str:
     return str(PurePosixPath(name).parent)
-
-
-def _words(name: str) -> list[str]:
-    return [word for word in _SEPARATORS.split(_stem(PurePosixPath(name).name.lower())) if word]
-
-
-def _key(name: str) -> str:
-    return ".".join(word for word in _words(name) if word not in _WORDS)
 
 
 def _parts(word: str) -> list[str]:

@@ -6,12 +6,12 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, final
 
 from kinetoscope import _native
-from kinetoscope.discover import is_execution
 from kinetoscope.load import Options, load
+from kinetoscope.names import is_execution
 from kinetoscope.workers import Workers
 
 if TYPE_CHECKING:
-    from kinetoscope.file import File
+    from kinetoscope.source import File
     from kinetoscope.trace import Trace
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -27,19 +28,20 @@ class Part(NamedTuple):
     columns: dict[str, int | None]
 
 
-def export(parts: Sequence[Part], path: Path) -> Path:
+def export(parts: Sequence[Part], path: str | os.PathLike[str]) -> Path:
     """Writes tables one after another, in the format that the path's ending names, under a temporary name first.
 
     ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when the
     file cannot be written; then `path` holds what it held before.
     """
     writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv}
-    writer = writers.get(path.suffix.lower())
+    target = Path(path)
+    writer = writers.get(target.suffix.lower())
     if writer is None:
-        raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {path.name}")
-    with written_whole(path) as temporary:
+        raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {target.name}")
+    with written_whole(target) as temporary:
         writer(parts, temporary)
-    return path
+    return target
 
 
 def _write_parquet(parts: Sequence[Part], path: Path) -> None:

@@ -5,98 +5,70 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from contextlib import contextmanager
 
+from kinetoscope.names import execution_beside
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
+    from kinetoscope.source import BinaryFile, Content, File
 
 HEAD_BYTES = 1 << 16
 """Several blocks of every compression, so that some of the text can be read from them."""
 
 
-class BinaryFile(Protocol):
-    """A file opened in binary mode, as far as it is used here."""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        ...
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Goes to another place."""
-        ...
-
-    def tell(self) -> int:
-        """The place that it is at."""
-        ...
-
-    def seekable(self) -> bool:
-        """Whether it can go to other places."""
-        ...
-
-
-Content = bytes | bytearray | memoryview | BinaryFile
-"""The bytes of a file, or a file opened in binary mode."""
-
-
-class File(Protocol):
-    """A file, wherever it is."""
-
-    @property
-    def label(self) -> str | None:
-        """What messages call it: a path, an address, a place in an archive."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """In bytes as it lies there; 0 where nobody says."""
-        ...
-
-    def head(self) -> bytes:
-        """The first bytes, at most `HEAD_BYTES`. OSError when they cannot be read."""
-        ...
-
-    def opened(self) -> AbstractContextManager[_Source]:
-        """The file as the native reader takes it. OSError when it cannot be opened."""
-        ...
-
-
-class LocalFile(NamedTuple):
+class LocalFile:
     """A file at a path."""
 
-    path: Path
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+
+    @property
+    def name(self) -> str:
+        """Without its folder."""
+        return os.path.basename(self.path)
 
     @property
     def label(self) -> str:
         """The path, with other letters for bytes that are none."""
-        return str(self.path).encode(errors="replace").decode()
+        return self.path.encode(errors="replace").decode()
 
     @property
     def size(self) -> int:
         """0 when the file is gone."""
-        return self.path.stat().st_size if self.path.exists() else 0
+        return os.stat(self.path).st_size if os.path.exists(self.path) else 0
 
     def head(self) -> bytes:
         """The first bytes."""
-        with self.path.open("rb") as file:
+        with open(self.path, "rb") as file:
             return file.read(HEAD_BYTES)
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
         """The path: the native reader opens it itself, unless its name is not Unicode."""
-        if self.label == str(self.path):
+        if self.label == self.path:
             yield self.label, None
             return
-        with self.path.open("rb") as file:
+        with open(self.path, "rb") as file:
             yield self.label, file
 
+    def execution(self) -> File | None:
+        """By the names in its folder."""
+        try:
+            files = files_in(os.path.dirname(self.path) or os.curdir)
+        except OSError:  # a folder may let its files be read, but not be listed
+            return None
+        found = execution_beside(self.name, files)
+        return None if found is None else files[found]
 
-class BytesFile(NamedTuple):
+
+class BytesFile:
     """Bytes in memory."""
 
-    label: str | None
-    content: bytes
+    def __init__(self, label: str | None, content: bytes) -> None:
+        self.label = label
+        self.content = content
 
     @property
     def size(self) -> int:
@@ -112,39 +84,47 @@ class BytesFile(NamedTuple):
         """The bytes."""
         yield self.label, self.content
 
+    def execution(self) -> None:
+        """None: bytes are in no folder."""
 
-class OpenFile(NamedTuple):
-    """A file that Python has open and that can go back to where it was."""
 
-    label: str | None
-    file: BinaryFile
-    start: int
+class OpenFile:
+    """A file that Python has open and that can go back to where it is."""
+
+    def __init__(self, label: str | None, file: BinaryFile) -> None:
+        self.label = label
+        self._file = file
+        self._start = file.tell()
 
     @property
     def size(self) -> int:
         """From where it was to its end."""
-        end = self.file.seek(0, os.SEEK_END)
-        self.file.seek(self.start)
-        return end - self.start
+        end = self._file.seek(0, os.SEEK_END)
+        self._file.seek(self._start)
+        return end - self._start
 
     def head(self) -> bytes:
         """The first bytes from where it was."""
-        self.file.seek(self.start)
-        head = self.file.read(HEAD_BYTES)
-        self.file.seek(self.start)
+        self._file.seek(self._start)
+        head = self._file.read(HEAD_BYTES)
+        self._file.seek(self._start)
         return head
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
         """The open file; it stays open."""
-        self.file.seek(self.start)
-        yield self.label, self.file
+        self._file.seek(self._start)
+        yield self.label, self._file
+
+    def execution(self) -> None:
+        """None: what is given as a file stands for itself."""
 
 
-def file_at_path(path: Path) -> File:
+def file_at_path(path: str) -> File:
     """The file at a path; a pipe or a device, which gives its bytes once, is read."""
-    if path.exists() and not path.is_file():
-        return BytesFile(str(path), path.read_bytes())
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "rb") as file:
+            return BytesFile(path, file.read())
     return LocalFile(path)
 
 
@@ -157,12 +137,12 @@ def file_of(content: Content) -> File:
     name = getattr(content, "name", None)
     label = name if isinstance(name, str) else None  # a file opened by its descriptor has a number
     if getattr(content, "seekable", bool)():
-        return OpenFile(label, content, content.tell())
+        return OpenFile(label, content)
     return BytesFile(label, content.read())
 
 
-def files_in(folder: Path) -> dict[str, File]:
+def files_in(folder: str | os.PathLike[str]) -> dict[str, File]:
     """The files of a folder by their names, but for hidden ones. OSError when it cannot be listed."""
     with os.scandir(folder) as entries:  # it knows what a file is without asking the disk for each
         names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
-    return {name: LocalFile(folder / name) for name in names}
+    return {name: LocalFile(os.path.join(folder, name)) for name in names}

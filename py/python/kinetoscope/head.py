@@ -8,7 +8,7 @@ from kinetoscope import _native
 from kinetoscope.nsight import is_export
 
 if TYPE_CHECKING:
-    from kinetoscope.file import File
+    from kinetoscope.source import File
 
 
 class Head(NamedTuple):

@@ -1,11 +1,10 @@
 """The summary as HTML without scripts: what a notebook shows of a trace, and what a report is made of.
 
-Everything that comes from a trace passes through `html.escape` here, or through the core's escaping in its pictures.
+Everything that comes from a trace passes through `text.escaped` here, or through the core's escaping in its pictures.
 """
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from kinetoscope import text
@@ -54,7 +53,7 @@ def _block(summary: Summary, picture: str) -> str:
 def heading(summary: Summary, element: str = "p") -> str:
     """Title, in an element of this name, and cards."""
     cards = "".join(
-        f"<div class='ks-card'><dt>{escape(card.label)}</dt><dd>{escape(card.value)}</dd></div>"
+        f"<div class='ks-card'><dt>{text.escaped(card.label)}</dt><dd>{text.escaped(card.value)}</dd></div>"
         for card in summary.cards
     )
     return f"<{element} class='ks-title'>{_name(summary.title)}</{element}><dl class='ks-cards'>{cards}</dl>"
@@ -75,7 +74,7 @@ def _table(section: Section) -> str:
     rows = "".join(_row(row, section.numbers, "td", "td") for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""
     return (
-        f"<div><table><caption>{escape(section.title)}</caption><thead>{header}</thead><tbody>{rows}</tbody></table>"
+        f"<div><table><caption>{text.escaped(section.title)}</caption><thead>{header}</thead><tbody>{rows}</tbody></table>"
         f"{more}</div>"
     )
 
@@ -90,5 +89,5 @@ def _name(name: str) -> str:
     """A name from a trace: escaped, its middle left out where it is very long, whole on hover."""
     shown = text.clipped(text.printable(name), _NAME_WIDTH)
     if shown == name:
-        return escape(name)
-    return f"<span title='{escape(text.printable(name))}'>{escape(shown)}</span>"
+        return text.escaped(name)
+    return f"<span title='{text.escaped(text.printable(name))}'>{text.escaped(shown)}</span>"

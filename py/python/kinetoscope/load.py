@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
-from kinetoscope.cache import through_cache
-from kinetoscope.chakra import Chakra
-from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 from kinetoscope.trace import Trace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kinetoscope.file import File
+    from kinetoscope.source import File
     from kinetoscope.tables import Tables
 
 
-class Options(NamedTuple):
+class Options:
     """What the caller of `read` or `read_dir` wishes for each recording."""
 
-    max_bytes: int | None = None
-    cache: Path | None = None
-    max_threads: int = 1
-    """For one recording; a job's are read on a thread each."""
-
-
-_SORTS: dict[str, type[Tables]] = {
-    "a Chakra trace": Chakra,
-    "a memory snapshot": MemorySnapshot,
-    "a memory timeline": MemoryTimeline,
-}
-"""The public class of each sort of file that is no trace."""
+    def __init__(self, max_bytes: int | None, cache: str | None, max_threads: int = 1) -> None:
+        self.max_bytes = max_bytes
+        self.cache = cache
+        self.max_threads = max_threads
+        """For one recording; a job's are read on a thread each."""
 
 
 def load(
@@ -57,8 +46,15 @@ def load_any(files: Sequence[File], options: Options, reading: _native.Reading |
             sources = [stack.enter_context(file.opened()) for file in files]
             return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
 
-    native = through_cache(options.cache, files, options.max_bytes, read)
+    if options.cache is None:
+        native = read()
+    else:
+        from kinetoscope.entry import through_cache
+
+        native = through_cache(options.cache, files, options.max_bytes, read)
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):
-        return _SORTS[native.sort](native, labels[0])
+        from kinetoscope.sorts import tables_of
+
+        return tables_of(native, labels[0])
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)

@@ -6,8 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from html import escape
 from typing import Any
+
+from kinetoscope import text
 
 _SHOWN_AFTER_S = 0.5  # shorter work needs no bar
 
@@ -56,7 +57,7 @@ def _notebook_bar(display: Any, title: str, num_bytes: int, num_items: int) -> G
         nonlocal handle
         words = f"{title}: {items_done} of {num_items}"
         share = min(1, bytes_done / num_bytes) if num_bytes else items_done / max(1, num_items)
-        page = f"<progress max='1' value='{share:.3f}'></progress> {escape(words)}"
+        page = f"<progress max='1' value='{share:.3f}'></progress> {text.escaped(words)}"
         bundle = {"text/html": page, "text/plain": f"{words}, {share:.0%}"}
         if handle is not None:
             handle.update(bundle, raw=True)

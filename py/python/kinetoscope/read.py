@@ -1,38 +1,26 @@
-"""From files, archives, folders and addresses to traces."""
+"""From a file, an archive or an address to what it holds."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
 from kinetoscope import _native
-from kinetoscope.archive import Archive, is_archive, unpacked
 from kinetoscope.cache import cache_folder
-from kinetoscope.discover import Pair, execution_beside, is_archive_name, is_trace, pair_up
-from kinetoscope.early import Early
-from kinetoscope.file import Content, File, LocalFile, file_at_path, file_of, files_in
-from kinetoscope.head import Head, head_of, peek
+from kinetoscope.file import file_at_path, file_of
 from kinetoscope.load import Options, load, load_any
-from kinetoscope.nsight import readable, stale
-from kinetoscope.remote import RemoteFile, file_at, files_at, files_beside, is_url
-from kinetoscope.traceset import Member, TraceSet, trace_set
-from kinetoscope.workers import for_each, num_processors
+from kinetoscope.names import is_url
+from kinetoscope.nsight import readable
+from kinetoscope.processors import num_processors
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Literal
+
+    from kinetoscope.source import Cache, File, Source
     from kinetoscope.tables import Tables
     from kinetoscope.trace import Trace
-
-Source = str | os.PathLike[str] | Content
-"""A path, an address that fsspec opens, the bytes of a file, or a file opened in binary mode."""
-
-_ARCHIVED = "an archive, which ks.read reads"
-
-_SHOWN = 3
-
-Cache = str | os.PathLike[str] | Literal[False] | None
 
 
 def read(
@@ -69,98 +57,28 @@ def read(
     """
     options = Options(max_bytes, cache_folder(cache), num_processors())
     file = _file(source, storage_options)
-    execution = None if et is None or et is False else _file(et, storage_options)
-    if is_archive(file):
-        return _read_archive(file, _beside(file) if et is None else execution, options)
+    is_archive = _native.is_archive(file.head())
+    execution = file.execution() if et is None else None if et is False else _file(et, storage_options)
+    if is_archive:
+        from kinetoscope.job import read_archive
+
+        return read_archive(file, execution, options)
     if et is None:
-        return _read_found(file, _beside(file), options)
+        return _read_found(file, execution, options)
     return load_any([file] if execution is None else [file, execution], options)
 
 
-def read_dir(
-    folder: str | os.PathLike[str],
-    *,
-    eager: bool = True,
-    progress: bool | None = None,
-    max_bytes: int | None = None,
-    cache: Cache = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> TraceSet:
-    """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
-
-    `folder` is a path or an address, or an archive. The rank of a trace is the one in its file (`distributedInfo`),
-    else the one in its name; two files of one rank are two windows of it. Files that are no trace are left out, and
-    `TraceSet.left_out` says why.
-
-    All are read at once, on all processors: then what is wrong with a file is known at once. With `eager=False` only
-    their heads are, and a trace is read when it is first asked for; for jobs that are larger than the memory, or of
-    which a few ranks are wanted. `TraceSet.load` reads the rest. `progress` says whether to show a bar: by default in a
-    terminal and in a notebook. Ctrl-C ends the reading within a fraction of a second, all threads included.
-
-    `max_bytes`, `cache` and `storage_options` as in `read`. OSError when the folder cannot be listed; TraceError when
-    no file of it is a trace.
-    """
-    options = Options(max_bytes, cache_folder(cache))
-    archive = _archive(folder, storage_options)
-    if archive is not None and eager:
-        return _archived_job(archive, None, options, progress=progress)
-    found = _files(folder, storage_options) if archive is None else unpacked(archive, max_bytes)
-    return _job(found, os.fspath(folder), options, eager=eager, progress=progress)
-
-
-# --- what there is ------------------------------------------------------------------------------------------------
-
-
 def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
-    if isinstance(source, str) and is_url(source):
+    if is_url(source):
+        from kinetoscope.remote import file_at
+
         return file_at(source, storage_options)
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        if path.is_dir():
-            raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
-        return readable(file_at_path(path))
-    return file_of(source)
-
-
-def _archive(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> File | None:
-    """The archive that stands for a folder; None for a folder."""
-    if isinstance(folder, str) and is_url(folder):
-        file = file_at(folder, storage_options)
-        return file if is_archive_name(file.name) else None
-    return LocalFile(Path(folder)) if Path(folder).is_file() else None
-
-
-def _files(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> Archive:
-    """The files of a folder, by whether they may be traces."""
-    if isinstance(folder, str) and is_url(folder):
-        return _by_name(files_at(file_at(folder, storage_options)))
-    return _by_name(files_in(Path(folder)))
-
-
-def _by_name(files: Mapping[str, File]) -> Archive:
-    """What is in a folder is told by its name: opening every file of it would take long."""
-    old = stale(files)
-    traces = {name: readable(file) for name, file in files.items() if is_trace(name) and name not in old}
-    others = {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in files}
-    return Archive(traces, {name: why for name, why in {**others, **old}.items() if name not in traces})
-
-
-def _beside(file: File) -> File | None:
-    """The Execution Trace in the same folder, or the archive of them; None where there is none."""
-    if isinstance(file, LocalFile):
-        try:
-            beside, name = files_in(file.path.parent), file.path.name
-        except OSError:  # a folder may let its files be read, but not be listed
-            return None
-    elif isinstance(file, RemoteFile):
-        beside, name = files_beside(file), file.name
-    else:
-        return None
-    execution = execution_beside(name, beside)
-    return None if execution is None else beside[execution]
-
-
-# --- reading it ---------------------------------------------------------------------------------------------------
+    if not isinstance(source, (str, os.PathLike)):
+        return file_of(source)
+    path = os.fspath(source)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
+    return readable(file_at_path(path))
 
 
 def _read_found(file: File, execution: File | None, options: Options) -> Trace | Tables:
@@ -173,78 +91,6 @@ def _read_found(file: File, execution: File | None, options: Options) -> Trace |
         trace = load(file, None, options)
         _warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
         return trace
-
-
-def _read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
-    job = _archived_job(file, execution, options._replace(max_threads=1), progress=None)
-    if len(job) > 1:
-        return job
-    for name, why in job.left_out.items():
-        if is_trace(name):
-            _warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
-    return job.members[0].trace
-
-
-def _archived_job(file: File, execution: File | None, options: Options, *, progress: bool | None) -> TraceSet:
-    if execution is not None:
-        found, more = for_each([file, execution], lambda each, _reading: _unpacked_or_single(each, options))
-        # one name may be in both
-        for name, inside in more.files.items():
-            found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
-        found.left_out.update(more.left_out)
-        return _job(found, file.label or "the archive", options, progress=progress)
-    with Early(options) as early:
-        found = unpacked(file, options.max_bytes, early.begin)
-        return _job(found, file.label or "the archive", options, progress=progress, traces=early.traces())
-
-
-def _unpacked_or_single(file: File, options: Options) -> Archive:
-    if is_archive(file):
-        return unpacked(file, options.max_bytes)
-    return Archive({Path(file.label or "execution").name: file}, {})
-
-
-def _job(
-    found: Archive,
-    place: str,
-    options: Options,
-    *,
-    eager: bool = True,
-    progress: bool | None,
-    traces: Mapping[str, Trace] | None = None,
-) -> TraceSet:
-    """The job in these files, of which some may have been read each by itself."""
-    files, traces = found.files, traces or {}
-    heads = {name: head_of(trace._native) for name, trace in traces.items()}  # noqa: SLF001 - what is known of it
-    unread = {name: file for name, file in files.items() if name not in heads}
-    heads.update(zip(unread, for_each(list(unread.values()), peek), strict=True))
-    recordings = pair_up(files, heads)
-    left_out = {**found.left_out, **recordings.copies}
-
-    def member(pair: Pair) -> Member:
-        alone = traces.get(pair.names[0]) if len(pair.names) == 1 else None
-        return Member(pair, files, heads, options, alone)
-
-    members = [member(pair) for pair in recordings.pairs]
-    certain = [member for member in members if not eager and _is_certain(member.pair.names, heads)]
-    job = trace_set([member for member in members if member not in certain], left_out, progress=progress)
-    if certain:
-        job = TraceSet([*job.members, *certain], job.left_out)
-    if not len(job):
-        raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.left_out)}")
-    return job
-
-
-def _nothing(left_out: Mapping[str, str]) -> str:
-    """What there is instead of traces."""
-    seen = [f"{name} ({why})" for name, why in left_out.items()]
-    more = [f"{len(seen) - _SHOWN:,} more files"] if len(seen) > _SHOWN else []
-    return ", ".join(seen[:_SHOWN] + more) or "no file"
-
-
-def _is_certain(names: Iterable[str], heads: Mapping[str, Head]) -> bool:
-    """Whether the heads tell that these files are traces, so that reading them can wait."""
-    return all(heads[name].is_execution is not None for name in names)
 
 
 def _warn(message: str) -> None:

@@ -10,17 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope.file import HEAD_BYTES, File
+from kinetoscope.file import HEAD_BYTES
+from kinetoscope.names import execution_beside
 
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
-
-_URL = re.compile(r"[a-z][a-z0-9+.-]+(://|::)", re.IGNORECASE)  # two letters at least: Windows has drives
-
-
-def is_url(source: object) -> bool:
-    """Whether a source is an address, such as `s3://bucket/trace.json`, or a chain of them, as fsspec has it."""
-    return isinstance(source, str) and _URL.match(source) is not None
+    from kinetoscope.source import File
 
 
 class RemoteFile(NamedTuple):
@@ -48,6 +43,12 @@ class RemoteFile(NamedTuple):
         """A file that is fetched as it is read."""
         with _told(self.path, self.label), self.file_system.open(self.path, "rb") as file:
             yield self.label, file
+
+    def execution(self) -> File | None:
+        """By the names in its folder."""
+        files = _beside(self)
+        found = execution_beside(self.name, files)
+        return None if found is None else files[found]
 
 
 @contextmanager
@@ -89,7 +90,14 @@ def files_at(folder: RemoteFile) -> dict[str, File]:
     return {file.name: file for file in files if file.name and not file.name.startswith(".")}
 
 
-def files_beside(file: RemoteFile) -> dict[str, File]:
+def public(url: str) -> str:
+    """An address that may be printed."""
+    if "://" not in url:
+        return url
+    return re.sub("//[^/@]*@", "//", re.split("[?#]", url, maxsplit=1)[0])
+
+
+def _beside(file: RemoteFile) -> dict[str, File]:
     """The files in the same folder, as far as the server tells."""
     parent = _bare(file.path)[: -len(file.name)]
     with suppress(Exception):  # many servers do not list; then names that `profile` gives are asked for
@@ -103,13 +111,6 @@ def files_beside(file: RemoteFile) -> dict[str, File]:
         if name != file.name and file.file_system.exists(guess.path):
             return {name: guess}
     return {}
-
-
-def public(url: str) -> str:
-    """An address that may be printed."""
-    if "://" not in url:
-        return url
-    return re.sub("//[^/@]*@", "//", re.split("[?#]", url, maxsplit=1)[0])
 
 
 def _listed(file_system: Any, path: str, size: int | None = None) -> RemoteFile:

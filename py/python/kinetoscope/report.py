@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import os
 from datetime import datetime, timezone
 from functools import cache
-from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetoscope import _native, html
+from kinetoscope import _native, html, text
 from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ h1.ks-title{font-size:18px}
 """
 
 
-def write_report(trace: Trace, path: Path, title: str) -> Path:
+def write_report(trace: Trace, path: str | os.PathLike[str], title: str) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
     page = report_page(trace, title)
-    with written_whole(path) as temporary:
+    target = Path(path)
+    with written_whole(target) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
-    return path
+    return target
 
 
 def report_page(trace: Trace, title: str) -> str:
@@ -50,7 +51,7 @@ def report_page(trace: Trace, title: str) -> str:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">'
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
-        f"<title>{escape(title)}</title><style>{style}</style></head><body>"
+        f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='ks'>{_body(trace, summary)}</main>"
         f"{_data('ks-wasm', _packed_wasm())}{_data('ks-snapshot', trace.snapshot())}"
         f"<script>{script}</script></body></html>\n"
@@ -81,7 +82,7 @@ def _provenance(trace: Trace) -> str:
         "report by": f"Kinetoscope {_native.__version__}",
     }
     cells = "".join(
-        f"<tr><th scope='row'>{key}</th><td>{escape(value)}</td></tr>" for key, value in rows.items() if value
+        f"<tr><th scope='row'>{key}</th><td>{text.escaped(value)}</td></tr>" for key, value in rows.items() if value
     )
     return f"<table><caption>Provenance</caption><tbody>{cells}</tbody></table>"
 

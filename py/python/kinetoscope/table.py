@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import text
@@ -103,10 +102,10 @@ class Table:
         head, tail = self._ends(self.columns)
         gap = [f"<tr><td colspan={len(self.columns)}>…</td></tr>"] if tail else []
         body = "".join([*map(_html_row, head), *gap, *map(_html_row, tail)])
-        header = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        header = "".join(f"<th>{text.escaped(column)}</th>" for column in self.columns)
         size = f"{text.plural(len(self), 'row')} × {text.plural(len(self.columns), 'column')}"
         return (
-            f"<div style='overflow-x:auto'><table><caption>{escape(self.name)}: {size}</caption>"
+            f"<div style='overflow-x:auto'><table><caption>{text.escaped(self.name)}: {size}</caption>"
             f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>"
         )
 
@@ -123,7 +122,7 @@ def _cell(value: object, width: int) -> str:
 
 
 def _html_row(row: tuple[Any, ...]) -> str:
-    return f"<tr>{''.join(f'<td>{escape(_cell(value, _HTML_CELL_WIDTH))}</td>' for value in row)}</tr>"
+    return f"<tr>{''.join(f'<td>{text.escaped(_cell(value, _HTML_CELL_WIDTH))}</td>' for value in row)}</tr>"
 
 
 def _numeric(rows: list[tuple[Any, ...]], num_columns: int) -> list[bool]:

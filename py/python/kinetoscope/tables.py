@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,7 @@ class Tables:
 
         Errors as those of `Trace.export`.
         """
-        return export([Part(self.table(table or self.table_names[0]), {})], Path(path))
+        return export([Part(self.table(table or self.table_names[0]), {})], path)
 
     def __repr__(self) -> str:
         sizes = [(name, len(self.table(name))) for name in self.table_names]
@@ -64,7 +63,7 @@ class Tables:
     def _repr_html_(self) -> str:
         tables = (self.table(name) for name in self.table_names)
         parts = [table._repr_html_() for table in tables if len(table)]
-        return f"<p>{escape(self._headline)}</p>{''.join(parts)}"
+        return f"<p>{text.escaped(self._headline)}</p>{''.join(parts)}"
 
     @property
     def _headline(self) -> str:

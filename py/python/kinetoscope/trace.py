@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from kinetoscope import _native, seam
-from kinetoscope.export import Part, export
-from kinetoscope.summary import Summary
-from kinetoscope.table import Table
-from kinetoscope.whole import written_whole
+from kinetoscope import _native
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from kinetoscope import seam
+    from kinetoscope.summary import Summary
+    from kinetoscope.table import Table
     from kinetoscope.widget import Timeline
 
 
@@ -23,6 +23,8 @@ class Trace:
 
     The tables are Arrow tables (see `Table`). An event is known by its `id`, its position in the file's `traceEvents`.
     """
+
+    # Each method imports what it needs: who reads a trace asks for some of this, hardly ever for all.
 
     def __init__(self, native: _native.Trace, source: str | None = None, execution_source: str | None = None) -> None:
         self._native = native
@@ -40,6 +42,8 @@ class Trace:
 
     def table(self, name: str) -> Table:
         """A table by its name; the properties below are the same. KeyError when there is no such table."""
+        from kinetoscope.table import Table
+
         return Table(self._native.table(name))
 
     @cached_property
@@ -110,12 +114,12 @@ class Trace:
     @cached_property
     def metadata(self) -> dict[str, Any]:
         """The headers of the files, as they are."""
-        return json.loads(self._native.metadata_json)
+        return _json(self._native.metadata_json)
 
     @cached_property
     def coverage(self) -> dict[str, Any]:
         """What share of the kernels, operators and nodes was linked."""
-        return json.loads(self._native.coverage_json)
+        return _json(self._native.coverage_json)
 
     @cached_property
     def origin_ns(self) -> int:
@@ -125,7 +129,7 @@ class Trace:
     @property
     def title(self) -> str:
         """The file's name, without its folder."""
-        return Path(self.source).name if self.source else "trace"
+        return os.path.basename(self.source) if self.source else "trace"
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -134,6 +138,8 @@ class Trace:
 
         Of operators and kernels it has at most `limit` each, those of the most time.
         """
+        from kinetoscope.summary import Summary
+
         bounds = {"start": start_ns, "end": end_ns}
         since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
@@ -143,6 +149,8 @@ class Trace:
 
         Its times are ns since `origin_ns`. TraceError for a request that it does not know.
         """
+        from kinetoscope import seam
+
         return seam.ask(self._native, request)
 
     def picture(self, width: int = 900) -> str:
@@ -159,6 +167,10 @@ class Trace:
         Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
         it was made of. OSError when it cannot be written, and then `path` holds what it held before.
         """
+        from pathlib import Path
+
+        from kinetoscope.whole import written_whole
+
         target = Path(path)
         with written_whole(target) as temporary:
             temporary.write_bytes(self.snapshot())
@@ -171,7 +183,9 @@ class Trace:
         no place for them. KeyError when there is no such table, ValueError for another ending, ImportError without
         pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held before.
         """
-        return export([Part(self.table(table), {})], Path(path))
+        from kinetoscope.export import Part, export
+
+        return export([Part(self.table(table), {})], path)
 
     def to_chrome(self, path: str | os.PathLike[str]) -> Path:
         """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.
@@ -179,6 +193,10 @@ class Trace:
         It reads back to equal tables with equal ids. Nodes are not in it. OSError when it cannot be written, and then
         `path` holds what it held before.
         """
+        from pathlib import Path
+
+        from kinetoscope.whole import written_whole
+
         target = Path(path)
         with written_whole(target) as temporary:
             self._native.write_chrome(str(temporary), target.suffix == ".gz")
@@ -199,7 +217,7 @@ class Trace:
         """
         from kinetoscope.report import write_report
 
-        return write_report(self, Path(path), title or self.title)
+        return write_report(self, path, title or self.title)
 
     def __repr__(self) -> str:
         return repr(self.summary())
@@ -208,3 +226,9 @@ class Trace:
         from kinetoscope.html import trace_html
 
         return trace_html(self)
+
+
+def _json(text: str) -> Any:
+    import json
+
+    return json.loads(text)

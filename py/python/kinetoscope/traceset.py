@@ -6,7 +6,6 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -19,8 +18,8 @@ from kinetoscope.progress import bar
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
-    from kinetoscope.file import File
     from kinetoscope.head import Head
+    from kinetoscope.source import File
     from kinetoscope.trace import Trace
 
 _SHOWN_LEFT_OUT = 10
@@ -207,7 +206,7 @@ class TraceSet:
         for member in self.members:
             parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
             windows[member.rank] += 1
-        return export(parts, Path(path))
+        return export(parts, path)
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]
@@ -249,9 +248,9 @@ class TraceSet:
         return "\n".join([title, text.aligned(self._HEADER, rows, right), *map(text.printable, self._remarks())])
 
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{escape(cell)}</th>" for cell in self._HEADER)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
-        notes = "".join(f"<p>{escape(text.printable(note))}</p>" for note in self._remarks())
+        header = "".join(f"<th>{text.escaped(cell)}</th>" for cell in self._HEADER)
+        body = "".join(f"<tr>{''.join(f'<td>{text.escaped(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
+        notes = "".join(f"<p>{text.escaped(text.printable(note))}</p>" for note in self._remarks())
         return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar, final
 
 from kinetoscope._native import Reading
+from kinetoscope.processors import num_processors
 
 _MAX_THREADS = 8
 _LOOK_S = 0.1
@@ -64,11 +64,6 @@ def for_each(
     """
     with Workers(len(items)) as workers:
         return workers.finish([workers.begin(work, item) for item in items], look)
-
-
-def num_processors() -> int:
-    """The processors that this process may use, where the system says which."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _num_threads(num_items: int) -> int:
