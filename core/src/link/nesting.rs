@@ -1,6 +1,5 @@
 //! Which event is inside which.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -107,18 +106,20 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
         starts[track] += starts[track - 1];
     }
     let mut next = starts.clone();
-    // With their keys beside them: a look at each event for each comparison would take longer than the sorting.
-    let mut keys = vec![(Ts(0), Reverse(Dur(0)), 0_u32); events.len()];
+    // With their starts beside them: a look at each event for each comparison would take longer than the sorting.
+    let mut keys = vec![(Ts(0), 0_u32); events.len()];
     for (row, track) in events.track.iter().enumerate() {
         let place = &mut next[track.index()];
-        keys[*place as usize] = (events.start[row], Reverse(events.dur[row]), row as u32);
+        keys[*place as usize] = (events.start[row], row as u32);
         *place += 1;
     }
+    let dur = |row: u32| events.dur[row as usize];
     for track in 0..trace.tracks.len() {
         // The stable sort makes use of the runs that a profiler writes.
-        keys[starts[track] as usize..starts[track + 1] as usize].sort();
+        let keys = &mut keys[starts[track] as usize..starts[track + 1] as usize];
+        keys.sort_by(|(start, row), (other, other_row)| start.cmp(other).then_with(|| dur(*other_row).cmp(&dur(*row))));
     }
-    (keys.into_iter().map(|(_, _, row)| row).collect(), starts)
+    (keys.into_iter().map(|(_, row)| row).collect(), starts)
 }
 
 /// Adds to `overlapping` the rows of events that start inside another and outlast it.

@@ -104,11 +104,11 @@ impl Builder {
         let (args, strings) = (&self.trace.args, &self.trace.strings);
         let known: FxHashMap<_, _> = args.pairs(strings, begin).collect();
         let mut fields = args.template(begin).fields().to_vec();
-        let mut values = args.values(begin).to_vec();
-        let mut end_values = args.values(end).iter();
+        let mut values = args.values(begin).collect::<Vec<i64>>();
+        let mut end_values = args.values(end).collect::<Vec<i64>>().into_iter();
         let mut is_contradiction = false;
         for (field, (key, text)) in args.template(end).fields().iter().zip(args.pairs(strings, end)) {
-            let value = matches!(field.value, FieldValue::Slot(_)).then(|| end_values.next().copied()).flatten();
+            let value = matches!(field.value, FieldValue::Slot(_)).then(|| end_values.next()).flatten();
             match known.get(key) {
                 None => {
                     fields.push(field.clone());

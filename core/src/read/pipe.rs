@@ -8,7 +8,7 @@ use std::thread;
 use super::window::Window;
 
 /// Bytes handed over at a time, and how often that may happen before any are taken.
-const CHUNK: u64 = 1 << 18;
+const CHUNK: u64 = 1 << 17;
 const MAX_WAITING: usize = 4;
 
 /// What `read` makes of a window. It runs on a thread of its own; this one, whose streams may belong to it, fetches

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 const MAX_PIECE: usize = 1 << 29;
 
 /// Bytes read at a time.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 1 << 18;
 
 /// A window that slides over a text, given whole or as a stream.
 pub(super) struct Window<'a> {

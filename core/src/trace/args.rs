@@ -11,6 +11,7 @@ use crate::json;
 use crate::strings::{Strings, hash};
 use crate::trace::arg_key::{ArgKey, ColumnKind, KNOWN};
 use crate::trace::number::Number;
+use crate::trace::pool::Pool;
 
 /// One key of a template with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +111,7 @@ pub struct ArgsRef {
 #[derive(Debug, Clone, Default)]
 pub struct Args {
     templates: Vec<Template>,
-    values: Vec<i64>,
+    values: Pool,
     by_text: HashTable<(u64, TemplateId)>,
     texts: Vec<Box<[u8]>>,
 }
@@ -140,9 +141,10 @@ impl Args {
     }
 
     /// Adds numbers to the pool and gives the place of the first.
+    #[inline]
     pub fn push_values(&mut self, values: &[i64]) -> u32 {
         let start = self.values.len() as u32;
-        self.values.extend_from_slice(values);
+        self.values.extend(values.iter().copied());
         start
     }
 
@@ -163,9 +165,9 @@ impl Args {
     }
 
     /// The numbers of an event, in the order of its template's slots.
-    pub fn values(&self, args: ArgsRef) -> &[i64] {
+    pub fn values(&self, args: ArgsRef) -> impl Iterator<Item = i64> + '_ {
         let start = args.start as usize;
-        &self.values[start..start + self.template(args).num_slots()]
+        (start..start + self.template(args).num_slots()).map(|at| self.values.get(at))
     }
 
     /// A known key's number, of any notation, for what a screen shows.
@@ -202,7 +204,7 @@ impl Args {
             Place::Absent => Found::Absent,
             Place::Json(text) => Found::Json(text),
             Place::Slot { index, scale } => {
-                Found::Number(Number { mantissa: self.values[args.start as usize + usize::from(index)], scale })
+                Found::Number(Number { mantissa: self.values.get(args.start as usize + usize::from(index)), scale })
             }
         }
     }
@@ -220,13 +222,13 @@ impl Args {
 
     /// All keys and values of an event as JSON texts, in the order of the file.
     pub fn pairs<'a>(&'a self, strings: &'a Strings, args: ArgsRef) -> impl Iterator<Item = (&'a str, String)> {
-        let mut values = self.values(args).iter();
+        let mut values = self.values(args);
         self.template(args).fields.iter().map(move |field| {
             let text = match field.value {
                 FieldValue::Json(text) => strings.text(text).to_owned(),
                 FieldValue::Slot(scale) => {
                     let mut out = String::new();
-                    Number { mantissa: values.next().copied().unwrap_or(0), scale }.write(&mut out);
+                    Number { mantissa: values.next().unwrap_or(0), scale }.write(&mut out);
                     out
                 }
             };

@@ -8,6 +8,7 @@ pub mod group;
 pub mod kind;
 pub mod node;
 pub mod number;
+pub mod pool;
 pub mod tensor;
 pub mod track;
 

@@ -296,7 +296,7 @@ impl ValueStreams {
                 (streams.len() - 1, 0)
             });
             streams[*stream].1.push(value.wrapping_sub(*last));
-            *last = *value;
+            *last = value;
         }
     }
 }
