@@ -26,6 +26,20 @@ cp tests/data/synthetic_nsight/nsys_0.sqlite "$corpus/kineto/"
 cp tests/data/synthetic_memory/memory_snapshot.pickle "$corpus/pickle/"
 head -c 2000 tests/data/memory_cpu/memory_timeline.json >"$corpus/pickle/memory_timeline.json"
 gunzip -c tests/data/memory_cpu/memory_timeline.raw.json.gz >"$corpus/pickle/memory_timeline.raw.json"
+.venv/bin/python - tests/data/{hostile,minimal_cpu} "$corpus/snapshot" <<'END'
+import sys, zlib
+from pathlib import Path
+import kinetoscope as ks
+
+*folders, corpus = map(Path, sys.argv[1:])
+for folder in folders:
+    seed = corpus / folder.name
+    ks.read(folder / "kineto_trace_0.json.gz").save(seed)
+    snapshot = seed.read_bytes()
+    second = 28 + int.from_bytes(snapshot[16:24], "little")
+    columns, arguments = (zlib.decompress(body, wbits=-15) for body in (snapshot[28:second], snapshot[second + 20 :]))
+    seed.write_bytes(len(columns).to_bytes(4, "little") + columns + arguments)
+END
 
 cd core
 for target in ${2:-json kineto execution snapshot pickle chakra}; do

@@ -26,6 +26,7 @@ pub mod memory;
 pub mod read;
 pub mod strings;
 pub mod table;
+mod threads;
 pub mod time;
 pub mod trace;
 pub mod view;

@@ -20,12 +20,6 @@ impl StrId {
     pub const EMPTY: StrId = StrId(0);
 }
 
-impl Default for StrId {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
 impl Default for Strings {
     fn default() -> Self {
         let mut strings = Self { bytes: String::new(), ends: Vec::new(), ids: HashTable::new() };

@@ -10,11 +10,7 @@ mod table;
 mod tables;
 mod trace;
 
-use mimalloc::MiMalloc;
 use pyo3::prelude::*;
-
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The extension module: one class a file, and nothing else here.
 #[pymodule]

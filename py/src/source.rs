@@ -72,7 +72,7 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     };
     watch.check()?;
     match found.map_err(|error| raised(&error))? {
-        Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace))),
+        Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace, limits.max_threads))),
         Recording::Chakra(chakra) => Ok(Read::Tables(chakra.into())),
         Recording::MemorySnapshot(snapshot) => Ok(Read::Tables((*snapshot).into())),
         Recording::MemoryTimeline(timeline) => Ok(Read::Tables(timeline.into())),

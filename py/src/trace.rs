@@ -26,8 +26,11 @@ pub(crate) struct Trace {
 impl Trace {
     /// Loads a snapshot.
     #[staticmethod]
-    fn from_snapshot(py: Python<'_>, snapshot: PyBackedBytes) -> PyResult<Self> {
-        py.detach(|| read_snapshot(&snapshot, Limits::default())).map(Self::new).map_err(|error| raised(&error))
+    #[pyo3(signature = (snapshot, *, max_threads = 1))]
+    fn from_snapshot(py: Python<'_>, snapshot: PyBackedBytes, max_threads: usize) -> PyResult<Self> {
+        let limits = Limits { max_threads, ..Limits::default() };
+        let load = || read_snapshot(&snapshot, limits).map(|trace| Self::new(trace, max_threads));
+        py.detach(load).map_err(|error| raised(&error))
     }
 
     /// Number of events that have a duration.
@@ -97,7 +100,7 @@ impl Trace {
 }
 
 impl Trace {
-    pub(crate) fn new(trace: kinetoscope::Trace) -> Self {
-        Self { session: Arc::new(Session::new(LinkedTrace::new(trace))) }
+    pub(crate) fn new(trace: kinetoscope::Trace, max_threads: usize) -> Self {
+        Self { session: Arc::new(Session::new(LinkedTrace::with_threads(trace, max_threads))) }
     }
 }

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.unit
 
 LAYERS = Layers(
     modules={
-        "base": {"error", "warning", "time", "id", "strings"},
+        "base": {"error", "warning", "time", "id", "strings", "threads"},
         "json": {"json"},
         "chakra": {"chakra"},
         "memory": {"memory"},
@@ -39,7 +39,7 @@ LAYERS = Layers(
         "view": {"base", "json", "table", "trace", "link", "analyze"},
     },
     exceptions={
-        ("read", "write"): "the snapshot's layout is one: what write/snapshot.rs lays down, read/snapshot.rs takes up"
+        ("read", "write"): "the snapshot's layout is one: what write/snapshot lays down, read/snapshot takes up"
     },
 )
 

@@ -252,8 +252,37 @@ fn blanks_before_a_malformed_element_are_no_part_of_it() {
     }
 }
 
-/// A snapshot's bytes before its zlib stream: what it is, its version, the length of its columns.
-const HEAD: usize = 16;
+/// A snapshot's bytes before its first section: what it is, and its version.
+const HEAD: usize = 8;
+/// A section's bytes before its stream: two lengths, a checksum.
+const SECTION_HEAD: usize = 20;
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes[..8].try_into().unwrap())
+}
+
+/// Where each of a snapshot's sections starts.
+fn section_starts(snapshot: &[u8]) -> [usize; 2] {
+    [HEAD, HEAD + SECTION_HEAD + number(&snapshot[HEAD + 8..]) as usize]
+}
+
+/// What a section holds.
+fn section_text(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut flate2::read::DeflateDecoder::new(&bytes[SECTION_HEAD..]), &mut text).unwrap();
+    text
+}
+
+/// A section that holds `text`.
+fn section(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, text).unwrap();
+    let body = encoder.finish().unwrap();
+    let mut checksum = flate2::Crc::new();
+    checksum.update(text);
+    let lengths = [text.len(), body.len()].map(|length| (length as u64).to_le_bytes()).concat();
+    [&lengths, checksum.sum().to_le_bytes().as_slice(), &body].concat()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -279,28 +308,26 @@ proptest! {
     #[test]
     fn a_snapshot_that_says_another_length_is_refused(length in any::<u64>(), cut in any::<prop::sample::Index>()) {
         let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
-        let told: [u8; 8] = snapshot[HEAD - 8..HEAD].try_into().unwrap();
-        prop_assume!(u64::from_le_bytes(told) != length);
-        let mutant = [&snapshot[..HEAD - 8], &length.to_le_bytes(), &snapshot[HEAD..]].concat();
-        prop_assert!(read::snapshot::read_snapshot(&mutant, Limits::default()).is_err());
+        for at in section_starts(&snapshot).into_iter().flat_map(|start| [start, start + 8]) {
+            prop_assume!(number(&snapshot[at..]) != length);
+            let mutant = [&snapshot[..at], &length.to_le_bytes(), &snapshot[at + 8..]].concat();
+            prop_assert!(read::snapshot::read_snapshot(&mutant, Limits::default()).is_err());
+        }
         prop_assert!(read::snapshot::read_snapshot(&snapshot[..cut.index(snapshot.len())], Limits::default()).is_err());
     }
 
     #[test]
     fn mutated_snapshots_do_not_panic(
-        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        edits in prop::collection::vec((0..2_usize, any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
-        let (head, body) = snapshot.split_at(HEAD);
-        let mut columns = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(body), &mut columns).unwrap();
-        for (place, byte) in edits {
-            let at = place.index(columns.len());
-            columns[at] = byte;
+        let mut sections = section_starts(&snapshot).map(|start| section_text(&snapshot[start..]));
+        for (which, place, byte) in edits {
+            let section = &mut sections[which];
+            let at = place.index(section.len());
+            section[at] = byte;
         }
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-        std::io::Write::write_all(&mut encoder, &columns).unwrap();
-        let mutant = [head, &encoder.finish().unwrap()].concat();
+        let mutant = [&snapshot[..HEAD], &sections.map(|text| section(&text)).concat()].concat();
         if let Ok(trace) = read::snapshot::read_snapshot(&mutant, Limits::default()) {
             let session = Session::new(LinkedTrace::new(trace));
             session.query(br#"{"type":"overview"}"#);

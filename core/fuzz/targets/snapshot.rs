@@ -9,11 +9,22 @@ use kinetoscope::write::snapshot::{MAGIC, VERSION};
 use kinetoscope::{Limits, LinkedTrace};
 use libfuzzer_sys::fuzz_target;
 
+/// A section that holds `text`.
+fn section(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).expect("a vector takes all");
+    let body = encoder.finish().expect("a vector takes all");
+    let mut checksum = flate2::Crc::new();
+    checksum.update(text);
+    let lengths = [text.len(), body.len()].map(|length| (length as u64).to_le_bytes()).concat();
+    [&lengths, checksum.sum().to_le_bytes().as_slice(), &body].concat()
+}
+
+// The length of the first section, four bytes; then the first section's text, and the second's.
 fuzz_target!(|bytes: &[u8]| {
-    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).expect("a vector takes all");
-    let packed = encoder.finish().expect("a vector takes all");
-    let snapshot = [MAGIC, &[VERSION], &(bytes.len() as u64).to_le_bytes(), &packed].concat();
+    let Some((length, texts)) = bytes.split_first_chunk() else { return };
+    let (columns, arguments) = texts.split_at((u32::from_le_bytes(*length) as usize).min(texts.len()));
+    let snapshot = [MAGIC, &[VERSION], &section(columns), &section(arguments)].concat();
     let Ok(trace) = read_snapshot(&snapshot, Limits { max_bytes: 1 << 22, ..Limits::default() }) else { return };
     let session = Session::new(LinkedTrace::new(trace));
     session.query(br#"{"type":"overview"}"#);

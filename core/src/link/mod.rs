@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::error::Position;
 use crate::id::OptionalColumn;
+use crate::threads::both;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
@@ -73,7 +74,13 @@ pub struct LinkedTrace {
 impl LinkedTrace {
     /// Links a trace.
     pub fn new(trace: Trace) -> Self {
-        let links = link(&trace);
+        Self::with_threads(trace, 1)
+    }
+
+    /// Links a trace on as many threads as may be made; two are made use of.
+    pub fn with_threads(trace: Trace, max_threads: usize) -> Self {
+        let max_threads = if trace.events.len() < WORTH_A_THREAD { 1 } else { max_threads };
+        let links = link(&trace, max_threads);
         Self { trace, links, ..Self::default() }
     }
 
@@ -129,16 +136,27 @@ impl LinkedTrace {
     }
 }
 
-fn link(trace: &Trace) -> Links {
-    let mut warnings = Warnings::default();
-    let nesting = nesting::nest(trace, &mut warnings);
-    count_zero_durations(trace, &mut warnings);
-    let (launch, launched) = launch::link_launches(trace, &mut warnings);
-    let operator = launch::own(trace, &nesting, &launch);
-    let record = record::link_records(trace, &mut warnings);
+/// Fewer events are linked before a second thread would have begun.
+const WORTH_A_THREAD: usize = 10_000;
+
+fn link(trace: &Trace, max_threads: usize) -> Links {
+    let nest = || {
+        let mut warnings = Warnings::default();
+        (nesting::nest(trace, &mut warnings), warnings)
+    };
+    let join = || {
+        let mut warnings = Warnings::default();
+        count_zero_durations(trace, &mut warnings);
+        let (launch, launched) = launch::link_launches(trace, &mut warnings);
+        let record = record::link_records(trace, &mut warnings);
+        let (iterations, iteration) = iteration::find_iterations(trace, &launch);
+        Links { launch, launched, record, iterations, iteration, warnings, ..Links::default() }
+    };
+    let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
+    warnings.extend(&joined.warnings);
+    let operator = launch::own(trace, &nesting, &joined.launch);
     let forward_backward = flow::link_forward_backward(trace, &nesting);
-    let (iterations, iteration) = iteration::find_iterations(trace, &launch);
-    Links { nesting, launch, launched, operator, record, forward_backward, iterations, iteration, warnings }
+    Links { nesting, operator, forward_backward, warnings, ..joined }
 }
 
 fn count_zero_durations(trace: &Trace, warnings: &mut Warnings) {

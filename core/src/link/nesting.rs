@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use super::count_events;
 use super::lane::Lanes;
+use std::cmp::Reverse;
+
 use crate::id::{OptionalColumn, TrackId};
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
@@ -106,20 +108,18 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
         starts[track] += starts[track - 1];
     }
     let mut next = starts.clone();
-    // With their starts beside them: a look at each event for each comparison would take longer than the sorting.
-    let mut keys = vec![(Ts(0), 0_u32); events.len()];
+    let mut order = vec![0_u32; events.len()];
     for (row, track) in events.track.iter().enumerate() {
         let place = &mut next[track.index()];
-        keys[*place as usize] = (events.start[row], row as u32);
+        order[*place as usize] = row as u32;
         *place += 1;
     }
-    let dur = |row: u32| events.dur[row as usize];
+    let key = |row: &u32| (events.start[*row as usize], Reverse(events.dur[*row as usize]));
     for track in 0..trace.tracks.len() {
         // The stable sort makes use of the runs that a profiler writes.
-        let keys = &mut keys[starts[track] as usize..starts[track + 1] as usize];
-        keys.sort_by(|(start, row), (other, other_row)| start.cmp(other).then_with(|| dur(*other_row).cmp(&dur(*row))));
+        order[starts[track] as usize..starts[track + 1] as usize].sort_by_key(key);
     }
-    (keys.into_iter().map(|(_, row)| row).collect(), starts)
+    (order, starts)
 }
 
 /// Adds to `overlapping` the rows of events that start inside another and outlast it.

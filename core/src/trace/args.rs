@@ -99,7 +99,7 @@ impl Template {
 }
 
 /// Which template an event has, and where its numbers start in the pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ArgsRef {
     /// The template.
     pub template: TemplateId,
@@ -117,6 +117,11 @@ pub struct Args {
 }
 
 impl Args {
+    /// Templates with the numbers of all rows.
+    pub(crate) fn new(templates: Vec<Template>, values: Pool) -> Self {
+        Self { templates, values, ..Self::default() }
+    }
+
     /// The template with the text `text`, when one was added.
     pub fn find(&self, text: &[u8]) -> Option<TemplateId> {
         let hash = hash(text);

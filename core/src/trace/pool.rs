@@ -19,6 +19,13 @@ impl Pool {
         self.words.is_empty()
     }
 
+    /// Adds a number at the end.
+    #[inline]
+    pub fn push(&mut self, number: i64) {
+        let word = word(number, &mut self.wide);
+        self.words.push(word);
+    }
+
     /// Adds numbers at the end.
     #[inline]
     pub fn extend(&mut self, numbers: impl IntoIterator<Item = i64>) {

@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 
 from kinetoscope import _native
+from kinetoscope.processors import num_processors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Trace:
     @classmethod
     def from_snapshot(cls, snapshot: bytes) -> Trace:
         """The trace that `snapshot` packed. TraceError when it is of another version, or none."""
-        return cls(_native.Trace.from_snapshot(snapshot))
+        return cls(_native.Trace.from_snapshot(snapshot, max_threads=num_processors()))
 
     # --- tables ---------------------------------------------------------------------------------------------------
 

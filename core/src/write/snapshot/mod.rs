@@ -1,13 +1,17 @@
 //! The snapshot: a trace's columns, small enough to travel inside a page.
 //!
-//! `MAGIC`, a version byte, the length of what follows once decompressed (u64 LE), then a zlib stream (which brings a
-//! checksum) of [`Columns`] in postcard's encoding. Only what was recorded is in it; links are found again after loading. Times are differences to the event before on the same track, numbers of
-//! arguments differences to the number before with the same key: most become small, and deflate does the rest.
+//! `MAGIC`, a version byte, then two sections, so that two threads can load them: [`Columns`] and [`Arguments`]. A
+//! section is its length once decompressed and its length as it is here (both u64 LE), the CRC-32 of what it is
+//! decompressed (u32 LE), then a deflate stream of postcard's encoding. Only what was recorded is in it; links are found
+//! again after loading. Times are differences to the event before on the same track, numbers of arguments differences
+//! to the number before with the same key: most become small, and deflate does the rest.
+
+mod arguments;
 
 use std::io::Write as _;
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -15,18 +19,18 @@ use super::packed::Packed;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::trace::Trace;
-use crate::trace::args::{ArgsRef, Field, FieldValue};
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant, Metadata};
 use crate::trace::node::Node;
 use crate::trace::track::{Process, Track};
 use crate::warning::{Warning, WarningKind};
+pub use arguments::Arguments;
 
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
-/// What a snapshot holds, in the order of its encoding.
+/// What a snapshot holds but for arguments and durations, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
 pub struct Columns<'a> {
@@ -37,9 +41,8 @@ pub struct Columns<'a> {
     pub base_ns: i64,
     pub tracks: Vec<Track>,
     pub processes: Vec<Process>,
-    pub templates: Vec<Vec<Field>>,
     #[serde(borrow)]
-    pub events: EventColumns<'a>,
+    pub events: PointColumns<'a>,
     #[serde(borrow)]
     pub instants: PointColumns<'a>,
     #[serde(borrow)]
@@ -54,20 +57,7 @@ pub struct Columns<'a> {
     #[serde(borrow)]
     pub metadata: MetadataColumns<'a>,
     pub nodes: Vec<Node>,
-    /// Numbers of arguments by key, as differences: events, instants, flows, counters, metadata.
-    #[serde(borrow)]
-    pub values: Vec<(StrId, Packed<'a>)>,
     pub warnings: Vec<SavedWarning>,
-}
-
-/// Columns of events.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "as above")]
-pub struct EventColumns<'a> {
-    #[serde(borrow)]
-    pub points: PointColumns<'a>,
-    #[serde(borrow)]
-    pub durs: Packed<'a>,
 }
 
 /// Columns of what has a place and a time.
@@ -84,8 +74,6 @@ pub struct PointColumns<'a> {
     pub tracks: Packed<'a>,
     #[serde(borrow)]
     pub times: Packed<'a>,
-    #[serde(borrow)]
-    pub templates: Packed<'a>,
 }
 
 /// Columns of what a file says about its tracks.
@@ -98,8 +86,6 @@ pub struct MetadataColumns<'a> {
     pub names: Packed<'a>,
     pub places: Vec<(StrId, StrId)>,
     pub times: Vec<Option<i64>>,
-    #[serde(borrow)]
-    pub templates: Packed<'a>,
 }
 
 /// A kind of defect with its first place.
@@ -127,18 +113,25 @@ pub struct SavedWarning {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
-    let encode = || -> Result<(u64, Vec<u8>), Box<dyn std::error::Error>> {
-        let columns = postcard::to_stdvec(&columns(trace))?;
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(&columns)?;
-        Ok((columns.len() as u64, encoder.finish()?))
+    let encode = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let sections = [section(&columns(trace))?, section(&Arguments::of(trace))?];
+        Ok([MAGIC, &[VERSION], &sections.concat()].concat())
     };
-    let (length, body) = encode().map_err(|error| ErrorKind::Malformed {
-        expected: "a trace that can be encoded",
-        found: error.to_string(),
-        position: Position::default(),
-    })?;
-    Ok([MAGIC, &[VERSION], &length.to_le_bytes(), &body].concat())
+    encode().map_err(|error| {
+        let found = error.to_string();
+        ErrorKind::Malformed { expected: "a trace that can be encoded", found, position: Position::default() }.into()
+    })
+}
+
+fn section(content: &impl Serialize) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let text = postcard::to_stdvec(content)?;
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&text)?;
+    let body = encoder.finish()?;
+    let mut checksum = Crc::new();
+    checksum.update(&text);
+    let lengths = [text.len(), body.len()].map(|length| (length as u64).to_le_bytes());
+    Ok([&lengths.concat(), checksum.sum().to_le_bytes().as_slice(), &body].concat())
 }
 
 fn columns(trace: &Trace) -> Columns<'static> {
@@ -151,7 +144,6 @@ fn columns(trace: &Trace) -> Columns<'static> {
         base_ns: trace.base_ns,
         tracks: trace.tracks.clone(),
         processes: trace.processes.clone(),
-        templates: trace.args.templates().iter().map(|template| template.fields().to_vec()).collect(),
         events: event_columns(trace),
         instants: point_columns(trace.instants.iter().map(point_of_instant)),
         flows: point_columns(trace.flows.iter().map(point_of_flow)),
@@ -162,7 +154,6 @@ fn columns(trace: &Trace) -> Columns<'static> {
         counter_series: trace.counters.iter().map(|row| (row.series, row.value)).collect(),
         metadata: metadata_columns(&trace.metadata),
         nodes: trace.nodes.clone(),
-        values: value_streams(trace),
         warnings: warnings(trace),
     }
 }
@@ -175,10 +166,9 @@ struct Point {
     category: StrId,
     track: TrackId,
     time: i64,
-    args: ArgsRef,
 }
 
-fn event_columns(trace: &Trace) -> EventColumns<'static> {
+fn event_columns(trace: &Trace) -> PointColumns<'static> {
     let events = &trace.events;
     let point = |row: usize| Point {
         position: events.position[row],
@@ -186,25 +176,23 @@ fn event_columns(trace: &Trace) -> EventColumns<'static> {
         category: events.category[row],
         track: events.track[row],
         time: events.start[row].0,
-        args: events.args(row),
     };
-    let durs = Packed::signed(events.dur.iter().map(|dur| dur.0));
-    EventColumns { points: point_columns((0..events.len()).map(point)), durs }
+    point_columns((0..events.len()).map(point))
 }
 
 fn point_of_instant(row: &Instant) -> Point {
-    let Instant { position, name, category, track, time, args } = *row;
-    Point { position, name, category, track, time: time.0, args }
+    let Instant { position, name, category, track, time, .. } = *row;
+    Point { position, name, category, track, time: time.0 }
 }
 
 fn point_of_flow(row: &Flow) -> Point {
-    let Flow { position, name, category, track, time, args, .. } = *row;
-    Point { position, name, category, track, time: time.0, args }
+    let Flow { position, name, category, track, time, .. } = *row;
+    Point { position, name, category, track, time: time.0 }
 }
 
 fn point_of_counter(row: &Counter) -> Point {
-    let Counter { position, name, track, time, args, .. } = *row;
-    Point { position, name, category: StrId::EMPTY, track, time: time.0, args }
+    let Counter { position, name, track, time, .. } = *row;
+    Point { position, name, category: StrId::EMPTY, track, time: time.0 }
 }
 
 fn metadata_columns(rows: &[Metadata]) -> MetadataColumns<'static> {
@@ -213,7 +201,6 @@ fn metadata_columns(rows: &[Metadata]) -> MetadataColumns<'static> {
         names: Packed::of(rows.iter().map(|row| u64::from(row.name.0))),
         places: rows.iter().map(|row| (row.process, row.thread)).collect(),
         times: rows.iter().map(|row| row.time.map(|time| time.0)).collect(),
-        templates: Packed::of(rows.iter().map(|row| u64::from(row.args.template.0))),
     }
 }
 
@@ -223,8 +210,7 @@ fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns<'sta
         names: Packed::of(rows.clone().map(|row| u64::from(row.name.0))),
         categories: Packed::of(rows.clone().map(|row| u64::from(row.category.0))),
         tracks: Packed::of(rows.clone().map(|row| u64::from(row.track.0))),
-        times: times_by_track(rows.clone().map(|row| (row.track, row.time))),
-        templates: Packed::of(rows.map(|row| u64::from(row.args.template.0))),
+        times: times_by_track(rows.map(|row| (row.track, row.time))),
     }
 }
 
@@ -266,37 +252,4 @@ fn differences(positions: impl Iterator<Item = u32>) -> Packed<'static> {
 fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Packed<'static> {
     let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
     Packed::signed(rows.map(|(track, time)| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
-}
-
-/// Numbers of arguments, a stream a key, each as the difference to the one before.
-fn value_streams(trace: &Trace) -> Vec<(StrId, Packed<'static>)> {
-    let mut streams = ValueStreams::default();
-    (0..trace.events.len()).for_each(|row| streams.push(trace, trace.events.args(row)));
-    trace.instants.iter().for_each(|row| streams.push(trace, row.args));
-    trace.flows.iter().for_each(|row| streams.push(trace, row.args));
-    trace.counters.iter().for_each(|row| streams.push(trace, row.args));
-    trace.metadata.iter().for_each(|row| streams.push(trace, row.args));
-    streams.streams.into_iter().map(|(key, numbers)| (key, Packed::signed(numbers.into_iter()))).collect()
-}
-
-#[derive(Debug, Default)]
-struct ValueStreams {
-    streams: Vec<(StrId, Vec<i64>)>,
-    by_key: FxHashMap<StrId, (usize, i64)>,
-}
-
-impl ValueStreams {
-    fn push(&mut self, trace: &Trace, args: ArgsRef) {
-        let slots =
-            trace.args.template(args).fields().iter().filter(|field| matches!(field.value, FieldValue::Slot(_)));
-        for (field, value) in slots.zip(trace.args.values(args)) {
-            let streams = &mut self.streams;
-            let (stream, last) = self.by_key.entry(field.key).or_insert_with(|| {
-                streams.push((field.key, Vec::new()));
-                (streams.len() - 1, 0)
-            });
-            streams[*stream].1.push(value.wrapping_sub(*last));
-            *last = value;
-        }
-    }
 }

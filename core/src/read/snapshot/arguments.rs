@@ -1,0 +1,122 @@
+//! The arguments of a snapshot's rows, and its durations.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::{Section, column, encoded, fault};
+use crate::error::Error;
+use crate::id::{StrId, TemplateId};
+use crate::strings::Strings;
+use crate::time::Dur;
+use crate::trace::args::{Args, ArgsRef, Field, FieldValue, Template};
+use crate::trace::pool::Pool;
+use crate::write::packed::{Numbers, Packed, signed};
+use crate::write::snapshot::Arguments;
+
+/// Arguments as they are in a trace, but for templates, which ask for its strings.
+pub(super) struct Loaded {
+    templates: Vec<Vec<Field>>,
+    values: Pool,
+    /// Of events, instants, flows, counters and metadata.
+    rows: [Rows; 5],
+    durs: Vec<Dur>,
+}
+
+/// The arguments of each row.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    pub(super) templates: Vec<TemplateId>,
+    /// Where their numbers start in the pool.
+    pub(super) values: Vec<u32>,
+}
+
+impl Rows {
+    pub(super) fn len(&self) -> usize {
+        self.templates.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = ArgsRef> {
+        let rows = self.templates.iter().zip(&self.values);
+        rows.map(|(template, start)| ArgsRef { template: *template, start: *start })
+    }
+}
+
+impl Loaded {
+    pub(super) fn from_section(section: Section<'_>) -> Result<Self, Error> {
+        let text = section.decompressed()?;
+        let Arguments { templates, rows, values, durs } = encoded(&text)?;
+        let mut streams = Streams::new(&templates, values)?;
+        let [events, instants, flows, counters, metadata] = rows.map(|row| streams.rows(&row));
+        let rows = [events?, instants?, flows?, counters?, metadata?];
+        let dur = |number| Some(Dur(signed(number).max(0)));
+        let durs = durs.unpacked(dur).ok_or_else(|| fault("a number that is cut"))?;
+        Ok(Self { templates, rows, values: streams.pool, durs })
+    }
+
+    /// The arguments, the rows that they are of, and the durations of events.
+    pub(super) fn into_args(self, strings: &Strings) -> (Args, [Rows; 5], Vec<Dur>) {
+        let templates = self.templates.into_iter().map(|fields| Template::new(fields, strings)).collect();
+        (Args::new(templates, self.values), self.rows, self.durs)
+    }
+}
+
+/// The numbers of each key that are still to be taken, and those that were.
+struct Streams<'a> {
+    by_key: Vec<Stream<'a>>,
+    /// The stream of each number of each template, one template after another.
+    slots: Vec<u32>,
+    /// Where the numbers of each template are in `slots`.
+    ranges: Vec<Range<u32>>,
+    pool: Pool,
+}
+
+/// The numbers of a key that are still to be taken, as differences, and the last one.
+struct Stream<'a> {
+    differences: Numbers<'a>,
+    last: i64,
+}
+
+impl<'a> Streams<'a> {
+    fn new(templates: &[Vec<Field>], values: Vec<(StrId, Packed<'a>)>) -> Result<Self, Error> {
+        let mut places: FxHashMap<StrId, u32> = FxHashMap::default();
+        let mut by_key = Vec::with_capacity(values.len());
+        for (key, differences) in values {
+            places.insert(key, by_key.len() as u32);
+            let differences = differences.into_numbers().ok_or_else(|| fault("numbers elsewhere"))?;
+            by_key.push(Stream { differences, last: 0 });
+        }
+        let is_slot = |field: &&Field| matches!(field.value, FieldValue::Slot(_));
+        // A key without numbers has no stream; that is a fault once a row asks for one.
+        let stream = |field: &Field| places.get(&field.key).copied().unwrap_or(u32::MAX);
+        let (mut slots, mut ranges) = (Vec::new(), Vec::with_capacity(templates.len()));
+        for fields in templates {
+            let start = slots.len();
+            slots.extend(fields.iter().filter(is_slot).map(stream));
+            if slots.len() - start > usize::from(u16::MAX) {
+                return Err(fault("too many arguments"));
+            }
+            ranges.push(start as u32..slots.len() as u32);
+        }
+        Ok(Self { by_key, slots, ranges, pool: Pool::default() })
+    }
+
+    fn rows(&mut self, templates: &Packed<'_>) -> Result<Rows, Error> {
+        let templates = column(templates, TemplateId)?;
+        let values = templates.iter().map(|template| self.take(*template)).collect::<Result<_, _>>()?;
+        Ok(Rows { templates, values })
+    }
+
+    /// Takes the numbers of the next row, which are the next of each key's stream; where they start in the pool.
+    fn take(&mut self, template: TemplateId) -> Result<u32, Error> {
+        let range = self.ranges.get(template.index()).ok_or_else(|| fault("a template that is not there"))?;
+        let start = self.pool.len() as u32;
+        for at in &self.slots[range.start as usize..range.end as usize] {
+            let stream = self.by_key.get_mut(*at as usize).ok_or_else(|| fault("a key without numbers"))?;
+            let difference = stream.differences.take_signed().ok_or_else(|| fault("too few numbers"))?;
+            stream.last = stream.last.wrapping_add(difference);
+            self.pool.push(stream.last);
+        }
+        Ok(start)
+    }
+}

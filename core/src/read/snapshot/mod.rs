@@ -1,0 +1,288 @@
+//! Loads a snapshot (see [`write::snapshot`](crate::write::snapshot)); nothing in it is believed unchecked.
+
+mod arguments;
+mod section;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::Limits;
+use crate::error::{Error, ErrorKind, Position};
+use crate::id::{StrId, TrackId};
+use crate::strings::Strings;
+use crate::threads::both;
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::args::ArgsRef;
+use crate::trace::event::EventTable;
+use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
+use crate::trace::kind::{EventKind, category_kind};
+use crate::write::packed::{Packed, signed};
+use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
+use arguments::Loaded;
+use section::Section;
+
+pub use crate::write::snapshot::MAGIC;
+
+/// The trace of a snapshot.
+///
+/// # Errors
+/// When the bytes are no snapshot of this version, when they contradict themselves, or when a limit is passed.
+pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
+    let body = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("other bytes"))?;
+    let (version, body) = body.split_first().ok_or_else(|| fault("its end"))?;
+    if *version != VERSION {
+        return Err(fault(&format!("version {version}")));
+    }
+    let (columns, body) = Section::split(body)?;
+    let (arguments, rest) = Section::split(body)?;
+    if !rest.is_empty() {
+        return Err(fault("bytes after its end"));
+    }
+    let num_bytes = columns.length.saturating_add(arguments.length);
+    if num_bytes > limits.max_bytes {
+        let unit = "bytes of decompressed snapshot (max_bytes)";
+        return Err(ErrorKind::Limit { unit, limit: limits.max_bytes }.into());
+    }
+    let max_threads = if num_bytes < WORTH_A_THREAD { 1 } else { limits.max_threads };
+    let (trace, arguments) = both(max_threads, || load_columns(columns), || Loaded::from_section(arguments));
+    complete(trace?, arguments?)
+}
+
+/// Smaller snapshots, in bytes, are loaded before a second thread would have begun.
+const WORTH_A_THREAD: u64 = 1 << 17;
+
+fn load_columns(section: Section<'_>) -> Result<Trace, Error> {
+    let text = section.decompressed()?;
+    trace_of(encoded(&text)?)
+}
+
+/// What a section's text holds.
+fn encoded<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
+    postcard::from_bytes(text).map_err(|error| fault(&format!("bad columns ({error})")))
+}
+
+fn fault(found: &str) -> Error {
+    ErrorKind::Snapshot { expected: u32::from(VERSION), found: found.to_owned() }.into()
+}
+
+/// A trace but for its arguments, which rows wait for, and its durations.
+fn trace_of(mut columns: Columns<'_>) -> Result<Trace, Error> {
+    let mut trace = without_rows(&mut columns)?;
+    let events = Points::of(&columns.events, &trace, Ascent::Strict)?;
+    trace.instants = instants(&columns.instants, &trace)?;
+    trace.flows = flows(&mut columns, &trace)?;
+    trace.counters = counters(&mut columns, &trace)?;
+    trace.metadata = metadata(&columns.metadata, &trace)?;
+    trace.events = event_table(events, &trace.strings);
+    Ok(trace)
+}
+
+/// The trace with its arguments and durations.
+fn complete(mut trace: Trace, loaded: Loaded) -> Result<Trace, Error> {
+    let (args, [events, instants, flows, counters, metadata], durs) = loaded.into_args(&trace.strings);
+    same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
+    same_lengths(trace.instants.len(), &[instants.len()])?;
+    same_lengths(trace.flows.len(), &[flows.len()])?;
+    same_lengths(trace.counters.len(), &[counters.len()])?;
+    same_lengths(trace.metadata.len(), &[metadata.len()])?;
+    trace.args = args;
+    (trace.events.template, trace.events.values, trace.events.dur) = (events.templates, events.values, durs);
+    trace.instants.iter_mut().zip(instants.iter()).for_each(|(row, args)| row.args = args);
+    trace.flows.iter_mut().zip(flows.iter()).for_each(|(row, args)| row.args = args);
+    trace.counters.iter_mut().zip(counters.iter()).for_each(|(row, args)| row.args = args);
+    trace.metadata.iter_mut().zip(metadata.iter()).for_each(|(row, args)| row.args = args);
+    Ok(trace)
+}
+
+/// A trace with all that is no row.
+fn without_rows(columns: &mut Columns<'_>) -> Result<Trace, Error> {
+    let mut strings = Strings::default();
+    for (at, text) in std::mem::take(&mut columns.strings).iter().enumerate() {
+        if strings.intern(text).index() != at {
+            return Err(fault("a string that stands twice"));
+        }
+    }
+    let mut trace = Trace {
+        strings,
+        has_coarse_times: columns.has_coarse_times,
+        base_ns: columns.base_ns,
+        header: std::mem::take(&mut columns.header),
+        execution_header: std::mem::take(&mut columns.execution_header),
+        tracks: std::mem::take(&mut columns.tracks),
+        processes: std::mem::take(&mut columns.processes),
+        nodes: std::mem::take(&mut columns.nodes),
+        ..Trace::default()
+    };
+    for SavedWarning { kind, count, file, byte, event } in std::mem::take(&mut columns.warnings) {
+        let first = Position { file: file.map(Arc::from), byte, event };
+        trace.warnings.push_many(kind, count, || first);
+    }
+    Ok(trace)
+}
+
+fn check(trace: &Trace, id: StrId) -> Result<StrId, Error> {
+    if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a string that is not there")) }
+}
+
+fn event_table(points: Points, strings: &Strings) -> EventTable {
+    let mut kinds: Vec<Option<EventKind>> = vec![None; strings.len()];
+    let kind =
+        |category: &StrId| *kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(*category)).0);
+    EventTable {
+        kind: points.categories.iter().map(kind).collect(),
+        position: points.positions,
+        name: points.names,
+        category: points.categories,
+        track: points.tracks,
+        start: points.times,
+        ..EventTable::default()
+    }
+}
+
+fn instants(columns: &PointColumns<'_>, trace: &Trace) -> Result<Vec<Instant>, Error> {
+    let points = Points::of(columns, trace, Ascent::Strict)?;
+    let args = ArgsRef::default();
+    let instant =
+        |Point { position, name, category, track, time }| Instant { position, name, category, track, time, args };
+    Ok(points.rows().map(instant).collect())
+}
+
+fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
+    let points = Points::of(&columns.flows, trace, Ascent::Strict)?;
+    let (phases, ids) = (std::mem::take(&mut columns.flow_phases), signed_numbers(&columns.flow_ids)?);
+    same_lengths(points.len(), &[phases.len(), ids.len()])?;
+    let names: FxHashMap<u32, StrId> = std::mem::take(&mut columns.flow_names).into_iter().collect();
+    let (mut last, args) = (0_i64, ArgsRef::default());
+    let flow = |(at, ((Point { position, name, category, track, time }, phase), difference))| {
+        last = last.wrapping_add(difference);
+        let id = names.get(&(at as u32)).map_or(FlowId::Number(last as u64), |name| FlowId::Text(*name));
+        Flow { position, name, category, track, time, phase, id, args }
+    };
+    Ok(points.rows().zip(phases).zip(ids).enumerate().map(flow).collect())
+}
+
+fn counters(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Counter>, Error> {
+    let points = Points::of(&columns.counters, trace, Ascent::Level)?;
+    let series = std::mem::take(&mut columns.counter_series);
+    same_lengths(points.len(), &[series.len()])?;
+    let args = ArgsRef::default();
+    let counter = |(Point { position, name, track, time, .. }, (series, value))| {
+        let series = check(trace, series)?;
+        Ok(Counter { position, name, series, track, time, value, args })
+    };
+    points.rows().zip(series).map(counter).collect()
+}
+
+fn metadata(columns: &MetadataColumns<'_>, trace: &Trace) -> Result<Vec<Metadata>, Error> {
+    let MetadataColumns { positions, names, places, times } = columns;
+    let (positions, names) = (added_up(handles(positions)?, Ascent::Strict)?, column(names, StrId)?);
+    same_lengths(names.len(), &[positions.len(), places.len(), times.len()])?;
+    let row = |row: usize| {
+        let (process, thread) = places[row];
+        Ok(Metadata {
+            position: positions[row],
+            name: check(trace, names[row])?,
+            process: check(trace, process)?,
+            thread: check(trace, thread)?,
+            time: times[row].map(Ts),
+            args: ArgsRef::default(),
+        })
+    };
+    (0..names.len()).map(row).collect()
+}
+
+/// A column of handles.
+fn column<T>(packed: &Packed<'_>, handle: impl Fn(u32) -> T) -> Result<Vec<T>, Error> {
+    let handle = |number| u32::try_from(number).ok().map(&handle);
+    packed.unpacked(handle).ok_or_else(|| fault("a number that is cut or too large"))
+}
+
+fn handles(packed: &Packed<'_>) -> Result<Vec<u32>, Error> {
+    column(packed, |handle| handle)
+}
+
+fn signed_numbers(packed: &Packed<'_>) -> Result<Vec<i64>, Error> {
+    packed.unpacked(|number| Some(signed(number))).ok_or_else(|| fault("a number that is cut"))
+}
+
+/// Positions from the differences between them.
+fn added_up(differences: Vec<u32>, ascent: Ascent) -> Result<Vec<u32>, Error> {
+    let mut last: Option<u32> = None;
+    let add = |step: u32| {
+        let is_up = step > 0 || ascent == Ascent::Level;
+        let next = last.map_or(Some(step), |last| last.checked_add(step).filter(|_| is_up));
+        last = next;
+        next.ok_or_else(|| fault("positions that do not ascend"))
+    };
+    differences.into_iter().map(add).collect()
+}
+
+/// How positions go from row to row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ascent {
+    /// Each is larger than the one before.
+    Strict,
+    /// Several rows may be of one element.
+    Level,
+}
+
+fn same_lengths(length: usize, others: &[usize]) -> Result<(), Error> {
+    let is_same = others.iter().all(|other| *other == length);
+    if is_same { Ok(()) } else { Err(fault("columns of different lengths")) }
+}
+
+/// Columns of what has a place and a time, as they are in the trace.
+struct Points {
+    positions: Vec<u32>,
+    names: Vec<StrId>,
+    categories: Vec<StrId>,
+    tracks: Vec<TrackId>,
+    times: Vec<Ts>,
+}
+
+impl Points {
+    /// Columns with their differences added up and their handles checked.
+    fn of(columns: &PointColumns<'_>, trace: &Trace, ascent: Ascent) -> Result<Self, Error> {
+        let positions = handles(&columns.positions)?;
+        let (names, categories) = (column(&columns.names, StrId)?, column(&columns.categories, StrId)?);
+        let (tracks, times) = (column(&columns.tracks, TrackId)?, signed_numbers(&columns.times)?);
+        same_lengths(names.len(), &[positions.len(), categories.len(), tracks.len(), times.len()])?;
+        names.iter().chain(&categories).max().map_or(Ok(StrId::EMPTY), |last| check(trace, *last))?;
+        let mut last = vec![0_i64; trace.tracks.len()];
+        if tracks.iter().any(|track| track.index() >= last.len()) {
+            return Err(fault("a track that is not there"));
+        }
+        let add = |(difference, track): (i64, &TrackId)| {
+            let time = &mut last[track.index()];
+            *time = time.wrapping_add(difference);
+            Ts(*time)
+        };
+        let times = times.into_iter().zip(&tracks).map(add).collect();
+        Ok(Self { positions: added_up(positions, ascent)?, names, categories, tracks, times })
+    }
+
+    fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Point> {
+        (0..self.len()).map(|row| Point {
+            position: self.positions[row],
+            name: self.names[row],
+            category: self.categories[row],
+            track: self.tracks[row],
+            time: self.times[row],
+        })
+    }
+}
+
+struct Point {
+    position: u32,
+    name: StrId,
+    category: StrId,
+    track: TrackId,
+    time: Ts,
+}

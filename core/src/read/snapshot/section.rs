@@ -1,0 +1,51 @@
+//! A section of a snapshot: a length, and a stream of which nothing is believed unchecked.
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::fault;
+use crate::error::Error;
+
+/// Deflate makes nothing smaller than this.
+const MAX_RATIO: u64 = 1032;
+
+/// A section as it is in the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Section<'a> {
+    /// Length once decompressed, in bytes.
+    pub(super) length: u64,
+    checksum: u32,
+    body: &'a [u8],
+}
+
+impl<'a> Section<'a> {
+    /// The section that `bytes` start with, and what follows it.
+    pub(super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
+        let end = || fault("its end");
+        let (length, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
+        let (body_length, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
+        let (checksum, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
+        let body_length = usize::try_from(u64::from_le_bytes(*body_length)).map_err(|_| end())?;
+        let (body, bytes) = bytes.split_at_checked(body_length).ok_or_else(end)?;
+        let length = u64::from_le_bytes(*length);
+        if length > (body.len() as u64).saturating_mul(MAX_RATIO) {
+            return Err(fault("fewer bytes than it says"));
+        }
+        Ok((Self { length, checksum: u32::from_le_bytes(*checksum), body }, bytes))
+    }
+
+    /// The bytes, in one piece of memory from the start: they are a snapshot's largest.
+    pub(super) fn decompressed(self) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::with_capacity(self.length as usize);
+        let status = Decompress::new(false).decompress_vec(self.body, &mut text, FlushDecompress::Finish);
+        let status = status.map_err(|error| fault(&format!("damaged compression ({error})")))?;
+        if status != Status::StreamEnd || text.len() as u64 != self.length {
+            return Err(fault("damaged compression (another length than it says)"));
+        }
+        let mut checksum = Crc::new();
+        checksum.update(&text);
+        if checksum.sum() != self.checksum {
+            return Err(fault("another checksum than it says"));
+        }
+        Ok(text)
+    }
+}

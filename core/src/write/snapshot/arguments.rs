@@ -1,0 +1,80 @@
+//! The arguments of all rows, and the durations of events, as a snapshot holds them.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::id::StrId;
+use crate::trace::Trace;
+use crate::trace::args::{ArgsRef, Field, FieldValue};
+use crate::write::packed::Packed;
+
+/// Arguments of events, instants, flows, counters and metadata.
+///
+/// With the durations it takes about as long to load as all else.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Arguments<'a> {
+    /// The fields of each template.
+    pub templates: Vec<Vec<Field>>,
+    /// The template of each row: a column for events, instants, flows, counters, metadata.
+    #[serde(borrow)]
+    pub rows: [Packed<'a>; 5],
+    /// Their numbers by key, as differences, in the order of the rows.
+    #[serde(borrow)]
+    pub values: Vec<(StrId, Packed<'a>)>,
+    /// Durations of events in nanoseconds.
+    #[serde(borrow)]
+    pub durs: Packed<'a>,
+}
+
+impl Arguments<'static> {
+    pub(super) fn of(trace: &Trace) -> Self {
+        let mut streams = ValueStreams::default();
+        let events = &trace.events;
+        let rows = [
+            streams.column(trace, (0..events.len()).map(|row| events.args(row))),
+            streams.column(trace, trace.instants.iter().map(|row| row.args)),
+            streams.column(trace, trace.flows.iter().map(|row| row.args)),
+            streams.column(trace, trace.counters.iter().map(|row| row.args)),
+            streams.column(trace, trace.metadata.iter().map(|row| row.args)),
+        ];
+        let templates = trace.args.templates().iter().map(|template| template.fields().to_vec()).collect();
+        let durs = Packed::signed(events.dur.iter().map(|dur| dur.0));
+        Self { templates, rows, values: streams.into_packed(), durs }
+    }
+}
+
+/// Numbers of arguments, a stream a key, each as the difference to the one before.
+#[derive(Debug, Default)]
+struct ValueStreams {
+    streams: Vec<(StrId, Vec<i64>)>,
+    by_key: FxHashMap<StrId, (usize, i64)>,
+}
+
+impl ValueStreams {
+    /// Adds the numbers of each row; the column of their templates.
+    fn column(&mut self, trace: &Trace, rows: impl Iterator<Item = ArgsRef>) -> Packed<'static> {
+        Packed::of(rows.map(|args| {
+            self.push(trace, args);
+            u64::from(args.template.0)
+        }))
+    }
+
+    fn push(&mut self, trace: &Trace, args: ArgsRef) {
+        let slots =
+            trace.args.template(args).fields().iter().filter(|field| matches!(field.value, FieldValue::Slot(_)));
+        for (field, value) in slots.zip(trace.args.values(args)) {
+            let streams = &mut self.streams;
+            let (stream, last) = self.by_key.entry(field.key).or_insert_with(|| {
+                streams.push((field.key, Vec::new()));
+                (streams.len() - 1, 0)
+            });
+            streams[*stream].1.push(value.wrapping_sub(*last));
+            *last = value;
+        }
+    }
+
+    fn into_packed(self) -> Vec<(StrId, Packed<'static>)> {
+        let packed = |(key, numbers): (StrId, Vec<i64>)| (key, Packed::signed(numbers.into_iter()));
+        self.streams.into_iter().map(packed).collect()
+    }
+}
