@@ -86,7 +86,7 @@ fn data_type(column_type: ColumnType) -> DataType {
         ColumnType::Int => DataType::Int64,
         ColumnType::UInt => DataType::UInt64,
         ColumnType::Float => DataType::Float64,
-        ColumnType::Text => DataType::LargeUtf8,
+        ColumnType::Text | ColumnType::Json => DataType::LargeUtf8,
     }
 }
 

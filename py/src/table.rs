@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::table::{Rows, Values};
+use kinetoscope::table::{Rows, Values, json_lines};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -81,6 +81,14 @@ impl Table {
         };
         let columns = columns.iter().map(find).collect::<PyResult<_>>()?;
         Ok(Self { rows_of: Arc::clone(&self.rows_of), columns })
+    }
+
+    /// Rows `start` to `stop` as JSON lines; `before` are members that every object starts with.
+    fn json_lines(&self, py: Python<'_>, start: usize, stop: usize, before: &str) -> String {
+        let stop = stop.min(self.rows_of.num_rows());
+        let mut out = String::new();
+        py.detach(|| json_lines(&*self.rows_of, &self.columns, start.min(stop)..stop, before, &mut out));
+        out
     }
 
     /// The values of rows `start` to `stop`, a tuple a row.

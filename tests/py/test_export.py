@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import math
 import sys
 from pathlib import Path
 
@@ -68,6 +70,37 @@ def test_csv(hostile: ks.Trace, tmp_path: Path) -> None:
     assert rows == expected
 
 
+@pytest.mark.parametrize("table", _native.Trace.table_names())
+def test_json_lines(hostile: ks.Trace, tmp_path: Path, table: str) -> None:
+    """An object a row; what holds JSON is in it as it is, and no line is broken."""
+    content = hostile.export(tmp_path / "table.jsonl", table).read_bytes().decode()
+    rows = [json.loads(line, parse_constant=pytest.fail) for line in content.split("\n")[:-1]]
+    assert [list(row) for row in rows] == [hostile.table(table).columns] * len(hostile.table(table))
+    for row, cells in zip(rows, hostile.table(table).rows(), strict=True):
+        for found, cell in zip(row.values(), cells, strict=True):
+            is_number = isinstance(cell, float) and not math.isfinite(cell)
+            assert found == (None if is_number else cell) or found == json.loads(cell)
+
+
+def test_json_lines_of_many_rows(tmp_path: Path) -> None:
+    event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 2, "args": {"x": [1,\n2]}}'
+    trace = ks.read(b"[" + b",".join([event] * 25_000) + b"]")
+    path = export([Part(trace.events.select("id", "args"), {"rank": 3, "window": None})] * 2, tmp_path / "a.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["id"] for row in rows] == [*range(25_000)] * 2
+    assert rows[0] == {"rank": 3, "window": None, "id": 0, "args": {"x": [1, 2]}}
+
+
+def test_the_format_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(data / "minimal_cpu/kineto_trace_0.json.gz")
+    assert main(["export", source, "--format", "jsonl", "-o", str(tmp_path / "events.txt")]) == 0
+    assert main(["export", source, "--format", "jsonl"]) == 0
+    written = (tmp_path / "events.txt").read_text()
+    assert capsys.readouterr().out.endswith(f"rows of events\n{written}")
+    assert main(["export", source]) == main(["export", source, "--format", "csv"]) == 2
+    assert "expected a file to write to (-o), or --format jsonl to print" in capsys.readouterr().err
+
+
 def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "links.csv"
     source = data / "minimal_cpu/kineto_trace_0.json.gz"
@@ -77,7 +110,7 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_an_unknown_ending(cuda: ks.Trace, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in \.parquet, \.arrow, \.csv, found events\.xlsx"):
+    with pytest.raises(ValueError, match=r"ends in \.parquet, \.arrow, \.csv, \.jsonl, found events\.xlsx"):
         cuda.export(tmp_path / "events.xlsx")
 
 

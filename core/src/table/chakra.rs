@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::health::CHAKRA_HEALTH;
-use super::{Table, int, put, put_json, put_name, text, uint};
+use super::{Table, int, json, put, put_json, put_name, text, uint};
 use crate::chakra::{Chakra, collective_name};
 use crate::id::StrId;
 
@@ -43,7 +43,7 @@ static NODES: Table<Chakra> = Table {
         text("outputs", |chakra, row, out| value(chakra, out, chakra.nodes[row].outputs[0])),
         text("output_shapes", |chakra, row, out| value(chakra, out, chakra.nodes[row].outputs[1])),
         text("output_types", |chakra, row, out| value(chakra, out, chakra.nodes[row].outputs[2])),
-        text("attrs", |chakra, row, out| put(out, &attributes_json(chakra, &chakra.nodes[row].attributes))),
+        json("attrs", |chakra, row, out| put(out, &attributes_json(chakra, &chakra.nodes[row].attributes))),
     ],
 };
 

@@ -1,6 +1,6 @@
 //! The table of events.
 
-use super::{Column, Table, float, int, put, put_name, text, uint};
+use super::{Column, Table, float, int, json, put, put_name, text, uint};
 use crate::link::LinkedTrace;
 use crate::trace::arg_key::ArgKey;
 
@@ -45,14 +45,14 @@ const COLUMNS: &[Column] = &[
     uint("node_id", |linked, row| {
         linked.links.record.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
     }),
-    text("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
-    text("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),
-    text("input_strides", |linked, row, out| arg_text(linked, row, ArgKey::InputStrides, out)),
-    text("concrete_inputs", |linked, row, out| arg_text(linked, row, ArgKey::ConcreteInputs, out)),
+    json("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
+    json("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),
+    json("input_strides", |linked, row, out| arg_text(linked, row, ArgKey::InputStrides, out)),
+    json("concrete_inputs", |linked, row, out| arg_text(linked, row, ArgKey::ConcreteInputs, out)),
     int("bytes", |linked, row| integer(linked, row, ArgKey::Bytes)),
     float("bandwidth_gbps", |linked, row| number(linked, row, ArgKey::Bandwidth)),
-    text("grid", |linked, row, out| arg_text(linked, row, ArgKey::Grid, out)),
-    text("block", |linked, row, out| arg_text(linked, row, ArgKey::Block, out)),
+    json("grid", |linked, row, out| arg_text(linked, row, ArgKey::Grid, out)),
+    json("block", |linked, row, out| arg_text(linked, row, ArgKey::Block, out)),
     int("registers", |linked, row| integer(linked, row, ArgKey::Registers)),
     int("shared_memory_bytes", |linked, row| integer(linked, row, ArgKey::SharedMemory)),
     float("occupancy", |linked, row| number(linked, row, ArgKey::Occupancy)),
@@ -62,7 +62,7 @@ const COLUMNS: &[Column] = &[
     int("out_elems", |linked, row| integer(linked, row, ArgKey::OutElems)),
     int("group_size", |linked, row| integer(linked, row, ArgKey::GroupSize)),
     text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
-    text("args", |linked, row, out| {
+    json("args", |linked, row, out| {
         let start = out.len();
         linked.trace.args.rest_json(&linked.trace.strings, linked.trace.events.args(row), out);
         out.len() > start

@@ -1,7 +1,7 @@
 //! Tables of memory snapshots and memory timelines.
 
 use super::health::{MEMORY_SNAPSHOT_HEALTH, MEMORY_TIMELINE_HEALTH};
-use super::{Column, Table, int, put, text, uint};
+use super::{Column, Table, int, json, put, text, uint};
 use crate::id::StrId;
 use crate::memory::stack::Frame;
 use crate::memory::timeline::MemoryCategory;
@@ -27,11 +27,11 @@ static ACTIONS: Table<MemorySnapshot> = Table {
         int("size_bytes", |snapshot, row| snapshot.actions[row].size),
         int("stream", |snapshot, row| snapshot.actions[row].stream),
         int("device_free_bytes", |snapshot, row| snapshot.actions[row].device_free),
-        text("pool", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].pool, out)),
+        json("pool", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].pool, out)),
         text("compile_context", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].compile_context, out)),
         text("user_metadata", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].user_metadata, out)),
         int("stack_id", |snapshot, row| snapshot.actions[row].stack.map(|stack| i64::from(stack.0))),
-        text("extra", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, snapshot.actions[row].extra, out)),
     ],
 };
 
@@ -49,12 +49,12 @@ static SEGMENTS: Table<MemorySnapshot> = Table {
         int("requested_bytes", |snapshot, row| snapshot.segments[row].requested),
         int("stream", |snapshot, row| snapshot.segments[row].stream),
         text("segment_type", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].segment_type, out)),
-        text("pool", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].pool, out)),
+        json("pool", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].pool, out)),
         text("is_expandable", |snapshot, row, out| {
             snapshot.segments[row].is_expandable.is_some_and(|flag| put(out, if flag { "true" } else { "false" }))
         }),
         int("stack_id", |snapshot, row| snapshot.segments[row].stack.map(|stack| i64::from(stack.0))),
-        text("extra", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].extra, out)),
     ],
 };
 
@@ -71,7 +71,7 @@ static BLOCKS: Table<MemorySnapshot> = Table {
         int("requested_bytes", |snapshot, row| snapshot.blocks[row].requested),
         text("state", |snapshot, row, out| put_id(snapshot, snapshot.blocks[row].state, out)),
         int("stack_id", |snapshot, row| snapshot.blocks[row].stack.map(|stack| i64::from(stack.0))),
-        text("extra", |snapshot, row, out| put_id(snapshot, snapshot.blocks[row].extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, snapshot.blocks[row].extra, out)),
     ],
 };
 
@@ -84,7 +84,7 @@ static PAST_BLOCKS: Table<MemorySnapshot> = Table {
         uint("address", |snapshot, row| snapshot.past_blocks[row].address),
         int("requested_bytes", |snapshot, row| snapshot.past_blocks[row].requested),
         int("stack_id", |snapshot, row| snapshot.past_blocks[row].stack.map(|stack| i64::from(stack.0))),
-        text("extra", |snapshot, row, out| put_id(snapshot, snapshot.past_blocks[row].extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, snapshot.past_blocks[row].extra, out)),
     ],
 };
 
@@ -98,7 +98,7 @@ static FRAMES: Table<MemorySnapshot> = Table {
         text("function", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).function, out)),
         text("file", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).file, out)),
         int("line", |snapshot, row| frame(snapshot, row).line),
-        text("extra", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, frame(snapshot, row).extra, out)),
     ],
 };
 
@@ -111,7 +111,7 @@ static ANNOTATIONS: Table<MemorySnapshot> = Table {
         int("device", |snapshot, row| snapshot.annotations[row].device),
         text("name", |snapshot, row, out| put_id(snapshot, snapshot.annotations[row].name, out)),
         text("stage", |snapshot, row, out| put_id(snapshot, snapshot.annotations[row].stage, out)),
-        text("extra", |snapshot, row, out| put_id(snapshot, snapshot.annotations[row].extra, out)),
+        json("extra", |snapshot, row, out| put_id(snapshot, snapshot.annotations[row].extra, out)),
     ],
 };
 

@@ -3,6 +3,7 @@
 mod chakra;
 mod event;
 mod health;
+mod lines;
 mod link;
 mod memory;
 mod node;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use crate::link::LinkedTrace;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
+pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub use rows::{ColumnType, Rows};
 
@@ -51,6 +53,8 @@ pub enum Getter<S: 'static = LinkedTrace> {
     Float(fn(&S, usize) -> Option<f64>),
     /// Texts: appended to the given string; false for null.
     Text(fn(&S, usize, &mut String) -> bool),
+    /// Texts that are JSON, in files that are well-formed.
+    Json(fn(&S, usize, &mut String) -> bool),
 }
 
 /// Values of a column for a range of rows.
@@ -91,7 +95,7 @@ impl<S> Column<S> {
             Getter::Int(get) => Values::Int(rows.map(|row| get(source, row)).collect()),
             Getter::UInt(get) => Values::UInt(rows.map(|row| get(source, row)).collect()),
             Getter::Float(get) => Values::Float(rows.map(|row| get(source, row)).collect()),
-            Getter::Text(get) => {
+            Getter::Text(get) | Getter::Json(get) => {
                 let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
                 for row in rows {
                     valid.push(get(source, row, &mut bytes));
@@ -142,6 +146,10 @@ const fn float<S>(name: &'static str, get: fn(&S, usize) -> Option<f64>) -> Colu
 
 const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
     Column { name, get: Getter::Text(get) }
+}
+
+const fn json<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
+    Column { name, get: Getter::Json(get) }
 }
 
 /// Appends a name, which may be empty but is never null.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Column, Table, int, put, put_json, put_name, text, uint};
+use super::{Column, Table, int, json, put, put_json, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::time::ns_from_micros;
@@ -35,14 +35,14 @@ const NODE_COLUMNS: &[Column] = &[
     uint("thread", |linked, row| linked.trace.nodes[row].thread),
     uint("fw_thread", |linked, row| linked.trace.nodes[row].fw_thread.filter(|id| *id != 0)),
     text("schema", |linked, row, out| field(linked, row, out, |node| node.schema)),
-    text("inputs", |linked, row, out| field(linked, row, out, |node| node.inputs.values)),
-    text("input_shapes", |linked, row, out| field(linked, row, out, |node| node.inputs.shapes)),
-    text("input_types", |linked, row, out| field(linked, row, out, |node| node.inputs.types)),
-    text("input_strides", |linked, row, out| field(linked, row, out, |node| node.inputs.strides)),
-    text("outputs", |linked, row, out| field(linked, row, out, |node| node.outputs.values)),
-    text("output_shapes", |linked, row, out| field(linked, row, out, |node| node.outputs.shapes)),
-    text("output_types", |linked, row, out| field(linked, row, out, |node| node.outputs.types)),
-    text("output_strides", |linked, row, out| field(linked, row, out, |node| node.outputs.strides)),
+    json("inputs", |linked, row, out| field(linked, row, out, |node| node.inputs.values)),
+    json("input_shapes", |linked, row, out| field(linked, row, out, |node| node.inputs.shapes)),
+    json("input_types", |linked, row, out| field(linked, row, out, |node| node.inputs.types)),
+    json("input_strides", |linked, row, out| field(linked, row, out, |node| node.inputs.strides)),
+    json("outputs", |linked, row, out| field(linked, row, out, |node| node.outputs.values)),
+    json("output_shapes", |linked, row, out| field(linked, row, out, |node| node.outputs.shapes)),
+    json("output_types", |linked, row, out| field(linked, row, out, |node| node.outputs.types)),
+    json("output_strides", |linked, row, out| field(linked, row, out, |node| node.outputs.strides)),
     text("kernel_backend", |linked, row, out| field(linked, row, out, |node| node.kernel_backend)),
     text("kernel_file", |linked, row, out| field(linked, row, out, |node| node.kernel_file)),
     text("collective", |linked, row, out| attr_text(linked, row, "collective_name", out)),
@@ -63,7 +63,7 @@ const NODE_COLUMNS: &[Column] = &[
         None => own_time(linked, row, "dur"),
     }),
     int("device_ns", |linked, row| event(linked, row).map(|event| linked.device_time().total_ns[event as usize])),
-    text("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
+    json("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
 ];
 
 fn field(linked: &LinkedTrace, row: usize, out: &mut String, get: fn(&Node) -> StrId) -> bool {
@@ -112,8 +112,8 @@ pub(super) static TENSORS: Table = Table {
         int("elem_bytes", |linked, row| Some(linked.tensors()[row].elem_bytes)),
         text("device", |linked, row, out| put(out, &linked.tensors()[row].device)),
         text("dtype", |linked, row, out| put(out, &linked.tensors()[row].dtype)),
-        text("shape", |linked, row, out| put(out, &linked.tensors()[row].shape)),
-        text("stride", |linked, row, out| put(out, &linked.tensors()[row].stride)),
+        json("shape", |linked, row, out| put(out, &linked.tensors()[row].shape)),
+        json("stride", |linked, row, out| put(out, &linked.tensors()[row].stride)),
     ],
 };
 
@@ -127,7 +127,7 @@ pub(super) static PROCESS_GROUPS: Table = Table {
         text("group_name", |linked, row, out| put_name(out, &linked.process_groups()[row].name)),
         text("group_desc", |linked, row, out| put(out, &linked.process_groups()[row].desc)),
         text("backend", |linked, row, out| put(out, &linked.process_groups()[row].backend)),
-        text("ranks", |linked, row, out| put(out, &linked.process_groups()[row].ranks)),
+        json("ranks", |linked, row, out| put(out, &linked.process_groups()[row].ranks)),
         int("group_size", |linked, row| linked.process_groups()[row].size),
         int("group_count", |linked, row| linked.process_groups()[row].count),
     ],

@@ -1,6 +1,6 @@
 //! Tables of what has no duration, and of the iterations.
 
-use super::{Column, Table, float, int, put, put_name, text, uint};
+use super::{Column, Table, float, int, json, put, put_name, text, uint};
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::trace::flow::FlowId;
@@ -17,7 +17,7 @@ pub(super) static INSTANTS: Table = Table {
         text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.instants[row].category))),
         text("process", |linked, row, out| process(linked, linked.trace.instants[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.instants[row].track, out)),
-        text("args", |linked, row, out| {
+        json("args", |linked, row, out| {
             linked.trace.args.write_json(&linked.trace.strings, linked.trace.instants[row].args, out)
         }),
     ],
@@ -36,7 +36,7 @@ pub(super) static COUNTERS: Table = Table {
         text("process", |linked, row, out| process(linked, linked.trace.counters[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.counters[row].track, out)),
         float("value", |linked, row| Some(linked.trace.counters[row].value).filter(|value| !value.is_nan())),
-        text("args", |linked, row, out| {
+        json("args", |linked, row, out| {
             linked.trace.args.write_json(&linked.trace.strings, linked.trace.counters[row].args, out)
         }),
     ],
@@ -66,7 +66,7 @@ const FLOW_COLUMNS: &[Column] = &[
     }),
     text("process", |linked, row, out| process(linked, linked.trace.flows[row].track, out)),
     text("thread", |linked, row, out| thread(linked, linked.trace.flows[row].track, out)),
-    text("args", |linked, row, out| {
+    json("args", |linked, row, out| {
         linked.trace.args.write_json(&linked.trace.strings, linked.trace.flows[row].args, out)
     }),
 ];

@@ -16,6 +16,8 @@ pub enum ColumnType {
     Float,
     /// Texts.
     Text,
+    /// Texts that are JSON.
+    Json,
 }
 
 /// A table with its rows. Columns are known by their place, which is below [`num_columns`](Self::num_columns).
@@ -84,6 +86,7 @@ impl<S: Send + Sync> Rows for Of<S> {
             Getter::UInt(_) => ColumnType::UInt,
             Getter::Float(_) => ColumnType::Float,
             Getter::Text(_) => ColumnType::Text,
+            Getter::Json(_) => ColumnType::Json,
         }
     }
 

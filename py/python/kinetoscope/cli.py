@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kinetoscope import _native
 from kinetoscope.doctor import diagnosis
-from kinetoscope.export import FORMATS
+from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.job import read_dir
 from kinetoscope.read import read
 from kinetoscope.tables import Tables
@@ -77,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
         _export,
         f"a table as {', '.join(FORMATS)}; of several ranks, with columns that tell them apart",
     )
-    table.add_argument("-o", "--output", type=Path, required=True, help="the ending chooses the format")
+    table.add_argument("-o", "--output", type=Path, help="the ending chooses the format (default for jsonl: print it)")
+    table.add_argument("--format", choices=[ending[1:] for ending in FORMATS], help="(default: as the ending says)")
     table.add_argument("--table", help="(default: events, or the first of what is no trace)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     return parser
@@ -191,11 +192,15 @@ def _write_report(trace: Trace, output: Path, title: str | None) -> None:
 def _export(options: argparse.Namespace) -> None:
     trace = _read(options)
     name = options.table or (trace.table_names[0] if isinstance(trace, Tables) else "events")
+    parts = trace.parts(name)
+    if options.output is None:
+        if options.format != "jsonl":
+            raise ValueError("expected a file to write to (-o), or --format jsonl to print, found neither")
+        sys.stdout.writelines(json_lines(parts))
+        return
     with _busy(f"writing {options.output}"):
-        path = trace.export(options.output, name)
-    parts = list(trace) if isinstance(trace, TraceSet) else [trace]
-    num_rows = sum(len(part.table(name)) for part in parts)
-    print(f"{path}: {num_rows:,} rows of {name}")
+        path = export(parts, options.output, f".{options.format}" if options.format else None)
+    print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
 
 
 def _doctor(options: argparse.Namespace) -> None:

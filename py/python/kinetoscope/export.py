@@ -1,4 +1,4 @@
-"""Tables as files: Parquet and Arrow through pyarrow, CSV without it."""
+"""Tables as files: Parquet and Arrow through pyarrow, CSV and JSON lines without it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kinetoscope.whole import written_whole
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
-FORMATS = (".parquet", ".arrow", ".csv")
-_CSV_ROWS = 10_000
+FORMATS = (".parquet", ".arrow", ".csv", ".jsonl")
+_TEXT_ROWS = 10_000
 _GROUP_BATCHES = 16  # of 65 536 rows each: a million rows, as Parquet's own row groups
 
 
@@ -28,15 +28,15 @@ class Part(NamedTuple):
     columns: dict[str, int | None]
 
 
-def export(parts: Sequence[Part], path: str | os.PathLike[str]) -> Path:
-    """Writes tables one after another, in the format that the path's ending names, under a temporary name first.
+def export(parts: Sequence[Part], path: str | os.PathLike[str], ending: str | None = None) -> Path:
+    """Writes tables one after another, in the format that `ending` or the path names, under another name first.
 
     ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when the
     file cannot be written; then `path` holds what it held before.
     """
-    writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv}
+    writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv, ".jsonl": _write_lines}
     target = Path(path)
-    writer = writers.get(target.suffix.lower())
+    writer = writers.get(ending or target.suffix.lower())
     if writer is None:
         raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {target.name}")
     with written_whole(target) as temporary:
@@ -97,10 +97,23 @@ def _write_csv(parts: Sequence[Part], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow([*parts[0].columns, *parts[0].table.columns])
         for table, columns in parts:
-            for start in range(0, len(table), _CSV_ROWS):
-                rows = table.rows(start, min(start + _CSV_ROWS, len(table)))
+            for start in range(0, len(table), _TEXT_ROWS):
+                rows = table.rows(start, start + _TEXT_ROWS)
                 writer.writerows([*columns.values(), *map(_csv_value, row)] for row in rows)
 
 
 def _csv_value(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def json_lines(parts: Sequence[Part]) -> Iterator[str]:
+    """Rows of tables one after another, each as a JSON object in a line of its own; some lines at a time."""
+    for table, columns in parts:
+        before = "".join(f"{json.dumps(name)}:{json.dumps(value)}," for name, value in columns.items())
+        for start in range(0, len(table), _TEXT_ROWS):
+            yield table.json_lines(start, start + _TEXT_ROWS, before)
+
+
+def _write_lines(parts: Sequence[Part], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json_lines(parts))

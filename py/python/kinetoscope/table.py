@@ -63,6 +63,13 @@ class Table:
         """Rows `start` to `stop` (not included) as Python values, a tuple each. For a look, not for work on many."""
         return self._native.rows(start, len(self) if stop is None else stop)
 
+    def json_lines(self, start: int = 0, stop: int | None = None, before: str = "") -> str:
+        """Rows `start` to `stop` as JSON lines, an object a row; columns that hold JSON are in it as they are.
+
+        `before` are members that every object starts with, as JSON with a comma at the end.
+        """
+        return self._native.json_lines(start, len(self) if stop is None else stop, before)
+
     def to_arrow(self) -> pyarrow.Table:
         """As a `pyarrow.Table`. ImportError without pyarrow."""
         import pyarrow

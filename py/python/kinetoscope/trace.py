@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kinetoscope import seam
+    from kinetoscope.export import Part
     from kinetoscope.summary import Summary
     from kinetoscope.table import Table
     from kinetoscope.widget import Timeline
@@ -178,15 +179,22 @@ class Trace:
         return target
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
-        """Writes a table to a file: Parquet, Arrow IPC or CSV, as the ending says (`.parquet`, `.arrow`, `.csv`).
+        """Writes a table to a file: Parquet, Arrow IPC, CSV or JSON lines (`.parquet`, `.arrow`, `.csv`, `.jsonl`).
 
-        The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV has
-        no place for them. KeyError when there is no such table, ValueError for another ending, ImportError without
-        pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held before.
+        The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV and
+        JSON have no place for them. KeyError when there is no such table, ValueError for another ending, ImportError
+        without pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held
+        before.
         """
-        from kinetoscope.export import Part, export
+        from kinetoscope.export import export
 
-        return export([Part(self.table(table), {})], path)
+        return export(self.parts(table), path)
+
+    def parts(self, table: str) -> list[Part]:
+        """What `export` writes."""
+        from kinetoscope.export import Part
+
+        return [Part(self.table(table), {})]
 
     def to_chrome(self, path: str | os.PathLike[str]) -> Path:
         """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.

@@ -200,13 +200,17 @@ class TraceSet:
 
         `window` counts the traces of a rank from 0. Reads what is not read yet.
         """
+        return export(self.parts(table), path)
+
+    def parts(self, table: str) -> list[Part]:
+        """What `export` writes: a part for each trace."""
         self.load()
         windows: Counter[int | None] = Counter()
         parts: list[Part] = []
         for member in self.members:
             parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
             windows[member.rank] += 1
-        return export(parts, path)
+        return parts
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]

@@ -1,0 +1,69 @@
+//! Rows as JSON lines: an object a row, a row a line.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
+use super::{ColumnType, Rows, Values};
+use crate::json::write_string;
+
+/// Appends some rows of some columns, given by their places, each as a JSON object in a line of its own.
+///
+/// `before` are members that every object starts with, as JSON with a comma at the end. Columns that hold JSON are in it
+/// as they are, or as a text where they are malformed; what is missing, or no number, is null.
+pub fn json_lines(rows_of: &dyn Rows, columns: &[usize], rows: Range<usize>, before: &str, out: &mut String) {
+    let columns: Vec<_> = columns.iter().map(|column| Member::new(rows_of, *column, rows.clone())).collect();
+    for row in 0..rows.len() {
+        out.push('{');
+        out.push_str(before);
+        for (at, member) in columns.iter().enumerate() {
+            out.push_str(if at == 0 { "" } else { "," });
+            out.push_str(&member.key);
+            member.write(row, out);
+        }
+        out.push_str("}\n");
+    }
+}
+
+struct Member {
+    key: String,
+    is_json: bool,
+    values: Values,
+}
+
+impl Member {
+    fn new(rows_of: &dyn Rows, column: usize, rows: Range<usize>) -> Self {
+        let mut key = String::new();
+        write_string(&mut key, rows_of.column_name(column));
+        key.push(':');
+        let is_json = rows_of.column_type(column) == ColumnType::Json;
+        Self { key, is_json, values: rows_of.values(column, rows) }
+    }
+
+    fn write(&self, row: usize, out: &mut String) {
+        // Writing into a `String` cannot fail.
+        let _ = match &self.values {
+            Values::Int(values) => values[row].map(|value| write!(out, "{value}")),
+            Values::UInt(values) => values[row].map(|value| write!(out, "{value}")),
+            Values::Float(values) => {
+                values[row].filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
+            }
+            Values::Text { bytes, ends, valid } => valid[row].then(|| {
+                let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+                self.write_text(&bytes[start..ends[row]], out);
+                Ok(())
+            }),
+        }
+        .unwrap_or_else(|| out.write_str("null"));
+    }
+
+    fn write_text(&self, text: &str, out: &mut String) {
+        if self.is_json && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+            // Between the parts of a value a line may end; within a string it cannot.
+            out.extend(text.chars().map(|letter| if matches!(letter, '\n' | '\r') { ' ' } else { letter }));
+        } else {
+            write_string(out, text);
+        }
+    }
+}
