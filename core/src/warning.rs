@@ -74,6 +74,8 @@ pub enum WarningKind {
     DamagedTable,
     /// A value in a database that is not of its column's type, or too long, or a reference to what is not there.
     InvalidValue,
+    /// A message of a Chakra trace with fields that the schema does not know, or not laid out as protobuf lays it out.
+    IrregularMessage,
 }
 
 /// How much it matters.
@@ -109,7 +111,9 @@ impl WarningKind {
     /// How much it matters.
     pub fn severity(self) -> Severity {
         match self {
-            Self::ZeroDuration | Self::PartialOverlap | Self::LaunchWithoutDeviceEvent => Severity::Note,
+            Self::ZeroDuration | Self::PartialOverlap | Self::LaunchWithoutDeviceEvent | Self::IrregularMessage => {
+                Severity::Note
+            }
             _ => Severity::Defect,
         }
     }
@@ -185,6 +189,10 @@ impl WarningKind {
             Self::InvalidValue => (
                 "invalid_value",
                 "a value in the database is not of its column's type, is too long, or refers to nothing: treated as absent",
+            ),
+            Self::IrregularMessage => (
+                "irregular_message",
+                "a message has fields that the schema does not know, or is laid out in another way than protobuf's: kept beside the columns, and written as it was",
             ),
         }
     }

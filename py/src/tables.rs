@@ -6,9 +6,12 @@ use kinetoscope::chakra::Chakra;
 use kinetoscope::table::{
     CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Rows, Table as TableOf, chakra_metadata,
 };
+use kinetoscope::write::chakra::{write_chakra, write_chakra_gzip};
 use kinetoscope::{MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
+use crate::error::UnsupportedTraceError;
+use crate::source::os_error;
 use crate::table::{Table, find};
 
 /// Tables, and what the file says about itself. A public class of its sort wraps it.
@@ -17,6 +20,8 @@ pub(crate) struct Tables {
     sort: &'static str,
     metadata_json: String,
     all: Vec<Arc<dyn Rows>>,
+    /// What can be written as a file again.
+    chakra: Option<Arc<Chakra>>,
 }
 
 #[pymethods]
@@ -42,35 +47,51 @@ impl Tables {
     fn table_names(&self) -> Vec<&'static str> {
         self.all.iter().map(|table| table.name()).collect()
     }
+
+    /// Writes a Chakra trace, in a gzip stream or plain.
+    fn write_chakra(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
+        let chakra = self
+            .chakra
+            .as_ref()
+            .ok_or_else(|| UnsupportedTraceError::new_err(format!("expected a Chakra trace, found {}", self.sort)))?;
+        py.detach(|| write_file(chakra, &path, gzip).map_err(|error| os_error(&error, &path)))
+    }
 }
 
 impl Tables {
     fn new<S: Send + Sync>(
         sort: &'static str,
         metadata_json: String,
-        source: S,
+        source: &Arc<S>,
         tables: &'static [&'static TableOf<S>],
     ) -> Self {
-        let source = Arc::new(source);
-        Self { sort, metadata_json, all: tables.iter().map(|table| table.of(&source)).collect() }
+        Self { sort, metadata_json, all: tables.iter().map(|table| table.of(source)).collect(), chakra: None }
     }
 }
 
 impl From<Chakra> for Tables {
     fn from(chakra: Chakra) -> Self {
-        Self::new("a Chakra trace", chakra_metadata(&chakra), chakra, CHAKRA_TABLES)
+        let chakra = Arc::new(chakra);
+        let tables = Self::new("a Chakra trace", chakra_metadata(&chakra), &chakra, CHAKRA_TABLES);
+        Self { chakra: Some(chakra), ..tables }
     }
 }
 
 impl From<MemorySnapshot> for Tables {
     fn from(mut snapshot: MemorySnapshot) -> Self {
         let metadata = std::mem::take(&mut snapshot.metadata);
-        Self::new("a memory snapshot", metadata, snapshot, MEMORY_SNAPSHOT_TABLES)
+        Self::new("a memory snapshot", metadata, &Arc::new(snapshot), MEMORY_SNAPSHOT_TABLES)
     }
 }
 
 impl From<MemoryTimeline> for Tables {
     fn from(timeline: MemoryTimeline) -> Self {
-        Self::new("a memory timeline", String::from("{}"), timeline, MEMORY_TIMELINE_TABLES)
+        Self::new("a memory timeline", String::from("{}"), &Arc::new(timeline), MEMORY_TIMELINE_TABLES)
     }
+}
+
+/// Writes a Chakra trace to a file, in a gzip stream or plain.
+pub(crate) fn write_file(chakra: &Chakra, path: &str, gzip: bool) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    if gzip { write_chakra_gzip(chakra, file) } else { write_chakra(chakra, &mut file) }
 }

@@ -12,7 +12,8 @@ import kinetoscope as ks
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from protobuf import ATTRIBUTES, Node, attribute, metadata, stream
+from kinetoscope.cli import main
+from protobuf import ATTRIBUTES, Node, attribute, metadata, scalar, stream
 
 pytestmark = pytest.mark.unit
 
@@ -181,6 +182,83 @@ def test_no_bytes_do_harm(content: bytes) -> None:
         if isinstance(found, ks.Chakra):
             found.nodes.rows()
             found.dependencies.rows()
+
+
+def saved(content: bytes, folder: Path) -> bytes:
+    return chakra_of(content).save(folder / "again.et").read_bytes()
+
+
+def test_written_as_it_was_read(data: Path, tmp_path: Path) -> None:
+    content = (data / "synthetic_chakra/rank.0.et").read_bytes()
+    assert saved(content, tmp_path) == content
+    assert saved(gzip.compress(content), tmp_path) == content
+    packed = chakra_of(content).save(tmp_path / "again.et.gz")
+    assert gzip.decompress(packed.read_bytes()) == content
+    with pytest.raises(FileNotFoundError, match="expected a folder"):
+        chakra_of(content).save(tmp_path / "none/again.et")
+
+
+NODES = st.builds(
+    Node,
+    *(st.integers(1, 2**64 - 1), st.text(st.characters(exclude_categories=["Cs"])), st.integers(0, 9)),
+    *(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**64 - 1))),
+    *(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)),
+    inputs=st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]))] * 3),
+    attrs=st.lists(TYPED.map(lambda typed: attribute("a", *typed, doc="d"))),
+)
+
+
+@given(st.lists(NODES, min_size=1, max_size=4), st.lists(TYPED, max_size=3))
+def test_every_canonical_file_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, nodes: list[Node], about: list[tuple[str, Any]]
+) -> None:
+    first = metadata("0.0.4", [attribute(f"m{number}", *typed) for number, typed in enumerate(about)])
+    content = stream(first, *(node.encoded() for node in nodes))
+    assert saved(content, tmp_path_factory.mktemp("et", numbered=True)) == content
+    assert len(chakra_of(content).health) == 0
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        MATMUL + scalar(99, "string", "a field of a later version"),
+        MATMUL + scalar(10, "message", attribute("a", "int64", 1) + scalar(77, "uint64", 5)),
+        scalar(1, "uint64", 9) + scalar(6, "uint64", 0),
+        scalar(2, "string", "name before number") + scalar(1, "uint64", 9),
+        scalar(1, "uint64", 9) + scalar(4, "uint64", 2) + scalar(4, "uint64", 3),
+        scalar(1, "uint64", 9) + scalar(8, "message", b""),
+        scalar(1, "uint64", 9) + scalar(10, "message", b"\x0a\x01n\x19\x01\x00\x00\x00\x00\x00\xf8\x7f"),
+    ],
+    ids=["unknown", "unknown inside", "default", "order", "unpacked", "empty inputs", "not a number"],
+)
+def test_a_message_of_another_layout_comes_back(message: bytes, tmp_path: Path) -> None:
+    content = stream(SCHEMA, message, REDUCE)
+    assert saved(content, tmp_path) == content
+    assert [(kind, count) for kind, count, *_ in chakra_of(content).health.rows()] == [("irregular_message", 1)]
+    assert column(chakra_of(content).health, "severity") == ["note"]
+
+
+def test_a_first_message_of_another_layout_comes_back(tmp_path: Path) -> None:
+    content = stream(SCHEMA + scalar(9, "uint64", 1), MATMUL)
+    assert saved(content, tmp_path) == content
+
+
+def test_what_is_no_message_is_counted_and_left_out(tmp_path: Path) -> None:
+    assert saved(stream(SCHEMA, MATMUL, b"\xff\xff\xff", REDUCE), tmp_path) == WHOLE
+
+
+def test_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rank.0.et"
+    path.write_bytes(WHOLE)
+    assert main(["export", str(path), "--format", "jsonl"]) == 0
+    nodes = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [node["node_id"] for node in nodes] == [2, 7]
+    assert nodes[0]["input_types"] == "['Tensor(float)']"
+    assert nodes[0]["attrs"][0] == {"name": "is_cpu_op", "type": "bool", "value": True}
+    assert nodes[1]["attrs"][2] == {"name": "comm_size", "type": "int64", "value": 4096}
+    assert nodes[1]["inputs"] is None
+    lines = ks.read(path).export(tmp_path / "dependencies.jsonl", "dependencies").read_text().splitlines()
+    assert json.loads(lines[0]) == {"source": 1, "target": 2, "kind": "control"}
 
 
 def test_a_trace_is_asked_for_elsewhere(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_json_lines(hostile: ks.Trace, tmp_path: Path, table: str) -> None:
     for row, cells in zip(rows, hostile.table(table).rows(), strict=True):
         for found, cell in zip(row.values(), cells, strict=True):
             is_number = isinstance(cell, float) and not math.isfinite(cell)
-            assert found == (None if is_number else cell) or found == json.loads(cell)
+            assert found == (None if is_number else cell) or found == json.loads(str(cell))
 
 
 def test_json_lines_of_many_rows(tmp_path: Path) -> None:

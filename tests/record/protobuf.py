@@ -48,7 +48,15 @@ def attribute(name: str, sort: str, value: Value, doc: str = "") -> bytes:
     if sort == element:
         return body + scalar(tag, sort, value)
     assert isinstance(value, Sequence)
-    return body + scalar(tag + 1, "message", b"".join(scalar(1, element, each) for each in value))
+    return body + scalar(tag + 1, "message", _items(element, value))
+
+
+def _items(sort: str, values: Iterable[object]) -> bytes:
+    """The field of a list's values: numbers are packed into one."""
+    if sort in ("string", "bytes"):
+        return b"".join(scalar(1, sort, value) for value in values)
+    key = len(varint(1 << 3))
+    return _field(1, "message", b"".join(scalar(1, sort, value)[key:] for value in values))
 
 
 class Node(NamedTuple):
@@ -65,14 +73,19 @@ class Node(NamedTuple):
     attrs: Sequence[bytes] = ()
 
     def encoded(self) -> bytes:
-        """The message."""
-        head = scalar(1, "uint64", self.number) + scalar(2, "string", self.name) + scalar(3, "int32", self.sort)
-        control = b"".join(scalar(4, "uint64", each) for each in self.control)
-        data = scalar(5, "message", b"".join(map(varint, self.data)))  # packed, as writers of today do
-        times = scalar(6, "uint64", self.start) + scalar(7, "uint64", self.dur)
-        texts = b"".join(scalar(tag, "string", text) for tag, text in enumerate(self.inputs, 1))
-        inputs = scalar(8, "message", texts) if texts else b""
-        return head + control + data + times + inputs + b"".join(scalar(10, "message", attr) for attr in self.attrs)
+        """The message, in protobuf's own layout: fields in order, lists packed, defaults left out."""
+        texts = b"".join(_field(tag, "string", text) for tag, text in enumerate(self.inputs, 1))
+        fields = (
+            *((1, "uint64", self.number), (2, "string", self.name), (3, "int32", self.sort)),
+            *((4, "message", b"".join(map(varint, self.control))), (5, "message", b"".join(map(varint, self.data)))),
+            *((6, "uint64", self.start), (7, "uint64", self.dur), (8, "message", texts)),
+        )
+        head = b"".join(_field(*field) for field in fields)
+        return head + b"".join(scalar(10, "message", attr) for attr in self.attrs)
+
+
+def _field(tag: int, sort: str, value: float | str | bytes) -> bytes:
+    return scalar(tag, sort, value) if value else b""
 
 
 def metadata(version: str = "", attrs: Iterable[bytes] = ()) -> bytes:

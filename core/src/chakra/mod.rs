@@ -1,7 +1,11 @@
 //! A Chakra trace: the graph that `chakra_converter` writes and simulators read, in columns.
 
 #[cfg(feature = "chakra")]
+mod encode;
+#[cfg(feature = "chakra")]
 pub mod message;
+#[cfg(feature = "chakra")]
+pub(crate) mod value;
 
 use std::ops::Range;
 
@@ -33,6 +37,8 @@ pub struct Metadata {
     pub version: String,
     /// Where its attributes are in [`Chakra::attributes`].
     pub attributes: Range<u32>,
+    /// The message as it was read, where the columns would give another one.
+    pub irregular: Option<Box<[u8]>>,
 }
 
 /// A node.
@@ -54,6 +60,8 @@ pub struct Node {
     pub outputs: [StrId; 3],
     /// Where its attributes are in [`Chakra::attributes`].
     pub attributes: Range<u32>,
+    /// The message as it was read, where the columns would give another one.
+    pub irregular: Option<Box<[u8]>>,
 }
 
 /// The number that says what a node does.
@@ -122,6 +130,13 @@ impl Chakra {
     /// The attributes of a node or of the first message.
     pub fn attributes(&self, range: &Range<u32>) -> &[Attribute] {
         self.attributes.get(range.start as usize..range.end as usize).unwrap_or_default()
+    }
+
+    /// What a node waits for.
+    pub fn dependencies_of(&self, row: usize) -> &[Dependency] {
+        let start = self.dependencies.partition_point(|dependency| (dependency.target as usize) < row);
+        let end = self.dependencies.partition_point(|dependency| dependency.target as usize <= row);
+        &self.dependencies[start..end]
     }
 
     /// The value of a node's attribute as JSON; the last one where there are several of that name.

@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use prost::Message as _;
+use serde_json::Value;
 
-use super::attribute::attribute;
 use super::window::Window;
 use crate::chakra::message::{self, GlobalMetadata};
-use crate::chakra::{Chakra, Dependency, Metadata, Node, NodeType};
+use crate::chakra::value::typed_value;
+use crate::chakra::{Attribute, Chakra, Dependency, Metadata, Node, NodeType};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::warning::WarningKind;
@@ -81,10 +82,11 @@ impl ChakraReader<'_> {
         if self.num_messages == 0 {
             let metadata = GlobalMetadata::decode(bytes).map_err(|error| self.not_chakra(error.to_string(), at))?;
             let attributes = self.attributes(&metadata.attr);
-            self.chakra.metadata = Metadata { version: metadata.version, attributes };
+            self.chakra.metadata = Metadata { version: metadata.version, attributes, irregular: None };
+            self.chakra.metadata.irregular = self.irregular(bytes, &self.chakra.encoded_metadata(), at);
         } else {
             match message::Node::decode(bytes) {
-                Ok(node) if !bytes.is_empty() => self.push(&node),
+                Ok(node) if !bytes.is_empty() => self.push(&node, bytes, at),
                 _ => self.warn(WarningKind::MalformedElement, at),
             }
         }
@@ -92,7 +94,16 @@ impl ChakraReader<'_> {
         Ok(())
     }
 
-    fn push(&mut self, node: &message::Node) {
+    /// The message, if what was made of it gives another one.
+    fn irregular(&mut self, bytes: &[u8], encoded: &[u8], at: u64) -> Option<Box<[u8]>> {
+        if encoded == bytes {
+            return None;
+        }
+        self.warn(WarningKind::IrregularMessage, at);
+        Some(bytes.into())
+    }
+
+    fn push(&mut self, node: &message::Node, bytes: &[u8], at: u64) {
         let target = self.chakra.nodes.len() as u32;
         let dependency = |is_data| move |source: &u64| Dependency { source: *source, target, is_data };
         self.chakra.dependencies.extend(node.ctrl_deps.iter().map(dependency(false)));
@@ -108,7 +119,10 @@ impl ChakraReader<'_> {
             inputs,
             outputs,
             attributes,
+            irregular: None,
         });
+        let row = target as usize;
+        self.chakra.nodes[row].irregular = self.irregular(bytes, &self.chakra.encoded_node(row), at);
     }
 
     fn values(&mut self, values: Option<&message::Values>) -> [StrId; 3] {
@@ -120,7 +134,16 @@ impl ChakraReader<'_> {
     fn attributes(&mut self, attributes: &[message::Attribute]) -> Range<u32> {
         let start = self.chakra.attributes.len() as u32;
         let strings = &mut self.chakra.strings;
-        self.chakra.attributes.extend(attributes.iter().map(|found| attribute(found, strings)));
+        let attribute = |found: &message::Attribute| {
+            let (value_type, value) = found.value.as_ref().map_or(("", Value::Null), typed_value);
+            Attribute {
+                name: strings.intern(&found.name),
+                doc: strings.intern(&found.doc_string),
+                value_type,
+                value: strings.intern(&value.to_string()),
+            }
+        };
+        self.chakra.attributes.extend(attributes.iter().map(attribute));
         start..self.chakra.attributes.len() as u32
     }
 

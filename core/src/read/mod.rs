@@ -3,8 +3,6 @@
 #[cfg(feature = "archives")]
 mod archive;
 mod args;
-#[cfg(feature = "chakra")]
-mod attribute;
 mod builder;
 #[cfg(feature = "chakra")]
 mod chakra;

@@ -1,5 +1,7 @@
 //! From a trace to bytes.
 
+#[cfg(feature = "chakra")]
+pub mod chakra;
 pub mod chrome;
 pub(crate) mod packed;
 pub mod snapshot;

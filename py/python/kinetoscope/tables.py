@@ -49,11 +49,15 @@ class Tables:
         return json.loads(self._native.metadata_json)
 
     def export(self, path: str | os.PathLike[str], table: str | None = None) -> Path:
-        """Writes a table to a file, the first one by default: Parquet, Arrow IPC or CSV, as the ending says.
+        """Writes a table to a file, the first one by default: in a format of `Trace.export`, as the ending says.
 
         Errors as those of `Trace.export`.
         """
-        return export([Part(self.table(table or self.table_names[0]), {})], path)
+        return export(self.parts(table or self.table_names[0]), path)
+
+    def parts(self, table: str) -> list[Part]:
+        """What `export` writes."""
+        return [Part(self.table(table), {})]
 
     def __repr__(self) -> str:
         sizes = [(name, len(self.table(name))) for name in self.table_names]

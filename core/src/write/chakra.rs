@@ -1,0 +1,39 @@
+//! Chakra traces: messages of protobuf, each behind its length.
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::chakra::Chakra;
+
+/// Writes a Chakra trace: its first message, then its nodes in their order.
+///
+/// What was read comes back byte for byte: a message that the columns do not give is written as it was read. What was
+/// no message, which the trace's warnings count, is not in it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_chakra(chakra: &Chakra, out: &mut impl io::Write) -> io::Result<()> {
+    write_message(chakra.metadata.irregular.as_deref(), || chakra.encoded_metadata(), out)?;
+    for (row, node) in chakra.nodes.iter().enumerate() {
+        write_message(node.irregular.as_deref(), || chakra.encoded_node(row), out)?;
+    }
+    out.flush()
+}
+
+/// The same, in a gzip stream.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_chakra_gzip(chakra: &Chakra, out: impl io::Write) -> io::Result<()> {
+    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+    write_chakra(chakra, &mut encoder)?;
+    encoder.finish()?.flush()
+}
+
+fn write_message(read: Option<&[u8]>, encoded: impl Fn() -> Vec<u8>, out: &mut impl io::Write) -> io::Result<()> {
+    let message = read.map_or_else(|| Cow::Owned(encoded()), Cow::Borrowed);
+    let mut length = Vec::new();
+    prost::encode_length_delimiter(message.len(), &mut length)?;
+    out.write_all(&length)?;
+    out.write_all(&message)
+}
