@@ -267,3 +267,63 @@ def test_a_trace_is_asked_for_elsewhere(tmp_path: Path) -> None:
         ks.read_dir(tmp_path)
     with pytest.raises(ks.UnsupportedTraceError, match=r"expected a JSON trace.* found a Chakra trace"):
         ks.read(b'{"traceEvents": []}', WHOLE)
+
+
+# --- in JSON ------------------------------------------------------------------------------------------------------
+
+
+GRAPH = {
+    "workload_graph": [
+        {"Id": 1, "Name": "mm", "NodeType": 4, "is_cpu_op": True, "runtime": 5, "data_deps": []},
+        {
+            "Id": 2,
+            "Name": "ar",
+            "NodeType": 7,
+            "is_cpu_op": False,
+            "data_deps": [1],
+            "ctrl_deps": [1],
+            "comm_type": 0,
+            "comm_size": 4096,
+            "comm_src": 2**40,
+            "pg_name": "1",
+            "note": {"a": 1},
+            "ratio": 0.5,
+            "text": "7",
+        },
+        {"Name": "without an id", "NodeType": 4, "data_deps": []},
+    ],
+    "comment": "of a generator",
+}
+
+
+def test_a_graph_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(GRAPH))
+    chakra = ks.read(path)
+    assert isinstance(chakra, ks.Chakra)
+    assert column(chakra.nodes, "name") == ["mm", "ar"]
+    assert column(chakra.nodes, "dur_ns") == [5000, 0]
+    assert column(chakra.nodes, "collective") == [None, "ALL_REDUCE"]
+    assert chakra.dependencies.rows() == [(1, 2, "control"), (1, 2, "data")]
+    assert [(kind, count) for kind, count, *_ in chakra.health.rows()] == [("malformed_element", 1)]
+    assert chakra.metadata["attrs"] == [{"name": "comment", "type": "string", "value": "of a generator"}]
+    found = {attr["name"]: (attr["type"], attr["value"]) for attr in json.loads(column(chakra.nodes, "attrs")[1])}
+    assert found == {
+        "is_cpu_op": ("bool", False),
+        "comm_type": ("int64", 0),
+        "comm_size": ("int64", 4096),
+        "comm_src": ("int64", 2**40),
+        "pg_name": ("string", "1"),
+        "note": ("string", '{"a": 1}'),
+        "ratio": ("double", 0.5),
+        "text": ("string", "7"),
+    }
+    again = ks.read(chakra.save(tmp_path / "graph.et"))
+    assert isinstance(again, ks.Chakra)
+    assert again.nodes.rows() == chakra.nodes.rows()
+
+
+@pytest.mark.parametrize("content", [b'{"workload_graph": 5}', b'{"workload_graph": [{"Id": 1}', b'{"workload_graph"'])
+def test_no_graph_in_json(content: bytes) -> None:
+    with pytest.raises(ks.TraceParseError, match="expected a Chakra trace in JSON, found"):
+        ks.read(content)

@@ -29,6 +29,8 @@ pub enum Container {
     Snapshot,
     /// A Chakra trace in protobuf.
     Chakra,
+    /// A Chakra trace in JSON.
+    ChakraJson,
     /// A pickle of a protocol that is read: perhaps a memory snapshot.
     Pickle,
     /// A memory snapshot in JSON.
@@ -55,6 +57,7 @@ impl Container {
             Self::Zip => "a zip archive",
             Self::Snapshot => "a kinetoscope snapshot",
             Self::Chakra => "a Chakra trace",
+            Self::ChakraJson => "a Chakra trace in JSON",
             Self::Pickle => "a Python pickle",
             Self::MemorySnapshot => "a memory snapshot",
             Self::MemoryTimeline => "a memory timeline",
@@ -114,6 +117,8 @@ pub fn sniff(head: &[u8]) -> Container {
         (Some(_), Some(b'<')) => Container::Other(page(head)),
         (Some((_, container)), _) => *container,
         (None, None) => Container::Empty,
+        #[cfg(feature = "chakra")]
+        (None, Some(b'{')) if super::graph::is_graph(text) => Container::ChakraJson,
         (None, Some(b'{')) if is_memory_snapshot(text) => Container::MemorySnapshot,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,

@@ -11,6 +11,8 @@ mod decompress;
 mod document;
 mod element;
 mod execution;
+#[cfg(feature = "chakra")]
+mod graph;
 mod memory;
 #[cfg(feature = "nsight")]
 mod nsight;
@@ -125,6 +127,12 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
         }
         #[cfg(feature = "chakra")]
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
+        #[cfg(feature = "chakra")]
+        Container::ChakraJson => {
+            container::skip_mark(&mut window);
+            window.gather()?;
+            graph::read_graph(&window, name).map(Recording::Chakra)
+        }
         Container::Pickle | Container::MemorySnapshot => {
             container::skip_mark(&mut window);
             window.gather()?;
