@@ -321,6 +321,12 @@ fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
 /// assert_eq!(out, r#""a \"b\"\n""#);
 /// ```
 pub fn write_string(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     // Writing into a `String` cannot fail; an empty text would be the harmless answer if it could.
     out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\"")));
 }

@@ -147,7 +147,9 @@ impl WarningKind {
                 ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept")
             }
             Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
-            Self::UnknownKey => ("unknown_key", "a key among the values of a node is not read: skipped"),
+            Self::UnknownKey => {
+                ("unknown_key", "a key among the values of a node is not known: in no column, written as it was read")
+            }
             Self::DuplicateKey => {
                 ("duplicate_key", "a key stands twice in the header: the last value was kept, or both arrays of events")
             }

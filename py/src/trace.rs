@@ -1,5 +1,7 @@
 //! A linked trace.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::sync::Arc;
 
 use kinetoscope::analyze::coverage;
@@ -7,6 +9,7 @@ use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
+use kinetoscope::write::execution::{write_execution, write_execution_gzip};
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -83,20 +86,40 @@ impl Trace {
 
     /// Writes Chrome's JSON, in a gzip stream or plain.
     fn write_chrome(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
-        py.detach(|| {
-            let write = || {
-                let mut file = std::io::BufWriter::new(std::fs::File::create(&path)?);
-                let trace = &self.session.linked.trace;
-                if gzip { write_chrome_gzip(trace, file) } else { write_chrome(trace, &mut file) }
-            };
-            write().map_err(|error| os_error(&error, &path))
-        })
+        let trace = &self.session.linked.trace;
+        written(
+            py,
+            &path,
+            |mut file| if gzip { write_chrome_gzip(trace, file) } else { write_chrome(trace, &mut file) },
+        )
+    }
+
+    /// Writes the Execution Trace's JSON, in a gzip stream or plain.
+    fn write_execution(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
+        let trace = &self.session.linked.trace;
+        trace.expect_execution().map_err(|error| raised(&error))?;
+        written(
+            py,
+            &path,
+            |mut file| {
+                if gzip { write_execution_gzip(trace, file) } else { write_execution(trace, &mut file) }
+            },
+        )
     }
 
     /// The whole trace as an SVG picture.
     fn picture(&self, py: Python<'_>, width: u32) -> String {
         py.detach(|| self.session.picture(width))
     }
+}
+
+/// Writes a file, with Python free to do other things.
+fn written(
+    py: Python<'_>,
+    path: &str,
+    write: impl FnOnce(BufWriter<File>) -> std::io::Result<()> + Send,
+) -> PyResult<()> {
+    py.detach(|| File::create(path).map(BufWriter::new).and_then(write).map_err(|error| os_error(&error, path)))
 }
 
 impl Trace {

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_macros, reason = "insta looks at its environment")]
 
 mod containers;
+mod execution;
 mod files;
 mod findings;
 mod hostile;

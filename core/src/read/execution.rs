@@ -8,109 +8,185 @@ use super::element::unquoted;
 use crate::id::StrId;
 use crate::json::{self, Fault, Scanner, Text};
 use crate::trace::args::plain_text;
-use crate::trace::node::{Node, Values};
+use crate::trace::layout::Slot;
+use crate::trace::node::Node;
 use crate::warning::WarningKind;
+
+/// Where `inputs` keeps its values, shapes, types and strides.
+const INPUTS: [Slot; 4] = [Slot::Inputs, Slot::InputShapes, Slot::InputTypes, Slot::InputStrides];
+/// The same of `outputs`.
+const OUTPUTS: [Slot; 4] = [Slot::Outputs, Slot::OutputShapes, Slot::OutputTypes, Slot::OutputStrides];
+
+/// A node in the making.
+#[derive(Debug, Default)]
+struct Draft {
+    node: Node,
+    /// What becomes its layout.
+    layout: String,
+    /// Values without a column, as a JSON object that is still open.
+    rest: String,
+    /// Columns that have their value, a bit each: a second one stays among the rest.
+    taken: u32,
+}
 
 impl Builder {
     /// Reads the node that the scanner stands on; false for an object that is none.
     pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<bool, Fault> {
         let mut marks = (false, false);
-        let mut node = Node::default();
-        let mut rest = Rest::default();
+        let mut draft = Draft::default();
+        draft.layout.push('{');
         scanner.enter_object()?;
         while let Some(key) = scanner.next_key()? {
             marks.0 |= key.raw == b"id";
             marks.1 |= key.raw == b"name";
-            match key.raw {
-                b"attrs" if scanner.peek() == Some(b'[') => self.read_attrs(scanner, &mut node, &mut rest)?,
-                b"inputs" if scanner.peek() == Some(b'{') => node.inputs = self.read_values(scanner)?,
-                b"outputs" if scanner.peek() == Some(b'{') => node.outputs = self.read_values(scanner)?,
-                b"name" if scanner.peek() == Some(b'"') => node.name = self.intern(scanner.string()?),
+            draft.key(key);
+            let opens = scanner.peek();
+            match (key.raw, opens) {
+                (b"attrs", Some(b'[')) => self.read_attrs(scanner, &mut draft)?,
+                (b"inputs", Some(b'{')) => self.read_values(scanner, &mut draft, INPUTS)?,
+                (b"outputs", Some(b'{')) => self.read_values(scanner, &mut draft, OUTPUTS)?,
+                (b"name", Some(b'"')) if draft.take(Slot::Name) => {
+                    draft.node.name = self.intern(scanner.string()?);
+                    draft.layout.push(Slot::Name.mark());
+                }
                 _ => {
-                    let value = scanner.skip_value()?;
-                    if !self.set_field(&mut node, key, value) {
-                        rest.push(key, value);
-                    }
+                    let (value, place) = (scanner.skip_value()?, draft.layout.len());
+                    self.put_value(&mut draft, key, value, place);
                 }
             }
         }
+        draft.layout.push('}');
         if marks != (true, true) {
             self.warn(WarningKind::NotAnEvent);
             return Ok(false);
         }
-        node.rest = self.trace.strings.intern(&rest.finish());
-        self.settle_irregular();
-        self.trace.nodes.push(node);
+        self.keep(draft);
         Ok(true)
     }
 
-    /// Sets a field of either layout; false for a key that is no field.
-    fn set_field(&mut self, node: &mut Node, key: Text<'_>, value: &[u8]) -> bool {
-        match key.raw {
-            b"id" => node.id = self.integer(value).unwrap_or(0),
-            b"parent" | b"ctrl_deps" => node.parent = self.integer(value),
-            b"rf_id" => node.record_id = self.integer(value).unwrap_or(0),
-            b"fw_parent" => node.fw_parent = self.integer(value),
-            b"seq_id" => node.seq_num = self.integer(value).unwrap_or(-1),
-            b"scope" => node.scope = self.integer(value),
-            b"tid" => node.thread = self.integer(value),
-            b"fw_tid" => node.fw_thread = self.integer(value),
-            b"op_schema" => node.schema = self.intern_plain(value),
-            b"kernel_backend" => node.kernel_backend = self.intern_plain(value),
-            b"kernel_file" => node.kernel_file = self.intern_plain(value),
-            b"inputs" => node.inputs.values = self.intern_json(value),
-            b"input_shapes" => node.inputs.shapes = self.intern_json(value),
-            b"input_types" => node.inputs.types = self.intern_json(value),
-            b"input_strides" => node.inputs.strides = self.intern_json(value),
-            b"outputs" => node.outputs.values = self.intern_json(value),
-            b"output_shapes" => node.outputs.shapes = self.intern_json(value),
-            b"output_types" => node.outputs.types = self.intern_json(value),
-            b"output_strides" => node.outputs.strides = self.intern_json(value),
-            _ => return false,
+    fn keep(&mut self, mut draft: Draft) {
+        if !draft.rest.is_empty() {
+            draft.rest.push('}');
         }
-        true
+        draft.node.rest = self.trace.strings.intern(&draft.rest);
+        draft.node.layout = self.trace.strings.intern(&draft.layout);
+        self.settle_irregular();
+        self.trace.nodes.push(draft.node);
     }
 
-    fn read_values(&mut self, scanner: &mut Scanner<'_>) -> Result<Values, Fault> {
-        let mut values = Values::default();
+    /// Puts a value into its column, or among those that have none, and its mark into the layout at `place`.
+    fn put_value(&mut self, draft: &mut Draft, key: Text<'_>, value: &[u8], place: usize) {
+        let slot = Slot::of(key.raw).filter(|slot| self.set(draft, *slot, value).is_some());
+        if slot.is_none() {
+            draft.push_rest(key, value);
+        }
+        let is_quoted = slot.is_some_and(Slot::is_number) && value.starts_with(b"\"");
+        if is_quoted {
+            draft.layout.insert_str(place, "\"\"");
+        }
+        draft.layout.insert(place + usize::from(is_quoted), slot.unwrap_or(Slot::Rest).mark());
+    }
+
+    /// Sets a column's value; `None` when it is not of the column's type, or has one already.
+    fn set(&mut self, draft: &mut Draft, slot: Slot, value: &[u8]) -> Option<()> {
+        if slot == Slot::Name || !draft.take(slot) {
+            return None;
+        }
+        let node = &mut draft.node;
+        match slot {
+            Slot::Id => node.id = self.integer(value)?,
+            Slot::Parent => node.parent = Some(self.integer(value)?),
+            Slot::RecordId => node.record_id = self.integer(value)?,
+            Slot::FwParent => node.fw_parent = Some(self.integer(value)?),
+            Slot::SeqNum => node.seq_num = self.integer(value)?,
+            Slot::Scope => node.scope = Some(self.integer(value)?),
+            Slot::Thread => node.thread = Some(self.integer(value)?),
+            Slot::FwThread => node.fw_thread = Some(self.integer(value)?),
+            Slot::Schema => node.schema = self.intern_plain(value)?,
+            Slot::KernelBackend => node.kernel_backend = self.intern_plain(value)?,
+            Slot::KernelFile => node.kernel_file = self.intern_plain(value)?,
+            Slot::Inputs => node.inputs.values = self.intern_json(value),
+            Slot::InputShapes => node.inputs.shapes = self.intern_json(value),
+            Slot::InputTypes => node.inputs.types = self.intern_json(value),
+            Slot::InputStrides => node.inputs.strides = self.intern_json(value),
+            Slot::Outputs => node.outputs.values = self.intern_json(value),
+            Slot::OutputShapes => node.outputs.shapes = self.intern_json(value),
+            Slot::OutputTypes => node.outputs.types = self.intern_json(value),
+            Slot::OutputStrides => node.outputs.strides = self.intern_json(value),
+            Slot::Name | Slot::Rest => return None,
+        }
+        Some(())
+    }
+
+    fn read_values(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft, slots: [Slot; 4]) -> Result<(), Fault> {
+        let [values, shapes, types, strides] = slots;
         scanner.enter_object()?;
+        draft.layout.push('{');
         while let Some(key) = scanner.next_key()? {
-            let value = self.intern_json(scanner.skip_value()?);
-            match key.raw {
-                b"values" => values.values = value,
-                b"shapes" => values.shapes = value,
-                b"types" => values.types = value,
-                b"strides" => values.strides = value,
-                _ => self.warn(WarningKind::UnknownKey),
+            draft.key(key);
+            let value = scanner.skip_value()?;
+            let slot = match key.raw {
+                b"values" => Some(values),
+                b"shapes" => Some(shapes),
+                b"types" => Some(types),
+                b"strides" => Some(strides),
+                _ => {
+                    self.warn(WarningKind::UnknownKey);
+                    None
+                }
+            };
+            match slot.filter(|slot| self.set(draft, *slot, value).is_some()) {
+                Some(slot) => draft.layout.push(slot.mark()),
+                None => draft.literal(value),
             }
         }
-        Ok(values)
+        draft.layout.push('}');
+        Ok(())
     }
 
-    fn read_attrs(&mut self, scanner: &mut Scanner<'_>, node: &mut Node, rest: &mut Rest) -> Result<(), Fault> {
+    fn read_attrs(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft) -> Result<(), Fault> {
         scanner.enter_array()?;
+        draft.layout.push('[');
         while scanner.next_element()? {
-            let (mut name, mut value) = (None, &b"null"[..]);
-            scanner.enter_object()?;
-            while let Some(key) = scanner.next_key()? {
-                match key.raw {
-                    b"name" => name = Some(scanner.string()?),
-                    b"value" => value = scanner.skip_value()?,
-                    _ => drop(scanner.skip_value()?),
+            if !draft.layout.ends_with('[') {
+                draft.layout.push(',');
+            }
+            self.read_attr(scanner, draft)?;
+        }
+        draft.layout.push(']');
+        Ok(())
+    }
+
+    /// Reads `{name, type, value}`, in any order.
+    fn read_attr(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft) -> Result<(), Fault> {
+        let (mut name, mut value) = (None, None);
+        scanner.enter_object()?;
+        draft.layout.push('{');
+        while let Some(key) = scanner.next_key()? {
+            draft.key(key);
+            let opens = scanner.peek();
+            match (key.raw, opens) {
+                (b"name", Some(b'"')) if name.is_none() => {
+                    let text = scanner.string()?;
+                    json::write_string(&mut draft.layout, &text.decode_lossy());
+                    name = Some(text);
                 }
+                (b"value", _) if value.is_none() => value = Some((scanner.skip_value()?, draft.layout.len())),
+                _ => draft.literal(scanner.skip_value()?),
             }
-            if let Some(name) = name
-                && !self.set_field(node, name, value)
-            {
-                rest.push(name, value);
-            }
+        }
+        draft.layout.push('}');
+        match (name, value) {
+            (Some(name), Some((value, place))) => self.put_value(draft, name, value, place),
+            (None, Some((value, place))) => draft.layout.insert_str(place, &json::canonical(value).text),
+            (_, None) => {}
         }
         Ok(())
     }
 
-    fn intern_plain(&mut self, value: &[u8]) -> StrId {
-        let text = plain_text(&json::canonical(value).text);
-        self.trace.strings.intern(&text)
+    fn intern_plain(&mut self, value: &[u8]) -> Option<StrId> {
+        let is_text = value.starts_with(b"\"");
+        is_text.then(|| self.trace.strings.intern(&plain_text(&json::canonical(value).text)))
     }
 
     fn integer<T: std::str::FromStr>(&mut self, value: &[u8]) -> Option<T> {
@@ -122,22 +198,32 @@ impl Builder {
     }
 }
 
-/// Keys that are no fields, as a JSON object.
-#[derive(Debug, Default)]
-struct Rest(String);
-
-impl Rest {
-    fn push(&mut self, key: Text<'_>, value: &[u8]) {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        json::write_string(&mut self.0, &key.decode_lossy());
-        self.0.push(':');
-        self.0.push_str(&json::canonical(value).text);
+impl Draft {
+    /// Whether the column's value is still to be set.
+    fn take(&mut self, slot: Slot) -> bool {
+        let bit = 1 << slot as u8;
+        let is_free = self.taken & bit == 0;
+        self.taken |= bit;
+        is_free
     }
 
-    fn finish(mut self) -> String {
-        if !self.0.is_empty() {
-            self.0.push('}');
+    fn key(&mut self, key: Text<'_>) {
+        if !self.layout.ends_with('{') {
+            self.layout.push(',');
         }
-        self.0
+        json::write_string(&mut self.layout, &key.decode_lossy());
+        self.layout.push(':');
+    }
+
+    /// A value that is the layout's own.
+    fn literal(&mut self, value: &[u8]) {
+        self.layout.push_str(&json::canonical(value).text);
+    }
+
+    fn push_rest(&mut self, key: Text<'_>, value: &[u8]) {
+        self.rest.push(if self.rest.is_empty() { '{' } else { ',' });
+        json::write_string(&mut self.rest, &key.decode_lossy());
+        self.rest.push(':');
+        self.rest.push_str(&json::canonical(value).text);
     }
 }

@@ -6,6 +6,7 @@ pub mod event;
 pub mod flow;
 pub mod group;
 pub mod kind;
+pub mod layout;
 pub mod node;
 pub mod number;
 pub mod pool;
@@ -14,6 +15,7 @@ pub mod track;
 
 use serde_json::Value;
 
+use crate::error::{Error, ErrorKind};
 use crate::id::{StrId, TrackId};
 use crate::json::write_string;
 use crate::strings::Strings;
@@ -103,6 +105,18 @@ impl Trace {
             last = Some(last.map_or(time, |last| last.max(time)));
         }
         TimeRange { start: first.unwrap_or_default(), end: last.unwrap_or_default() }
+    }
+
+    /// Makes sure that there is an Execution Trace, though it may have no nodes.
+    ///
+    /// # Errors
+    /// When none was read.
+    pub fn expect_execution(&self) -> Result<(), Error> {
+        if !self.nodes.is_empty() || !self.execution_header.is_empty() {
+            return Ok(());
+        }
+        let [expected, found] = ["an Execution Trace", "a trace without one"].map(String::from);
+        Err(ErrorKind::Request { expected, found }.into())
     }
 
     /// Name of an event.

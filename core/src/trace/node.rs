@@ -37,6 +37,8 @@ pub struct Node {
     pub outputs: Values,
     /// All else that the node has, as a JSON object; empty when nothing.
     pub rest: StrId,
+    /// How the file lays it out (see [`layout`](super::layout)).
+    pub layout: StrId,
 }
 
 /// Inputs or outputs: parallel JSON arrays, empty texts where the file has none.
@@ -76,6 +78,7 @@ impl Default for Node {
             inputs: Values::default(),
             outputs: Values::default(),
             rest: StrId::EMPTY,
+            layout: StrId::EMPTY,
         }
     }
 }

@@ -211,6 +211,21 @@ class Trace:
             self._native.write_chrome(str(temporary), target.suffix == ".gz")
         return target
 
+    def to_execution_trace(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the Execution Trace's JSON as it was read: keys, types, digits; compressed when `path` ends in `.gz`.
+
+        TraceError when the trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what
+        it held before.
+        """
+        from pathlib import Path
+
+        from kinetoscope.whole import written_whole
+
+        target = Path(path)
+        with written_whole(target) as temporary:
+            self._native.write_execution(str(temporary), target.suffix == ".gz")
+        return target
+
     # --- looks ----------------------------------------------------------------------------------------------------
 
     def timeline(self, height: int = 560) -> Timeline:

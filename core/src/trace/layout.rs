@@ -1,0 +1,125 @@
+//! How a node is laid out in its file: its JSON, with a mark in place of each value that a column holds.
+//!
+//! `PyTorch` has written nodes in half a dozen ways. Of the nodes of one file a handful of layouts differ, so each is kept
+//! once among the strings, and with it a node is written as it was read. Marks are control characters, which
+//! stand in no JSON.
+
+/// A value of a node that a column holds. Codes are the marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the fields of `Node` and `Values`")]
+pub enum Slot {
+    Id = 1,
+    Parent,
+    Name,
+    RecordId,
+    FwParent,
+    SeqNum,
+    Scope,
+    Thread,
+    FwThread,
+    Schema,
+    KernelBackend,
+    KernelFile,
+    Inputs,
+    InputShapes,
+    InputTypes,
+    InputStrides,
+    Outputs,
+    OutputShapes,
+    OutputTypes,
+    OutputStrides,
+    /// The next of what `Node::rest` holds.
+    Rest,
+}
+
+/// All slots but the last, in the order of their codes, with the keys that files use.
+const KEYS: [(Slot, &[&str]); 20] = [
+    (Slot::Id, &["id"]),
+    (Slot::Parent, &["ctrl_deps", "parent"]),
+    (Slot::Name, &["name"]),
+    (Slot::RecordId, &["rf_id"]),
+    (Slot::FwParent, &["fw_parent"]),
+    (Slot::SeqNum, &["seq_id"]),
+    (Slot::Scope, &["scope"]),
+    (Slot::Thread, &["tid"]),
+    (Slot::FwThread, &["fw_tid"]),
+    (Slot::Schema, &["op_schema"]),
+    (Slot::KernelBackend, &["kernel_backend"]),
+    (Slot::KernelFile, &["kernel_file"]),
+    (Slot::Inputs, &["inputs"]),
+    (Slot::InputShapes, &["input_shapes"]),
+    (Slot::InputTypes, &["input_types"]),
+    (Slot::InputStrides, &["input_strides"]),
+    (Slot::Outputs, &["outputs"]),
+    (Slot::OutputShapes, &["output_shapes"]),
+    (Slot::OutputTypes, &["output_types"]),
+    (Slot::OutputStrides, &["output_strides"]),
+];
+
+impl Slot {
+    /// The slot of a node's own key, or of an attribute.
+    pub fn of(key: &[u8]) -> Option<Self> {
+        KEYS.iter().find(|(_, keys)| keys.iter().any(|known| known.as_bytes() == key)).map(|(slot, _)| *slot)
+    }
+
+    /// Whether the column is one of numbers.
+    pub fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Id
+                | Self::Parent
+                | Self::RecordId
+                | Self::FwParent
+                | Self::SeqNum
+                | Self::Scope
+                | Self::Thread
+                | Self::FwThread
+        )
+    }
+
+    /// The character that stands for it.
+    pub fn mark(self) -> char {
+        char::from(self as u8)
+    }
+
+    fn of_mark(mark: u8) -> Option<Self> {
+        let known = KEYS.get(usize::from(mark).wrapping_sub(1)).map(|(slot, _)| *slot);
+        known.or((mark == Self::Rest as u8).then_some(Self::Rest))
+    }
+}
+
+/// The parts of a layout: text, and the slot behind it; none behind the last.
+///
+/// ```
+/// use kinetoscope::trace::layout::{Slot, parts};
+/// let layout = format!("{{\"id\":{}}}", Slot::Id.mark());
+/// assert!(parts(&layout).eq([("{\"id\":", Some(Slot::Id)), ("}", None)]));
+/// ```
+pub fn parts(layout: &str) -> impl Iterator<Item = (&str, Option<Slot>)> {
+    let mut rest = Some(layout);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(at) = text.bytes().position(|byte| byte < b' ') else { return Some((text, None)) };
+        rest = Some(&text[at + 1..]);
+        Some((&text[..at], Slot::of_mark(text.as_bytes()[at])))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_stands_at_its_own_place() {
+        for (place, (slot, _)) in KEYS.iter().enumerate() {
+            assert_eq!(*slot as usize, place + 1);
+        }
+        assert_eq!(Slot::Rest as usize, KEYS.len() + 1);
+    }
+
+    #[test]
+    fn other_control_characters_stand_for_nothing() {
+        assert!(parts("a\u{1f}b").eq([("a", None), ("b", None)]));
+    }
+}
