@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from repeat import repeat
+from repeat_pair import repeat_pair
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache/bench"
 SHARED = Path(os.environ.get("KINETOSCOPE_SHARED") or ROOT.parent / "shared") / "data"
 LARGE = SHARED / "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
 ARCHIVE = SHARED / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
+EXECUTIONS = ARCHIVE.with_name("dlrm_pytorch_et.tar.gz")
 SHORT_BYTES = 56_000_000
 LONG_BYTES = 1_000_000_000
 NUM_RANKS = 8
@@ -93,6 +95,37 @@ def folder() -> Input:
     return Input(found.name, _made(CACHE / "dlrm", lambda part: _unpack(found.path, part)))
 
 
+def pair(num_nodes: int) -> Input:
+    """A folder with an Execution Trace of about so many nodes and the Kineto trace that was recorded with it."""
+    is_there = ARCHIVE.exists() and EXECUTIONS.exists()
+    name, nodes_once = ("dlrm, rank 0", 1672) if is_there else ("transformer_cpu (own)", 3226)
+    once = _made(CACHE / f"{name.split()[0].strip(',')}-pair", _unpack_pair if is_there else _copy_pair)
+    count = max(1, round(num_nodes / nodes_once))
+    path = CACHE / f"{once.name}-{count}"
+    execution, kineto = once / "torch_et_0.json", once / "kineto_trace_0.json"
+    return Input(f"{name} × {count}", _made(path, lambda part: repeat_pair(execution, kineto, count, part)))
+
+
+def _unpack_pair(target: Path) -> None:
+    target.mkdir()
+    for source, rank_0, name in (
+        (EXECUTIONS, "dlrm_eg_0.json", "torch_et_0.json"),
+        (ARCHIVE, "worker0_", "kineto_trace_0.json"),
+    ):
+        with tarfile.open(source) as members:
+            (member,) = (member for member in members if Path(member.name).name.startswith(rank_0))
+            content = members.extractfile(member)
+            if content is not None:
+                (target / name).write_bytes(content.read())
+
+
+def _copy_pair(target: Path) -> None:
+    target.mkdir()
+    for name in ("torch_et_0.json", "kineto_trace_0.json"):
+        source = ROOT / "tests/data/transformer_cpu" / f"{name}.gz"
+        (target / name).write_bytes(gzip.decompress(source.read_bytes()))
+
+
 def size(path: Path) -> int:
     """Bytes of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
@@ -105,7 +138,7 @@ def _stem(source: Input) -> str:
 
 def _made(path: Path, make: Callable[[Path], object]) -> Path:
     """What was made before, unless how it is made has changed since; half of it is never taken for the whole."""
-    recipes = (Path(__file__), Path(__file__).with_name("repeat.py"))
+    recipes = (Path(__file__), *(Path(__file__).with_name(name) for name in ("repeat.py", "repeat_pair.py")))
     if path.exists() and path.stat().st_mtime > max(recipe.stat().st_mtime for recipe in recipes):
         return path
     part = path.with_name(f"{path.name}.part")

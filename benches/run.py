@@ -13,6 +13,7 @@ from pathlib import Path
 import document
 import hta
 import length
+import linking
 import memory
 import ranks
 import speed
@@ -58,6 +59,13 @@ EXPERIMENTS = [
         [
             Case("1 GB of JSON, beside HTA: time", at_least(20, 60, "× faster")),
             Case("1 GB of JSON, beside HTA: peak memory", at_most(0.1, None, "× HTA's")),
+        ],
+    ),
+    Experiment(
+        linking.measure,
+        [
+            Case("a pair of 67 000 nodes: read, linked, written as ET+", at_most(2.0, 1.0, "s")),
+            Case("the same ten times as long: time for each node", at_most(1.5, 1.15, "× that of the pair")),
         ],
     ),
     Experiment(

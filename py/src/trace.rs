@@ -10,6 +10,7 @@ use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
 use kinetoscope::write::execution::{write_execution, write_execution_gzip};
+use kinetoscope::write::linked::{Rules, write_linked, write_linked_gzip};
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -107,6 +108,24 @@ impl Trace {
         )
     }
 
+    /// Writes the Execution Trace with what the links know, in a gzip stream or plain: how many nodes there are, how many of
+    /// them were linked, how many device events were added, and how many left out.
+    fn write_linked(
+        &self,
+        py: Python<'_>,
+        path: String,
+        gzip: bool,
+        like_chakra: bool,
+    ) -> PyResult<(usize, usize, usize, usize)> {
+        let linked = &self.session.linked;
+        linked.trace.expect_execution().map_err(|error| raised(&error))?;
+        let rules = if like_chakra { Rules::LikeChakra } else { Rules::Exact };
+        let tally = written(py, &path, |mut file| {
+            if gzip { write_linked_gzip(linked, rules, file) } else { write_linked(linked, rules, &mut file) }
+        })?;
+        Ok((tally.num_nodes, tally.num_linked, tally.num_device_events, tally.num_left_out))
+    }
+
     /// The whole trace as an SVG picture.
     fn picture(&self, py: Python<'_>, width: u32) -> String {
         py.detach(|| self.session.picture(width))
@@ -114,11 +133,11 @@ impl Trace {
 }
 
 /// Writes a file, with Python free to do other things.
-fn written(
+fn written<T: Send>(
     py: Python<'_>,
     path: &str,
-    write: impl FnOnce(BufWriter<File>) -> std::io::Result<()> + Send,
-) -> PyResult<()> {
+    write: impl FnOnce(BufWriter<File>) -> std::io::Result<T> + Send,
+) -> PyResult<T> {
     py.detach(|| File::create(path).map(BufWriter::new).and_then(write).map_err(|error| os_error(&error, path)))
 }
 

@@ -33,7 +33,7 @@ LAYERS = Layers(
         "table": {"base", "json", "chakra", "memory", "trace", "link"},
         "trace": {"base", "json"},
         "read": {"base", "json", "chakra", "memory", "trace"},
-        "write": {"base", "json", "chakra", "trace"},
+        "write": {"base", "json", "chakra", "trace", "link"},
         "link": {"base", "json", "trace"},
         "analyze": {"base", "json", "table", "trace", "link"},
         "view": {"base", "json", "table", "trace", "link", "analyze"},

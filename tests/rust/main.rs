@@ -10,6 +10,7 @@ mod findings;
 mod hostile;
 mod laws;
 mod likeness;
+mod linked;
 mod links;
 mod nsight;
 mod nsight_hostile;

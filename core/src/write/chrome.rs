@@ -1,8 +1,8 @@
 //! Chrome's JSON, as Kineto writes it: what other viewers read.
 
-use std::fmt::Write as _;
 use std::io;
 
+use super::micros::write_micros;
 use crate::id::StrId;
 use crate::json::write_string;
 use crate::time::{Dur, Ts};
@@ -138,7 +138,7 @@ impl Writer<'_> {
         self.time(events.start[row]);
         self.text.push_str(",\"dur\":");
         let Dur(dur) = events.dur[row];
-        self.micros(dur, dur % 1000 != 0);
+        write_micros(&mut self.text, dur, dur % 1000 != 0);
         self.close(events.args(row));
     }
 
@@ -185,17 +185,7 @@ impl Writer<'_> {
 
     fn time(&mut self, time: Ts) {
         self.text.push_str(",\"ts\":");
-        self.micros(time.0.wrapping_sub(self.base_ns), !self.trace.has_coarse_times);
-    }
-
-    fn micros(&mut self, ns: i64, has_fraction: bool) {
-        let (whole, fraction) = (ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000);
-        self.text.push_str(if ns < 0 { "-" } else { "" });
-        self.text.push_str(&whole.to_string());
-        if has_fraction {
-            // Writing into a `String` cannot fail.
-            let _ = write!(self.text, ".{fraction:03}");
-        }
+        write_micros(&mut self.text, time.0.wrapping_sub(self.base_ns), !self.trace.has_coarse_times);
     }
 
     /// Writes what stands beside `args`, then `args`, then the closing bracket.

@@ -3,15 +3,12 @@
 use std::fmt::Write as _;
 use std::io;
 
-use crate::id::StrId;
+use super::page::{Page, Style};
 use crate::json::{Scanner, write_string};
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::layout::{Slot, parts};
 use crate::trace::node::Node;
-
-/// The key that `PyTorch` writes behind the nodes, when it is done.
-const LAST_KEY: &str = "finish_ts";
 
 /// Writes the nodes as JSON that reads back to equal nodes with an equal header: the same keys in the same order, the same
 /// types of attributes, every number with its digits.
@@ -31,28 +28,14 @@ const LAST_KEY: &str = "finish_ts";
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_execution(trace: &Trace, out: &mut impl io::Write) -> io::Result<()> {
-    let (last, first): (Vec<_>, Vec<_>) =
-        trace.execution_header.iter().partition(|(key, _)| trace.strings.text(*key) == LAST_KEY);
-    let mut text = String::from("{");
-    for (key, value) in first {
-        write_entry(&mut text, &trace.strings, key, value);
-        text.push(',');
-    }
-    text.push_str("\"nodes\":[");
-    for (at, node) in trace.nodes.iter().enumerate() {
-        text.push_str(if at == 0 { "\n" } else { ",\n" });
-        write_node(&mut text, &trace.strings, node);
-        out.write_all(text.as_bytes())?;
+    let mut page = Page::open(trace, Style::Lines, out);
+    let mut text = String::new();
+    for node in &trace.nodes {
         text.clear();
+        write_node(&mut text, &trace.strings, node);
+        page.push(&text)?;
     }
-    text.push_str("\n]");
-    for (key, value) in last {
-        text.push(',');
-        write_entry(&mut text, &trace.strings, key, value);
-    }
-    text.push_str("}\n");
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    page.close()
 }
 
 /// The same, in a gzip stream.
@@ -65,14 +48,8 @@ pub fn write_execution_gzip(trace: &Trace, out: impl io::Write) -> io::Result<()
     encoder.finish()?.flush()
 }
 
-fn write_entry(out: &mut String, strings: &Strings, key: StrId, value: StrId) {
-    write_string(out, strings.text(key));
-    out.push(':');
-    out.push_str(strings.text(value));
-}
-
 /// Writes a node as its layout has it.
-fn write_node(out: &mut String, strings: &Strings, node: &Node) {
+pub(super) fn write_node(out: &mut String, strings: &Strings, node: &Node) {
     let mut rest = Rest::new(strings.text(node.rest));
     for (text, slot) in parts(strings.text(node.layout)) {
         out.push_str(text);

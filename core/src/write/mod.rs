@@ -4,5 +4,9 @@
 pub mod chakra;
 pub mod chrome;
 pub mod execution;
+pub mod linked;
+mod micros;
 pub(crate) mod packed;
+mod page;
+mod pretty;
 pub mod snapshot;

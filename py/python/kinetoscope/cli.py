@@ -81,7 +81,21 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument("--format", choices=[ending[1:] for ending in FORMATS], help="(default: as the ending says)")
     table.add_argument("--table", help="(default: events, or the first of what is no trace)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
+    _link_command(commands)
     return parser
+
+
+def _link_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "the Execution Trace with the times and the device work of the Kineto trace"
+    link = commands.add_parser("link", help=about, description=f"Writes {about}, laid out as chakra_trace_link does.")
+    link.add_argument(
+        "--kineto", dest="trace", required=True, metavar="TRACE", help="Kineto trace, or a folder or archive of both"
+    )
+    link.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
+    link.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
+    link.add_argument("--like-chakra", action="store_true", help="decide and format exactly as chakra_trace_link does")
+    _add_reading(link)
+    link.set_defaults(run=_link)
 
 
 def _count(text: str) -> int:
@@ -102,14 +116,18 @@ def _command(
     command.add_argument(
         "trace", metavar="TRACE", help="file, archive or folder of Kineto traces and Execution Traces, or its address"
     )
-    command.add_argument("--et", help="Execution Trace recorded with it (default: the one beside it)")
     command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
+    _add_reading(command)
+    command.set_defaults(run=run)
+    return command
+
+
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--et", help="Execution Trace recorded with it (default: the one beside it)")
     command.add_argument(
         "--max-bytes", type=_count, metavar="N", help="refuse files that are larger than this, decompressed"
     )
     command.add_argument("--cache", metavar="DIR", help="keep snapshots here, and read them the next time")
-    command.set_defaults(run=run)
-    return command
 
 
 def _trace(options: argparse.Namespace) -> Trace | TraceSet:
@@ -201,6 +219,27 @@ def _export(options: argparse.Namespace) -> None:
     with _busy(f"writing {options.output}"):
         path = export(parts, options.output, f".{options.format}" if options.format else None)
     print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
+
+
+def _link(options: argparse.Namespace) -> None:
+    options.no_et = False
+    trace = _of_rank(_trace(options), options.rank)
+    with _busy(f"writing {options.output}"):
+        linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
+    print(linked)
+
+
+def _of_rank(found: Trace | TraceSet, rank: int | None) -> Trace:
+    """The trace of a rank; of any, when none is given and there is but one."""
+    if isinstance(found, TraceSet):
+        traces = [(member.rank, member.trace) for member in found.members]
+    else:
+        traces = [(found.rank, found)]
+    wanted = [trace for other, trace in traces if rank is None or other in {rank, None}]
+    if len(wanted) != 1:
+        ranks = ", ".join(str(other) for other, _ in traces)
+        raise ValueError(f"expected one trace of {'any rank' if rank is None else f'rank {rank}'}, found ranks {ranks}")
+    return wanted[0]
 
 
 def _doctor(options: argparse.Namespace) -> None:

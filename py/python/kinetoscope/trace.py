@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kinetoscope import seam
     from kinetoscope.export import Part
+    from kinetoscope.linked import Linked
     from kinetoscope.summary import Summary
     from kinetoscope.table import Table
     from kinetoscope.widget import Timeline
@@ -225,6 +226,17 @@ class Trace:
         with written_whole(target) as temporary:
             self._native.write_execution(str(temporary), target.suffix == ".gz")
         return target
+
+    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> Linked:
+        """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
+
+        Compressed when `path` ends in `.gz`. `like_chakra` decides and formats as that program does even where it is
+        wrong; ARCHITECTURE.md lists the differences. Says what was linked and what was left out. TraceError when the
+        trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what it held before.
+        """
+        from kinetoscope.linked import write_linked
+
+        return write_linked(self._native, path, like_chakra=like_chakra)
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
