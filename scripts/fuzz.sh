@@ -36,9 +36,14 @@ for folder in folders:
     seed = corpus / folder.name
     ks.read(folder / "kineto_trace_0.json.gz").save(seed)
     snapshot = seed.read_bytes()
-    second = 28 + int.from_bytes(snapshot[16:24], "little")
-    columns, arguments = (zlib.decompress(body, wbits=-15) for body in (snapshot[28:second], snapshot[second + 20 :]))
-    seed.write_bytes(len(columns).to_bytes(4, "little") + columns + arguments)
+    texts, at = [], 8
+    while at < len(snapshot):
+        length, body_length = (int.from_bytes(snapshot[at + part : at + part + 8], "little") for part in (0, 8))
+        body = snapshot[at + 20 : at + 20 + body_length]
+        text = body if length == body_length else zlib.decompress(body, wbits=-15)
+        texts.append(len(text).to_bytes(4, "little") + text)
+        at += 20 + body_length
+    seed.write_bytes(b"".join(texts))
 END
 
 cd core

@@ -262,14 +262,20 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Where each of a snapshot's sections starts.
-fn section_starts(snapshot: &[u8]) -> [usize; 2] {
-    [HEAD, HEAD + SECTION_HEAD + number(&snapshot[HEAD + 8..]) as usize]
+fn section_starts(snapshot: &[u8]) -> Vec<usize> {
+    let end = |at: &usize| at + SECTION_HEAD + number(&snapshot[at + 8..]) as usize;
+    std::iter::successors(Some(HEAD), |at| Some(end(at)).filter(|end| *end < snapshot.len())).collect()
 }
 
 /// What a section holds.
 fn section_text(bytes: &[u8]) -> Vec<u8> {
+    let [length, body_length] = [0, 8].map(|at| number(&bytes[at..]) as usize);
+    let body = &bytes[SECTION_HEAD..][..body_length];
+    if length == body_length {
+        return body.to_vec();
+    }
     let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut flate2::read::DeflateDecoder::new(&bytes[SECTION_HEAD..]), &mut text).unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::DeflateDecoder::new(body), &mut text).unwrap();
     text
 }
 
@@ -318,16 +324,16 @@ proptest! {
 
     #[test]
     fn mutated_snapshots_do_not_panic(
-        edits in prop::collection::vec((0..2_usize, any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        edits in prop::collection::vec((0..4_usize, any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let snapshot = write_snapshot(&files::pair("hostile").trace).unwrap();
-        let mut sections = section_starts(&snapshot).map(|start| section_text(&snapshot[start..]));
+        let mut sections = section_starts(&snapshot).iter().map(|start| section_text(&snapshot[*start..])).collect::<Vec<_>>();
         for (which, place, byte) in edits {
             let section = &mut sections[which];
             let at = place.index(section.len());
             section[at] = byte;
         }
-        let mutant = [&snapshot[..HEAD], &sections.map(|text| section(&text)).concat()].concat();
+        let mutant = [&snapshot[..HEAD], &sections.iter().map(|text| section(text)).collect::<Vec<_>>().concat()].concat();
         if let Ok(trace) = read::snapshot::read_snapshot(&mutant, Limits::default()) {
             let session = Session::new(LinkedTrace::new(trace));
             session.query(br#"{"type":"overview"}"#);

@@ -1,4 +1,4 @@
-//! The arguments of a snapshot's rows, and its durations.
+//! The arguments of a snapshot's rows.
 
 use std::ops::Range;
 
@@ -8,10 +8,9 @@ use super::{Section, column, encoded, fault};
 use crate::error::Error;
 use crate::id::{StrId, TemplateId};
 use crate::strings::Strings;
-use crate::time::Dur;
 use crate::trace::args::{Args, ArgsRef, Field, FieldValue, Template};
 use crate::trace::pool::Pool;
-use crate::write::packed::{Numbers, Packed, signed};
+use crate::write::packed::{Numbers, Packed};
 use crate::write::snapshot::Arguments;
 
 /// Arguments as they are in a trace, but for templates, which ask for its strings.
@@ -20,7 +19,6 @@ pub(super) struct Loaded {
     values: Pool,
     /// Of events, instants, flows, counters and metadata.
     rows: [Rows; 5],
-    durs: Vec<Dur>,
 }
 
 /// The arguments of each row.
@@ -44,20 +42,18 @@ impl Rows {
 
 impl Loaded {
     pub(super) fn from_section(section: Section<'_>) -> Result<Self, Error> {
-        let text = section.decompressed()?;
-        let Arguments { templates, rows, values, durs } = encoded(&text)?;
+        let text = section.text()?;
+        let Arguments { templates, rows, values } = encoded(&text)?;
         let mut streams = Streams::new(&templates, values)?;
         let [events, instants, flows, counters, metadata] = rows.map(|row| streams.rows(&row));
         let rows = [events?, instants?, flows?, counters?, metadata?];
-        let dur = |number| Some(Dur(signed(number).max(0)));
-        let durs = durs.unpacked(dur).ok_or_else(|| fault("a number that is cut"))?;
-        Ok(Self { templates, rows, values: streams.pool, durs })
+        Ok(Self { templates, rows, values: streams.pool })
     }
 
-    /// The arguments, the rows that they are of, and the durations of events.
-    pub(super) fn into_args(self, strings: &Strings) -> (Args, [Rows; 5], Vec<Dur>) {
+    /// The arguments, and the rows that they are of.
+    pub(super) fn into_args(self, strings: &Strings) -> (Args, [Rows; 5]) {
         let templates = self.templates.into_iter().map(|fields| Template::new(fields, strings)).collect();
-        (Args::new(templates, self.values), self.rows, self.durs)
+        (Args::new(templates, self.values), self.rows)
     }
 }
 

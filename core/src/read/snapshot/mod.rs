@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::strings::Strings;
 use crate::threads::both;
-use crate::time::Ts;
+use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventTable;
@@ -37,26 +37,34 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
         return Err(fault(&format!("version {version}")));
     }
     let (columns, body) = Section::split(body)?;
-    let (arguments, rest) = Section::split(body)?;
-    if !rest.is_empty() {
-        return Err(fault("bytes after its end"));
-    }
-    let num_bytes = columns.length.saturating_add(arguments.length);
+    let (starts, body) = Section::split(body)?;
+    let (arguments, body) = Section::split(body)?;
+    let (durs, _) = Section::split(body)?;
+    let num_bytes =
+        [columns, starts, arguments, durs].iter().fold(0_u64, |sum, section| sum.saturating_add(section.length));
     if num_bytes > limits.max_bytes {
         let unit = "bytes of decompressed snapshot (max_bytes)";
         return Err(ErrorKind::Limit { unit, limit: limits.max_bytes }.into());
     }
     let max_threads = if num_bytes < WORTH_A_THREAD { 1 } else { limits.max_threads };
-    let (trace, arguments) = both(max_threads, || load_columns(columns), || Loaded::from_section(arguments));
-    complete(trace?, arguments?)
+    let numbers = || Ok::<_, Error>((Loaded::from_section(arguments)?, load_durs(durs)?));
+    let (trace, numbers) = both(max_threads, || load_columns(columns, starts), numbers);
+    let (arguments, durs) = numbers?;
+    complete(trace?, arguments, durs)
 }
 
 /// Smaller snapshots, in bytes, are loaded before a second thread would have begun.
 const WORTH_A_THREAD: u64 = 1 << 17;
 
-fn load_columns(section: Section<'_>) -> Result<Trace, Error> {
-    let text = section.decompressed()?;
-    trace_of(encoded(&text)?)
+fn load_columns(columns: Section<'_>, starts: Section<'_>) -> Result<Trace, Error> {
+    let (columns, starts) = (columns.text()?, starts.text()?);
+    trace_of(encoded(&columns)?, &encoded(&starts)?)
+}
+
+fn load_durs(section: Section<'_>) -> Result<Vec<Dur>, Error> {
+    let text = section.text()?;
+    let durs: Packed<'_> = encoded(&text)?;
+    durs.unpacked(|dur| Some(Dur(signed(dur).max(0)))).ok_or_else(cut)
 }
 
 /// What a section's text holds.
@@ -69,10 +77,10 @@ fn fault(found: &str) -> Error {
 }
 
 /// A trace but for its arguments, which rows wait for, and its durations.
-fn trace_of(mut columns: Columns<'_>) -> Result<Trace, Error> {
+fn trace_of(mut columns: Columns<'_>, starts: &Packed<'_>) -> Result<Trace, Error> {
     let mut trace = without_rows(&mut columns)?;
-    let events = Points::of(&columns.events, &trace, Ascent::Strict)?;
-    trace.instants = instants(&columns.instants, &trace)?;
+    let events = Points::of(&columns.events, starts, &trace, Ascent::Strict)?;
+    trace.instants = instants(&columns, &trace)?;
     trace.flows = flows(&mut columns, &trace)?;
     trace.counters = counters(&mut columns, &trace)?;
     trace.metadata = metadata(&columns.metadata, &trace)?;
@@ -81,8 +89,8 @@ fn trace_of(mut columns: Columns<'_>) -> Result<Trace, Error> {
 }
 
 /// The trace with its arguments and durations.
-fn complete(mut trace: Trace, loaded: Loaded) -> Result<Trace, Error> {
-    let (args, [events, instants, flows, counters, metadata], durs) = loaded.into_args(&trace.strings);
+fn complete(mut trace: Trace, arguments: Loaded, durs: Vec<Dur>) -> Result<Trace, Error> {
+    let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings);
     same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
     same_lengths(trace.instants.len(), &[instants.len()])?;
     same_lengths(trace.flows.len(), &[flows.len()])?;
@@ -142,8 +150,8 @@ fn event_table(points: Points, strings: &Strings) -> EventTable {
     }
 }
 
-fn instants(columns: &PointColumns<'_>, trace: &Trace) -> Result<Vec<Instant>, Error> {
-    let points = Points::of(columns, trace, Ascent::Strict)?;
+fn instants(columns: &Columns<'_>, trace: &Trace) -> Result<Vec<Instant>, Error> {
+    let points = Points::of(&columns.instants, &columns.instant_times, trace, Ascent::Strict)?;
     let args = ArgsRef::default();
     let instant =
         |Point { position, name, category, track, time }| Instant { position, name, category, track, time, args };
@@ -151,7 +159,7 @@ fn instants(columns: &PointColumns<'_>, trace: &Trace) -> Result<Vec<Instant>, E
 }
 
 fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
-    let points = Points::of(&columns.flows, trace, Ascent::Strict)?;
+    let points = Points::of(&columns.flows, &columns.flow_times, trace, Ascent::Strict)?;
     let (phases, ids) = (std::mem::take(&mut columns.flow_phases), signed_numbers(&columns.flow_ids)?);
     same_lengths(points.len(), &[phases.len(), ids.len()])?;
     let names: FxHashMap<u32, StrId> = std::mem::take(&mut columns.flow_names).into_iter().collect();
@@ -165,7 +173,7 @@ fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
 }
 
 fn counters(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Counter>, Error> {
-    let points = Points::of(&columns.counters, trace, Ascent::Level)?;
+    let points = Points::of(&columns.counters, &columns.counter_times, trace, Ascent::Level)?;
     let series = std::mem::take(&mut columns.counter_series);
     same_lengths(points.len(), &[series.len()])?;
     let args = ArgsRef::default();
@@ -200,24 +208,31 @@ fn column<T>(packed: &Packed<'_>, handle: impl Fn(u32) -> T) -> Result<Vec<T>, E
     packed.unpacked(handle).ok_or_else(|| fault("a number that is cut or too large"))
 }
 
+fn cut() -> Error {
+    fault("a number that is cut")
+}
+
 fn handles(packed: &Packed<'_>) -> Result<Vec<u32>, Error> {
     column(packed, |handle| handle)
 }
 
 fn signed_numbers(packed: &Packed<'_>) -> Result<Vec<i64>, Error> {
-    packed.unpacked(|number| Some(signed(number))).ok_or_else(|| fault("a number that is cut"))
+    packed.unpacked(|number| Some(signed(number))).ok_or_else(cut)
 }
 
 /// Positions from the differences between them.
 fn added_up(differences: Vec<u32>, ascent: Ascent) -> Result<Vec<u32>, Error> {
-    let mut last: Option<u32> = None;
-    let add = |step: u32| {
-        let is_up = step > 0 || ascent == Ascent::Level;
-        let next = last.map_or(Some(step), |last| last.checked_add(step).filter(|_| is_up));
-        last = next;
-        next.ok_or_else(|| fault("positions that do not ascend"))
+    let is_level = differences.iter().skip(1).any(|step| *step == 0);
+    let last = differences.iter().map(|step| u64::from(*step)).sum::<u64>();
+    if last > u64::from(u32::MAX) || is_level && ascent == Ascent::Strict {
+        return Err(fault("positions that do not ascend"));
+    }
+    let mut position = 0;
+    let add = |step| {
+        position += step;
+        position
     };
-    differences.into_iter().map(add).collect()
+    Ok(differences.into_iter().map(add).collect())
 }
 
 /// How positions go from row to row.
@@ -245,10 +260,10 @@ struct Points {
 
 impl Points {
     /// Columns with their differences added up and their handles checked.
-    fn of(columns: &PointColumns<'_>, trace: &Trace, ascent: Ascent) -> Result<Self, Error> {
+    fn of(columns: &PointColumns<'_>, times: &Packed<'_>, trace: &Trace, ascent: Ascent) -> Result<Self, Error> {
         let positions = handles(&columns.positions)?;
         let (names, categories) = (column(&columns.names, StrId)?, column(&columns.categories, StrId)?);
-        let (tracks, times) = (column(&columns.tracks, TrackId)?, signed_numbers(&columns.times)?);
+        let (tracks, times) = (column(&columns.tracks, TrackId)?, signed_numbers(times)?);
         same_lengths(names.len(), &[positions.len(), categories.len(), tracks.len(), times.len()])?;
         names.iter().chain(&categories).max().map_or(Ok(StrId::EMPTY), |last| check(trace, *last))?;
         let mut last = vec![0_i64; trace.tracks.len()];

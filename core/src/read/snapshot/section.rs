@@ -1,5 +1,7 @@
 //! A section of a snapshot: a length, and a stream of which nothing is believed unchecked.
 
+use std::borrow::Cow;
+
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::fault;
@@ -33,18 +35,25 @@ impl<'a> Section<'a> {
         Ok((Self { length, checksum: u32::from_le_bytes(*checksum), body }, bytes))
     }
 
+    /// The bytes, decompressed.
+    pub(super) fn text(self) -> Result<Cow<'a, [u8]>, Error> {
+        let is_plain = self.length == self.body.len() as u64;
+        let text = if is_plain { Cow::Borrowed(self.body) } else { Cow::Owned(self.inflated()?) };
+        let mut checksum = Crc::new();
+        checksum.update(&text);
+        if checksum.sum() != self.checksum {
+            return Err(fault("another checksum than it says"));
+        }
+        Ok(text)
+    }
+
     /// The bytes, in one piece of memory from the start: they are a snapshot's largest.
-    pub(super) fn decompressed(self) -> Result<Vec<u8>, Error> {
+    fn inflated(self) -> Result<Vec<u8>, Error> {
         let mut text = Vec::with_capacity(self.length as usize);
         let status = Decompress::new(false).decompress_vec(self.body, &mut text, FlushDecompress::Finish);
         let status = status.map_err(|error| fault(&format!("damaged compression ({error})")))?;
         if status != Status::StreamEnd || text.len() as u64 != self.length {
             return Err(fault("damaged compression (another length than it says)"));
-        }
-        let mut checksum = Crc::new();
-        checksum.update(&text);
-        if checksum.sum() != self.checksum {
-            return Err(fault("another checksum than it says"));
         }
         Ok(text)
     }

@@ -1,4 +1,4 @@
-//! The arguments of all rows, and the durations of events, as a snapshot holds them.
+//! The arguments of all rows as a snapshot holds them.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,6 @@ use crate::trace::args::{ArgsRef, Field, FieldValue};
 use crate::write::packed::Packed;
 
 /// Arguments of events, instants, flows, counters and metadata.
-///
-/// With the durations it takes about as long to load as all else.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Arguments<'a> {
     /// The fields of each template.
@@ -21,9 +19,6 @@ pub struct Arguments<'a> {
     /// Their numbers by key, as differences, in the order of the rows.
     #[serde(borrow)]
     pub values: Vec<(StrId, Packed<'a>)>,
-    /// Durations of events in nanoseconds.
-    #[serde(borrow)]
-    pub durs: Packed<'a>,
 }
 
 impl Arguments<'static> {
@@ -38,8 +33,7 @@ impl Arguments<'static> {
             streams.column(trace, trace.metadata.iter().map(|row| row.args)),
         ];
         let templates = trace.args.templates().iter().map(|template| template.fields().to_vec()).collect();
-        let durs = Packed::signed(events.dur.iter().map(|dur| dur.0));
-        Self { templates, rows, values: streams.into_packed(), durs }
+        Self { templates, rows, values: streams.into_packed() }
     }
 }
 

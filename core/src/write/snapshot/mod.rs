@@ -1,10 +1,13 @@
 //! The snapshot: a trace's columns, small enough to travel inside a page.
 //!
-//! `MAGIC`, a version byte, then two sections, so that two threads can load them: [`Columns`] and [`Arguments`]. A
-//! section is its length once decompressed and its length as it is here (both u64 LE), the CRC-32 of what it is
-//! decompressed (u32 LE), then a deflate stream of postcard's encoding. Only what was recorded is in it; links are found
-//! again after loading. Times are differences to the event before on the same track, numbers of arguments differences
-//! to the number before with the same key: most become small, and deflate does the rest.
+//! `MAGIC`, a version byte, then four sections: [`Columns`], the events' starts, [`Arguments`], the events' durations.
+//! One thread can load the first two while another one loads the others. A section is its length once decompressed and
+//! its length as it is here (both u64 LE), the CRC-32 of what it is decompressed (u32 LE), then postcard's encoding: in a
+//! deflate stream, but where both lengths are the same. What follows the last section is not looked at.
+//!
+//! Only what was recorded is in it; links are found again after loading. Times are differences to the event before on
+//! the same track, numbers of arguments differences to the number before with the same key: most become small, and
+//! deflate does the rest.
 
 mod arguments;
 
@@ -18,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::packed::Packed;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
+use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant, Metadata};
 use crate::trace::node::Node;
@@ -30,7 +34,7 @@ pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
 pub const VERSION: u8 = 4;
 
-/// What a snapshot holds but for arguments and durations, in the order of its encoding.
+/// What a snapshot holds but for arguments and times of events, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
 pub struct Columns<'a> {
@@ -46,13 +50,19 @@ pub struct Columns<'a> {
     #[serde(borrow)]
     pub instants: PointColumns<'a>,
     #[serde(borrow)]
+    pub instant_times: Packed<'a>,
+    #[serde(borrow)]
     pub flows: PointColumns<'a>,
+    #[serde(borrow)]
+    pub flow_times: Packed<'a>,
     pub flow_phases: Vec<FlowPhase>,
     #[serde(borrow)]
     pub flow_ids: Packed<'a>,
     pub flow_names: Vec<(u32, StrId)>,
     #[serde(borrow)]
     pub counters: PointColumns<'a>,
+    #[serde(borrow)]
+    pub counter_times: Packed<'a>,
     pub counter_series: Vec<(StrId, f64)>,
     #[serde(borrow)]
     pub metadata: MetadataColumns<'a>,
@@ -60,7 +70,7 @@ pub struct Columns<'a> {
     pub warnings: Vec<SavedWarning>,
 }
 
-/// Columns of what has a place and a time.
+/// Columns of what has a place and a time, but for times.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
 pub struct PointColumns<'a> {
@@ -72,8 +82,6 @@ pub struct PointColumns<'a> {
     pub categories: Packed<'a>,
     #[serde(borrow)]
     pub tracks: Packed<'a>,
-    #[serde(borrow)]
-    pub times: Packed<'a>,
 }
 
 /// Columns of what a file says about its tracks.
@@ -114,7 +122,12 @@ pub struct SavedWarning {
 /// ```
 pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
     let encode = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-        let sections = [section(&columns(trace))?, section(&Arguments::of(trace))?];
+        let sections = [
+            section(&columns(trace))?,
+            section(&starts(trace))?,
+            section(&Arguments::of(trace))?,
+            section(&durs(trace))?,
+        ];
         Ok([MAGIC, &[VERSION], &sections.concat()].concat())
     };
     encode().map_err(|error| {
@@ -127,11 +140,13 @@ fn section(content: &impl Serialize) -> Result<Vec<u8>, Box<dyn std::error::Erro
     let text = postcard::to_stdvec(content)?;
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&text)?;
-    let body = encoder.finish()?;
+    let deflated = encoder.finish()?;
+    // What hardly becomes smaller takes longer to inflate than to load.
+    let body = if deflated.len() > text.len() / 2 { &text } else { &deflated };
     let mut checksum = Crc::new();
     checksum.update(&text);
     let lengths = [text.len(), body.len()].map(|length| (length as u64).to_le_bytes());
-    Ok([&lengths.concat(), checksum.sum().to_le_bytes().as_slice(), &body].concat())
+    Ok([&lengths.concat(), checksum.sum().to_le_bytes().as_slice(), body].concat())
 }
 
 fn columns(trace: &Trace) -> Columns<'static> {
@@ -146,16 +161,27 @@ fn columns(trace: &Trace) -> Columns<'static> {
         processes: trace.processes.clone(),
         events: event_columns(trace),
         instants: point_columns(trace.instants.iter().map(point_of_instant)),
+        instant_times: times_by_track(trace.instants.iter().map(|row| (row.track, row.time))),
         flows: point_columns(trace.flows.iter().map(point_of_flow)),
+        flow_times: times_by_track(trace.flows.iter().map(|row| (row.track, row.time))),
         flow_phases: trace.flows.iter().map(|flow| flow.phase).collect(),
         flow_ids: flow_ids(trace),
         flow_names: flow_names(trace),
         counters: point_columns(trace.counters.iter().map(point_of_counter)),
+        counter_times: times_by_track(trace.counters.iter().map(|row| (row.track, row.time))),
         counter_series: trace.counters.iter().map(|row| (row.series, row.value)).collect(),
         metadata: metadata_columns(&trace.metadata),
         nodes: trace.nodes.clone(),
         warnings: warnings(trace),
     }
+}
+
+fn starts(trace: &Trace) -> Packed<'static> {
+    times_by_track(trace.events.track.iter().copied().zip(trace.events.start.iter().copied()))
+}
+
+fn durs(trace: &Trace) -> Packed<'static> {
+    Packed::signed(trace.events.dur.iter().map(|dur| dur.0))
 }
 
 /// What all rows without a duration have; an event has it too.
@@ -165,7 +191,6 @@ struct Point {
     name: StrId,
     category: StrId,
     track: TrackId,
-    time: i64,
 }
 
 fn event_columns(trace: &Trace) -> PointColumns<'static> {
@@ -175,24 +200,23 @@ fn event_columns(trace: &Trace) -> PointColumns<'static> {
         name: events.name[row],
         category: events.category[row],
         track: events.track[row],
-        time: events.start[row].0,
     };
     point_columns((0..events.len()).map(point))
 }
 
 fn point_of_instant(row: &Instant) -> Point {
-    let Instant { position, name, category, track, time, .. } = *row;
-    Point { position, name, category, track, time: time.0 }
+    let Instant { position, name, category, track, .. } = *row;
+    Point { position, name, category, track }
 }
 
 fn point_of_flow(row: &Flow) -> Point {
-    let Flow { position, name, category, track, time, .. } = *row;
-    Point { position, name, category, track, time: time.0 }
+    let Flow { position, name, category, track, .. } = *row;
+    Point { position, name, category, track }
 }
 
 fn point_of_counter(row: &Counter) -> Point {
-    let Counter { position, name, track, time, .. } = *row;
-    Point { position, name, category: StrId::EMPTY, track, time: time.0 }
+    let Counter { position, name, track, .. } = *row;
+    Point { position, name, category: StrId::EMPTY, track }
 }
 
 fn metadata_columns(rows: &[Metadata]) -> MetadataColumns<'static> {
@@ -209,8 +233,7 @@ fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns<'sta
         positions: differences(rows.clone().map(|row| row.position)),
         names: Packed::of(rows.clone().map(|row| u64::from(row.name.0))),
         categories: Packed::of(rows.clone().map(|row| u64::from(row.category.0))),
-        tracks: Packed::of(rows.clone().map(|row| u64::from(row.track.0))),
-        times: times_by_track(rows.map(|row| (row.track, row.time))),
+        tracks: Packed::of(rows.map(|row| u64::from(row.track.0))),
     }
 }
 
@@ -249,7 +272,7 @@ fn differences(positions: impl Iterator<Item = u32>) -> Packed<'static> {
     Packed::of(positions.map(difference).map(u64::from))
 }
 
-fn times_by_track(rows: impl Iterator<Item = (TrackId, i64)>) -> Packed<'static> {
+fn times_by_track(rows: impl Iterator<Item = (TrackId, Ts)>) -> Packed<'static> {
     let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
-    Packed::signed(rows.map(|(track, time)| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
+    Packed::signed(rows.map(|(track, Ts(time))| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
 }
