@@ -1,5 +1,6 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
+mod collective;
 mod device_time;
 mod edge;
 mod flow;
@@ -22,6 +23,7 @@ use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
+pub use collective::{Collective, Collectives, Facts, Wait};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};
 pub use flow::ForwardBackward;
@@ -69,6 +71,7 @@ pub struct LinkedTrace {
     edges: OnceLock<Vec<Edge>>,
     groups: OnceLock<Vec<ProcessGroup>>,
     attrs: OnceLock<Vec<Value>>,
+    collectives: OnceLock<Collectives>,
 }
 
 impl LinkedTrace {
@@ -123,6 +126,11 @@ impl LinkedTrace {
     pub fn node_attr(&self, node: usize, key: &str) -> Option<&Value> {
         let parse = |node: &Node| serde_json::from_str(self.trace.strings.text(node.rest)).unwrap_or_default();
         self.attrs.get_or_init(|| self.trace.nodes.iter().map(parse).collect()).get(node)?.get(key)
+    }
+
+    /// The communications; found when first asked for.
+    pub fn collectives(&self) -> &Collectives {
+        self.collectives.get_or_init(|| collective::find(self))
     }
 
     /// All links as edges; listed when first asked for.

@@ -1,6 +1,7 @@
 //! Tables: named columns over the rows of a linked trace. What leaves the core as a `DataFrame` is decided here.
 
 mod chakra;
+mod collective;
 mod event;
 mod health;
 mod lines;
@@ -124,6 +125,7 @@ pub const TABLES: &[&Table] = &[
     &node::TENSORS,
     &node::PROCESS_GROUPS,
     &link::LINKS,
+    &collective::COLLECTIVES,
     &health::HEALTH,
 ];
 

@@ -1,5 +1,8 @@
 //! Process groups: which ranks talk to each other, as either file says it.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use crate::trace::Trace;
@@ -22,6 +25,8 @@ pub struct ProcessGroup {
     pub size: Option<i64>,
     /// `group_count`, where it is said.
     pub count: Option<i64>,
+    /// `backend_id` or `uid`: the number by which files before `PyTorch` 2.4 know the group.
+    pub id: Option<i64>,
 }
 
 /// The process groups of a trace: those of the Kineto file, then those of the Execution Trace, each once.
@@ -67,6 +72,94 @@ fn listed(source: &'static str, groups: &Value) -> Vec<ProcessGroup> {
         ranks: text(group, "ranks"),
         size: group.get("group_size").or_else(|| group.get("pg_size")).and_then(Value::as_i64),
         count: group.get("group_count").and_then(Value::as_i64),
+        id: group.get("backend_id").or_else(|| group.get("uid")).and_then(Value::as_i64),
     };
     groups.as_array().into_iter().flatten().map(group).collect()
+}
+
+/// The ranks of a process group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ranks {
+    /// So many, from 0 on: all ranks of a job.
+    All(i64),
+    /// These.
+    Listed(Vec<i64>),
+}
+
+impl Ranks {
+    /// The rank at a place.
+    pub fn at(&self, place: i64) -> Option<i64> {
+        match self {
+            Self::All(size) => Some(place).filter(|place| (0..*size).contains(place)),
+            Self::Listed(ranks) => ranks.get(usize::try_from(place).ok()?).copied(),
+        }
+    }
+
+    /// The place of a rank.
+    pub fn place(&self, rank: i64) -> Option<i64> {
+        match self {
+            Self::All(_) => self.at(rank),
+            Self::Listed(ranks) => ranks.iter().position(|other| *other == rank).map(|place| place as i64),
+        }
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> i64 {
+        match self {
+            Self::All(size) => *size,
+            Self::Listed(ranks) => ranks.len() as i64,
+        }
+    }
+
+    /// All of them, one after another.
+    pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+        (0..self.size()).filter_map(|place| self.at(place))
+    }
+}
+
+/// Process groups by what records call them, and their ranks.
+#[derive(Debug, Clone, Default)]
+pub struct Groups {
+    by_name: FxHashMap<String, u32>,
+    by_id: FxHashMap<i64, u32>,
+    ranks: Vec<Option<Arc<Ranks>>>,
+}
+
+impl Groups {
+    /// Looks through the groups. Of two of one name, the first is it whose ranks are known.
+    pub fn new(all: &[ProcessGroup]) -> Self {
+        let mut groups =
+            Self { ranks: all.iter().map(|group| group.rank_list().map(Arc::new)).collect(), ..Self::default() };
+        for is_known in [true, false] {
+            let such = all.iter().enumerate().filter(|(at, _)| groups.ranks[*at].is_some() == is_known);
+            for (at, group) in such {
+                groups.by_name.entry(group.name.clone()).or_insert(at as u32);
+                if let Some(id) = group.id {
+                    groups.by_id.entry(id).or_insert(at as u32);
+                }
+            }
+        }
+        groups
+    }
+
+    /// The group of that name, or else of that number.
+    pub fn of(&self, name: Option<&str>, id: Option<i64>) -> Option<u32> {
+        name.and_then(|name| self.by_name.get(name)).or_else(|| self.by_id.get(&id?)).copied()
+    }
+
+    /// The ranks of a group, where they are known.
+    pub fn ranks(&self, group: u32) -> Option<Arc<Ranks>> {
+        self.ranks.get(group as usize)?.clone()
+    }
+}
+
+impl ProcessGroup {
+    /// The ranks in numbers; all of them where the list is empty and the size is said.
+    fn rank_list(&self) -> Option<Ranks> {
+        let listed: Vec<i64> = serde_json::from_str(&self.ranks).ok()?;
+        match self.size {
+            Some(size) if listed.is_empty() => Some(Ranks::All(size)).filter(|_| size > 0),
+            _ => Some(Ranks::Listed(listed)).filter(|ranks| ranks.size() > 0),
+        }
+    }
 }

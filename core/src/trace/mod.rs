@@ -2,6 +2,7 @@
 
 pub mod arg_key;
 pub mod args;
+pub mod collective;
 pub mod event;
 pub mod flow;
 pub mod group;

@@ -94,6 +94,15 @@ class Trace:
         """Edges between events, with the key that matched (`how`) and a confidence from 0 to 1."""
         return self.table("links")
 
+    def collectives(self) -> Table:
+        """Communications between ranks, one row each, from the Execution Trace, the Kineto trace, or both joined.
+
+        `sources` says which of the recordings know of it: `node`, `host`, `device`. What they do not say is null. Times
+        and bandwidths (`start_ns`, `dur_ns`, `algorithm_gbps`, `bus_gbps`) are those of its device events, or of the
+        backend's own thread; `wait` is the event that waits for it. Waits are no rows.
+        """
+        return self.table("collectives")
+
     @cached_property
     def health(self) -> Table:
         """Every kind of defect that was survived, with its count, the first place, and what was done. Best without any.

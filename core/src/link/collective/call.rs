@@ -1,0 +1,133 @@
+//! Which events, and which nodes, are of one call: an operator, the record that it makes, and what names it.
+
+use std::collections::BTreeMap;
+
+use crate::id::OptionalColumn;
+use crate::trace::collective::{Pattern, known};
+
+/// What a row is to a communication, in the order in which one is inside the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// `c10d::allreduce_` or a functional operator around it.
+    Operator,
+    /// `record_param_comms`.
+    Record,
+    /// `nccl:all_reduce`: the call as its backend names it.
+    Annotation,
+    /// `gloo:all_reduce`: the communication itself, on a thread of the backend's.
+    Run,
+}
+
+/// A row that is part of a communication.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) row: u32,
+    pub(super) role: Role,
+    pub(super) pattern: Option<Pattern>,
+}
+
+/// The parts of one call, from the outermost to the innermost.
+pub(super) type Call = Vec<Part>;
+
+/// What a name says that its row is.
+pub(super) fn part(row: usize, name: &str) -> Option<Part> {
+    let pattern = known(name).map(|(_, pattern)| pattern);
+    let role = match name.split_once(':') {
+        _ if name == "record_param_comms" => Role::Record,
+        Some(("c10d" | "c10d_functional" | "_c10d_functional" | "_c10d_functional_autograd", _)) => Role::Operator,
+        Some(("nccl" | "rccl" | "ucc" | "xccl" | "hccl", _)) => Role::Annotation,
+        Some(("gloo" | "mpi", _)) => Role::Run,
+        _ => return None,
+    };
+    (role == Role::Record || pattern.is_some()).then_some(Part { row: row as u32, role, pattern })
+}
+
+/// The calls of a forest of rows, and for every row the call that it is in.
+///
+/// `parts` come in an order in which none is before what is around it; whatever does not is a call of its own.
+pub(super) fn calls(
+    parts: &[Part],
+    num_rows: usize,
+    parent: impl Fn(usize) -> Option<usize>,
+) -> (Vec<Call>, OptionalColumn) {
+    let around = innermost(parts, num_rows, &parent);
+    let mut calls: Vec<Call> = Vec::new();
+    let mut call_of: Vec<usize> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let outer = parent(part.row as usize).and_then(|parent| around.get(parent));
+        let outer = outer.and_then(|outer| call_of.get(outer as usize).copied().map(|call| (call, outer)));
+        let joined = outer.filter(|(call, outer)| {
+            let tail = calls[*call].last();
+            tail.is_some_and(|tail| tail.row == parts[*outer as usize].row && is_one_call(*tail, *part))
+        });
+        let call = joined.map_or(calls.len(), |(call, _)| call);
+        if call == calls.len() {
+            calls.push(Call::new());
+        }
+        calls[call].push(*part);
+        call_of.push(call);
+    }
+    let mut of_row = around;
+    for row in 0..num_rows {
+        if let Some(part) = of_row.get(row) {
+            of_row.set(row, call_of[part as usize] as u32);
+        }
+    }
+    (calls, of_row)
+}
+
+/// Whether an inner part says more of the same call. A record may be made twice.
+fn is_one_call(outer: Part, inner: Part) -> bool {
+    let is_inside = outer.role < inner.role || outer.role == inner.role && outer.role <= Role::Record;
+    is_inside && (outer.pattern == inner.pattern || outer.pattern.is_none() || inner.pattern.is_none())
+}
+
+/// For every row the part that it is, or the innermost around it.
+fn innermost(parts: &[Part], num_rows: usize, parent: impl Fn(usize) -> Option<usize>) -> OptionalColumn {
+    let mut found = OptionalColumn::empty(num_rows);
+    let mut is_known = vec![false; num_rows];
+    for (at, part) in parts.iter().enumerate() {
+        found.set(part.row as usize, at as u32);
+        is_known[part.row as usize] = true;
+    }
+    let mut path = Vec::new();
+    for row in 0..num_rows {
+        let mut next = Some(row);
+        // What is on the path is marked as known already, which ends the walk where parents go in a circle.
+        while let Some(here) = next.filter(|here| !is_known[*here]) {
+            is_known[here] = true;
+            path.push(here);
+            next = parent(here);
+        }
+        let part = next.and_then(|here| found.get(here));
+        for here in path.drain(..) {
+            if let Some(part) = part {
+                found.set(here, part);
+            }
+        }
+    }
+    found
+}
+
+/// Puts what ran on a backend's own threads to the operators that asked for it: the first of a kind to the first.
+///
+/// A backend works off what it is asked for in the order of asking; where there are more of one than of the other, it
+/// cannot be known which are missing. `order` sorts operators and runs by when they were asked for.
+pub(super) fn join_runs<K: Ord>(calls: &mut [Call], order: impl Fn(&Part) -> K) {
+    let mut lone: BTreeMap<Pattern, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for (at, call) in calls.iter().enumerate() {
+        if let [Part { role: Role::Run, pattern: Some(pattern), .. }] = call[..] {
+            lone.entry(pattern).or_default().1.push(at);
+        } else if let [.., Part { role: Role::Operator, pattern: Some(pattern), .. }] = call[..] {
+            lone.entry(pattern).or_default().0.push(at);
+        }
+    }
+    for (mut operators, mut runs) in lone.into_values().filter(|(operators, runs)| operators.len() == runs.len()) {
+        operators.sort_by_key(|at| calls[*at].first().map(&order));
+        runs.sort_by_key(|at| calls[*at].first().map(&order));
+        for (operator, run) in operators.into_iter().zip(runs) {
+            let run = std::mem::take(&mut calls[run]);
+            calls[operator].extend(run);
+        }
+    }
+}

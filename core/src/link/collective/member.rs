@@ -1,0 +1,115 @@
+//! What belongs to one communication: parts of calls in either file, and device events.
+
+use rustc_hash::FxHashMap;
+
+use super::{Calls, Collective, Facts, by_part, host_calls, known, name_in, node_calls, stands_for};
+use crate::link::LinkedTrace;
+use crate::link::collective::call::{Call, Role};
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::collective::{Pattern, name};
+use crate::trace::kind::EventKind;
+
+/// The parts of one communication.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    host: Call,
+    node: Call,
+    device: Vec<u32>,
+}
+
+impl Members {
+    /// The members of all communications: first those that the host called, then those of nodes alone, then those of
+    /// device events alone.
+    pub(super) fn of(linked: &LinkedTrace) -> Vec<Self> {
+        let (hosts, mut nodes) = (host_calls(linked), node_calls(linked));
+        let (mut devices, alone) = device_events(linked, &hosts);
+        let node_at = by_part(&nodes.all);
+        let mut all = Vec::with_capacity(hosts.all.len());
+        for (at, host) in hosts.all.into_iter().enumerate() {
+            let linked_nodes = host.iter().filter_map(|part| linked.links.record.node_of_event.get(part.row as usize));
+            let node = linked_nodes.filter_map(|node| node_at.get(&node)).find(|node| !nodes.all[**node].is_empty());
+            let node = node.map(|node| std::mem::take(&mut nodes.all[*node])).unwrap_or_default();
+            all.push(Self { host, node, device: devices.remove(&(at as u32)).unwrap_or_default() });
+        }
+        all.extend(nodes.all.into_iter().map(|node| Self { node, ..Self::default() }));
+        all.extend(alone.into_iter().map(|row| Self { device: vec![row], ..Self::default() }));
+        all.retain(|members| !(members.host.is_empty() && members.node.is_empty() && members.device.is_empty()));
+        all
+    }
+
+    /// What the members say together.
+    pub(super) fn collective(self, linked: &LinkedTrace) -> Collective {
+        let trace = &linked.trace;
+        let device = self.device.first().map(|row| Facts::of_event(trace, *row as usize)).unwrap_or_default();
+        let mut facts = node_facts(trace, &self.node).or(host_facts(trace, &self.host)).or(device);
+        let event_name = |row: u32| known(trace.event_name(row as usize)).map(|(name, _)| name);
+        let node_name = |row: u32| known(trace.strings.text(trace.nodes[row as usize].name)).map(|(name, _)| name);
+        let spelled = facts.name.as_deref().map(name);
+        let named = || name_in(&self.node, node_name).or_else(|| name_in(&self.host, event_name));
+        let kernel = || self.device.iter().find_map(|row| kernel_name(trace.event_name(*row as usize)));
+        let name = spelled.or_else(|| named().or_else(kernel).map(str::to_owned));
+        let pattern = name.as_deref().and_then(known).map(|(_, pattern)| pattern);
+        facts.out_elems = facts.out_elems.or(facts.in_elems.filter(|_| pattern.is_some_and(Pattern::keeps_size)));
+        Collective {
+            event: stands_for(&self.host),
+            node: stands_for(&self.node).or_else(|| self.node.first().map(|part| part.row)),
+            run: self.host.iter().find(|part| part.role == Role::Run).map(|part| part.row),
+            pattern,
+            device_events: self.device,
+            name,
+            facts,
+            ..Collective::default()
+        }
+    }
+}
+
+/// Device events that communicate: by the host's call around their launch, and those whose call is not known.
+fn device_events(linked: &LinkedTrace, hosts: &Calls) -> (FxHashMap<u32, Vec<u32>>, Vec<u32>) {
+    let trace = &linked.trace;
+    let (mut called, mut alone): (FxHashMap<u32, Vec<u32>>, _) = (FxHashMap::default(), Vec::new());
+    for row in 0..trace.events.len() {
+        if trace.events.kind[row] != EventKind::Kernel || !trace.is_on_device(row) {
+            continue;
+        }
+        if is_backend_kernel(trace.event_name(row)) || has_collective(trace, row) {
+            match linked.links.launch.get(row).and_then(|launch| hosts.of_row.get(launch as usize)) {
+                Some(call) => called.entry(call).or_default().push(row as u32),
+                None => alone.push(row as u32),
+            }
+        }
+    }
+    (called, alone)
+}
+
+fn has_collective(trace: &Trace, row: usize) -> bool {
+    let mut name = String::new();
+    trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::Collective, &mut name)
+}
+
+fn is_backend_kernel(name: &str) -> bool {
+    ["nccl", "rccl", "hccl"].iter().any(|backend| name.starts_with(backend))
+}
+
+/// What a kernel's name says: `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Some kernels do many things and say none.
+fn kernel_name(name: &str) -> Option<&'static str> {
+    let rest = name.split_once("Kernel_")?.1;
+    let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next()?;
+    known(word).map(|(name, _)| name)
+}
+
+fn host_facts(trace: &Trace, call: &Call) -> Facts {
+    call.iter().fold(Facts::default(), |facts, part| match part.role {
+        Role::Operator => facts,
+        Role::Record => facts.or(Facts::of_event(trace, part.row as usize)),
+        Role::Annotation | Role::Run => facts.or(Facts::of_annotation(trace, part.row as usize)),
+    })
+}
+
+fn node_facts(trace: &Trace, call: &Call) -> Facts {
+    call.iter().fold(Facts::default(), |facts, part| match part.role {
+        Role::Operator => facts,
+        Role::Record => facts.or(Facts::of_node(trace, part.row as usize)),
+        Role::Annotation | Role::Run => facts.or(Facts::of_tensors(trace, &trace.nodes[part.row as usize])),
+    })
+}

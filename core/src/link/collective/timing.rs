@@ -1,0 +1,89 @@
+//! How long a communication took, and how fast it was.
+
+use serde_json::Value;
+
+use super::facts::integers;
+use super::{Collective, Collectives};
+use crate::time::TimeRange;
+use crate::trace::Trace;
+use crate::trace::collective::Pattern;
+
+impl Collective {
+    /// Whether it is between two ranks alone; `None` when it is not known what it is.
+    pub fn is_p2p(&self) -> Option<bool> {
+        self.facts.is_p2p.or_else(|| self.pattern.map(Pattern::is_p2p))
+    }
+
+    /// Whether the host went on before it was done: as recorded, or because the host waited for it later.
+    pub fn is_async(&self) -> Option<bool> {
+        self.facts.is_async.or(self.wait.map(|_| true))
+    }
+
+    /// When it ran: from the first start to the last end of its device events, or its run on the host.
+    pub fn time(&self, trace: &Trace) -> Option<TimeRange> {
+        let rows = || self.device_events.iter().chain(&self.run).map(|row| *row as usize);
+        let start = rows().map(|row| trace.events.start[row]).min()?;
+        let end = rows().map(|row| trace.events.end(row)).max()?;
+        Some(TimeRange { start, end })
+    }
+
+    /// Bytes that go into it on this rank.
+    pub fn in_bytes(&self) -> Option<i64> {
+        self.facts.in_elems?.checked_mul(self.facts.elem_bytes?)
+    }
+
+    /// Bytes that come out of it on this rank.
+    pub fn out_bytes(&self) -> Option<i64> {
+        self.facts.out_elems?.checked_mul(self.facts.elem_bytes?)
+    }
+
+    /// Bytes a nanosecond, which is GB/s: the larger of what goes in and what comes out, over the time it ran.
+    pub fn algorithm_gbps(&self, trace: &Trace) -> Option<f64> {
+        self.gbps(trace, self.bytes()? as f64)
+    }
+
+    /// The same for what each link carries, with which bandwidths of unlike communications compare.
+    ///
+    /// `n` is the size of the group: 2(n−1)/n of the bytes for an all-reduce, (n−1)/n for what gathers, scatters or
+    /// exchanges; all of them from one rank to others. Of an exchange in uneven parts, what stays on the rank is left
+    /// out.
+    pub fn bus_gbps(&self, trace: &Trace) -> Option<f64> {
+        let factor = self.pattern?.bus_factor(self.facts.group_size?)?;
+        if self.pattern != Some(Pattern::AllToAll) {
+            return self.gbps(trace, self.bytes()? as f64 * factor);
+        }
+        let sent = self.exchanged(self.facts.in_elems?, self.facts.in_split.as_deref(), factor)?;
+        let received = self.exchanged(self.facts.out_elems?, self.facts.out_split.as_deref(), factor)?;
+        self.gbps(trace, sent.max(received) * self.facts.elem_bytes? as f64)
+    }
+
+    /// The larger of what goes in and what comes out.
+    fn bytes(&self) -> Option<i64> {
+        self.pattern.filter(|pattern| pattern.has_message())?;
+        Some(self.in_bytes()?.max(self.out_bytes()?))
+    }
+
+    /// Elements that go to other ranks or come from them.
+    fn exchanged(&self, elems: i64, split: Option<&str>, factor: f64) -> Option<f64> {
+        match split.filter(|split| *split != "[]") {
+            None => Some(elems as f64 * factor),
+            Some(split) => {
+                let parts = integers(&Value::from(split))?;
+                let own = parts.get(usize::try_from(self.place?).ok()?)?;
+                Some(elems.checked_sub(*own)? as f64)
+            }
+        }
+    }
+
+    fn gbps(&self, trace: &Trace, bytes: f64) -> Option<f64> {
+        let ns = self.time(trace)?.dur().0;
+        (ns > 0).then(|| bytes / ns as f64)
+    }
+}
+
+impl Collectives {
+    /// The wait for a communication.
+    pub fn wait_for(&self, row: &Collective) -> Option<&Collective> {
+        Some(&self.waits.get(row.wait? as usize)?.call)
+    }
+}

@@ -1,0 +1,154 @@
+//! What communications are called: one name for the many spellings in files, and the facts that follow from it.
+
+/// Which rank sends what to which: all that sizes, bandwidths and matching depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the words of MPI and NCCL")]
+pub enum Pattern {
+    AllReduce,
+    AllGather,
+    AllToAll,
+    ReduceScatter,
+    Reduce,
+    Scatter,
+    Gather,
+    Broadcast,
+    Send,
+    Recv,
+    Barrier,
+    /// Several communications that were started as one.
+    Coalesced,
+    /// No communication: the host waits for one.
+    Wait,
+    /// No communication: a process group is made.
+    Init,
+}
+
+/// Letters of a spelling, the name, and what it is. The names are those that PARAM replays.
+const NAMES: [(&str, &str, Pattern); 31] = [
+    ("allreduce", "all_reduce", Pattern::AllReduce),
+    ("allreducecoalesced", "allreduce_coalesced", Pattern::AllReduce),
+    ("allreducesparse", "allreduce_sparse", Pattern::AllReduce),
+    ("sparseallreduce", "allreduce_sparse", Pattern::AllReduce),
+    ("allgather", "all_gather", Pattern::AllGather),
+    ("allgathercoalesced", "all_gather_coalesced", Pattern::AllGather),
+    ("allgatherv", "all_gather_v", Pattern::AllGather),
+    ("allgatherbase", "all_gather_base", Pattern::AllGather),
+    ("allgatherintotensor", "all_gather_base", Pattern::AllGather),
+    ("allgatherintotensorcoalesced", "allgather_into_tensor_coalesced", Pattern::AllGather),
+    ("alltoall", "all_to_all", Pattern::AllToAll),
+    ("alltoallsingle", "all_to_all", Pattern::AllToAll),
+    ("alltoallv", "all_to_allv", Pattern::AllToAll),
+    ("alltoallbase", "all_to_allv", Pattern::AllToAll),
+    ("reducescatter", "reduce_scatter", Pattern::ReduceScatter),
+    ("reducescatterv", "reduce_scatter_v", Pattern::ReduceScatter),
+    ("reducescatterbase", "reduce_scatter_base", Pattern::ReduceScatter),
+    ("reducescattertensor", "reduce_scatter_base", Pattern::ReduceScatter),
+    ("reducescattertensorcoalesced", "reduce_scatter_tensor_coalesced", Pattern::ReduceScatter),
+    ("reduce", "reduce", Pattern::Reduce),
+    ("scatter", "scatter", Pattern::Scatter),
+    ("gather", "gather", Pattern::Gather),
+    ("broadcast", "broadcast", Pattern::Broadcast),
+    ("send", "send", Pattern::Send),
+    ("recv", "recv", Pattern::Recv),
+    ("recvanysource", "recv", Pattern::Recv),
+    ("barrier", "barrier", Pattern::Barrier),
+    ("allreducebarrier", "barrier", Pattern::Barrier),
+    ("coalesced", "coalesced", Pattern::Coalesced),
+    ("wait", "wait", Pattern::Wait),
+    ("init", "init", Pattern::Init),
+];
+
+/// The name and the pattern of a communication that is spelled so: as a record spells it (`allreduce`), an operator
+/// (`c10d::allreduce_`) or an annotation (`nccl:send 0->1`). `None` for what is none that is known.
+///
+/// ```
+/// use kinetoscope::trace::collective::{Pattern, known};
+/// assert_eq!(known("_allgather_base"), Some(("all_gather_base", Pattern::AllGather)));
+/// assert_eq!(known("nccl:send 0->1"), Some(("send", Pattern::Send)));
+/// assert_eq!(known("aten::add"), None);
+/// ```
+pub fn known(spelling: &str) -> Option<(&'static str, Pattern)> {
+    let name = spelling.rsplit(':').next()?.split(' ').next()?;
+    let letters: String = name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
+    let letters = letters.strip_suffix("tensor").filter(|rest| *rest == "wait").unwrap_or(&letters);
+    NAMES.iter().find(|(other, ..)| *other == letters).map(|(_, name, pattern)| (*name, *pattern))
+}
+
+/// The name that a record's spelling stands for: a known one's, or its own in lower case.
+pub fn name(spelling: &str) -> String {
+    known(spelling).map_or_else(|| spelling.to_lowercase(), |(name, _)| name.to_owned())
+}
+
+impl Pattern {
+    /// Bytes that each link carries for each byte of the message, with which bandwidths of unlike communications over
+    /// `num_ranks` compare (as NCCL's tests count). `None` for what moves no message.
+    pub fn bus_factor(self, num_ranks: i64) -> Option<f64> {
+        let num_ranks = if num_ranks > 0 { num_ranks as f64 } else { return None };
+        let others = (num_ranks - 1.0) / num_ranks;
+        match self {
+            Self::AllReduce => Some(2.0 * others),
+            Self::AllGather | Self::AllToAll | Self::ReduceScatter | Self::Scatter | Self::Gather => Some(others),
+            Self::Reduce | Self::Broadcast | Self::Send | Self::Recv => Some(1.0),
+            Self::Barrier | Self::Coalesced | Self::Wait | Self::Init => None,
+        }
+    }
+
+    /// Whether elements move from rank to rank.
+    pub fn has_message(self) -> bool {
+        !matches!(self, Self::Barrier | Self::Coalesced | Self::Wait | Self::Init)
+    }
+
+    /// Whether as many elements come out of it as go into it, on every rank.
+    pub fn keeps_size(self) -> bool {
+        matches!(self, Self::AllReduce | Self::Broadcast)
+    }
+
+    /// Whether all ranks do the same: none is its root, and it is not between two.
+    pub fn is_alike(self) -> bool {
+        !self.is_p2p() && !matches!(self, Self::Reduce | Self::Scatter | Self::Gather | Self::Broadcast)
+    }
+
+    /// Whether it is between two ranks alone.
+    pub fn is_p2p(self) -> bool {
+        matches!(self, Self::Send | Self::Recv)
+    }
+}
+
+/// Spellings of a type of elements in lower case, the first its name; and the size of an element in bytes.
+const DTYPES: [(&[&str], i64); 20] = [
+    (&["byte", "unsigned char", "uint8"], 1),
+    (&["char", "signed char", "int8"], 1),
+    (&["short", "short int", "int16"], 2),
+    (&["int", "int32"], 4),
+    (&["long", "long int", "long long", "int64"], 8),
+    (&["uint16", "unsigned short", "short unsigned int"], 2),
+    (&["uint32", "unsigned int"], 4),
+    (&["uint64", "unsigned long", "long unsigned int"], 8),
+    (&["half", "float16"], 2),
+    (&["bfloat16"], 2),
+    (&["float", "float32"], 4),
+    (&["double", "float64"], 8),
+    (&["bool"], 1),
+    (&["complexhalf", "complex<half>"], 4),
+    (&["complexfloat", "complex<float>"], 8),
+    (&["complexdouble", "complex<double>"], 16),
+    (&["float8_e5m2"], 1),
+    (&["float8_e4m3fn"], 1),
+    (&["float8_e5m2fnuz"], 1),
+    (&["float8_e4m3fnuz"], 1),
+];
+
+/// The name of a type of elements in lower case, however it is spelled, and the bytes of an element where it is known.
+///
+/// ```
+/// use kinetoscope::trace::collective::dtype;
+/// assert_eq!(dtype("c10::BFloat16"), (String::from("bfloat16"), Some(2)));
+/// assert_eq!(dtype("long int"), dtype("Long"));
+/// ```
+pub fn dtype(spelling: &str) -> (String, Option<i64>) {
+    let lower = spelling.to_lowercase().replace("c10::", "");
+    match DTYPES.iter().find(|(spellings, _)| spellings.contains(&lower.as_str())) {
+        Some((spellings, bytes)) => (spellings[0].to_owned(), Some(*bytes)),
+        None => (lower, None),
+    }
+}

@@ -1,0 +1,78 @@
+"""Communications, held against what other people's files say, read by a plain JSON parser."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+HTA = "facebookresearch__HolisticTraceAnalysis/tests/data"
+PARAM = "facebookresearch__param/et_replay/tests/inputs"
+SIZES = {"Float": 4, "Long": 8, "BFloat16": 2}
+
+
+def rows(table: ks.Table) -> list[dict[str, Any]]:
+    return table.to_pandas().astype(object).where(lambda frame: frame.notna(), None).to_dict("records")
+
+
+@pytest.mark.unit
+def test_the_table_is_there_for_every_trace(cuda: ks.Trace) -> None:
+    found = rows(cuda.collectives())
+    assert Counter(row["collective"] for row in found) == {"all_reduce": 12}
+    assert {row["sources"] for row in found} == {"node host device"}
+    assert len(ks.read(b'{"traceEvents": []}').collectives()) == 0
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "expected", "num_waits"),
+    [
+        (f"{HTA}/nccl_parser_config/nccl_data.json.gz", {"all_reduce": 15, "broadcast": 6}, 0),
+        (
+            f"{HTA}/ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
+            {"all_reduce": 25, "broadcast": 10},
+            0,
+        ),
+        (f"{HTA}/trace_diff/control/control.json.gz", {"all_reduce": 18, "all_to_all": 42}, 0),
+        (f"{HTA}/distributed_info_unavailable/distributed_info_not_found.json.gz", {"all_to_all": 6}, 0),
+        (f"{HTA}/cpu_only/v05cd72f__rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz", {"all_reduce": 10}, 0),
+        (f"{PARAM}/1.1.0-chakra.0.0.4/resnet_2gpu_et.json.gz", {"all_reduce": 15, "broadcast": 6}, 6),
+        (f"{PARAM}/va883ec1__resnet_et.json.gz", {}, 0),
+    ],
+)
+def test_each_communication_is_one_row(shared: Path, name: str, expected: dict[str, int], num_waits: int) -> None:
+    found = rows(ks.read(shared / name, False).collectives())
+    assert Counter(row["collective"] for row in found) == expected
+    assert sum(row["wait_node"] is not None for row in found) == num_waits
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{HTA}/nccl_parser_config/nccl_data.json.gz",
+        "AMD-AGI__TraceLens/tests/traces/mi300/resnet_act_checkpoint.json.gz",
+    ],
+)
+def test_bandwidths_are_those_of_the_formula(shared: Path, name: str) -> None:
+    """PARAM's report: bytes over time, times 2(n-1)/n for an all-reduce and 1 for a broadcast."""
+    content = json.loads(gzip.decompress((shared / name).read_bytes()))
+    found = {row["device_event_id"]: row for row in rows(ks.read(shared / name, False).collectives())}
+    checked = 0
+    for position, event in enumerate(content["traceEvents"]):
+        args = event.get("args") or {}
+        if event.get("cat") != "kernel" or "Collective name" not in args:
+            continue
+        row = found[position]
+        size = max(args["In msg nelems"], args["Out msg nelems"]) * SIZES[args["dtype"]]
+        ranks = args["Group size"]
+        factor = {"allreduce": 2 * (ranks - 1) / ranks, "broadcast": 1}[args["Collective name"]]
+        assert row["algorithm_gbps"] == pytest.approx(size / event["dur"] / 1e3, rel=1e-9)
+        assert row["bus_gbps"] == pytest.approx(size / event["dur"] / 1e3 * factor, rel=1e-9)
+        checked += 1
+    assert checked == sum(row["bus_gbps"] is not None for row in found.values()) > 10
