@@ -11,6 +11,7 @@ use kinetoscope::view::Session;
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
 use kinetoscope::write::execution::{write_execution, write_execution_gzip};
 use kinetoscope::write::linked::{Rules, write_linked, write_linked_gzip};
+use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -124,6 +125,13 @@ impl Trace {
             if gzip { write_linked_gzip(linked, rules, file) } else { write_linked(linked, rules, &mut file) }
         })?;
         Ok((tally.num_nodes, tally.num_linked, tally.num_device_events, tally.num_left_out))
+    }
+
+    /// Writes the communications as PARAM replays them; how many operations there are, and how many were left out.
+    fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64)> {
+        let linked = &self.session.linked;
+        let counts = written(py, &path, |mut file| write_param_comms(linked, &mut file))?;
+        Ok((counts.num_operations, counts.num_left_out))
     }
 
     /// The whole trace as an SVG picture.

@@ -76,3 +76,29 @@ def test_bandwidths_are_those_of_the_formula(shared: Path, name: str) -> None:
         assert row["bus_gbps"] == pytest.approx(size / event["dur"] / 1e3 * factor, rel=1e-9)
         checked += 1
     assert checked == sum(row["bus_gbps"] is not None for row in found.values()) > 10
+
+
+def param_comms(trace: ks.Trace, tmp_path: Path) -> list[dict[str, Any]]:
+    return json.loads(trace.to_param_comms(tmp_path / "comms.json").read_text())
+
+
+@pytest.mark.shared
+def test_what_param_replays_of_an_execution_trace(shared: Path, tmp_path: Path) -> None:
+    """PARAM's own parser makes 28 operations of it, but pairs no wait."""
+    found = param_comms(ks.read(shared / PARAM / "1.1.0-chakra.0.0.4/resnet_2gpu_et.json.gz", False), tmp_path)
+    assert Counter(row["comms"] for row in found) == {"all_reduce": 15, "broadcast": 6, "wait": 6, "init": 1}
+    assert found[0] == {"comms": "init", "req": -1, "pg_id": 0, "world_size": 2, "global_ranks": [0, 1]}
+    waited = {(row["pg_id"], row["req"]) for row in found if row["comms"] == "wait"}
+    assert waited == {(row["pg_id"], row["req"]) for row in found if row["comms"] == "broadcast"}
+    assert param_comms(ks.read(shared / PARAM / "va883ec1__resnet_et.json.gz", False), tmp_path) == []
+
+
+@pytest.mark.shared
+def test_what_is_left_out_is_said(shared: Path, tmp_path: Path) -> None:
+    trace = ks.read(shared / "AMD-AGI__TraceLens/tests/traces/mi300/resnet_act_checkpoint.json.gz", False)
+    with pytest.warns(RuntimeWarning, match="5 communications are left out of comms.json"):
+        found = param_comms(trace, tmp_path)
+    assert Counter(row["comms"] for row in found) == {"all_reduce": 6, "broadcast": 6, "wait": 6, "init": 1}
+    starts = [row["startTime_ns"] for row in found if "startTime_ns" in row]
+    assert starts[0] == 0
+    assert starts == sorted(starts)

@@ -2,6 +2,7 @@
 
 use kinetoscope::link::Collective;
 use kinetoscope::trace::collective::Pattern;
+use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
@@ -274,6 +275,41 @@ fn a_wait_that_two_groups_may_mean_stays_open() {
         linked(&[json!({"nodes": nodes})]).collectives().waits[0].collective
     };
     assert_eq!([waits(""), waits("0"), waits("1"), waits("2")], [None, Some(0), Some(1), None]);
+}
+
+fn param_comms(linked: &LinkedTrace) -> Vec<Value> {
+    let mut out = Vec::new();
+    let counts = write_param_comms(linked, &mut out).unwrap();
+    let operations: Vec<Value> = serde_json::from_slice(&out).unwrap();
+    assert_eq!(counts.num_operations, operations.len() as u64);
+    operations
+}
+
+#[test]
+fn what_param_replays_has_its_groups_first_and_its_waits_paired() {
+    let config =
+        json!([{"pg_name": "0", "ranks": [], "group_size": 2}, {"pg_name": "local", "ranks": [0], "group_size": 1}]);
+    let exchange = json!([[7, 8, 0, 4, 4, "cuda:0"], 33, ["0", ""], 1, "alltoallv", [1, 3], [], 0, 1, 2]);
+    let types = json!(["Tensor(float)", "Int", "Tuple[String,String]", "Int", "String"]);
+    let wait = json!([33, ["", ""], 1, "wait", [], [], -1, -1, 1]);
+    let wait_types = json!(["Int", "Tuple[String,String]", "Int", "String"]);
+    let wait = record(6, &wait, &wait_types, &[("collective_name", json!("wait")), ("pg_size", json!(1))]);
+    let linked = linked(&[json!({"nodes": [groups(3, &config), record(5, &exchange, &types, &[]), wait]})]);
+    let expected = json!([
+        {"comms": "init", "req": -1, "pg_id": 0, "world_size": 2, "global_ranks": [0, 1]},
+        {"comms": "all_to_allv", "req": 33, "in_msg_size": 4, "out_msg_size": 4, "dtype": "float",
+            "in_split": [1, 3], "out_split": [], "pg_id": 0, "world_size": 2},
+        {"comms": "wait", "req": 33, "pg_id": 0, "world_size": 2},
+    ]);
+    assert_eq!(Value::from(param_comms(&linked)), expected);
+    assert!(param_comms(&files::pair("minimal_cpu")).is_empty());
+}
+
+#[test]
+fn what_cannot_be_replayed_is_counted() {
+    let events = [event("ncclDevKernel_Generic()", "kernel", [3, 1, 1], &json!({"device": 0, "stream": 3}))];
+    let counts = write_param_comms(&linked(&[json!({"traceEvents": events})]), &mut Vec::new()).unwrap();
+    assert_eq!((counts.num_operations, counts.num_left_out), (0, 1));
 }
 
 #[test]

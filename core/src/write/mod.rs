@@ -8,5 +8,6 @@ pub mod linked;
 mod micros;
 pub(crate) mod packed;
 mod page;
+pub mod param;
 mod pretty;
 pub mod snapshot;

@@ -247,6 +247,27 @@ class Trace:
 
         return write_linked(self._native, path, like_chakra=like_chakra)
 
+    def to_param_comms(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list.
+
+        Process groups come first, then communications and waits in the order of their calls, each wait with the `req`
+        and the `pg_id` of what it waits for, where that is known. RuntimeWarning when communications are left out
+        because nothing names them or their call is not in the window. OSError when the file cannot be written, and then
+        `path` holds what it held before.
+        """
+        import warnings
+        from pathlib import Path
+
+        from kinetoscope.whole import written_whole
+
+        target = Path(path)
+        with written_whole(target) as temporary:
+            _, num_left_out = self._native.write_param_comms(str(temporary))
+        if num_left_out:
+            note = f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded"
+            warnings.warn(note, RuntimeWarning, stacklevel=2)
+        return target
+
     # --- looks ----------------------------------------------------------------------------------------------------
 
     def timeline(self, height: int = 560) -> Timeline:

@@ -59,6 +59,8 @@ pub struct Collectives {
     pub rows: Vec<Collective>,
     /// Waits, in the same order.
     pub waits: Vec<Wait>,
+    /// The process groups by what records call them.
+    pub groups: Groups,
     /// The rank whose trace it is, where a file tells it.
     pub rank: Option<i64>,
 }
@@ -67,11 +69,11 @@ pub struct Collectives {
 pub(super) fn find(linked: &LinkedTrace) -> Collectives {
     let groups = Groups::new(linked.process_groups());
     let mut all: Vec<Collective> = Members::of(linked).into_iter().map(|members| members.collective(linked)).collect();
-    all.sort_by_key(|row| order(linked, row));
+    all.sort_by_key(|row| row.order(linked));
     all.iter_mut().for_each(|row| row.set_group(&groups));
     let rank = linked.trace.rank().or_else(|| all.iter().find_map(Collective::own_rank));
     all.iter_mut().for_each(|row| row.set_ends(rank));
-    let mut found = Collectives { rank, ..Collectives::default() };
+    let mut found = Collectives { groups, rank, ..Collectives::default() };
     for row in all {
         match row.pattern {
             Some(Pattern::Wait) => found.waits.push(Wait { call: row, collective: None }),
@@ -85,16 +87,16 @@ pub(super) fn find(linked: &LinkedTrace) -> Collectives {
     found
 }
 
-/// Calls come in the order of their starts; nodes without an event after them, device events without a call last.
-fn order(linked: &LinkedTrace, row: &Collective) -> (bool, bool, i64, u64) {
-    let start = |event: u32| linked.trace.events.start[event as usize].0;
-    let host = row.event.or(row.run).map(start);
-    let node = row.node.map(|node| linked.trace.nodes[node as usize].id);
-    let first = host.or_else(|| row.device_events.iter().copied().map(start).min()).unwrap_or(0);
-    (host.is_none(), node.is_none(), first, node.unwrap_or(0))
-}
-
 impl Collective {
+    /// Calls come in the order of their starts; nodes without an event after them, device events without a call last.
+    pub(crate) fn order(&self, linked: &LinkedTrace) -> (bool, bool, i64, u64) {
+        let start = |event: u32| linked.trace.events.start[event as usize].0;
+        let host = self.event.or(self.run).map(start);
+        let node = self.node.map(|node| linked.trace.nodes[node as usize].id);
+        let first = host.or_else(|| self.device_events.iter().copied().map(start).min()).unwrap_or(0);
+        (host.is_none(), node.is_none(), first, node.unwrap_or(0))
+    }
+
     fn set_group(&mut self, groups: &Groups) {
         self.group = groups.of(self.facts.group_name.as_deref(), self.facts.group_id);
         let listed = || self.facts.ranks.clone().map(Arc::new);
