@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::tables::Tables;
+    use crate::tables::{Tables, rank_tables};
     #[pymodule_export]
     use crate::trace::Trace;
 

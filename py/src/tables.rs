@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use kinetoscope::chakra::Chakra;
+use kinetoscope::link::rank::Ranks;
 use kinetoscope::table::{
-    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Rows, Table as TableOf, chakra_metadata,
+    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, Rows, Table as TableOf, chakra_metadata,
 };
 use kinetoscope::write::chakra::{write_chakra, write_chakra_gzip};
 use kinetoscope::{MemorySnapshot, MemoryTimeline};
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use crate::error::UnsupportedTraceError;
 use crate::source::os_error;
 use crate::table::{Table, find};
+use crate::trace::Trace;
 
 /// Tables, and what the file says about itself. A public class of its sort wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -56,6 +58,14 @@ impl Tables {
             .ok_or_else(|| UnsupportedTraceError::new_err(format!("expected a Chakra trace, found {}", self.sort)))?;
         py.detach(|| write_file(chakra, &path, gzip).map_err(|error| os_error(&error, &path)))
     }
+}
+
+/// Tables of what the traces of a job share, each trace with its rank: their communications, and their clocks.
+#[pyfunction]
+pub(crate) fn rank_tables(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>, is_aligned: bool) -> Tables {
+    let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
+    let ranks = py.detach(|| Ranks::new(traces, is_aligned));
+    Tables::new("traces of a job", String::from("{}"), ranks, RANK_TABLES)
 }
 
 impl Tables {

@@ -153,4 +153,8 @@ impl Trace {
     pub(crate) fn new(trace: kinetoscope::Trace, max_threads: usize) -> Self {
         Self { session: Arc::new(Session::new(LinkedTrace::with_threads(trace, max_threads))) }
     }
+
+    pub(crate) fn linked(&self) -> Arc<LinkedTrace> {
+        Arc::clone(&self.session.linked)
+    }
 }

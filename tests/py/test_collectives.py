@@ -102,3 +102,43 @@ def test_what_is_left_out_is_said(shared: Path, tmp_path: Path) -> None:
     starts = [row["startTime_ns"] for row in found if "startTime_ns" in row]
     assert starts[0] == 0
     assert starts == sorted(starts)
+
+
+@pytest.mark.shared
+def test_eight_ranks_share_what_they_communicate(shared: Path) -> None:
+    """DLRM: eight communications on each of eight ranks of one machine, whose clock has whole microseconds."""
+    job = ks.read(shared / PARAM / "dlrm_kineto.tar.gz", False)
+    assert isinstance(job, ks.TraceSet)
+    found = [row for row in rows(job.collectives()) if row["event_id"] is not None]
+    assert Counter(row["rank"] for row in found) == dict.fromkeys(range(8), 8)
+    assert Counter(row["collective_id"] for row in found) == dict.fromkeys(range(8), 8)
+    assert {row["num_traces"] for row in found} == {8}
+    late = {row["collective_id"] for row in found if row["skew_ns"] == 0}
+    assert late == set(range(8))
+    clocks = rows(job.clock_offsets)
+    assert [row["rank"] for row in clocks] == list(range(8))
+    assert all(abs(row["offset_ns"]) <= 2_000 and row["spread_ns"] <= 1_000 for row in clocks)
+
+
+@pytest.mark.shared
+def test_execution_traces_alone_share_their_numbers(shared: Path) -> None:
+    job = ks.read(shared / PARAM / "dlrm_pytorch_et.tar.gz")
+    assert isinstance(job, ks.TraceSet)
+    found = rows(job.collectives())
+    assert Counter(row["how"] for row in found) == {"seq": 64}
+    assert {len({row["seq"] for row in found if row["collective_id"] == number}) for number in range(8)} == {1}
+    assert {row["offset_ns"] for row in rows(job.clock_offsets)} == {None}
+
+
+@pytest.mark.unit
+def test_ranks_are_compared_by_their_own_clocks_unless_asked(data: Path) -> None:
+    job = ks.read_dir(data / "mlp_gloo")
+    raw, aligned = rows(job.collectives()), rows(job.collectives(align_clocks=True))
+    offset = rows(job.clock_offsets)[1]["offset_ns"]
+    assert len(raw) == len(aligned) == 6
+    assert [row["start_ns"] for row in raw] == [row["start_ns"] for row in aligned]
+    assert [row["skew_ns"] for row in raw] != [row["skew_ns"] for row in aligned]
+    starts = {(row["rank"], row["collective_id"]): row["start_ns"] for row in raw}
+    for row in aligned:
+        others = [starts[0, row["collective_id"]], starts[1, row["collective_id"]] - offset]
+        assert row["skew_ns"] == others[row["rank"]] - max(others)

@@ -4,6 +4,7 @@ use kinetoscope::link::Collective;
 use kinetoscope::trace::collective::Pattern;
 use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::files;
@@ -317,4 +318,79 @@ fn parents_that_go_in_a_circle_end_nothing() {
     let node = |id: u64, parent: u64, name: &str| json!({"id": id, "name": name, "ctrl_deps": parent, "attrs": []});
     let nodes = [node(5, 6, "c10d::allreduce_"), node(6, 5, "c10d::broadcast_"), node(7, 8, "x"), node(8, 7, "y")];
     assert_eq!(linked(&[json!({"nodes": nodes})]).collectives().rows.len(), 2);
+}
+
+/// Anything that may stand where a record has a name, a number or a list.
+fn said() -> impl Strategy<Value = Value> {
+    let words =
+        ["allreduce", "_allgather_base", "wait", "send", "alltoallv", "Float", "0", "[1, 2]", "[1, ...]", "true", ""];
+    prop_oneof![
+        prop::sample::select(words.to_vec()).prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+        prop::collection::vec(any::<i64>(), 0..4).prop_map(Value::from),
+    ]
+}
+
+/// Arguments under the keys of communications.
+fn arguments() -> impl Strategy<Value = Value> {
+    let keys = [
+        "Collective name",
+        "Process Group Name",
+        "Process Group Ranks",
+        "Group size",
+        "Seq",
+        "Rank",
+        "Src Rank",
+        "dtype",
+        "In msg nelems",
+        "Out msg nelems",
+        "In split size",
+        "Out split size",
+        "Is asynchronized op",
+        "correlation",
+    ];
+    let pair = (prop::sample::select(keys.to_vec()), said());
+    prop::collection::vec(pair, 0..12)
+        .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn events() -> impl Strategy<Value = Vec<Value>> {
+    let names =
+        ["record_param_comms", "c10d::allreduce_", "nccl:all_reduce", "gloo:all_reduce", "ncclDevKernel_AllReduce"];
+    let kinds = ["cpu_op", "user_annotation", "kernel", "cuda_runtime"];
+    let place = (0..3_i64, 0..40_i64, 0..20_i64);
+    let drawn = (prop::sample::select(names.to_vec()), prop::sample::select(kinds.to_vec()), place, arguments());
+    let drawn =
+        drawn.prop_map(|(name, kind, (thread, start, dur), args)| event(name, kind, [thread, start, dur], &args));
+    prop::collection::vec(drawn, 0..30)
+}
+
+/// What a node may have as inputs, and their types.
+fn node() -> impl Strategy<Value = Value> {
+    let types = prop::sample::select(vec!["String", "Int", "Tensor(float)", "GenericList[Tensor(long int)]"]);
+    let tensors = Just(json!([[7, 8, 0, i64::MAX, 4, "cuda:0"]]));
+    let inputs = prop::collection::vec((prop_oneof![said(), tensors], types), 0..9);
+    (1..9_u64, inputs).prop_map(|(id, inputs)| {
+        let (values, types): (Vec<Value>, Vec<&str>) = inputs.into_iter().unzip();
+        record(id, &json!(values), &json!(types), &[("rf_id", json!(id))])
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_records_say_is_answered(events in events(), nodes in prop::collection::vec(node(), 1..8)) {
+        let linked = linked(&[json!({"traceEvents": events}), json!({"nodes": nodes})]);
+        let table = kinetoscope::table::table("collectives").unwrap();
+        for column in table.columns {
+            column.values(&linked, 0..(table.num_rows)(&linked));
+        }
+        param_comms(&linked);
+        let devices: Vec<u32> = linked.collectives().rows.iter().flat_map(|row| row.device_events.clone()).collect();
+        let mut once = devices.clone();
+        once.sort_unstable();
+        once.dedup();
+        prop_assert_eq!(once.len(), devices.len());
+    }
 }

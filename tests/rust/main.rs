@@ -15,6 +15,7 @@ mod linked;
 mod links;
 mod nsight;
 mod nsight_hostile;
+mod ranks;
 mod seam;
 mod shared;
 mod summary;

@@ -9,6 +9,7 @@ mod iteration;
 mod lane;
 mod launch;
 mod nesting;
+pub mod rank;
 mod record;
 
 use std::sync::OnceLock;

@@ -1,85 +1,163 @@
-//! The table of communications.
+//! Tables of communications: of one trace, and of all traces of a job with what they share; and the clocks of those.
 
 use super::event::id;
 use super::{Table, float, int, put, text, uint};
+use crate::link::rank::{Member, Ranks, Shared};
 use crate::link::{Collective, LinkedTrace};
 use crate::time::TimeRange;
-use crate::trace::group::Ranks;
+use crate::trace::group::Ranks as RankList;
+
+/// Where communications are, by their rows.
+trait Communicating {
+    /// A communication, and the trace it is in.
+    fn at(&self, row: usize) -> (&LinkedTrace, &Collective);
+}
+
+/// The columns of a communication, after some others.
+macro_rules! columns {
+    ($($first:expr),* $(,)?) => {
+        &[
+            $($first,)*
+            text("sources", |all, row, out| put(out, &sources(all.at(row).1))),
+            int("event_id", |all, row| {
+                let (linked, one) = all.at(row);
+                one.event.or(one.run).map(|event| id(linked, event))
+            }),
+            uint("node_id", |all, row| node_id(all.at(row).0, all.at(row).1)),
+            int("device_event_id", |all, row| {
+                let (linked, one) = all.at(row);
+                one.device_events.first().map(|event| id(linked, *event))
+            }),
+            int("num_device_events", |all, row| Some(all.at(row).1.device_events.len() as i64)),
+            text("collective", |all, row, out| put_some(out, all.at(row).1.name.as_deref())),
+            text("group_name", |all, row, out| put_some(out, group_name(all.at(row)))),
+            text("group_desc", |all, row, out| put_some(out, all.at(row).1.facts.group_desc.as_deref())),
+            int("group_size", |all, row| all.at(row).1.facts.group_size),
+            text("ranks", |all, row, out| all.at(row).1.ranks.as_ref().is_some_and(|ranks| put_ranks(out, ranks))),
+            int("seq", |all, row| all.at(row).1.facts.seq),
+            text("is_p2p", |all, row, out| put_truth(out, all.at(row).1.is_p2p())),
+            int("src_rank", |all, row| all.at(row).1.src_rank),
+            int("dst_rank", |all, row| all.at(row).1.dst_rank),
+            int("root_rank", |all, row| all.at(row).1.root_rank),
+            text("dtype", |all, row, out| put_some(out, all.at(row).1.facts.dtype.as_deref())),
+            int("in_elems", |all, row| all.at(row).1.facts.in_elems),
+            int("out_elems", |all, row| all.at(row).1.facts.out_elems),
+            int("in_bytes", |all, row| all.at(row).1.in_bytes()),
+            int("out_bytes", |all, row| all.at(row).1.out_bytes()),
+            text("in_split", |all, row, out| put_some(out, all.at(row).1.facts.in_split.as_deref())),
+            text("out_split", |all, row, out| put_some(out, all.at(row).1.facts.out_split.as_deref())),
+            text("is_async", |all, row, out| put_truth(out, all.at(row).1.is_async())),
+            int("wait", |all, row| {
+                let (linked, one) = all.at(row);
+                linked.collectives().wait_for(one)?.event.map(|event| id(linked, event))
+            }),
+            uint("wait_node", |all, row| {
+                let (linked, one) = all.at(row);
+                node_id(linked, linked.collectives().wait_for(one)?)
+            }),
+            int("iteration", |all, row| iteration(all.at(row))),
+            int("host_start_ns", |all, row| {
+                let (linked, one) = all.at(row);
+                one.event.map(|event| linked.trace.events.start[event as usize].0)
+            }),
+            int("host_dur_ns", |all, row| {
+                let (linked, one) = all.at(row);
+                one.event.map(|event| linked.trace.events.dur[event as usize].0)
+            }),
+            int("start_ns", |all, row| time(all.at(row)).map(|time| time.start.0)),
+            int("dur_ns", |all, row| time(all.at(row)).map(|time| time.dur().0)),
+            float("algorithm_gbps", |all, row| all.at(row).1.algorithm_gbps(&all.at(row).0.trace)),
+            float("bus_gbps", |all, row| all.at(row).1.bus_gbps(&all.at(row).0.trace)),
+        ]
+    };
+}
 
 /// One row a communication.
 pub(super) static COLLECTIVES: Table = Table {
     name: "collectives",
     doc: "a communication between ranks",
     num_rows: |linked| linked.collectives().rows.len(),
-    columns: &[
-        text("sources", |linked, row, out| put(out, &sources(of(linked, row)))),
-        int("event_id", |linked, row| of(linked, row).event.or(of(linked, row).run).map(|event| id(linked, event))),
-        uint("node_id", |linked, row| of(linked, row).node.map(|node| linked.trace.nodes[node as usize].id)),
-        int("device_event_id", |linked, row| of(linked, row).device_events.first().map(|event| id(linked, *event))),
-        int("num_device_events", |linked, row| Some(of(linked, row).device_events.len() as i64)),
-        text("collective", |linked, row, out| put_some(out, of(linked, row).name.as_deref())),
-        text("group_name", |linked, row, out| {
-            put_some(
-                out,
-                of(linked, row)
-                    .facts
-                    .group_name
-                    .as_deref()
-                    .or_else(|| Some(linked.process_groups().get(of(linked, row).group? as usize)?.name.as_str())),
-            )
+    columns: columns![],
+};
+
+/// All tables of a job.
+pub const RANK_TABLES: &[&Table<Ranks>] = &[&RANK_COLLECTIVES, &CLOCK_OFFSETS];
+
+static RANK_COLLECTIVES: Table<Ranks> = Table {
+    name: "collectives",
+    doc: "a rank's part in a communication",
+    num_rows: Ranks::num_rows,
+    columns: columns![
+        int("rank", |ranks, row| member(ranks, row).rank),
+        int("window", |ranks, row| Some(member(ranks, row).window)),
+        int("collective_id", |ranks, row| shared(ranks, row).map(|(number, _)| i64::from(number))),
+        text("how", |ranks, row, out| put_some(out, shared(ranks, row).map(|(_, shared)| shared.how.name()))),
+        int("num_traces", |ranks, row| shared(ranks, row).map(|(_, shared)| shared.rows.len() as i64)),
+        int("skew_ns", |ranks, row| {
+            let (member, row) = ranks.place(row);
+            ranks.skew_ns(member, row)
         }),
-        text("group_desc", |linked, row, out| put_some(out, of(linked, row).facts.group_desc.as_deref())),
-        int("group_size", |linked, row| of(linked, row).facts.group_size),
-        text("ranks", |linked, row, out| of(linked, row).ranks.as_ref().is_some_and(|ranks| put_ranks(out, ranks))),
-        int("seq", |linked, row| of(linked, row).facts.seq),
-        text("is_p2p", |linked, row, out| put_truth(out, of(linked, row).is_p2p())),
-        int("src_rank", |linked, row| of(linked, row).src_rank),
-        int("dst_rank", |linked, row| of(linked, row).dst_rank),
-        int("root_rank", |linked, row| of(linked, row).root_rank),
-        text("dtype", |linked, row, out| put_some(out, of(linked, row).facts.dtype.as_deref())),
-        int("in_elems", |linked, row| of(linked, row).facts.in_elems),
-        int("out_elems", |linked, row| of(linked, row).facts.out_elems),
-        int("in_bytes", |linked, row| of(linked, row).in_bytes()),
-        int("out_bytes", |linked, row| of(linked, row).out_bytes()),
-        text("in_split", |linked, row, out| put_some(out, of(linked, row).facts.in_split.as_deref())),
-        text("out_split", |linked, row, out| put_some(out, of(linked, row).facts.out_split.as_deref())),
-        text("is_async", |linked, row, out| put_truth(out, of(linked, row).is_async())),
-        int("wait", |linked, row| wait(linked, row)?.event.map(|event| id(linked, event))),
-        uint("wait_node", |linked, row| wait(linked, row)?.node.map(|node| linked.trace.nodes[node as usize].id)),
-        int("iteration", |linked, row| {
-            let first =
-                of(linked, row).event.or(of(linked, row).run).or(of(linked, row).device_events.first().copied());
-            let at = linked.links.iteration.get(first? as usize)?;
-            Some(linked.links.iterations[at as usize].number)
-        }),
-        int("host_start_ns", |linked, row| {
-            of(linked, row).event.map(|event| linked.trace.events.start[event as usize].0)
-        }),
-        int("host_dur_ns", |linked, row| of(linked, row).event.map(|event| linked.trace.events.dur[event as usize].0)),
-        int("start_ns", |linked, row| time(linked, row).map(|time| time.start.0)),
-        int("dur_ns", |linked, row| time(linked, row).map(|time| time.dur().0)),
-        float("algorithm_gbps", |linked, row| of(linked, row).algorithm_gbps(&linked.trace)),
-        float("bus_gbps", |linked, row| of(linked, row).bus_gbps(&linked.trace)),
     ],
 };
 
-fn of(linked: &LinkedTrace, row: usize) -> &Collective {
-    &linked.collectives().rows[row]
+static CLOCK_OFFSETS: Table<Ranks> = Table {
+    name: "clock_offsets",
+    doc: "how far a trace's clock is ahead of the first one's",
+    num_rows: |ranks| ranks.members.len(),
+    columns: &[
+        int("rank", |ranks, row| ranks.members[row].rank),
+        int("window", |ranks, row| Some(ranks.members[row].window)),
+        int("offset_ns", |ranks, row| Some(ranks.members[row].clock?.offset_ns)),
+        int("spread_ns", |ranks, row| Some(ranks.members[row].clock?.spread_ns)),
+        int("num_collectives", |ranks, row| Some(ranks.members[row].clock?.num_collectives as i64)),
+    ],
+};
+
+impl Communicating for LinkedTrace {
+    fn at(&self, row: usize) -> (&LinkedTrace, &Collective) {
+        (self, &self.collectives().rows[row])
+    }
 }
 
-fn wait(linked: &LinkedTrace, row: usize) -> Option<&Collective> {
-    linked.collectives().wait_for(of(linked, row))
+impl Communicating for Ranks {
+    fn at(&self, row: usize) -> (&LinkedTrace, &Collective) {
+        let (member, row) = self.place(row);
+        self.members[member].linked.at(row)
+    }
 }
 
-fn time(linked: &LinkedTrace, row: usize) -> Option<TimeRange> {
-    of(linked, row).time(&linked.trace)
+fn member(ranks: &Ranks, row: usize) -> &Member {
+    &ranks.members[ranks.place(row).0]
+}
+
+fn shared(ranks: &Ranks, row: usize) -> Option<(u32, &Shared)> {
+    let (member, row) = ranks.place(row);
+    ranks.shared_of(member, row)
+}
+
+fn time((linked, one): (&LinkedTrace, &Collective)) -> Option<TimeRange> {
+    one.time(&linked.trace)
+}
+
+fn node_id(linked: &LinkedTrace, one: &Collective) -> Option<u64> {
+    Some(linked.trace.nodes[one.node? as usize].id)
+}
+
+fn iteration((linked, one): (&LinkedTrace, &Collective)) -> Option<i64> {
+    let at = linked.links.iteration.get(one.first_event()? as usize)?;
+    Some(linked.links.iterations[at as usize].number)
+}
+
+fn group_name<'a>((linked, one): (&'a LinkedTrace, &'a Collective)) -> Option<&'a str> {
+    let group = || linked.process_groups().get(one.group? as usize);
+    one.facts.group_name.as_deref().or_else(|| Some(group()?.name.as_str()))
 }
 
 /// Which of the recordings know of it.
-fn sources(row: &Collective) -> String {
-    let host = row.event.or(row.run).map(|_| "host");
-    let device = (!row.device_events.is_empty()).then_some("device");
-    [row.node.map(|_| "node"), host, device].into_iter().flatten().collect::<Vec<_>>().join(" ")
+fn sources(one: &Collective) -> String {
+    let host = one.event.or(one.run).map(|_| "host");
+    let device = (!one.device_events.is_empty()).then_some("device");
+    [one.node.map(|_| "node"), host, device].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn put_some(out: &mut String, text: Option<&str>) -> bool {
@@ -93,7 +171,7 @@ fn put_truth(out: &mut String, truth: Option<bool>) -> bool {
 /// More ranks than these are not repeated in every row: the table of process groups has them.
 const MAX_RANKS: i64 = 1024;
 
-fn put_ranks(out: &mut String, ranks: &Ranks) -> bool {
+fn put_ranks(out: &mut String, ranks: &RankList) -> bool {
     let is_short = ranks.size() <= MAX_RANKS;
     is_short && put(out, &format!("[{}]", ranks.iter().map(|rank| rank.to_string()).collect::<Vec<_>>().join(",")))
 }

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::link::LinkedTrace;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
+pub use collective::RANK_TABLES;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub use rows::{ColumnType, Rows};

@@ -78,12 +78,19 @@ fn listed(source: &'static str, groups: &Value) -> Vec<ProcessGroup> {
 }
 
 /// The ranks of a process group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ranks {
     /// So many, from 0 on: all ranks of a job.
     All(i64),
     /// These.
     Listed(Vec<i64>),
+}
+
+impl From<Vec<i64>> for Ranks {
+    fn from(ranks: Vec<i64>) -> Self {
+        let is_all = ranks.iter().enumerate().all(|(place, rank)| *rank == place as i64);
+        if is_all { Self::All(ranks.len() as i64) } else { Self::Listed(ranks) }
+    }
 }
 
 impl Ranks {
@@ -159,7 +166,7 @@ impl ProcessGroup {
         let listed: Vec<i64> = serde_json::from_str(&self.ranks).ok()?;
         match self.size {
             Some(size) if listed.is_empty() => Some(Ranks::All(size)).filter(|_| size > 0),
-            _ => Some(Ranks::Listed(listed)).filter(|ranks| ranks.size() > 0),
+            _ => Some(Ranks::from(listed)).filter(|ranks| ranks.size() > 0),
         }
     }
 }

@@ -14,6 +14,7 @@ __all__ = [
     "__version__",
     "is_archive",
     "members",
+    "rank_tables",
     "read",
     "sniff",
 ]
@@ -89,6 +90,7 @@ def read(
     max_threads: int = 1,
     reading: Reading | None = None,
 ) -> Trace | Tables: ...
+def rank_tables(traces: Sequence[tuple[int | None, Trace]], is_aligned: bool) -> Tables: ...
 def sniff(head: bytes) -> str: ...
 def is_archive(head: bytes) -> bool: ...
 def members(

@@ -15,6 +15,7 @@ from kinetoscope.discover import Pair, natural
 from kinetoscope.export import Part, export
 from kinetoscope.load import Options, load
 from kinetoscope.progress import bar
+from kinetoscope.table import Table
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
@@ -211,6 +212,33 @@ class TraceSet:
             parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
             windows[member.rank] += 1
         return parts
+
+    def collectives(self, *, align_clocks: bool = False) -> Table:
+        """Communications of all ranks: one row for each rank's part, trace after trace.
+
+        Parts of the same communication have the same `collective_id`, found by its process group and number in sequence
+        (`how` is `seq`) or, where numbers are not recorded, by its place among its like in the iteration (`order`).
+        `num_traces` says how many traces have it, `skew_ns` how much earlier than the last rank this one came to it: 0
+        or less. Ranks are compared by their own clocks, or, with `align_clocks`, with `clock_offsets` taken away; the
+        times in the table are those of the files. The other columns are those of `Trace.collectives`. Reads what is not
+        read yet.
+        """
+        return Table(self._shared(align_clocks=align_clocks).table("collectives"))
+
+    @property
+    def clock_offsets(self) -> Table:
+        """How far each trace's clock is ahead of the first one's, in ns; nothing takes it away unless asked to.
+
+        It is the median over communications that end on all ranks at about the same time, such as all-reduces;
+        `spread_ns` is the median of how far single ones are from it. Null where no communication tells. Reads what is
+        not read yet.
+        """
+        return Table(self._shared(align_clocks=False).table("clock_offsets"))
+
+    def _shared(self, *, align_clocks: bool) -> _native.Tables:
+        self.load()
+        traces = [(member.rank, member.trace._native) for member in self.members]  # noqa: SLF001 - the core compares them
+        return _native.rank_tables(traces, align_clocks)
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]

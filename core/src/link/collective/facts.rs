@@ -84,7 +84,7 @@ impl Facts {
                 "Process Group Name" => facts.group_name = text(&value()),
                 "Process Group Description" => facts.group_desc = text(&value()),
                 "Process Group ID" => facts.group_id = integer(&value()),
-                "Process Group Ranks" => facts.ranks = integers(&value()).map(Ranks::Listed),
+                "Process Group Ranks" => facts.ranks = integers(&value()).map(Ranks::from),
                 "Group size" => facts.group_size = integer(&value()),
                 "Seq" => facts.seq = integer(&value()),
                 "Rank" => facts.rank = integer(&value()).filter(|rank| *rank >= 0),

@@ -27,6 +27,11 @@ impl Collective {
         Some(TimeRange { start, end })
     }
 
+    /// The first of its events: the call, the run, or a device event.
+    pub fn first_event(&self) -> Option<u32> {
+        self.event.or(self.run).or_else(|| self.device_events.first().copied())
+    }
+
     /// Bytes that go into it on this rank.
     pub fn in_bytes(&self) -> Option<i64> {
         self.facts.in_elems?.checked_mul(self.facts.elem_bytes?)

@@ -1,0 +1,90 @@
+//! How far the clocks of ranks differ: a communication that all do alike ends on all of them at about the same time.
+
+use rustc_hash::FxHashMap;
+
+use super::{Ranks, Shared};
+use crate::time::Ts;
+use crate::trace::collective::Pattern;
+
+/// How far a clock is ahead of the first trace's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClockOffset {
+    /// Its time minus the other's, in nanoseconds: the median over communications that end on both at once.
+    pub offset_ns: i64,
+    /// The median of how far single communications are from that, in nanoseconds.
+    pub spread_ns: i64,
+    /// How many communications there were.
+    pub num_collectives: u64,
+}
+
+/// Ends of one communication, by member.
+type Ends = Vec<(u32, Ts)>;
+
+/// Gives each member its offset to the first that communicates: directly, or through others that have offsets already.
+/// Spreads add up on the way.
+pub(super) fn align(ranks: &mut Ranks) {
+    let all: Vec<Ends> = ranks.shared.iter().filter_map(|shared| ends(ranks, shared)).collect();
+    let mut of_member: Vec<Vec<u32>> = vec![Vec::new(); ranks.members.len()];
+    for (at, ends) in all.iter().enumerate() {
+        for (member, _) in ends {
+            of_member[*member as usize].push(at as u32);
+        }
+    }
+    let Some(first) = of_member.iter().position(|those| !those.is_empty()) else { return };
+    let own = ClockOffset { num_collectives: of_member[first].len() as u64, ..ClockOffset::default() };
+    ranks.members[first].clock = Some(own);
+    let mut reached = vec![first];
+    let mut next = 0;
+    while let Some(&near) = reached.get(next) {
+        next += 1;
+        let Some(known) = ranks.members[near].clock else { continue };
+        let mut differences: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
+        for ends in of_member[near].iter().map(|at| &all[*at as usize]) {
+            let Some((_, here)) = ends.iter().find(|(member, _)| *member as usize == near) else { continue };
+            for (member, there) in ends.iter().filter(|(member, _)| ranks.members[*member as usize].clock.is_none()) {
+                differences.entry(*member).or_default().push(there.0.saturating_sub(here.0));
+            }
+        }
+        let mut found: Vec<_> = differences.into_iter().collect();
+        found.sort_unstable_by_key(|(member, _)| *member);
+        for (member, differences) in found {
+            ranks.members[member as usize].clock = Some(further(known, differences));
+            reached.push(member as usize);
+        }
+    }
+}
+
+/// The offset of a clock whose differences to one of offset `near` are these.
+fn further(near: ClockOffset, mut differences: Vec<i64>) -> ClockOffset {
+    let difference = median(&mut differences);
+    let mut spreads: Vec<_> =
+        differences.iter().map(|other| other.saturating_sub(difference).saturating_abs()).collect();
+    ClockOffset {
+        offset_ns: near.offset_ns.saturating_add(difference),
+        spread_ns: near.spread_ns.saturating_add(median(&mut spreads)),
+        num_collectives: differences.len() as u64,
+    }
+}
+
+/// The lower one of two.
+fn median(values: &mut [i64]) -> i64 {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}
+
+/// When a communication ended on each member, if it cannot end on one long before the others.
+fn ends(ranks: &Ranks, shared: &Shared) -> Option<Ends> {
+    let row = |(member, row): (u32, u32)| (member, ranks.members[member as usize].collective(row as usize));
+    let (_, one) = row(*shared.rows.first()?);
+    one.pattern.filter(|pattern| is_together(*pattern))?;
+    let end = |(member, row): (u32, &crate::link::Collective)| {
+        Some((member, row.time(&ranks.members[member as usize].linked.trace)?.end))
+    };
+    Some(shared.rows.iter().filter_map(|at| end(row(*at))).collect())
+}
+
+/// Whether no rank is done before the last has come.
+fn is_together(pattern: Pattern) -> bool {
+    use Pattern::{AllGather, AllReduce, AllToAll, Barrier, ReduceScatter};
+    matches!(pattern, AllReduce | AllGather | AllToAll | ReduceScatter | Barrier)
+}

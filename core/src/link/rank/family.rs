@@ -1,0 +1,135 @@
+//! Which communications of several traces are the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Member, Shared, SharedHow};
+use crate::link::Collective;
+use crate::trace::collective::Pattern;
+use crate::trace::group::Ranks as RankList;
+
+/// What is the same wherever a communication is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Family {
+    group: Option<String>,
+    ranks: Option<Arc<RankList>>,
+    pattern: Pattern,
+    /// Source and destination, of two ranks.
+    ends: Option<(i64, i64)>,
+}
+
+/// Communications of one family: members ascending, each with its rows in order.
+type Rows = Vec<(u32, Vec<u32>)>;
+
+/// The communications that at least two ranks have, in the order of the first trace that has them.
+pub(super) fn shared(members: &[Member]) -> Vec<Shared> {
+    let mut families: FxHashMap<Family, Rows> = FxHashMap::default();
+    for (at, member) in members.iter().enumerate() {
+        for (row, family) in member.families() {
+            let rows = families.entry(family).or_default();
+            match rows.last_mut() {
+                Some((last, rows)) if *last == at as u32 => rows.push(row),
+                _ => rows.push((at as u32, vec![row])),
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for (family, rows) in &families {
+        let of = |member: u32, row: u32| members[member as usize].collective(row as usize);
+        let mut each = rows.iter().flat_map(|(member, rows)| rows.iter().map(|row| of(*member, *row)));
+        // Two ranks may each have talked to others in between: their numbers are their own.
+        if family.ends.is_none() && each.all(|row| row.facts.seq.is_some()) {
+            all.extend(by_number(members, rows));
+        } else {
+            all.extend(by_place(members, rows));
+        }
+    }
+    all.retain(|shared| shared.rows.len() > 1 && is_of_different_ranks(members, &shared.rows));
+    all.sort_unstable_by(|a, b| a.rows.cmp(&b.rows));
+    all
+}
+
+fn is_of_different_ranks(members: &[Member], rows: &[(u32, u32)]) -> bool {
+    let mut seen = FxHashSet::default();
+    rows.iter().filter_map(|(member, _)| members[*member as usize].rank).all(|rank| seen.insert(rank))
+}
+
+fn by_number(members: &[Member], rows: &Rows) -> Vec<Shared> {
+    let mut of_number: BTreeMap<i64, Vec<(u32, u32)>> = BTreeMap::new();
+    for (member, rows) in rows {
+        for row in rows {
+            if let Some(seq) = members[*member as usize].collective(*row as usize).facts.seq {
+                of_number.entry(seq).or_default().push((*member, *row));
+            }
+        }
+    }
+    of_number.into_values().map(|rows| Shared { rows, how: SharedHow::Number, last_start: None }).collect()
+}
+
+/// By iteration, and in it by order, where all that have any have as many, and like ones.
+fn by_place(members: &[Member], rows: &Rows) -> Vec<Shared> {
+    let mut of_iteration: BTreeMap<Option<i64>, Rows> = BTreeMap::new();
+    for (member, rows) in rows {
+        for row in rows {
+            let iteration = members[*member as usize].iteration(*row as usize);
+            let those = of_iteration.entry(iteration).or_default();
+            match those.last_mut() {
+                Some((last, rows)) if last == member => rows.push(*row),
+                _ => those.push((*member, vec![*row])),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for rows in of_iteration.into_values() {
+        let places = rows.first().map_or(0, |(_, rows)| rows.len());
+        let at = |place: usize| rows.iter().map(move |(member, rows)| Some((*member, *rows.get(place)?))).collect();
+        let all: Option<Vec<Vec<(u32, u32)>>> = (0..places).map(at).collect();
+        let is_even = rows.iter().all(|(_, rows)| rows.len() == places);
+        if let Some(all) = all.filter(|all| is_even && all.iter().all(|rows| is_alike(members, rows))) {
+            found.extend(all.into_iter().map(|rows| Shared { rows, how: SharedHow::Order, last_start: None }));
+        }
+    }
+    found
+}
+
+/// Whether nothing says that these are different: types, and sizes where they are the same on all ranks.
+fn is_alike(members: &[Member], rows: &[(u32, u32)]) -> bool {
+    let one = |get: fn(&Collective) -> Option<String>| {
+        let mut said = rows.iter().filter_map(|(member, row)| get(members[*member as usize].collective(*row as usize)));
+        said.next().is_none_or(|first| said.all(|other| other == first))
+    };
+    one(|row| row.facts.dtype.clone())
+        && one(|row| Some(row.facts.in_elems.filter(|_| row.pattern.is_some_and(Pattern::keeps_size))?.to_string()))
+}
+
+impl Member {
+    /// The rows that may be found elsewhere, each with its family.
+    fn families(&self) -> Vec<(u32, Family)> {
+        let rows = &self.linked.collectives().rows;
+        // What was called before the recording began stands at no place in its order.
+        let is_called = |row: &Collective| row.event.or(row.run).or(row.node).is_some();
+        let has_calls = rows.iter().any(is_called);
+        let unnamed: FxHashSet<i64> = rows.iter().filter(|row| row.group.is_none()).filter_map(number).collect();
+        let family = |row: &Collective| {
+            let is_found = (is_called(row) || !has_calls) && (number(row).is_none() || unnamed.len() < 2);
+            let pattern = row.pattern.filter(|_| is_found)?;
+            let ends = if pattern.is_p2p() { Some((row.src_rank?, row.dst_rank?)) } else { None };
+            let pattern = if pattern.is_p2p() { Pattern::Send } else { pattern };
+            Some(Family { group: row.facts.group_name.clone(), ranks: row.ranks.clone(), pattern, ends })
+        };
+        rows.iter().enumerate().filter_map(|(at, row)| Some((at as u32, family(row)?))).collect()
+    }
+
+    fn iteration(&self, row: usize) -> Option<i64> {
+        let links = &self.linked.links;
+        let at = links.iteration.get(self.collective(row).first_event()? as usize)?;
+        Some(links.iterations[at as usize].number)
+    }
+}
+
+/// The number of a group without a name, which is another one on each rank.
+fn number(row: &Collective) -> Option<i64> {
+    row.facts.group_id.filter(|_| row.facts.group_name.is_none() && row.group.is_none())
+}

@@ -1,0 +1,149 @@
+//! Ranks: the same communication in the traces of all of them, and how their clocks differ.
+
+mod clock;
+mod family;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::LinkedTrace;
+use super::collective::Collective;
+use crate::time::Ts;
+pub use clock::ClockOffset;
+
+/// The traces of a job, with what they share.
+#[derive(Debug, Default)]
+pub struct Ranks {
+    /// The traces.
+    pub members: Vec<Member>,
+    /// Communications that several traces have, by their numbers: in the order of the first trace that has them.
+    pub shared: Vec<Shared>,
+    /// Where each member's rows start among those of all; one more than there are members.
+    starts: Vec<usize>,
+    is_aligned: bool,
+}
+
+/// A trace of a job.
+#[derive(Debug, Default)]
+pub struct Member {
+    /// The rank it is of, where that is known.
+    pub rank: Option<i64>,
+    /// Which of the traces of that rank it is, from 0.
+    pub window: i64,
+    /// The trace.
+    pub linked: Arc<LinkedTrace>,
+    /// For each of its communications the number of the shared one.
+    pub shared: Vec<Option<u32>>,
+    /// How far its clock is ahead of the first trace's; `None` where no communication tells.
+    pub clock: Option<ClockOffset>,
+}
+
+/// A communication that several traces have.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The members that have it, ascending, each with its row there.
+    pub rows: Vec<(u32, u32)>,
+    /// What it was found by.
+    pub how: SharedHow,
+    /// When the last of them came to it.
+    pub last_start: Option<Ts>,
+}
+
+/// What a shared communication was found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedHow {
+    /// Its number in sequence, which its group counts on all ranks alike.
+    Number,
+    /// Its place among its like.
+    Order,
+}
+
+impl SharedHow {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "seq",
+            Self::Order => "order",
+        }
+    }
+}
+
+impl Ranks {
+    /// Finds what traces share: each with its rank, in the order in which they are to be counted.
+    ///
+    /// A communication is the same where its process group, what it is, and its number in sequence are. Where numbers are
+    /// not recorded, it is its place among its like in the iteration, if all traces have as many there, of like sizes.
+    /// Starts are compared as the traces tell them, or with the clocks' offsets taken away (`is_aligned`).
+    pub fn new(traces: Vec<(Option<i64>, Arc<LinkedTrace>)>, is_aligned: bool) -> Self {
+        let mut windows: FxHashMap<Option<i64>, i64> = FxHashMap::default();
+        let member = |(rank, linked): (Option<i64>, Arc<LinkedTrace>)| {
+            let next = windows.entry(rank).or_default();
+            *next += 1;
+            let shared = vec![None; linked.collectives().rows.len()];
+            Member { rank, window: *next - 1, linked, shared, clock: None }
+        };
+        let members: Vec<_> = traces.into_iter().map(member).collect();
+        let lens = members.iter().map(|member: &Member| member.shared.len()).chain([0]);
+        let starts = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
+        let mut ranks = Self { shared: family::shared(&members), members, starts, is_aligned };
+        for (number, shared) in ranks.shared.iter().enumerate() {
+            for (member, row) in &shared.rows {
+                ranks.members[*member as usize].shared[*row as usize] = Some(number as u32);
+            }
+        }
+        clock::align(&mut ranks);
+        let last: Vec<_> = ranks.shared.iter().map(|shared| ranks.last_start(shared)).collect();
+        ranks.shared.iter_mut().zip(last).for_each(|(shared, last)| shared.last_start = last);
+        ranks
+    }
+
+    /// How many communications the members have, each counted where it is recorded.
+    pub fn num_rows(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The member and its row, of a row among those of all members.
+    pub fn place(&self, row: usize) -> (usize, usize) {
+        // A member without rows starts where the next one does.
+        let member = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        (member, row - self.starts.get(member).copied().unwrap_or(0))
+    }
+
+    /// The shared communication that a member's is.
+    pub fn shared_of(&self, member: usize, row: usize) -> Option<(u32, &Shared)> {
+        let number = self.members.get(member)?.shared.get(row).copied()??;
+        Some((number, &self.shared[number as usize]))
+    }
+
+    /// How much earlier than the last rank a member came to a communication that it shares: 0 or less, in nanoseconds.
+    pub fn skew_ns(&self, member: usize, row: usize) -> Option<i64> {
+        let last = self.shared_of(member, row)?.1.last_start?;
+        let (_, start) = self.start(member, row)?;
+        Some(start.0.saturating_sub(last.0))
+    }
+
+    fn last_start(&self, shared: &Shared) -> Option<Ts> {
+        let starts = shared.rows.iter().map(|(member, row)| self.start(*member as usize, *row as usize));
+        let starts = starts.collect::<Option<Vec<_>>>()?;
+        // A call and a kernel do not compare.
+        let (is_run, _) = *starts.first()?;
+        starts.iter().all(|(other, _)| *other == is_run).then(|| starts.iter().map(|(_, start)| *start).max())?
+    }
+
+    /// When a member's communication started to run, or else when it was called; and which of them it is.
+    fn start(&self, member: usize, row: usize) -> Option<(bool, Ts)> {
+        let member = &self.members[member];
+        let (trace, row) = (&member.linked.trace, member.collective(row));
+        let ran = row.time(trace).map(|time| (true, time.start));
+        let (is_run, start) = ran.or_else(|| Some((false, trace.events.start[row.event? as usize])))?;
+        let ahead_ns = if self.is_aligned { member.clock?.offset_ns } else { 0 };
+        Some((is_run, Ts(start.0.saturating_sub(ahead_ns))))
+    }
+}
+
+impl Member {
+    fn collective(&self, row: usize) -> &Collective {
+        &self.linked.collectives().rows[row]
+    }
+}
