@@ -10,6 +10,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+from kinetoscope.cli import main
 
 HTA = "facebookresearch__HolisticTraceAnalysis/tests/data"
 PARAM = "facebookresearch__param/et_replay/tests/inputs"
@@ -80,6 +81,18 @@ def test_bandwidths_are_those_of_the_formula(shared: Path, name: str) -> None:
 
 def param_comms(trace: ks.Trace, tmp_path: Path) -> list[dict[str, Any]]:
     return json.loads(trace.to_param_comms(tmp_path / "comms.json").read_text())
+
+
+@pytest.mark.unit
+def test_the_command_writes_a_file_for_each_rank(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", "--format", "param-comms", "-o", str(tmp_path / "rank.json")]
+    assert main([*command, str(data / "mlp_gloo")]) == 0
+    assert main([*command, str(data / "synthetic_cuda/kineto_trace_0.json.gz")]) == 0
+    counts = {path.name: len(json.loads(path.read_text())) for path in tmp_path.iterdir()}
+    assert counts == {"rank_0.json": 4, "rank_1.json": 4, "rank.json": 12}
+    assert capsys.readouterr().out.count("bytes") == len(counts)
 
 
 @pytest.mark.shared

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kinetoscope.summary import Section, Summary
     from kinetoscope.trace import Trace
 
+_PARAM_COMMS = "param-comms"
 _FAILED = 2
 _MAX_COUNT = 1 << 63
 _INTERRUPTED = 130
@@ -78,7 +79,11 @@ def _parser() -> argparse.ArgumentParser:
         f"a table as {', '.join(FORMATS)}; of several ranks, with columns that tell them apart",
     )
     table.add_argument("-o", "--output", type=Path, help="the ending chooses the format (default for jsonl: print it)")
-    table.add_argument("--format", choices=[ending[1:] for ending in FORMATS], help="(default: as the ending says)")
+    table.add_argument(
+        "--format",
+        choices=[*(ending[1:] for ending in FORMATS), _PARAM_COMMS],
+        help=f"(default: as the ending says); {_PARAM_COMMS}: communications as PARAM replays them, a file for each rank",
+    )
     table.add_argument("--table", help="(default: events, or the first of what is no trace)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     _link_command(commands)
@@ -208,6 +213,9 @@ def _write_report(trace: Trace, output: Path, title: str | None) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
+    if options.format == _PARAM_COMMS:
+        _export_param_comms(options)
+        return
     trace = _read(options)
     name = options.table or (trace.table_names[0] if isinstance(trace, Tables) else "events")
     parts = trace.parts(name)
@@ -240,6 +248,17 @@ def _of_rank(found: Trace | TraceSet, rank: int | None) -> Trace:
         ranks = ", ".join(str(other) for other, _ in traces)
         raise ValueError(f"expected one trace of {'any rank' if rank is None else f'rank {rank}'}, found ranks {ranks}")
     return wanted[0]
+
+
+def _export_param_comms(options: argparse.Namespace) -> None:
+    if options.output is None:
+        raise ValueError(f"expected a file to write {_PARAM_COMMS} to (-o), found none")
+    trace = _trace(options)
+    several = dict(_ranks(trace)) if isinstance(trace, TraceSet) else {"": trace}
+    for rank, part in several.items():
+        output = options.output.with_stem(f"{options.output.stem}_{rank}") if rank else options.output
+        path = part.to_param_comms(output)
+        print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 def _doctor(options: argparse.Namespace) -> None:
