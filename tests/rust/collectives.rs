@@ -278,6 +278,26 @@ fn a_wait_that_two_groups_may_mean_stays_open() {
     assert_eq!([waits(""), waits("0"), waits("1"), waits("2")], [None, Some(0), Some(1), None]);
 }
 
+#[test]
+fn a_wait_without_a_number_is_for_what_gave_its_tensor() {
+    let node = |id: u64, name: &str, inputs: Value, outputs: Value| {
+        json!({"id": id, "name": name, "ctrl_deps": 1, "attrs": [],
+            "inputs": {"values": [inputs], "shapes": [[2]], "types": ["Tensor(float)"]},
+            "outputs": {"values": [outputs], "shapes": [[2]], "types": ["Tensor(float)"]}})
+    };
+    let tensor = |id: u64| json!([id, id, 0, 2, 4, "cuda:0"]);
+    let nodes = [
+        node(10, "_c10d_functional::all_reduce", tensor(1), tensor(2)),
+        node(11, "_c10d_functional::all_reduce", tensor(3), tensor(4)),
+        node(12, "_c10d_functional::wait_tensor", tensor(4), tensor(4)),
+        node(13, "_c10d_functional::wait_tensor", tensor(2), tensor(2)),
+        node(14, "_c10d_functional::wait_tensor", tensor(9), tensor(9)),
+    ];
+    let linked = linked(&[json!({"nodes": nodes})]);
+    let waits = linked.collectives().waits.iter().map(|wait| wait.collective);
+    assert_eq!(waits.collect::<Vec<_>>(), [Some(1), Some(0), None]);
+}
+
 fn param_comms(linked: &LinkedTrace) -> Vec<Value> {
     let mut out = Vec::new();
     let counts = write_param_comms(linked, &mut out).unwrap();

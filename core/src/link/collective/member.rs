@@ -54,6 +54,7 @@ impl Members {
         Collective {
             event: stands_for(&self.host),
             node: stands_for(&self.node).or_else(|| self.node.first().map(|part| part.row)),
+            outer_node: self.node.first().map(|part| part.row),
             run: self.host.iter().find(|part| part.role == Role::Run).map(|part| part.row),
             pattern,
             device_events: self.device,

@@ -26,6 +26,8 @@ pub struct Collective {
     pub event: Option<u32>,
     /// The node of that call.
     pub node: Option<u32>,
+    /// The outermost node of the call, which takes and gives its tensors.
+    pub outer_node: Option<u32>,
     /// The host event that it was itself, where its backend works on the host (`gloo:all_reduce`).
     pub run: Option<u32>,
     /// The device events that it was.

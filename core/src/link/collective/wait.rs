@@ -1,9 +1,13 @@
 //! Waits of the host, and the communications that they are for.
 
+use std::collections::BTreeSet;
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 
 use super::{Collective, Collectives};
 use crate::link::LinkedTrace;
+use crate::trace::tensor::tensor_uses;
 
 /// A wait of the host for a communication.
 #[derive(Debug, Clone, Default)]
@@ -14,45 +18,106 @@ pub struct Wait {
     pub collective: Option<u32>,
 }
 
-/// Pairs waits with what they wait for, by the number in sequence that both record.
+/// Pairs waits with what they wait for: by the number in sequence that both record, or else by the tensor that one
+/// gives and the other takes.
 ///
 /// Numbers count within a group. Most waits do not say theirs, so where communications of several groups have the
 /// number and are still waited for, it stays open.
 pub(super) fn pair(linked: &LinkedTrace, found: &mut Collectives) {
-    let mut open: FxHashMap<(i64, bool), Vec<u32>> = FxHashMap::default();
-    for (at, row) in found.rows.iter().enumerate() {
-        if let Some(seq) = row.facts.seq {
-            open.entry((seq, row.is_p2p().unwrap_or(false))).or_default().push(at as u32);
+    let mut open = Open::default();
+    for (_, is_wait, at) in in_order(linked, found) {
+        if !is_wait {
+            open.add(linked, at, &found.rows[at as usize]);
+            continue;
         }
+        let wait = &mut found.waits[at as usize];
+        let Some(row) = open.find(linked, &wait.call) else { continue };
+        open.close(row, &found.rows[row as usize]);
+        wait.collective = Some(row);
+        found.rows[row as usize].wait = Some(at);
     }
-    for (at, wait) in found.waits.iter_mut().enumerate() {
-        let key = wait.call.facts.seq.map(|seq| (seq, wait.call.facts.is_p2p.unwrap_or(false)));
-        let Some(asked) = key.and_then(|key| open.get_mut(&key)) else { continue };
-        let fits = |row: &u32| {
-            let row = &found.rows[*row as usize];
-            is_same_group(row, &wait.call) && is_before(linked, row, &wait.call)
+}
+
+/// When a call is made, whether it is a wait, and its row.
+type Step = ((bool, bool, i64, u64), bool, u32);
+
+fn in_order(linked: &LinkedTrace, found: &Collectives) -> Vec<Step> {
+    let rows = found.rows.iter().enumerate().map(|(at, row)| (row.order(linked), false, at as u32));
+    let waits = found.waits.iter().enumerate().map(|(at, wait)| (wait.call.order(linked), true, at as u32));
+    let mut steps: Vec<_> = rows.chain(waits).collect();
+    steps.sort_unstable();
+    steps
+}
+
+/// A number in sequence, and whether two ranks have it to themselves.
+type Number = (i64, bool);
+/// What a record says of its group.
+type Group = (Option<String>, Option<i64>);
+
+/// Communications that nothing has waited for yet.
+#[derive(Default)]
+struct Open {
+    of_number: FxHashMap<Number, BTreeSet<u32>>,
+    of_group: FxHashMap<(Number, Group), BTreeSet<u32>>,
+    of_tensor: FxHashMap<u64, BTreeSet<u32>>,
+    tensors: FxHashMap<u32, Vec<u64>>,
+}
+
+impl Open {
+    fn add(&mut self, linked: &LinkedTrace, at: u32, row: &Collective) {
+        if let Some(number) = number(row) {
+            self.of_number.entry(number).or_default().insert(at);
+            self.of_group.entry((number, group(row))).or_default().insert(at);
+        }
+        let tensors = tensors(linked, row, true);
+        for tensor in &tensors {
+            self.of_tensor.entry(*tensor).or_default().insert(at);
+        }
+        self.tensors.insert(at, tensors);
+    }
+
+    fn find(&self, linked: &LinkedTrace, wait: &Collective) -> Option<u32> {
+        let Some(number) = number(wait) else {
+            // A tensor is not given to anything else before it has been waited for, so it is of the last that gave it.
+            let given =
+                tensors(linked, wait, false).into_iter().filter_map(|tensor| self.of_tensor.get(&tensor)?.last());
+            return given.copied().max();
         };
-        let mut fitting = asked.iter().copied().filter(fits);
-        let (Some(one), None) = (fitting.next(), fitting.next()) else { continue };
-        asked.retain(|row| *row != one);
-        wait.collective = Some(one);
-        found.rows[one as usize].wait = Some(at as u32);
+        let fitting = match group(wait) {
+            (None, None) => self.of_number.get(&number)?,
+            group => self.of_group.get(&(number, group))?,
+        };
+        fitting.first().copied().filter(|_| fitting.len() == 1)
     }
-}
 
-/// Whether a wait may be for a communication's group: it is, or the wait does not say.
-fn is_same_group(row: &Collective, wait: &Collective) -> bool {
-    let says = |wait: &Option<String>, row: &Option<String>| wait.is_none() || row.is_none() || wait == row;
-    let ids = (wait.facts.group_id, row.facts.group_id);
-    says(&wait.facts.group_name, &row.facts.group_name) && (ids.0.is_none() || ids.1.is_none() || ids.0 == ids.1)
-}
-
-fn is_before(linked: &LinkedTrace, row: &Collective, wait: &Collective) -> bool {
-    match (row.event, wait.event, row.node, wait.node) {
-        (Some(row), Some(wait), ..) => {
-            linked.trace.events.start[row as usize] < linked.trace.events.start[wait as usize]
+    fn close(&mut self, at: u32, row: &Collective) {
+        if let Some(number) = number(row) {
+            remove(&mut self.of_number, &number, at);
+            remove(&mut self.of_group, &(number, group(row)), at);
         }
-        (.., Some(row), Some(wait)) => linked.trace.nodes[row as usize].id < linked.trace.nodes[wait as usize].id,
-        _ => true,
+        for tensor in self.tensors.remove(&at).unwrap_or_default() {
+            remove(&mut self.of_tensor, &tensor, at);
+        }
     }
+}
+
+fn remove<K: Hash + Eq>(rows: &mut FxHashMap<K, BTreeSet<u32>>, key: &K, at: u32) {
+    if let Some(rows) = rows.get_mut(key) {
+        rows.remove(&at);
+    }
+}
+
+fn number(row: &Collective) -> Option<Number> {
+    Some((row.facts.seq?, row.facts.is_p2p.unwrap_or(false)))
+}
+
+fn group(row: &Collective) -> Group {
+    (row.facts.group_name.clone(), row.facts.group_id)
+}
+
+/// Ids of the tensors that a call takes or gives, as its outermost node records them.
+fn tensors(linked: &LinkedTrace, call: &Collective, is_output: bool) -> Vec<u64> {
+    let node = call.outer_node.map(|node| std::slice::from_ref(&linked.trace.nodes[node as usize]));
+    let uses = tensor_uses(node.unwrap_or_default(), &linked.trace.strings);
+    uses.into_iter().filter(|tensor| tensor.is_output == is_output).map(|tensor| tensor.tensor_id).collect()
 }

@@ -34,12 +34,18 @@ pub(super) fn align(ranks: &mut Ranks) {
     let own = ClockOffset { num_collectives: of_member[first].len() as u64, ..ClockOffset::default() };
     ranks.members[first].clock = Some(own);
     let mut reached = vec![first];
+    // After one of its members was gone through, all of a communication's have their clocks.
+    let mut is_done = vec![false; all.len()];
     let mut next = 0;
     while let Some(&near) = reached.get(next) {
         next += 1;
         let Some(known) = ranks.members[near].clock else { continue };
         let mut differences: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
-        for ends in of_member[near].iter().map(|at| &all[*at as usize]) {
+        for at in of_member[near].iter().map(|at| *at as usize) {
+            if std::mem::replace(&mut is_done[at], true) {
+                continue;
+            }
+            let ends = &all[at];
             let Some((_, here)) = ends.iter().find(|(member, _)| *member as usize == near) else { continue };
             for (member, there) in ends.iter().filter(|(member, _)| ranks.members[*member as usize].clock.is_none()) {
                 differences.entry(*member).or_default().push(there.0.saturating_sub(here.0));
