@@ -65,7 +65,7 @@ impl Tables {
 pub(crate) fn rank_tables(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>, is_aligned: bool) -> Tables {
     let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
     let ranks = py.detach(|| Ranks::new(traces, is_aligned));
-    Tables::new("traces of a job", String::from("{}"), ranks, RANK_TABLES)
+    Tables::new("traces of a job", String::from("{}"), &Arc::new(ranks), RANK_TABLES)
 }
 
 impl Tables {

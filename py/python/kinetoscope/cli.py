@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument(
         "--format",
         choices=[*(ending[1:] for ending in FORMATS), _PARAM_COMMS],
-        help=f"(default: as the ending says); {_PARAM_COMMS}: communications as PARAM replays them, a file for each rank",
+        help=f"(default: as the ending says); {_PARAM_COMMS}: communications for PARAM, a file for each rank",
     )
     table.add_argument("--table", help="(default: events, or the first of what is no trace)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
