@@ -16,6 +16,7 @@ import length
 import linking
 import memory
 import ranks
+import snapshot
 import speed
 import web
 from case import Case, Experiment, Measured, Skipped, about_one, at_least, at_most
@@ -60,6 +61,10 @@ EXPERIMENTS = [
             Case("1 GB of JSON, beside HTA: time", at_least(20, 60, "× faster")),
             Case("1 GB of JSON, beside HTA: peak memory", at_most(0.1, None, "× HTA's")),
         ],
+    ),
+    Experiment(
+        snapshot.measure,
+        [Case("a snapshot", at_least(5, None, "× faster than its JSON"))],
     ),
     Experiment(
         linking.measure,
