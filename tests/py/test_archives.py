@@ -132,7 +132,7 @@ def test_an_archive_of_execution_traces_beside(tmp_path: Path, members: dict[str
     (tmp_path / "mlp_et.zip").write_bytes(zipped(execution))
     job = job_of(tmp_path / "mlp_kineto.tgz")
     assert [pair[1:] for pair in job.pairs] == [("dlrm_eg_0.json.gz", "number"), ("dlrm_eg_1.json.gz", "number")]
-    assert all(trace.coverage["num_nodes_linked"] for trace in job)
+    assert all(trace.coverage["nodes"]["num_linked"] for trace in job)
     assert {pair.how for pair in job_of(tmp_path / "mlp_kineto.tgz", et=False).pairs} == {"alone"}
     elsewhere = shutil.move(tmp_path / "mlp_et.zip", tmp_path / "other.zip")
     assert {pair.how for pair in job_of(tmp_path / "mlp_kineto.tgz").pairs} == {"alone"}

@@ -31,9 +31,9 @@ def test_a_bare_recording(data: Path) -> None:
 
 def test_a_device(cuda: ks.Trace) -> None:
     found = marks(cuda)
-    device = cuda.coverage["num_device_events"]
+    device = cuda.coverage["device_events"]["count"]
     assert found[f"{device} kernels, copies and fills"] == "ok"
-    assert found[f"{device - 1} of {device} device events know their launch"] == "missing"
+    assert found[f"{device - 1} of {device} device events know their launch (74 by correlation)"] == "missing"
 
 
 def test_an_execution_trace_alone(data: Path) -> None:

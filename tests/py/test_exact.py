@@ -349,7 +349,7 @@ def test_nodes_of_another_run_are_not_linked(shared: Path) -> None:
         shared / "facebookresearch__HolisticTraceAnalysis/tests/data/nccl_parser_config/nccl_data.json.gz",
         shared / "facebookresearch__param/et_replay/tests/inputs/1.1.0-chakra.0.0.4/resnet_2gpu_et.json.gz",
     )
-    assert trace.coverage["num_nodes_linked"] == 0
+    assert trace.coverage["nodes"]["num_linked"] == 0
 
 
 # --- summary ------------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_what_a_user_looks_for(trace: ks.Trace) -> None:
     assert rows[0][2:8] == (0, 7, 1_760_000_000_001_011_011, 20_011, "[128,2,1]", 96)
     assert sum(row[-1] is None for row in rows) == 1
     assert trace.metadata["kineto"]["nsight_unread"]["OSRT_API"] == 4
-    assert trace.coverage["num_launched"] == 30
+    assert trace.coverage["device_events"]["num_linked"] == 30
     assert "cutlass" in repr(trace.summary())
 
 

@@ -41,9 +41,12 @@ def test_nodes_are_linked(cuda: ks.Trace, transformer: ks.Trace) -> None:
 
 
 def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
-    counts = cuda.coverage
-    assert counts["num_launched"] == counts["num_device_events"] - 1
-    assert transformer.coverage["num_nodes_linked"] == transformer.coverage["num_nodes"]
+    device = cuda.coverage["device_events"]
+    assert device["unlinked"] == {"launch_missing": 1}
+    assert device["linked"] == {"correlation": device["count"] - 1}
+    assert cuda.coverage["reasons"]["launch_missing"] == "its launch is not in the file"
+    nodes = transformer.coverage["nodes"]
+    assert nodes["linked"] == {"record_id": nodes["count"]}
 
 
 def test_metadata(transformer: ks.Trace) -> None:

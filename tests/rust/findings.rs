@@ -78,9 +78,9 @@ fn record_ids_of_another_run_link_nothing() {
         let inputs = [kineto, execution].map(String::into_bytes);
         LinkedTrace::new(read(inputs.iter().map(|text| Input::new(text)), Limits::default()).unwrap())
     };
-    assert_eq!(linked(0).links.record.node_of_event.num_set(), 40);
+    assert_eq!(linked(0).links.nodes.node_of_event.num_set(), 40);
     let foreign = linked(1);
-    assert_eq!(foreign.links.record.node_of_event.num_set(), 0);
+    assert_eq!(foreign.links.nodes.node_of_event.num_set(), 0);
     assert_eq!(foreign.links.warnings.count(WarningKind::ForeignExecutionTrace), 1);
 }
 
@@ -91,7 +91,7 @@ fn quotes_that_kineto_writes_in_another_way_do_not_part_a_pair() {
     let execution = r#"{"schema": "1.0.1", "nodes": [{"id": 9, "name": "embed["table"]", "parent": 1, "rf_id": 3}]}"#;
     let inputs = [kineto, execution].map(|text| Input::new(text.as_bytes()));
     let linked = LinkedTrace::new(read(inputs, Limits::default()).unwrap());
-    assert_eq!(linked.links.record.node_of_event.get(0), Some(0));
+    assert_eq!(linked.links.nodes.node_of_event.get(0), Some(0));
 }
 
 #[test]

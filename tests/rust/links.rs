@@ -1,6 +1,7 @@
 //! What is linked with what, on whole traces.
 
 use kinetoscope::analyze::coverage;
+use kinetoscope::link::How;
 use kinetoscope::table::Values;
 use kinetoscope::{EventKind, LinkedTrace};
 
@@ -11,10 +12,12 @@ fn every_recorded_operator_finds_its_node() {
     for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {
         let linked = files::pair(folder);
         let coverage = coverage(&linked);
-        assert!(coverage.num_recorded > 100, "{folder}: {coverage:?}");
-        assert_eq!(coverage.num_with_node, coverage.num_recorded, "{folder}");
+        for share in [&coverage.operators, &coverage.nodes] {
+            assert!(share.count > 100, "{folder}: {coverage:?}");
+            assert_eq!(share.linked.get(&How::RecordId), Some(&share.count), "{folder}: {coverage:?}");
+        }
         for row in 0..linked.trace.events.len() {
-            if let Some(node) = linked.links.record.node_of_event.get(row) {
+            if let Some(node) = linked.links.nodes.node_of_event.get(row) {
                 assert_eq!(linked.trace.nodes[node as usize].name, linked.trace.events.name[row]);
             }
         }
@@ -47,7 +50,7 @@ fn record_id_zero_is_none() {
     let inputs = [kineto, execution].map(|text| kinetoscope::Input::new(text.as_bytes()));
     let linked = LinkedTrace::new(kinetoscope::read(inputs, kinetoscope::Limits::default()).unwrap());
     assert_eq!(linked.trace.nodes.len(), 1);
-    assert_eq!(linked.links.record.node_of_event.get(0), None);
+    assert_eq!(linked.links.nodes.node_of_event.get(0), None);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod laws;
 mod likeness;
 mod linked;
 mod links;
+mod nodes;
 mod nsight;
 mod nsight_hostile;
 mod ranks;

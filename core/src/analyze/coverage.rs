@@ -1,51 +1,91 @@
-//! How much of a trace was linked.
+//! How much of a trace was linked, how, and why the rest was not.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign as _;
 
 use serde::Serialize;
 
-use crate::link::LinkedTrace;
-use crate::trace::kind::EventKind;
+use super::reason::{Reason, Side};
+use crate::link::{How, LinkedTrace, is_call};
+use crate::trace::node::NodeKind;
 
-/// Counts of what could be linked and of what was.
+/// Shares of what could be linked, over the whole trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Kernels, copies and fills.
-    pub num_device_events: u64,
-    /// Those whose launch is known.
-    pub num_launched: u64,
-    /// Those whose operator is known.
-    pub num_owned: u64,
-    /// Operators and annotations on the host.
-    pub num_operators: u64,
-    /// Those with a record id that is not 0.
-    pub num_recorded: u64,
-    /// Those with a node in the Execution Trace.
-    pub num_with_node: u64,
-    /// Nodes of the Execution Trace that have a record id.
-    pub num_nodes: u64,
-    /// Those with an event.
-    pub num_nodes_linked: u64,
+    /// Nodes of the Execution Trace that stand for calls, with their event on the host.
+    pub nodes: Share,
+    /// Operators and annotations on the host, with their node.
+    pub operators: Share,
+    /// Kernels, copies and fills, with the launch that enqueued them.
+    pub device_events: Share,
+    /// Kernels, copies and fills, with the operator or annotation that owns them.
+    pub device_owners: Share,
+    /// What each reason among them means.
+    pub reasons: BTreeMap<Reason, &'static str>,
 }
 
-/// Counts what was linked, over the whole trace.
-pub fn coverage(linked: &LinkedTrace) -> Coverage {
-    let (trace, links) = (&linked.trace, &linked.links);
-    let mut coverage = Coverage::default();
-    for row in 0..trace.events.len() {
-        let kind = trace.events.kind[row];
-        if kind.is_device_work() {
-            coverage.num_device_events += 1;
-            coverage.num_launched += u64::from(links.launch.get(row).is_some());
-            coverage.num_owned += u64::from(links.operator.get(row).is_some());
-        } else if matches!(kind, EventKind::Operator | EventKind::Annotation) && !trace.is_on_device(row) {
-            coverage.num_operators += 1;
-            coverage.num_recorded += u64::from(trace.record_id(row).is_some());
-            coverage.num_with_node += u64::from(links.record.node_of_event.get(row).is_some());
+/// How many there are, and what became of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// All of them.
+    pub count: u64,
+    /// Those that are linked.
+    pub num_linked: u64,
+    /// Those that are linked, by the key that matched.
+    pub linked: BTreeMap<How, u64>,
+    /// The rest, by the reason.
+    pub unlinked: BTreeMap<Reason, u64>,
+}
+
+impl Share {
+    fn add(&mut self, found: Result<How, Reason>) {
+        self.count += 1;
+        self.num_linked += u64::from(found.is_ok());
+        match found {
+            Ok(how) => self.linked.entry(how).or_default().add_assign(1),
+            Err(reason) => self.unlinked.entry(reason).or_default().add_assign(1),
         }
     }
-    let recorded = trace.nodes.iter().enumerate().filter(|(_, node)| node.record_id != 0);
-    for (row, _) in recorded {
-        coverage.num_nodes += 1;
-        coverage.num_nodes_linked += u64::from(links.record.event_of_node.get(row).is_some());
+}
+
+/// Counts what was linked.
+pub fn coverage(linked: &LinkedTrace) -> Coverage {
+    let mut coverage = Coverage { nodes: nodes(linked), operators: operators(linked), ..Coverage::default() };
+    let links = &linked.links;
+    for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
+        let (launch, operator) = (links.launch.get(row), links.operator.get(row));
+        coverage.device_events.add(launch.map(|_| How::Correlation).ok_or(Reason::LaunchMissing));
+        let unowned = if launch.is_some() { Reason::OperatorMissing } else { Reason::LaunchMissing };
+        coverage.device_owners.add(operator.map(|_| How::Enclosure).ok_or(unowned));
     }
+    let shares = [&coverage.nodes, &coverage.operators, &coverage.device_events, &coverage.device_owners];
+    let reasons = shares.into_iter().flat_map(|share| share.unlinked.keys());
+    coverage.reasons = reasons.map(|reason| (*reason, reason.message())).collect();
     coverage
+}
+
+fn nodes(linked: &LinkedTrace) -> Share {
+    let (trace, links) = (&linked.trace, &linked.links.nodes);
+    let (nodes, events) = (Side::of_nodes(linked), Side::of_events(linked));
+    let is_counted = |row: &usize| {
+        let node = &trace.nodes[*row];
+        !matches!(node.kind(trace.strings.text(node.name)), NodeKind::Root | NodeKind::ProcessGroup)
+    };
+    let mut share = Share::default();
+    for row in (0..trace.nodes.len()).filter(is_counted) {
+        let how = links.how.filter(|_| links.event_of_node.get(row).is_some());
+        share.add(how.ok_or_else(|| nodes.reason(linked, row, &events)));
+    }
+    share
+}
+
+fn operators(linked: &LinkedTrace) -> Share {
+    let (trace, links) = (&linked.trace, &linked.links.nodes);
+    let (nodes, events) = (Side::of_nodes(linked), Side::of_events(linked));
+    let mut share = Share::default();
+    for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
+        let how = links.how.filter(|_| links.node_of_event.get(row).is_some());
+        share.add(how.ok_or_else(|| events.reason(linked, row, &nodes)));
+    }
+    share
 }

@@ -5,12 +5,14 @@ mod health;
 pub mod interval;
 mod kernel;
 mod operator;
+mod reason;
 mod selection;
 mod summary;
 
-pub use coverage::{Coverage, coverage};
+pub use coverage::{Coverage, Share, coverage};
 pub use health::{HealthRow, health};
 pub use kernel::{KernelRow, kernels};
 pub use operator::{OperatorRow, operators};
+pub use reason::Reason;
 pub use selection::Selection;
 pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};

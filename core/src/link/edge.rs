@@ -10,7 +10,7 @@ pub enum EdgeKind {
     /// From a forward operator to the backward operator it caused.
     ForwardBackward,
     /// From a host event to the Execution Trace's node of the same call.
-    Record,
+    Node,
 }
 
 impl EdgeKind {
@@ -19,7 +19,7 @@ impl EdgeKind {
         match self {
             Self::Launch => "launch",
             Self::ForwardBackward => "forward_backward",
-            Self::Record => "record",
+            Self::Node => "node",
         }
     }
 }
@@ -35,7 +35,7 @@ pub struct Edge {
     pub confidence: f32,
     /// Row of the event it starts at.
     pub source: u32,
-    /// Row of the event it ends at; for [`EdgeKind::Record`], of the node.
+    /// Row of the event it ends at; for [`EdgeKind::Node`], of the node.
     pub target: u32,
 }
 
@@ -49,8 +49,8 @@ impl Edge {
         Self { kind: EdgeKind::ForwardBackward, how: How::Flow, confidence: 1.0, source: forward, target: backward }
     }
 
-    fn record(source: u32, target: u32) -> Self {
-        Self { kind: EdgeKind::Record, how: How::RecordId, confidence: 1.0, source, target }
+    fn node(source: u32, target: u32, how: How, confidence: f32) -> Self {
+        Self { kind: EdgeKind::Node, how, confidence, source, target }
     }
 }
 
@@ -60,12 +60,14 @@ impl LinkedTrace {
         let links = &self.links;
         let launches = (0..links.launched.len()).filter_map(|at| links.launched.pair(at));
         let launches = launches.map(|(source, target)| Edge::launch(source, target));
-        launches.chain(links.forward_backward.iter().copied().map(Edge::forward_backward)).chain(self.record_edges())
+        launches.chain(links.forward_backward.iter().copied().map(Edge::forward_backward)).chain(self.node_edges())
     }
 
-    fn record_edges(&self) -> impl Iterator<Item = Edge> + '_ {
-        let node_of = &self.links.record.node_of_event;
-        (0..self.trace.events.len()).filter_map(|row| Some(Edge::record(row as u32, node_of.get(row)?)))
+    fn node_edges(&self) -> impl Iterator<Item = Edge> + '_ {
+        let nodes = &self.links.nodes;
+        (0..self.trace.events.len()).filter_map(move |row| {
+            Some(Edge::node(row as u32, nodes.node_of_event.get(row)?, nodes.how?, nodes.confidence))
+        })
     }
 
     /// The edges that touch an event: a launch's device events or a device event's launch, and its partners.

@@ -1,11 +1,14 @@
 //! How a link was found, and how sure it is.
 
+use serde::Serialize;
+
 /// The key that matched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum How {
     /// Equal record ids: `Record function id` and `rf_id`.
     RecordId,
-    /// Equal external ids: `External id`.
+    /// Equal external ids: `External id` and `rf_id`, which old `PyTorch` counted as one.
     ExternalId,
     /// The same place in the sequences of names of a thread.
     Sequence,

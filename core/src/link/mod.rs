@@ -9,8 +9,8 @@ mod iteration;
 mod lane;
 mod launch;
 mod nesting;
+mod node;
 pub mod rank;
-mod record;
 
 use std::sync::OnceLock;
 
@@ -32,7 +32,7 @@ pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
 pub use nesting::Nesting;
-pub use record::RecordLinks;
+pub use node::{NodeLinks, is_call};
 
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
@@ -45,8 +45,8 @@ pub struct Links {
     pub launched: Launched,
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its launch.
     pub operator: OptionalColumn,
-    /// Operators and nodes that share a record id.
-    pub record: RecordLinks,
+    /// Operators and annotations with their nodes of the Execution Trace.
+    pub nodes: NodeLinks,
     /// Operators of the forward pass with the operators of the backward pass they caused.
     pub forward_backward: Vec<ForwardBackward>,
     /// Iterations in the order of time.
@@ -157,9 +157,9 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
         let mut warnings = Warnings::default();
         count_zero_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
-        let record = record::link_records(trace, &mut warnings);
+        let nodes = node::link_nodes(trace, &mut warnings);
         let (iterations, iteration) = iteration::find_iterations(trace, &launch);
-        Links { launch, launched, record, iterations, iteration, warnings, ..Links::default() }
+        Links { launch, launched, nodes, iterations, iteration, warnings, ..Links::default() }
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);

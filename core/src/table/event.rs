@@ -43,7 +43,7 @@ const COLUMNS: &[Column] = &[
     int("launch", |linked, row| linked.links.launch.get(row).map(|launch| id(linked, launch))),
     int("operator", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
     uint("node_id", |linked, row| {
-        linked.links.record.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
+        linked.links.nodes.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
     }),
     json("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
     json("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),

@@ -11,11 +11,11 @@ pub(super) static LINKS: Table = Table {
     columns: &[
         int("source", |linked, row| Some(super::event::id(linked, edge(linked, row).source))),
         int("target", |linked, row| match edge(linked, row).kind {
-            EdgeKind::Record => None,
+            EdgeKind::Node => None,
             _ => Some(super::event::id(linked, edge(linked, row).target)),
         }),
         uint("target_node", |linked, row| match edge(linked, row).kind {
-            EdgeKind::Record => Some(linked.trace.nodes[edge(linked, row).target as usize].id),
+            EdgeKind::Node => Some(linked.trace.nodes[edge(linked, row).target as usize].id),
             _ => None,
         }),
         text("kind", |linked, row, out| put(out, edge(linked, row).kind.name())),

@@ -93,7 +93,7 @@ fn own_time(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
 }
 
 fn event(linked: &LinkedTrace, row: usize) -> Option<u32> {
-    linked.links.record.event_of_node.get(row)
+    linked.links.nodes.event_of_node.get(row)
 }
 
 /// One row a use of a tensor.

@@ -94,7 +94,7 @@ fn num_children(session: &Session, row: usize) -> usize {
 /// The node of the event, or of the operator that owns it.
 fn node(session: &Session, row: usize) -> Option<Value> {
     let (trace, links) = (&session.linked.trace, &session.linked.links);
-    let own = |row: u32| Some((row, links.record.node_of_event.get(row as usize)?));
+    let own = |row: u32| Some((row, links.nodes.node_of_event.get(row as usize)?));
     let (event, node) = own(row as u32).or_else(|| links.operator.get(row).and_then(own))?;
     let node = &trace.nodes[node as usize];
     Some(json!({
@@ -141,7 +141,7 @@ pub(super) fn links(session: &Session, row: usize) -> Response {
             "target": reference(session, edge.target as usize),
         })
     };
-    let between_events = edges.iter().filter(|edge| edge.kind != EdgeKind::Record).take(MAX_LISTED);
+    let between_events = edges.iter().filter(|edge| edge.kind != EdgeKind::Node).take(MAX_LISTED);
     Response::of("links", &json!({"links": between_events.map(edge).collect::<Vec<_>>(), "count": edges.len()}))
 }
 

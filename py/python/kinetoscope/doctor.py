@@ -5,8 +5,8 @@ The counts are the core's; the words and the advice, which names options of `pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import text
 
@@ -61,7 +61,7 @@ def _contents(trace: Trace) -> Iterator[Finding]:
 
 
 def _device(trace: Trace, num_launches: int) -> Finding:
-    number = trace.coverage["num_device_events"]
+    number = trace.coverage["device_events"]["count"]
     if number:
         return Finding("ok", f"{text.count(number)} kernels, copies and fills")
     if num_launches:
@@ -71,16 +71,16 @@ def _device(trace: Trace, num_launches: int) -> Finding:
 
 
 def _links(trace: Trace) -> Iterator[Finding]:
-    counts = trace.coverage
-    if counts["num_device_events"]:
-        yield _linked(counts["num_launched"], counts["num_device_events"], "device events know their launch")
-        yield _linked(counts["num_owned"], counts["num_device_events"], "device events know their operator")
-    if trace.num_events and not counts["num_recorded"]:
+    coverage = trace.coverage
+    if coverage["device_events"]["count"]:
+        yield _linked(coverage, "device_events", "device events know their launch")
+        yield _linked(coverage, "device_owners", "device events know their operator")
+    if trace.num_events and not _has_any(trace.events, "record_id", bool):
         yield Finding("missing", "record ids (all 0 or absent)", "ks.profile: ids need the Execution Trace observer")
     if not len(trace.nodes):
         yield Finding("missing", "no Execution Trace", "ks.profile writes both; or --et, when it lies elsewhere")
     elif trace.num_events:
-        yield _linked(counts["num_nodes_linked"], counts["num_nodes"], "nodes of the Execution Trace have their event")
+        yield _linked(coverage, "nodes", "nodes of the Execution Trace have their event")
 
 
 def _defects(trace: Trace) -> Iterator[Finding]:
@@ -91,12 +91,12 @@ def _defects(trace: Trace) -> Iterator[Finding]:
         yield Finding("ok", "no defects")
 
 
-def _linked(part: int, whole: int, what: str) -> Finding:
-    words = f"{text.count(part)} of {text.count(whole)} {what}"
-    return Finding("ok", words) if part == whole else Finding("missing", words, _WHY_UNLINKED)
-
-
-_WHY_UNLINKED = "the rest lies partly outside the window, or the files are not of one recording"
+def _linked(coverage: dict[str, Any], share: str, what: str) -> Finding:
+    counts = coverage[share]
+    words = f"{text.count(counts['num_linked'])} of {text.count(counts['count'])} {what}"
+    by_how = ", ".join(f"{text.count(number)} by {how.replace('_', ' ')}" for how, number in counts["linked"].items())
+    why = "; ".join(f"{text.count(number)}: {coverage['reasons'][key]}" for key, number in counts["unlinked"].items())
+    return Finding("missing" if why else "ok", f"{words}{f' ({by_how})' if by_how else ''}", why)
 
 
 def _either(number: int, noun: str, advice: str) -> Finding:
@@ -109,9 +109,13 @@ def _told(is_there: object, what: str, advice: str) -> Finding:
 
 def _has_value(table: Table, column: str, value: object = None) -> bool:
     """Whether a column holds `value`, or anything at all. Looks at slices, as the first usually tells."""
+    return _has_any(table, column, lambda cell: cell is not None if value is None else cell == value)
+
+
+def _has_any(table: Table, column: str, is_it: Callable[[Any], bool]) -> bool:
+    """Whether any cell of a column is what is looked for."""
     part = table.select(column)
     for start in range(0, len(part), _SLICE_ROWS):
-        cells = (cell for (cell,) in part.rows(start, min(start + _SLICE_ROWS, len(part))))
-        if any(cell is not None if value is None else cell == value for cell in cells):
+        if any(is_it(cell) for (cell,) in part.rows(start, min(start + _SLICE_ROWS, len(part)))):
             return True
     return False

@@ -130,7 +130,13 @@ class Trace:
 
     @cached_property
     def coverage(self) -> dict[str, Any]:
-        """What share of the kernels, operators and nodes was linked."""
+        """How much was linked, by the key that matched, and why the rest was not.
+
+        `nodes` are those of the Execution Trace with their event on the host, `operators` the host's operators and
+        annotations with their node, `device_events` kernels, copies and fills with their launch, `device_owners` the
+        same with the operator or annotation that owns them. Each has `count` and `num_linked`; `linked`, the counts by
+        `how`; and `unlinked`, the counts by the reason, which `reasons` says in words.
+        """
         return _json(self._native.coverage_json)
 
     @cached_property

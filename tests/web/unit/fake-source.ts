@@ -144,13 +144,10 @@ function overviewOf(count: number, lanes: number): Overview {
     kinds: ["operator", "launch", "kernel"],
     health: [],
     coverage: {
-      num_device_events: count,
-      num_launched: count,
-      num_owned: count,
-      num_operators: count,
-      num_with_node: 0,
-      num_nodes: 0,
-      num_nodes_linked: 0,
+      nodes: { count: 0, num_linked: 0 },
+      operators: { count, num_linked: 0 },
+      device_events: { count, num_linked: count },
+      device_owners: { count, num_linked: count },
     },
   };
 }

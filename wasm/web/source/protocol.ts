@@ -62,15 +62,20 @@ export interface Overview {
   readonly coverage: Coverage;
 }
 
+/** How many there are, and how many of them are linked. */
+export interface Share {
+  readonly count: number;
+  readonly num_linked: number;
+}
+
 /** How much could be linked, and how much was. */
 export interface Coverage {
-  readonly num_device_events: number;
-  readonly num_launched: number;
-  readonly num_owned: number;
-  readonly num_operators: number;
-  readonly num_with_node: number;
-  readonly num_nodes: number;
-  readonly num_nodes_linked: number;
+  readonly nodes: Share;
+  readonly operators: Share;
+  /** With their launch. */
+  readonly device_events: Share;
+  /** With their operator. */
+  readonly device_owners: Share;
 }
 
 /** Rectangles, one per row: what runs parallel here is one table. */

@@ -38,9 +38,9 @@ export function Health({ overview }: { overview: Overview }): JSX.Element {
 
 function shares(coverage: Coverage): readonly (readonly [string, number, number])[] {
   const all = [
-    ["device events with their launch", coverage.num_launched, coverage.num_device_events],
-    ["device events with their operator", coverage.num_owned, coverage.num_device_events],
-    ["nodes of the Execution Trace with their event", coverage.num_nodes_linked, coverage.num_nodes],
+    ["device events with their launch", coverage.device_events],
+    ["device events with their operator", coverage.device_owners],
+    ["nodes of the Execution Trace with their event", coverage.nodes],
   ] as const;
-  return all.filter(([, , whole]) => whole > 0);
+  return all.filter(([, share]) => share.count > 0).map(([what, share]) => [what, share.num_linked, share.count]);
 }
