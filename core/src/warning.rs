@@ -52,6 +52,10 @@ pub enum WarningKind {
     MissingParent,
     /// An Execution Trace whose record ids name other operators than those of the Kineto trace.
     ForeignExecutionTrace,
+    /// An Execution Trace of another process than the Kineto trace.
+    OtherProcess,
+    /// An Execution Trace whose operators come in another order than those of the Kineto trace, or are others.
+    UnlikeExecutionTrace,
     /// A device event whose launch is not in the file.
     MissingLaunch,
     /// An Execution Trace that was not finished.
@@ -160,6 +164,13 @@ impl WarningKind {
             Self::ForeignExecutionTrace => (
                 "foreign_execution_trace",
                 "the record ids of the two files name different operators, so they are of different runs: not linked",
+            ),
+            Self::OtherProcess => {
+                ("other_process", "the Execution Trace is of another process (pid) than the Kineto trace: not linked")
+            }
+            Self::UnlikeExecutionTrace => (
+                "unlike_execution_trace",
+                "the operators of the Execution Trace fit no part of the Kineto trace: not linked",
             ),
             Self::MissingLaunch => ("missing_launch", "a device event's launch is not in the file: kept without one"),
             Self::UnfinishedExecutionTrace => {

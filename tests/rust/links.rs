@@ -44,7 +44,7 @@ fn kernels_are_launched_before_they_start_and_owned_by_what_launched_them() {
 fn record_id_zero_is_none() {
     let kineto = r#"{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
         "args": {"Record function id": 0}}]}"#;
-    let execution = r#"{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 2, "name": "a", "ctrl_deps": 2,
+    let execution = r#"{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 2, "name": "b", "ctrl_deps": 2,
         "inputs": {"values": [], "shapes": [], "types": []}, "outputs": {"values": [], "shapes": [], "types": []},
         "attrs": [{"name": "rf_id", "type": "uint64", "value": 0}]}]}"#;
     let inputs = [kineto, execution].map(|text| kinetoscope::Input::new(text.as_bytes()));

@@ -1,39 +1,130 @@
 //! Which node each host event is, found in each of the ways.
 
+use std::collections::BTreeMap;
+
 use kinetoscope::analyze::coverage;
 use kinetoscope::link::How;
-use kinetoscope::{Input, Limits, LinkedTrace, read};
+use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read};
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 use crate::files;
 
-/// A fixture's two texts, each with some text replaced by another.
-fn changed(folder: &str, kineto: &[(&str, &str)], execution: &[(&str, &str)]) -> LinkedTrace {
-    let replace = |name: &str, changes: &[(&str, &str)]| {
-        let text = String::from_utf8(files::text(&format!("{folder}/{name}_0.json.gz"))).unwrap();
-        changes.iter().fold(text, |text, (from, to)| text.replace(from, to))
-    };
-    let texts = [replace("kineto_trace", kineto), replace("torch_et", execution)];
-    let inputs = texts.iter().map(|text| Input::new(text.as_bytes()));
-    LinkedTrace::new(read(inputs, Limits::default()).unwrap())
+/// A fixture's Kineto trace and Execution Trace, to be changed.
+struct Pair {
+    kineto: Value,
+    execution: Value,
 }
 
-const NO_RECORD_IDS: (&str, &str) = ("\"Record function id\"", "\"Recorded\"");
+impl Pair {
+    fn of(folder: &str, rank: u32) -> Self {
+        let document = |name: &str, list: &str| {
+            let mut document: Value =
+                serde_json::from_slice(&files::text(&format!("{folder}/{name}_{rank}.json.gz"))).unwrap();
+            // Known by these however the files are changed.
+            let elements = document[list].as_array_mut().unwrap();
+            elements.iter_mut().enumerate().for_each(|(at, element)| element["tag"] = json!(at));
+            document
+        };
+        Self { kineto: document("kineto_trace", "traceEvents"), execution: document("torch_et", "nodes") }
+    }
+
+    fn events(&mut self) -> &mut Vec<Value> {
+        self.kineto["traceEvents"].as_array_mut().unwrap()
+    }
+
+    fn nodes(&mut self) -> &mut Vec<Value> {
+        self.execution["nodes"].as_array_mut().unwrap()
+    }
+
+    /// Takes a key out of the arguments of all events.
+    fn without_key(mut self, key: &str) -> Self {
+        for args in self.events().iter_mut().filter_map(|event| event["args"].as_object_mut()) {
+            args.remove(key);
+        }
+        self
+    }
+
+    /// Takes out all that the two files share but names and their order.
+    fn without_ids(self) -> Self {
+        let mut pair = self.without_key("Record function id").without_key("External id");
+        for attrs in pair.nodes().iter_mut().filter_map(|node| node["attrs"].as_array_mut()) {
+            attrs.retain(|attr| attr["name"] != "rf_id");
+        }
+        pair
+    }
+
+    fn trace(&self) -> Trace {
+        let texts = [&self.kineto, &self.execution].map(|document| serde_json::to_vec(document).unwrap());
+        read(texts.iter().map(|text| Input::new(text)), Limits::default()).unwrap()
+    }
+
+    fn linked(&self) -> LinkedTrace {
+        LinkedTrace::new(self.trace())
+    }
+}
+
+/// The tag of each linked event, with the tag of its node.
+fn links(linked: &LinkedTrace) -> BTreeMap<String, String> {
+    let table = |name: &str| kinetoscope::table::table(name).unwrap();
+    let tags = |name: &str, column: &str| {
+        let column = table(name).columns.iter().find(|other| other.name == column).unwrap();
+        let rows = (table(name).num_rows)(linked);
+        let kinetoscope::table::Values::Text { bytes, ends, .. } = column.values(linked, 0..rows) else { panic!() };
+        let starts = std::iter::once(&0).chain(&ends);
+        let tag = |text: &str| text[text.find("\"tag\"").unwrap()..].split([',', '}']).next().unwrap().to_owned();
+        starts.zip(&ends).map(|(start, end)| tag(&bytes[*start..*end])).collect::<Vec<_>>()
+    };
+    let (events, nodes) = (tags("events", "args"), tags("nodes", "attrs"));
+    let node_of = &linked.links.nodes.node_of_event;
+    let link = |row: usize| Some((events[row].clone(), nodes[node_of.get(row)? as usize].clone()));
+    (0..linked.trace.events.len()).filter_map(link).collect()
+}
+
+/// Every fixture that has record ids.
+const PAIRS: [(&str, u32); 5] =
+    [("transformer_cpu", 0), ("minimal_cpu", 0), ("synthetic_cuda", 0), ("mlp_gloo", 0), ("mlp_gloo", 1)];
 
 #[test]
-fn external_ids_link_where_they_are_the_record_ids() {
-    for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {
-        let by_record = files::pair(folder);
-        let by_external = changed(folder, &[NO_RECORD_IDS], &[]);
-        let share = coverage(&by_external).nodes;
-        assert_eq!(share.linked.get(&How::ExternalId), Some(&share.count), "{folder}: {share:?}");
-        assert_eq!(by_external.links.nodes.node_of_event, by_record.links.nodes.node_of_event, "{folder}");
+fn every_pair_is_linked_by_record_ids_and_as_well_without() {
+    for (folder, rank) in PAIRS {
+        let by_record = Pair::of(folder, rank).linked();
+        let share = coverage(&by_record).nodes;
+        assert_eq!(share.linked.get(&How::RecordId), Some(&share.count), "{folder} {rank}: {share:?}");
+        let by_names = Pair::of(folder, rank).without_ids().linked();
+        let share = coverage(&by_names).nodes;
+        assert_eq!(share.linked.get(&How::Sequence), Some(&share.count), "{folder} {rank}: {share:?}");
+        assert_eq!(links(&by_names), links(&by_record), "{folder} {rank}");
     }
 }
 
 #[test]
-fn external_ids_that_are_no_record_ids_link_nothing() {
+fn external_ids_link_where_they_are_the_record_ids() {
+    for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {
+        let by_record = Pair::of(folder, 0).linked();
+        let by_external = Pair::of(folder, 0).without_key("Record function id").linked();
+        let share = coverage(&by_external).nodes;
+        assert_eq!(share.linked.get(&How::ExternalId), Some(&share.count), "{folder}: {share:?}");
+        assert_eq!(links(&by_external), links(&by_record), "{folder}");
+    }
+}
+
+#[test]
+fn external_ids_that_are_no_record_ids_are_not_taken_for_them() {
     // There each file counts on its own.
-    assert_ne!(changed("mlp_gloo", &[NO_RECORD_IDS], &[]).links.nodes.how, Some(How::ExternalId));
+    let linked = Pair::of("mlp_gloo", 0).without_key("Record function id").linked();
+    assert_eq!(linked.links.nodes.how, Some(How::Sequence));
+}
+
+#[test]
+fn files_of_two_processes_are_linked_on_request_only() {
+    let mut pair = Pair::of("mlp_gloo", 0);
+    pair.execution = Pair::of("mlp_gloo", 1).execution;
+    let linked = pair.linked();
+    assert_eq!((linked.links.nodes.how, linked.links.nodes.node_of_event.num_set()), (None, 0));
+    assert_eq!(linked.links.warnings.count(WarningKind::OtherProcess), 1);
+    let asked = LinkedTrace::linked_to(pair.trace(), None).unwrap();
+    assert_eq!(asked.links.nodes.how, Some(How::Sequence));
 }
 
 #[test]
@@ -46,4 +137,82 @@ fn what_is_linked_nowhere_says_why() {
         "{text}"
     );
     assert!(text.contains(r#""reasons":{"no_partner":"there is no second file"#), "{text}");
+}
+
+fn is_call(event: &Value) -> bool {
+    event["cat"] == "cpu_op" || event["cat"] == "user_annotation"
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_order_of_the_file_changes_no_link(at in 0..PAIRS.len(), seed in any::<u64>()) {
+        let (folder, rank) = PAIRS[at];
+        let mut pair = Pair::of(folder, rank).without_ids();
+        let before = links(&pair.linked());
+        for elements in [pair.kineto["traceEvents"].take(), pair.execution["nodes"].take()] {
+            let Value::Array(mut elements) = elements else { panic!() };
+            elements.sort_by_cached_key(|element| mixed(seed, &element["tag"]));
+            let is_node = elements.iter().any(|element| element["attrs"].is_array());
+            *(if is_node { &mut pair.execution["nodes"] } else { &mut pair.kineto["traceEvents"] }) = Value::Array(elements);
+        }
+        prop_assert_eq!(links(&pair.linked()), before);
+    }
+
+    #[test]
+    fn other_numbers_change_no_link(at in 0..PAIRS.len(), step in 1..9_u64, first in 0..1_000_000_u64) {
+        let (folder, rank) = PAIRS[at];
+        let mut pair = Pair::of(folder, rank).without_ids();
+        let before = links(&pair.linked());
+        for node in pair.nodes() {
+            for key in ["id", "ctrl_deps"] {
+                node[key] = json!(node[key].as_u64().unwrap() * step + first);
+            }
+            for attr in node["attrs"].as_array_mut().unwrap().iter_mut().filter(|attr| attr["name"] == "tid") {
+                attr["value"] = json!(attr["value"].as_u64().unwrap() + first);
+            }
+        }
+        prop_assert_eq!(links(&pair.linked()), before);
+    }
+
+    #[test]
+    fn what_is_missing_misleads_nothing(at in 0..PAIRS.len(), seed in any::<u64>(), lacks_nodes in any::<bool>()) {
+        let (folder, rank) = PAIRS[at];
+        let mut pair = Pair::of(folder, rank).without_ids();
+        let before = links(&pair.linked());
+        let is_kept = |element: &Value| mixed(seed, &element["tag"]) % 20 != 0;
+        if lacks_nodes {
+            pair.nodes().retain(is_kept);
+        } else {
+            pair.events().retain(|event| !is_call(event) || is_kept(event));
+        }
+        let after = links(&pair.linked());
+        for (event, node) in &after {
+            prop_assert_eq!(before.get(event), Some(node), "{} {} {}", folder, rank, event);
+        }
+        prop_assert!(after.len() * 100 >= before.len() * 80, "{} of {} in {}", after.len(), before.len(), folder);
+    }
+
+    #[test]
+    fn annotations_that_come_twice_change_no_other_link(at in 0..PAIRS.len()) {
+        let (folder, rank) = PAIRS[at];
+        let mut pair = Pair::of(folder, rank).without_ids();
+        let before = links(&pair.linked());
+        let mut again: Vec<_> = pair.events().iter().filter(|event| event["cat"] == "user_annotation").cloned().collect();
+        again.iter_mut().for_each(|event| event["tag"] = json!(1_000_000 + event["tag"].as_u64().unwrap()));
+        pair.events().extend(again);
+        let mut after = links(&pair.linked());
+        after.retain(|event, _| before.contains_key(event));
+        for (event, node) in &after {
+            prop_assert_eq!(before.get(event), Some(node), "{} {} {}", folder, rank, event);
+        }
+        prop_assert!(after.len() * 100 >= before.len() * 95, "{} of {} in {}", after.len(), before.len(), folder);
+    }
+}
+
+/// A number that seems to have nothing to do with the tag.
+fn mixed(seed: u64, tag: &Value) -> u64 {
+    let mixed = (seed ^ tag.as_u64().unwrap_or(0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32
 }

@@ -6,11 +6,11 @@ use std::ops::AddAssign as _;
 use serde::Serialize;
 
 use super::reason::{Reason, Side};
-use crate::link::{How, LinkedTrace, is_call};
+use crate::link::{How, LinkedTrace, Window, is_call};
 use crate::trace::node::NodeKind;
 
 /// Shares of what could be linked, over the whole trace.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Coverage {
     /// Nodes of the Execution Trace that stand for calls, with their event on the host.
     pub nodes: Share,
@@ -20,8 +20,25 @@ pub struct Coverage {
     pub device_events: Share,
     /// Kernels, copies and fills, with the operator or annotation that owns them.
     pub device_owners: Share,
+    /// How sure the links between nodes and operators are, from 0 to 1; where there are none, what was not enough.
+    pub confidence: f32,
+    /// Iterations of the longer recording that the shorter one fits, where one is longer.
+    pub windows: Vec<WindowRow>,
     /// What each reason among them means.
     pub reasons: BTreeMap<Reason, &'static str>,
+}
+
+/// Calls of the longer recording that the whole of the shorter one fits.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WindowRow {
+    /// The number of the `ProfilerStep#n` that it starts in, or, without any, its place among all windows.
+    pub iteration: i64,
+    /// The share of the shorter recording's calls that are found in it.
+    pub fit: f32,
+    /// Its start, as the file counts time; `None` where the Execution Trace is the longer recording.
+    pub start_ns: Option<i64>,
+    /// Whether it is the one that is linked.
+    pub is_linked: bool,
 }
 
 /// How many there are, and what became of each.
@@ -52,6 +69,8 @@ impl Share {
 pub fn coverage(linked: &LinkedTrace) -> Coverage {
     let mut coverage = Coverage { nodes: nodes(linked), operators: operators(linked), ..Coverage::default() };
     let links = &linked.links;
+    coverage.confidence = links.nodes.confidence;
+    coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
     for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
         let (launch, operator) = (links.launch.get(row), links.operator.get(row));
         coverage.device_events.add(launch.map(|_| How::Correlation).ok_or(Reason::LaunchMissing));
@@ -62,6 +81,12 @@ pub fn coverage(linked: &LinkedTrace) -> Coverage {
     let reasons = shares.into_iter().flat_map(|share| share.unlinked.keys());
     coverage.reasons = reasons.map(|reason| (*reason, reason.message())).collect();
     coverage
+}
+
+fn window_row(linked: &LinkedTrace, window: &Window) -> WindowRow {
+    let Window { iteration, fit, is_linked, .. } = *window;
+    let start_ns = window.is_of_events.then(|| linked.trace.events.start[window.first as usize].0);
+    WindowRow { iteration, fit, start_ns, is_linked }
 }
 
 fn nodes(linked: &LinkedTrace) -> Share {

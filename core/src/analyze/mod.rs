@@ -9,7 +9,7 @@ mod reason;
 mod selection;
 mod summary;
 
-pub use coverage::{Coverage, Share, coverage};
+pub use coverage::{Coverage, Share, WindowRow, coverage};
 pub use health::{HealthRow, health};
 pub use kernel::{KernelRow, kernels};
 pub use operator::{OperatorRow, operators};

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::id::StrId;
-use crate::link::{How, LinkedTrace, is_call};
+use crate::link::{How, LinkedTrace, is_call, node_order};
 use crate::trace::kind::EventKind;
 use crate::trace::node::NodeKind;
 
@@ -123,7 +123,7 @@ fn node_call(linked: &LinkedTrace, row: usize) -> Call {
     Call {
         name: node.name,
         thread: node.thread,
-        place: i128::from(if node.record_id == 0 { node.id } else { node.record_id }),
+        place: i128::from(node_order(node)),
         is_annotation: node.kind(linked.trace.strings.text(node.name)) == NodeKind::Annotation,
         is_linked: links.event_of_node.get(row).is_some(),
         defect: no_record_id(linked, node.record_id != 0).or(is_orphan.then_some(Reason::ParentMissing)),

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::error::Position;
+use crate::error::{Error, ErrorKind, Position};
 use crate::id::OptionalColumn;
 use crate::threads::both;
 use crate::trace::Trace;
@@ -32,7 +32,7 @@ pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
 pub use nesting::Nesting;
-pub use node::{NodeLinks, is_call};
+pub use node::{NodeLinks, Window, is_call, node_order};
 
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +86,27 @@ impl LinkedTrace {
         let max_threads = if trace.events.len() < WORTH_A_THREAD { 1 } else { max_threads };
         let links = link(&trace, max_threads);
         Self { trace, links, ..Self::default() }
+    }
+
+    /// Links a trace as if one iteration of its longer recording were all that the shorter one recorded: the one of
+    /// that number, or the one that fits best.
+    ///
+    /// What is known of processes and record ids is left out of account, so that files of two runs of one program are
+    /// linked, too. An error says which iterations fit, where the one that is asked for does not.
+    pub fn linked_to(mut trace: Trace, iteration: Option<i64>) -> Result<Self, Error> {
+        let text = iteration.map_or_else(|| String::from("null"), |number| number.to_string());
+        let (key, value) = (trace.strings.intern(node::ASKED_FOR), trace.strings.intern(&text));
+        trace.execution_header.retain(|(other, _)| *other != key);
+        trace.execution_header.push((key, value));
+        let linked = Self::new(trace);
+        if linked.links.nodes.how.is_some() {
+            return Ok(linked);
+        }
+        let numbers: Vec<_> = linked.links.nodes.windows.iter().map(|window| window.iteration.to_string()).collect();
+        let numbers = if numbers.is_empty() { String::from("none") } else { numbers.join(", ") };
+        let expected = format!("an iteration that the other recording fits ({numbers})");
+        let found = if iteration.is_some() { text } else { format!("a fit of {:.2}", linked.links.nodes.confidence) };
+        Err(ErrorKind::Request { expected, found }.into())
     }
 
     /// How many events are above each event, from parent to parent; counted when first asked for.

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Pairs, is_call};
+use super::name::plain;
+use super::{Found, is_call};
 use crate::link::How;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -29,8 +30,8 @@ impl Shared {
         self.count * 2 > self.num_nodes && self.agreeing.len() * 100 >= self.count * 99
     }
 
-    pub(super) fn pairs(self, how: How) -> Pairs {
-        Pairs { confidence: self.agreement(), rows: self.agreeing, how }
+    pub(super) fn found(self, how: How) -> Found {
+        Found { confidence: self.agreement(), rows: self.agreeing, how: Some(how), ..Found::default() }
     }
 }
 
@@ -52,17 +53,11 @@ pub(super) fn shared(trace: &Trace, key: ArgKey) -> Shared {
             shared.count += 1;
             let node_name = trace.nodes[node as usize].name;
             let is_same = node_name == trace.events.name[row]
-                || is_same_name(trace.event_name(row), trace.strings.text(node_name));
+                || plain(trace.event_name(row)) == plain(trace.strings.text(node_name));
             if is_same {
                 shared.agreeing.push((row as u32, node));
             }
         }
     }
     shared
-}
-
-/// Whether two names are equal but for quotes and backslashes, which Kineto writes in another way.
-fn is_same_name(event: &str, node: &str) -> bool {
-    let plain = |name: &str| name.replace(['"', '\\'], "'");
-    plain(event) == plain(node)
 }

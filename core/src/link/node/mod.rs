@@ -1,14 +1,26 @@
 //! Host events and the nodes of the Execution Trace that the same calls made.
 
+mod align;
+mod fill;
+mod gram;
 mod id;
+mod name;
 mod parent;
+mod process;
+mod sequence;
+mod span;
+mod thread;
+mod window;
 
-use super::How;
+use self::window::Recordings;
+pub use self::window::Window;
+use super::{How, Nesting};
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
+use crate::trace::node::Node;
 use crate::warning::{WarningKind, Warnings};
 
 /// Which node each host event is. All links of a trace are found in one way, the first that fits.
@@ -22,37 +34,41 @@ pub struct NodeLinks {
     pub parent_of_node: OptionalColumn,
     /// How the links were found; `None` when nothing is linked.
     pub how: Option<How>,
-    /// How sure they are, from 0 to 1: the share of what could have agreed that did.
+    /// How sure they are, from 0 to 1: the share of what should have agreed that did. When nothing is linked, the share
+    /// that was not enough.
     pub confidence: f32,
+    /// Where one recording fits into the other, when they are not of the same length; in their order.
+    pub windows: Vec<Window>,
 }
 
 /// Events with their nodes, and how they were found.
-#[derive(Debug)]
-struct Pairs {
+#[derive(Debug, Default)]
+struct Found {
     /// Row of the event, row of the node.
     rows: Vec<(u32, u32)>,
-    how: How,
+    how: Option<How>,
     confidence: f32,
+    windows: Vec<Window>,
 }
 
 /// Ids that two files share name the same operators at least this often when the files are of one run.
 const SAME_RUN: f32 = 0.75;
 
-pub(super) fn link_nodes(trace: &Trace, warnings: &mut Warnings) -> NodeLinks {
+pub(super) fn link_nodes(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> NodeLinks {
+    let found = find(trace, nesting, warnings);
     let mut links = NodeLinks {
         node_of_event: OptionalColumn::empty(trace.events.len()),
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
         parent_of_node: parent::link_parents(trace, warnings),
-        ..NodeLinks::default()
+        how: found.how,
+        confidence: found.confidence,
+        windows: found.windows,
     };
-    if let Some(pairs) = find_pairs(trace, warnings) {
-        for (event, node) in pairs.rows {
-            links.node_of_event.set(event as usize, node);
-            if links.event_of_node.get(node as usize).is_none() {
-                links.event_of_node.set(node as usize, event);
-            }
+    for (event, node) in found.rows {
+        links.node_of_event.set(event as usize, node);
+        if links.event_of_node.get(node as usize).is_none() {
+            links.event_of_node.set(node as usize, event);
         }
-        (links.how, links.confidence) = (Some(pairs.how), pairs.confidence);
     }
     links
 }
@@ -62,16 +78,58 @@ pub fn is_call(trace: &Trace, row: usize) -> bool {
     matches!(trace.events.kind[row], EventKind::Operator | EventKind::Annotation) && !trace.is_on_device(row)
 }
 
-fn find_pairs(trace: &Trace, warnings: &mut Warnings) -> Option<Pairs> {
+/// Where a node is in the order in which nodes were entered: `rf_id`, or `id` where it has none.
+pub fn node_order(node: &Node) -> u64 {
+    if node.record_id == 0 { node.id } else { node.record_id }
+}
+
+/// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::linked_to`): so a snapshot keeps it.
+pub(super) const ASKED_FOR: &str = "linked_iteration";
+
+fn find(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> Found {
+    if trace.nodes.is_empty() || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
+        return Found::default();
+    }
+    let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
+    if let Some((_, iteration)) = asked {
+        return by_names(trace, nesting, trace.strings.text(*iteration).parse().ok(), warnings);
+    }
+    if process::are_of_two_processes(trace) {
+        warnings.push_many(WarningKind::OtherProcess, 1, Position::default);
+        return Found::default();
+    }
     let recorded = id::shared(trace, ArgKey::RecordId);
     if recorded.count > 0 {
         // Ids count from 1 in every run, so those of another run are shared too, but they name other operators.
         if recorded.agreement() < SAME_RUN {
             warnings.push_many(WarningKind::ForeignExecutionTrace, 1, Position::default);
-            return None;
+            return Found { confidence: recorded.agreement(), ..Found::default() };
         }
-        return Some(recorded.pairs(How::RecordId));
+        return recorded.found(How::RecordId);
     }
     let external = id::shared(trace, ArgKey::ExternalId);
-    external.is_one_numbering().then(|| external.pairs(How::ExternalId))
+    if external.is_one_numbering() {
+        return external.found(How::ExternalId);
+    }
+    by_names(trace, nesting, None, warnings)
+}
+
+/// Links by the order of names: from end to end, or else the one recording within the other.
+fn by_names(trace: &Trace, nesting: &Nesting, iteration: Option<i64>, warnings: &mut Warnings) -> Found {
+    let threads = thread::threads(trace, nesting);
+    let mut found = Found::default();
+    if iteration.is_none() {
+        found = sequence::found(sequence::align_threads(&threads), How::Sequence);
+    }
+    if found.how.is_none() {
+        let (linked, windows) = Recordings::new(trace, &threads).link(iteration);
+        let part = Found { windows, ..sequence::found(linked, How::Window) };
+        found = if part.how.is_some() || part.confidence > found.confidence { part } else { found };
+    }
+    if found.how.is_some() {
+        fill::fill(trace, &mut found.rows);
+    } else {
+        warnings.push_many(WarningKind::UnlikeExecutionTrace, 1, Position::default);
+    }
+    found
 }

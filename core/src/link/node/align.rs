@@ -1,0 +1,146 @@
+//! What two sequences of names have in common, in time that grows with their length.
+
+use std::cell::OnceCell;
+
+use super::gram::Grams;
+
+/// Places that belong together: in the first sequence, in the second.
+pub(super) type Pair = (u32, u32);
+
+/// How much of both sequences is compared at a time.
+const BLOCK: usize = 256;
+
+/// How many names may be missing on either side of a block before a new place to go on from is looked for.
+const MAX_EDITS: usize = 64;
+
+/// Aligns two sequences, and keeps only what could not have been aligned otherwise.
+///
+/// From the front each name is matched as early as it can be, from the back as late: where both agree there is no choice.
+pub(super) fn align(a: &[u32], b: &[u32]) -> Vec<Pair> {
+    let forward = Walk::new(a, b).run();
+    let reversed = |names: &[u32]| names.iter().rev().copied().collect::<Vec<_>>();
+    let backward = Walk::new(&reversed(a), &reversed(b)).run();
+    let turned = |(at, to): &Pair| (a.len() as u32 - 1 - at, b.len() as u32 - 1 - to);
+    let mut backward = backward.iter().rev().map(turned).peekable();
+    let is_agreed = |pair: &Pair| {
+        while backward.next_if(|other| other.0 < pair.0).is_some() {}
+        backward.peek() == Some(pair)
+    };
+    forward.into_iter().filter(is_agreed).collect()
+}
+
+/// Matches two sequences from their start, each name as early as it can be.
+pub(super) struct Walk<'a> {
+    a: &'a [u32],
+    b: &'a [u32],
+    grams: OnceCell<Grams>,
+    edits: Edits,
+    pairs: Vec<Pair>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(a: &'a [u32], b: &'a [u32]) -> Self {
+        Self { a, b, grams: OnceCell::new(), edits: Edits::default(), pairs: Vec::new() }
+    }
+
+    pub(super) fn run(mut self) -> Vec<Pair> {
+        let mut at = (0, 0);
+        while at.0 < self.a.len() && at.1 < self.b.len() {
+            if self.a[at.0] == self.b[at.1] {
+                self.pairs.push((at.0 as u32, at.1 as u32));
+                at = (at.0 + 1, at.1 + 1);
+            } else if let Some(next) = self.pass(at).or_else(|| self.jump(at)) {
+                at = next;
+            } else {
+                break;
+            }
+        }
+        self.pairs
+    }
+
+    /// Matches the first half of a block and says where it ends; `None` when the block has too little in common.
+    fn pass(&mut self, (i, j): (usize, usize)) -> Option<(usize, usize)> {
+        let ends = (self.a.len().min(i + BLOCK), self.b.len().min(j + BLOCK));
+        let is_last = ends == (self.a.len(), self.b.len());
+        let matched = self.edits.matches(&self.a[i..ends.0], &self.b[j..ends.1])?;
+        // What is matched near the block's end might be matched otherwise if more were known.
+        let half = if is_last { BLOCK } else { BLOCK / 2 };
+        let kept = matched.partition_point(|(x, y)| (*x as usize) < half && (*y as usize) < half);
+        let (x, y) = *matched[..kept].last()?;
+        self.pairs.extend(matched[..kept].iter().map(|(x, y)| (i as u32 + x, j as u32 + y)));
+        Some((i + x as usize + 1, j + y as usize + 1))
+    }
+
+    /// The nearest place to go on from where a whole run of names is the same.
+    fn jump(&self, (i, j): (usize, usize)) -> Option<(usize, usize)> {
+        let grams = self.grams.get_or_init(|| Grams::new(self.b));
+        // Runs that only hash alike are no place to go on from.
+        grams.nearest(self.a, i, j).filter(|next| *next != (i, j))
+    }
+}
+
+/// The fewest names left out on either side (Myers' algorithm), for short sequences.
+#[derive(Default)]
+struct Edits {
+    /// For each number of edits, the furthest place in `a` on each diagonal.
+    reached: Vec<[u32; 2 * MAX_EDITS + 3]>,
+}
+
+/// The diagonal 0 in a row of [`Edits::reached`].
+const MIDDLE: usize = MAX_EDITS + 1;
+
+impl Edits {
+    /// Places that belong together, until one of the sequences ends; `None` when too much differs.
+    fn matches(&mut self, a: &[u32], b: &[u32]) -> Option<Vec<Pair>> {
+        self.reached.clear();
+        for edits in 0..=MAX_EDITS {
+            let before = self.reached.last().copied();
+            let mut row = [0; 2 * MAX_EDITS + 3];
+            let mut end = None;
+            for diagonal in (MIDDLE - edits..=MIDDLE + edits).step_by(2) {
+                let start = before.map_or(0, |before| step(&before, diagonal, edits).1);
+                let Some(mut y) = (start as usize + MIDDLE).checked_sub(diagonal) else { continue };
+                let mut x = start as usize;
+                while x < a.len() && y < b.len() && a[x] == b[y] {
+                    (x, y) = (x + 1, y + 1);
+                }
+                row[diagonal] = x as u32;
+                if x >= a.len() || y >= b.len() {
+                    end = end.max(Some((x + y, diagonal)));
+                }
+            }
+            self.reached.push(row);
+            if let Some((_, diagonal)) = end {
+                return Some(self.path(diagonal));
+            }
+        }
+        None
+    }
+
+    /// Goes back from the end on a diagonal, and lists what was matched on the way.
+    fn path(&self, mut diagonal: usize) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for edits in (0..self.reached.len()).rev() {
+            let (from, start) = match edits.checked_sub(1) {
+                Some(before) => step(&self.reached[before], diagonal, edits),
+                None => (diagonal, 0),
+            };
+            let end = self.reached[edits][diagonal];
+            pairs.extend((start..end).rev().map(|x| (x, (x as usize + MIDDLE - diagonal) as u32)));
+            diagonal = from;
+        }
+        pairs.reverse();
+        pairs
+    }
+}
+
+/// With one edit more, from which diagonal one comes to this one, and to which place in `a`.
+fn step(before: &[u32; 2 * MAX_EDITS + 3], diagonal: usize, edits: usize) -> (usize, u32) {
+    let is_lowest = diagonal == MIDDLE - edits;
+    let is_highest = diagonal == MIDDLE + edits;
+    if is_lowest || (!is_highest && before[diagonal - 1] < before[diagonal + 1]) {
+        (diagonal + 1, before[diagonal + 1])
+    } else {
+        (diagonal - 1, before[diagonal - 1] + 1)
+    }
+}

@@ -1,0 +1,33 @@
+//! Names that are equal in both files for the same call.
+
+use rustc_hash::FxHashMap;
+
+use crate::id::StrId;
+use crate::strings::Strings;
+
+/// Numbers for names. Those that differ only in quotes and backslashes, which Kineto writes in another way, have one.
+pub(super) struct Names<'a> {
+    strings: &'a Strings,
+    numbers: FxHashMap<StrId, u32>,
+    by_text: FxHashMap<String, u32>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(strings: &'a Strings) -> Self {
+        Self { strings, numbers: FxHashMap::default(), by_text: FxHashMap::default() }
+    }
+
+    /// The number of a name.
+    pub(super) fn name(&mut self, id: StrId) -> u32 {
+        let (strings, by_text) = (self.strings, &mut self.by_text);
+        *self.numbers.entry(id).or_insert_with(|| {
+            let next = by_text.len() as u32;
+            *by_text.entry(plain(strings.text(id))).or_insert(next)
+        })
+    }
+}
+
+/// A name without what Kineto may write in another way.
+pub(super) fn plain(name: &str) -> String {
+    name.replace(['"', '\\'], "'")
+}

@@ -1,0 +1,53 @@
+//! Threads whose calls are the same from one end to the other.
+
+use super::Found;
+use super::align::align;
+use super::thread::Thread;
+use crate::link::How;
+
+/// What is linked on a thread, and how many calls should have been.
+#[derive(Debug, Default)]
+pub(super) struct Linked {
+    /// Row of the event, row of the node.
+    pub(super) rows: Vec<(u32, u32)>,
+    pub(super) num_expected: u32,
+}
+
+/// A thread's calls fit when this share of them is found in the other file.
+///
+/// Traces of different models have whole stretches in common, such as those of one layer, but not this much.
+const FIT: f32 = 0.8;
+
+impl Linked {
+    pub(super) fn fit(&self) -> f32 {
+        self.rows.len() as f32 / self.num_expected.max(1) as f32
+    }
+}
+
+/// Aligns the whole of each thread.
+pub(super) fn align_threads(threads: &[Thread]) -> Vec<Linked> {
+    let linked = |Thread { nodes, events }: &Thread| {
+        let pairs = align(&events.names, &nodes.names);
+        let rows = pairs.iter().map(|(event, node)| (events.rows[*event as usize], nodes.rows[*node as usize]));
+        Linked { rows: rows.collect(), num_expected: nodes.num_expected.max(events.num_expected) }
+    };
+    threads.iter().map(linked).collect()
+}
+
+/// The links of the threads that fit; none when those are not most of what there is.
+pub(super) fn found(threads: Vec<Linked>, how: How) -> Found {
+    let (mut all, mut fitting) = (Linked::default(), Linked::default());
+    for thread in threads {
+        if thread.fit() >= FIT {
+            fitting.num_expected += thread.num_expected;
+            fitting.rows.extend(&thread.rows);
+        }
+        all.num_expected += thread.num_expected;
+        all.rows.extend(thread.rows);
+    }
+    if fitting.num_expected * 2 > all.num_expected {
+        Found { confidence: fitting.fit(), rows: fitting.rows, how: Some(how), ..Found::default() }
+    } else {
+        Found { confidence: all.fit(), ..Found::default() }
+    }
+}

@@ -1,0 +1,112 @@
+//! Where in a long sequence of names a short one fits: one iteration among many.
+
+use super::align::{Pair, Walk};
+use super::gram::{Grams, RUN};
+
+/// A place where the short sequence fits.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    /// The first and the last place in the long sequence.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// How many names are the same.
+    pub(super) num_matched: usize,
+    /// Where each seed of the short sequence is in the long one.
+    seeds: [Option<u32>; NUM_SEEDS],
+}
+
+/// Runs of the short sequence that are looked for in the long one: some may be missing there.
+const NUM_SEEDS: usize = 8;
+
+/// How many names are compared before the search ends, for each name that there is, and at least.
+const WORK_PER_NAME: usize = 8;
+const MIN_WORK: usize = 1 << 22;
+
+/// All spans that fit as well as any span they overlap, in the order of the long sequence.
+pub(super) fn spans(short: &[u32], long: &[u32]) -> Vec<Span> {
+    let grams = Grams::new(long);
+    let seeds = seeds(short, &grams);
+    let mut work = MIN_WORK.max((short.len() + long.len()) * WORK_PER_NAME);
+    let reversed = [short, long].map(|names| names.iter().rev().copied().collect::<Vec<_>>());
+    let search = Search { short, long, reversed, seeds: &seeds };
+    let mut found: Vec<Span> = Vec::new();
+    for (nth, seed) in seeds.iter().enumerate() {
+        let run = &short[*seed..*seed + RUN];
+        let mut known: Vec<_> = found.iter().filter_map(|span| span.seeds[nth]).collect();
+        known.sort_unstable();
+        for (_, place) in grams.places(run) {
+            if known.binary_search(place).is_ok() || work == 0 {
+                continue;
+            }
+            work = work.saturating_sub(2 * short.len());
+            found.extend(search.extended(*seed, *place as usize));
+        }
+    }
+    best(found)
+}
+
+/// From equal parts of the short sequence, the run that stands in the long one least often.
+fn seeds(short: &[u32], grams: &Grams) -> Vec<usize> {
+    let num_runs = (short.len() + 1).saturating_sub(RUN);
+    let part = num_runs.div_ceil(NUM_SEEDS).max(1);
+    let count = |seed: &usize| grams.places(&short[*seed..*seed + RUN]).len();
+    let rarest = |start: usize| (start..num_runs.min(start + part)).filter(|seed| count(seed) > 0).min_by_key(count);
+    let mut seeds: Vec<_> = (0..num_runs).step_by(part).filter_map(rarest).collect();
+    seeds.sort_by_key(count);
+    seeds
+}
+
+struct Search<'a> {
+    short: &'a [u32],
+    long: &'a [u32],
+    reversed: [Vec<u32>; 2],
+    seeds: &'a [usize],
+}
+
+impl Search<'_> {
+    /// The span around a seed that stands at a place of the long sequence.
+    fn extended(&self, seed: usize, place: usize) -> Option<Span> {
+        // More than this is not left out of an iteration that fits.
+        let room = |names: usize| names + names / 4 + RUN;
+        let ahead = (self.short.len() - seed, self.long.len() - place);
+        let end = place + ahead.1.min(room(ahead.0));
+        let forward = Walk::new(&self.short[seed..], &self.long[place..end]).run();
+        let [short, long] = &self.reversed;
+        let end = ahead.1 + place.min(room(seed));
+        let backward = Walk::new(&short[ahead.0..], &long[ahead.1..end]).run();
+        let first = backward.last().map_or(place, |(_, to)| place - 1 - *to as usize);
+        let last = forward.last().map(|(_, to)| place + *to as usize)?;
+        let place_of = |at: &usize| match at.checked_sub(seed) {
+            Some(at) => found(&forward, at).map(|to| place as u32 + to),
+            None => found(&backward, seed - 1 - at).map(|to| place as u32 - 1 - to),
+        };
+        let mut seeds = [None; NUM_SEEDS];
+        seeds.iter_mut().zip(self.seeds).for_each(|(place, seed)| *place = place_of(seed));
+        Some(Span { first, last, num_matched: forward.len() + backward.len(), seeds })
+    }
+}
+
+fn found(pairs: &[Pair], at: usize) -> Option<u32> {
+    let index = pairs.binary_search_by_key(&(at as u32), |pair| pair.0).ok()?;
+    Some(pairs[index].1)
+}
+
+/// Leaves out each span that overlaps a better one.
+fn best(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| (span.first, span.last));
+    spans.dedup_by_key(|span| (span.first, span.last));
+    // Those that overlap a span start before it ends, and so come next to it.
+    let mut is_best = vec![true; spans.len()];
+    for (at, span) in spans.iter().enumerate() {
+        for other in at + 1..spans.len() {
+            if spans[other].first > span.last {
+                break;
+            }
+            is_best[at] &= span.num_matched >= spans[other].num_matched;
+            is_best[other] &= spans[other].num_matched >= span.num_matched;
+        }
+    }
+    let mut is_best = is_best.into_iter();
+    spans.retain(|_| is_best.next().unwrap_or_default());
+    spans
+}

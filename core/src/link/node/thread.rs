@@ -1,0 +1,163 @@
+//! Calls in the order in which their thread made them, and which thread of one file is which of the other.
+
+use std::cmp::Reverse;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::is_call;
+use super::name::Names;
+use crate::id::TrackId;
+use crate::link::nesting::Nesting;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+use crate::trace::node::NodeKind;
+
+/// The calls of one thread in one file.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Sequence {
+    /// Their rows: of events, or of nodes.
+    pub(super) rows: Vec<u32>,
+    /// Their names, equal in both files for the same call.
+    pub(super) names: Vec<u32>,
+    is_annotation: Vec<bool>,
+    /// For each call, how many that should be found in the other file come before it.
+    expected: Vec<u32>,
+    /// How many calls should be found in the other file.
+    pub(super) num_expected: u32,
+}
+
+/// A thread in both files.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) nodes: Sequence,
+    pub(super) events: Sequence,
+}
+
+/// Threads of either file that are looked at, those of the most calls.
+const MAX_THREADS: usize = 64;
+
+impl Sequence {
+    fn push(&mut self, row: u32, name: u32, is_annotation: bool) {
+        self.rows.push(row);
+        self.names.push(name);
+        self.is_annotation.push(is_annotation);
+    }
+
+    /// How many calls should be found in the other file, from the first place to the last.
+    pub(super) fn num_expected_between(&self, first: usize, last: usize) -> u32 {
+        self.expected[last] - self.expected[first] + 1
+    }
+
+    /// Only the calls whose names the other file has. Operators that it lacks still count as expected.
+    fn shared_with(&self, other: &FxHashSet<u32>) -> Self {
+        let mut shared = Self::default();
+        for (at, name) in self.names.iter().enumerate() {
+            let is_shared = other.contains(name);
+            if is_shared {
+                shared.push(self.rows[at], *name, self.is_annotation[at]);
+                shared.expected.push(shared.num_expected);
+            }
+            shared.num_expected += u32::from(is_shared || !self.is_annotation[at]);
+        }
+        shared
+    }
+}
+
+/// The threads that both files have: those with the most calls in common first.
+pub(super) fn threads(trace: &Trace, nesting: &Nesting) -> Vec<Thread> {
+    let mut names = Names::new(&trace.strings);
+    let nodes = of_nodes(trace, &mut names);
+    let events = of_events(trace, nesting, &mut names);
+    let thread = |(node, event): (usize, usize)| {
+        let [in_nodes, in_events] = [&nodes[node], &events[event]].map(|side| side.names.iter().copied().collect());
+        Thread { nodes: nodes[node].shared_with(&in_events), events: events[event].shared_with(&in_nodes) }
+    };
+    matched(&nodes, &events).into_iter().map(thread).collect()
+}
+
+/// Nodes by thread; within a thread as they were entered, which is what ids tell.
+fn of_nodes(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
+    let mut rows: Vec<_> = (0..trace.nodes.len() as u32).collect();
+    rows.sort_by_key(|row| {
+        let node = &trace.nodes[*row as usize];
+        (node.record_id, node.id)
+    });
+    let mut threads: FxHashMap<Option<u64>, usize> = FxHashMap::default();
+    let mut sequences: Vec<Sequence> = Vec::new();
+    for row in rows {
+        let node = &trace.nodes[row as usize];
+        let kind = node.kind(trace.strings.text(node.name));
+        if matches!(kind, NodeKind::Root | NodeKind::ProcessGroup) {
+            continue;
+        }
+        let at = *threads.entry(node.thread).or_insert(sequences.len());
+        if at == sequences.len() {
+            sequences.push(Sequence::default());
+        }
+        sequences[at].push(row, names.name(node.name), kind == NodeKind::Annotation);
+    }
+    longest(sequences)
+}
+
+/// Calls by track; within a track by start. Where times are whole microseconds, `External id` tells the order.
+fn of_events(trace: &Trace, nesting: &Nesting, names: &mut Names<'_>) -> Vec<Sequence> {
+    let external = |row| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
+    let mut sequences = Vec::new();
+    for track in (0..trace.tracks.len()).map(TrackId::from) {
+        let rows = nesting.track_rows(track).iter().copied().filter(|row| is_call(trace, *row as usize));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_cached_key(|row| (trace.events.start[*row as usize], external(*row as usize)));
+        let mut sequence = Sequence::default();
+        for row in rows {
+            let is_annotation = trace.events.kind[row as usize] == EventKind::Annotation;
+            sequence.push(row, names.name(trace.events.name[row as usize]), is_annotation);
+        }
+        sequences.push(sequence);
+    }
+    sequences.sort_by_key(|sequence| sequence.rows.first().map(|row| trace.events.start[*row as usize]));
+    longest(sequences)
+}
+
+/// The longest sequences, in the order they were in.
+fn longest(sequences: Vec<Sequence>) -> Vec<Sequence> {
+    let mut sizes: Vec<_> = sequences.iter().map(|sequence| sequence.rows.len()).collect();
+    sizes.sort_unstable_by_key(|size| Reverse(*size));
+    let least = sizes.get(MAX_THREADS - 1).copied().unwrap_or(0).max(1);
+    sequences.into_iter().filter(|sequence| sequence.rows.len() >= least).take(MAX_THREADS).collect()
+}
+
+/// Pairs of sequences that have the most names in common, each in one pair at most.
+fn matched(nodes: &[Sequence], events: &[Sequence]) -> Vec<(usize, usize)> {
+    let [node_counts, event_counts] = [nodes, events].map(|side| side.iter().map(counts).collect::<Vec<_>>());
+    let mut pairs = Vec::new();
+    for (node, of_node) in node_counts.iter().enumerate() {
+        for (event, of_event) in event_counts.iter().enumerate() {
+            let (few, many) = if of_node.len() < of_event.len() { (of_node, of_event) } else { (of_event, of_node) };
+            let common: u32 = few.iter().map(|(name, count)| *many.get(name).unwrap_or(&0).min(count)).sum();
+            let difference = nodes[node].rows.len().abs_diff(events[event].rows.len());
+            // Threads that nothing tells apart are taken in the order in which they began.
+            pairs.push((Reverse(common), difference, node, event));
+        }
+    }
+    pairs.retain(|(Reverse(common), ..)| *common > 0);
+    pairs.sort_unstable();
+    let (mut taken_nodes, mut taken_events) = (FxHashSet::default(), FxHashSet::default());
+    let mut chosen = Vec::new();
+    for (.., node, event) in pairs {
+        if !taken_nodes.contains(&node) && !taken_events.contains(&event) {
+            taken_nodes.insert(node);
+            taken_events.insert(event);
+            chosen.push((node, event));
+        }
+    }
+    chosen
+}
+
+fn counts(sequence: &Sequence) -> FxHashMap<u32, u32> {
+    let mut counts = FxHashMap::default();
+    for name in &sequence.names {
+        *counts.entry(*name).or_insert(0) += 1;
+    }
+    counts
+}
