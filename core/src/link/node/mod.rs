@@ -8,10 +8,12 @@ mod name;
 mod parent;
 mod process;
 mod sequence;
+mod shape;
 mod span;
 mod thread;
 mod window;
 
+use self::shape::Shapes;
 use self::window::Recordings;
 pub use self::window::Window;
 use super::{How, Nesting};
@@ -117,12 +119,13 @@ fn find(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> Found {
 /// Links by the order of names: from end to end, or else the one recording within the other.
 fn by_names(trace: &Trace, nesting: &Nesting, iteration: Option<i64>, warnings: &mut Warnings) -> Found {
     let threads = thread::threads(trace, nesting);
+    let shapes = Shapes::new(trace);
     let mut found = Found::default();
     if iteration.is_none() {
-        found = sequence::found(sequence::align_threads(&threads), How::Sequence);
+        found = sequence::found(sequence::align_threads(&threads, &shapes), How::Sequence);
     }
     if found.how.is_none() {
-        let (linked, windows) = Recordings::new(trace, &threads).link(iteration);
+        let (linked, windows) = Recordings::new(trace, &threads, &shapes).link(iteration);
         let part = Found { windows, ..sequence::found(linked, How::Window) };
         found = if part.how.is_some() || part.confidence > found.confidence { part } else { found };
     }

@@ -2,6 +2,7 @@
 
 use super::Found;
 use super::align::align;
+use super::shape::Shapes;
 use super::thread::Thread;
 use crate::link::How;
 
@@ -19,17 +20,22 @@ pub(super) struct Linked {
 const FIT: f32 = 0.8;
 
 impl Linked {
+    /// Leaves out what is of the same name, but of other shapes.
+    pub(super) fn new(rows: impl Iterator<Item = (u32, u32)>, num_expected: u32, shapes: &Shapes<'_>) -> Self {
+        Self { rows: rows.filter(|(event, node)| !shapes.contradict(*event, *node)).collect(), num_expected }
+    }
+
     pub(super) fn fit(&self) -> f32 {
         self.rows.len() as f32 / self.num_expected.max(1) as f32
     }
 }
 
 /// Aligns the whole of each thread.
-pub(super) fn align_threads(threads: &[Thread]) -> Vec<Linked> {
+pub(super) fn align_threads(threads: &[Thread], shapes: &Shapes<'_>) -> Vec<Linked> {
     let linked = |Thread { nodes, events }: &Thread| {
         let pairs = align(&events.names, &nodes.names);
         let rows = pairs.iter().map(|(event, node)| (events.rows[*event as usize], nodes.rows[*node as usize]));
-        Linked { rows: rows.collect(), num_expected: nodes.num_expected.max(events.num_expected) }
+        Linked::new(rows, nodes.num_expected.max(events.num_expected), shapes)
     };
     threads.iter().map(linked).collect()
 }

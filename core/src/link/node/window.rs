@@ -3,6 +3,7 @@
 use super::align::align;
 use super::node_order;
 use super::sequence::Linked;
+use super::shape::Shapes;
 use super::span::{Span, spans};
 use super::thread::{Sequence, Thread};
 use crate::trace::Trace;
@@ -35,14 +36,15 @@ pub(super) enum Longer {
 pub(super) struct Recordings<'a> {
     trace: &'a Trace,
     threads: &'a [Thread],
+    shapes: &'a Shapes<'a>,
     longer: Longer,
 }
 
 impl<'a> Recordings<'a> {
-    pub(super) fn new(trace: &'a Trace, threads: &'a [Thread]) -> Self {
+    pub(super) fn new(trace: &'a Trace, threads: &'a [Thread], shapes: &'a Shapes<'a>) -> Self {
         let num_events: usize = threads.iter().map(|thread| thread.events.rows.len()).sum();
         let num_nodes: usize = threads.iter().map(|thread| thread.nodes.rows.len()).sum();
-        Self { trace, threads, longer: if num_events < num_nodes { Longer::Nodes } else { Longer::Events } }
+        Self { trace, threads, shapes, longer: if num_events < num_nodes { Longer::Nodes } else { Longer::Events } }
     }
 
     /// Links each thread within one window: the one of the iteration that is asked for, else the first that fits best.
@@ -52,15 +54,21 @@ impl<'a> Recordings<'a> {
         let mut windows = self.windows(main, &spans);
         let is_asked_for = |window: &Window| iteration.is_none_or(|number| window.iteration == number);
         let candidates = (0..spans.len()).rev().filter(|at| is_asked_for(&windows[*at]));
-        let Some(chosen) = candidates.max_by_key(|at| spans[*at].num_matched) else { return (Vec::new(), windows) };
+        let candidates = near_best(candidates, |at| spans[*at].num_matched);
+        if self.shapes.are_known(&main.events.rows) {
+            for at in &candidates {
+                windows[*at].fit = self.linked(main, Some(&spans[*at])).fit();
+            }
+        }
+        let best = candidates.into_iter().max_by(|a, b| windows[*a].fit.total_cmp(&windows[*b].fit));
+        let Some(chosen) = best else { return (Vec::new(), windows) };
         windows[chosen].is_linked = true;
         let middle = self.middle(main, &spans[chosen]);
         let mut linked = vec![self.linked(main, Some(&spans[chosen]))];
         for thread in &self.threads[1..] {
             let spans = self.spans(thread);
-            let most = spans.iter().map(|span| span.num_matched).max().unwrap_or(0);
             // All threads are to be in one iteration, so a nearer window wins over one that fits a little better.
-            let fitting = spans.iter().filter(|span| span.num_matched * 10 >= most * 9);
+            let fitting = near_best(spans.iter(), |span| span.num_matched).into_iter();
             let nearest = fitting.min_by_key(|span| self.middle(thread, span).abs_diff(middle));
             linked.push(self.linked(thread, nearest));
         }
@@ -133,6 +141,12 @@ impl<'a> Recordings<'a> {
         };
         let pairs = align(&short.names, &long.names[span.first..=span.last]);
         let num_inside = long.num_expected_between(span.first, span.last);
-        Linked { rows: pairs.into_iter().map(row).collect(), num_expected: short.num_expected.max(num_inside) }
+        Linked::new(pairs.into_iter().map(row), short.num_expected.max(num_inside), self.shapes)
     }
+}
+
+/// Those of which at least nine tenths of the most names are the same.
+fn near_best<T>(all: impl Iterator<Item = T> + Clone, num_matched: impl Fn(&T) -> usize) -> Vec<T> {
+    let most = all.clone().map(|one| num_matched(&one)).max().unwrap_or(0);
+    all.filter(|one| num_matched(one) * 10 >= most * 9).collect()
 }
