@@ -62,6 +62,14 @@ impl Trace {
         serde_json::to_string(&coverage(&self.session.linked)).unwrap_or_default()
     }
 
+    /// The trace with its nodes linked by names and shapes alone: to that iteration, or to the one that fits best.
+    #[pyo3(signature = (iteration=None))]
+    fn linked_to(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
+        let linked = py.detach(|| LinkedTrace::linked_to(self.session.linked.trace.clone(), iteration));
+        let linked = linked.map_err(|error| raised(&error))?;
+        Ok(Self { session: Arc::new(Session::new(linked)) })
+    }
+
     /// The table of that name.
     fn table(&self, name: &str) -> PyResult<Table> {
         let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.session.linked)).collect();

@@ -81,6 +81,15 @@ def _links(trace: Trace) -> Iterator[Finding]:
         yield Finding("missing", "no Execution Trace", "ks.profile writes both; or --et, when it lies elsewhere")
     elif trace.num_events:
         yield _linked(coverage, "nodes", "nodes of the Execution Trace have their event")
+        yield from _windows(coverage["windows"])
+
+
+def _windows(windows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for number, fit in ((window["iteration"], window["fit"]) for window in windows if window["is_linked"]):
+        which = f"iteration {number} of the longer recording, which the shorter one fits to {fit:.0%}"
+        also = sum(window["fit"] == fit for window in windows) - 1
+        what = f"linked to {which}; {text.count(also)} others fit as well" if also else f"linked to {which}"
+        yield Finding("note", what, "trace.linked_to(iteration=…) takes another" if also else "")
 
 
 def _defects(trace: Trace) -> Iterator[Finding]:

@@ -41,6 +41,18 @@ class Trace:
         """The trace that `snapshot` packed. TraceError when it is of another version, or none."""
         return cls(_native.Trace.from_snapshot(snapshot, max_threads=num_processors()))
 
+    def linked_to(self, iteration: int | None = None) -> Trace:
+        """The same trace with its nodes linked by names and shapes alone: to this iteration, or to the best.
+
+        For files that were not recorded at the same time, or of which one covers a single iteration of the other's
+        many. `read` chooses the first of the iterations that fit best; `coverage["windows"]` lists all that fit, by the
+        number of their `ProfilerStep#n`, or from 0 where there are none. What is known of processes and record ids is
+        left out of account, so this links files of two runs of one program, too, which `read` does not.
+
+        TraceError, which names the iterations that fit, when this one does not, or none does.
+        """
+        return Trace(self._native.linked_to(iteration), self.source, self.execution_source)
+
     # --- tables ---------------------------------------------------------------------------------------------------
 
     def table(self, name: str) -> Table:
@@ -136,6 +148,9 @@ class Trace:
         annotations with their node, `device_events` kernels, copies and fills with their launch, `device_owners` the
         same with the operator or annotation that owns them. Each has `count` and `num_linked`; `linked`, the counts by
         `how`; and `unlinked`, the counts by the reason, which `reasons` says in words.
+
+        `confidence` is that of the links between nodes and operators, and `windows` lists the iterations that fit where
+        one file covers only a part of what the other does (see `linked_to`).
         """
         return _json(self._native.coverage_json)
 
