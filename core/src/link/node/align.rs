@@ -144,3 +144,68 @@ fn step(before: &[u32; 2 * MAX_EDITS + 3], diagonal: usize, edits: usize) -> (us
         (diagonal - 1, before[diagonal - 1] + 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Names that come in no order.
+    fn random(num_names: u32) -> impl FnMut() -> u32 {
+        let mut state = 1_u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u32 % num_names
+        }
+    }
+
+    #[test]
+    fn what_could_be_matched_otherwise_is_left_out() {
+        assert_eq!(align(&[1, 2, 3], &[1, 3]), [(0, 0), (2, 1)]);
+        assert_eq!(align(&[1, 2, 2, 3], &[1, 2, 3]), [(0, 0), (3, 2)]);
+        assert_eq!(align(&[7; 9], &[7; 9]).len(), 9);
+        assert_eq!(align(&[7; 9], &[7; 8]), []);
+        assert_eq!(align(&[], &[1]), []);
+    }
+
+    #[test]
+    fn long_gaps_are_passed() {
+        let mut random = random(97);
+        let names: Vec<u32> = (0..4000).map(|_| random()).collect();
+        let shorter: Vec<u32> = [&names[..1000], &names[2500..]].concat();
+        let pairs = align(&names, &shorter);
+        assert!(pairs.len() > 2300, "{}", pairs.len());
+        assert!(pairs.iter().all(|(a, b)| a == b || *a == b + 1500));
+    }
+
+    #[test]
+    fn hostile_sequences_take_no_quadratic_time() {
+        for num_names in [1, 2, 3, 50, 1000] {
+            let mut random = random(num_names);
+            let [a, b] = [200_000, 150_000].map(|len| (0..len).map(|_| random()).collect::<Vec<_>>());
+            assert!(align(&a, &b).len() <= b.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_ascend_and_have_one_name(
+            a in prop::collection::vec(0..6_u32, 0..700), b in prop::collection::vec(0..6_u32, 0..700)
+        ) {
+            let pairs = align(&a, &b);
+            prop_assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+            prop_assert!(pairs.iter().all(|(x, y)| a[*x as usize] == b[*y as usize]));
+        }
+
+        #[test]
+        fn a_part_is_found_where_it_was(
+            a in prop::collection::vec(0..20_u32, 0..1500), gaps in prop::collection::vec(any::<prop::sample::Index>(), 0..40)
+        ) {
+            let gaps: Vec<_> = gaps.iter().filter(|_| !a.is_empty()).map(|gap| gap.index(a.len())).collect();
+            let kept: Vec<_> = (0..a.len()).filter(|at| !gaps.contains(at)).collect();
+            let b: Vec<_> = kept.iter().map(|at| a[*at]).collect();
+            prop_assert!(align(&a, &b).iter().all(|(x, y)| kept[*y as usize] == *x as usize));
+        }
+    }
+}

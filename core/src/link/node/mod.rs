@@ -16,7 +16,7 @@ mod window;
 use self::shape::Shapes;
 use self::window::Recordings;
 pub use self::window::Window;
-use super::{How, Nesting};
+use super::How;
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
@@ -56,8 +56,8 @@ struct Found {
 /// Ids that two files share name the same operators at least this often when the files are of one run.
 const SAME_RUN: f32 = 0.75;
 
-pub(super) fn link_nodes(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> NodeLinks {
-    let found = find(trace, nesting, warnings);
+pub(super) fn link_nodes(trace: &Trace, warnings: &mut Warnings) -> NodeLinks {
+    let found = find(trace, warnings);
     let mut links = NodeLinks {
         node_of_event: OptionalColumn::empty(trace.events.len()),
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
@@ -88,13 +88,13 @@ pub fn node_order(node: &Node) -> u64 {
 /// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::linked_to`): so a snapshot keeps it.
 pub(super) const ASKED_FOR: &str = "linked_iteration";
 
-fn find(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> Found {
+fn find(trace: &Trace, warnings: &mut Warnings) -> Found {
     if trace.nodes.is_empty() || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
         return Found::default();
     }
     let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
     if let Some((_, iteration)) = asked {
-        return by_names(trace, nesting, trace.strings.text(*iteration).parse().ok(), warnings);
+        return by_names(trace, trace.strings.text(*iteration).parse().ok(), warnings);
     }
     if process::are_of_two_processes(trace) {
         warnings.push_many(WarningKind::OtherProcess, 1, Position::default);
@@ -113,12 +113,12 @@ fn find(trace: &Trace, nesting: &Nesting, warnings: &mut Warnings) -> Found {
     if external.is_one_numbering() {
         return external.found(How::ExternalId);
     }
-    by_names(trace, nesting, None, warnings)
+    by_names(trace, None, warnings)
 }
 
 /// Links by the order of names: from end to end, or else the one recording within the other.
-fn by_names(trace: &Trace, nesting: &Nesting, iteration: Option<i64>, warnings: &mut Warnings) -> Found {
-    let threads = thread::threads(trace, nesting);
+fn by_names(trace: &Trace, iteration: Option<i64>, warnings: &mut Warnings) -> Found {
+    let threads = thread::threads(trace);
     let shapes = Shapes::new(trace);
     let mut found = Found::default();
     if iteration.is_none() {

@@ -15,6 +15,13 @@ pub(super) struct Span {
     seeds: [Option<u32>; NUM_SEEDS],
 }
 
+impl Span {
+    /// Names that are the same count for it, and those between them that are not against it.
+    fn score(&self) -> i64 {
+        2 * self.num_matched as i64 - (self.last - self.first) as i64
+    }
+}
+
 /// Runs of the short sequence that are looked for in the long one: some may be missing there.
 const NUM_SEEDS: usize = 8;
 
@@ -102,11 +109,45 @@ fn best(mut spans: Vec<Span>) -> Vec<Span> {
             if spans[other].first > span.last {
                 break;
             }
-            is_best[at] &= span.num_matched >= spans[other].num_matched;
-            is_best[other] &= spans[other].num_matched >= span.num_matched;
+            is_best[at] &= span.score() >= spans[other].score();
+            is_best[other] &= spans[other].score() >= span.score();
         }
     }
     let mut is_best = is_best.into_iter();
     spans.retain(|_| is_best.next().unwrap_or_default());
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Iterations of one hundred names, the first of which is another each time.
+    fn iterations(count: u32) -> Vec<u32> {
+        (0..count).flat_map(|at| std::iter::once(1000 + at).chain((0..100).map(|name| name % 23))).collect()
+    }
+
+    #[test]
+    fn every_iteration_is_found() {
+        let long = iterations(40);
+        let found = spans(&long[101 * 7 + 1..101 * 8], &long);
+        let first: Vec<_> = found.iter().map(|span| span.first).collect();
+        assert_eq!(first, (0..40).map(|at| at * 101 + 1).collect::<Vec<_>>());
+        assert!(found.iter().all(|span| span.num_matched == 100 && span.last == span.first + 99));
+    }
+
+    #[test]
+    fn the_best_of_several_overlapping_spans_stays() {
+        let long = iterations(5);
+        let found = spans(&long[101..303], &long);
+        assert_eq!(found.iter().map(|span| (span.first, span.num_matched)).max_by_key(|span| span.1), Some((101, 202)));
+        assert_eq!(spans(&[1, 2, 3], &long).len(), 0);
+    }
+
+    #[test]
+    fn the_same_name_everywhere_ends_the_search_in_time() {
+        let long = vec![3; 200_000];
+        assert!(spans(&[3; 1000], &long).len() <= 200_000);
+        assert!(spans(&[3; 20], &long).len() <= 200_000);
+    }
 }

@@ -6,8 +6,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::is_call;
 use super::name::Names;
-use crate::id::TrackId;
-use crate::link::nesting::Nesting;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -37,6 +35,9 @@ pub(super) struct Thread {
 /// Threads of either file that are looked at, those of the most calls.
 const MAX_THREADS: usize = 64;
 
+/// How many calls of one start are compared with the next.
+const MAX_TWINS: usize = 16;
+
 impl Sequence {
     fn push(&mut self, row: u32, name: u32, is_annotation: bool) {
         self.rows.push(row);
@@ -65,10 +66,10 @@ impl Sequence {
 }
 
 /// The threads that both files have: those with the most calls in common first.
-pub(super) fn threads(trace: &Trace, nesting: &Nesting) -> Vec<Thread> {
+pub(super) fn threads(trace: &Trace) -> Vec<Thread> {
     let mut names = Names::new(&trace.strings);
     let nodes = of_nodes(trace, &mut names);
-    let events = of_events(trace, nesting, &mut names);
+    let events = of_events(trace, &mut names);
     let thread = |(node, event): (usize, usize)| {
         let [in_nodes, in_events] = [&nodes[node], &events[event]].map(|side| side.names.iter().copied().collect());
         Thread { nodes: nodes[node].shared_with(&in_events), events: events[event].shared_with(&in_nodes) }
@@ -101,21 +102,37 @@ fn of_nodes(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
 }
 
 /// Calls by track; within a track by start. Where times are whole microseconds, `External id` tells the order.
-fn of_events(trace: &Trace, nesting: &Nesting, names: &mut Names<'_>) -> Vec<Sequence> {
-    let external = |row| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
+fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
+    let events = &trace.events;
+    let mut tracks: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
+    for row in (0..events.len()).filter(|row| is_call(trace, *row)) {
+        tracks[events.track[row].index()].push(row as u32);
+    }
+    let order = |row: &u32| {
+        let row = *row as usize;
+        let external = trace.args.identifier(&trace.strings, events.args(row), ArgKey::ExternalId);
+        (events.start[row], external, Reverse(events.dur[row]))
+    };
     let mut sequences = Vec::new();
-    for track in (0..trace.tracks.len()).map(TrackId::from) {
-        let rows = nesting.track_rows(track).iter().copied().filter(|row| is_call(trace, *row as usize));
-        let mut rows: Vec<_> = rows.collect();
-        rows.sort_by_cached_key(|row| (trace.events.start[*row as usize], external(*row as usize)));
+    for mut rows in tracks {
+        rows.sort_by_cached_key(order);
         let mut sequence = Sequence::default();
-        for row in rows {
-            let is_annotation = trace.events.kind[row as usize] == EventKind::Annotation;
-            sequence.push(row, names.name(trace.events.name[row as usize]), is_annotation);
+        for row in rows.into_iter().map(|row| row as usize) {
+            let (name, is_annotation) = (names.name(events.name[row]), events.kind[row] == EventKind::Annotation);
+            // Some files have a range twice: as an annotation and as an operator, or as two annotations.
+            let is_twin = |at: &usize| {
+                let twin = sequence.rows[*at] as usize;
+                (is_annotation || sequence.is_annotation[*at])
+                    && (sequence.names[*at], events.dur[twin]) == (name, events.dur[row])
+            };
+            let starts_here = |at: &usize| events.start[sequence.rows[*at] as usize] == events.start[row];
+            if !(0..sequence.rows.len()).rev().take(MAX_TWINS).take_while(starts_here).any(|at| is_twin(&at)) {
+                sequence.push(row as u32, name, is_annotation);
+            }
         }
         sequences.push(sequence);
     }
-    sequences.sort_by_key(|sequence| sequence.rows.first().map(|row| trace.events.start[*row as usize]));
+    sequences.sort_by_key(|sequence| sequence.rows.first().map(|row| events.start[*row as usize]));
     longest(sequences)
 }
 
