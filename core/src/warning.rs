@@ -104,12 +104,44 @@ impl Severity {
 impl WarningKind {
     /// A short name, `snake_case`, that stays the same between versions.
     pub fn name(self) -> &'static str {
-        self.text().0
-    }
-
-    /// What was found and what was done about it.
-    pub fn message(self) -> &'static str {
-        self.text().1
+        match self {
+            Self::Truncated => "truncated",
+            Self::DamagedCompression => "damaged_compression",
+            Self::TrailingText => "trailing_text",
+            Self::MalformedElement => "malformed_element",
+            Self::RepairedElement => "repaired_element",
+            Self::IrregularJson => "irregular_json",
+            Self::NotAnEvent => "not_an_event",
+            Self::InvalidUtf8 => "invalid_utf8",
+            Self::InvalidNumber => "invalid_number",
+            Self::MissingStart => "missing_start",
+            Self::MissingTime => "missing_time",
+            Self::MissingDuration => "missing_duration",
+            Self::NegativeDuration => "negative_duration",
+            Self::UnmatchedEnd => "unmatched_end",
+            Self::UnfinishedBegin => "unfinished_begin",
+            Self::EndArguments => "end_arguments",
+            Self::UnknownPhase => "unknown_phase",
+            Self::UnknownKey => "unknown_key",
+            Self::DuplicateKey => "duplicate_key",
+            Self::DuplicateNode => "duplicate_node",
+            Self::MissingParent => "missing_parent",
+            Self::ForeignExecutionTrace => "foreign_execution_trace",
+            Self::OtherProcess => "other_process",
+            Self::UnlikeExecutionTrace => "unlike_execution_trace",
+            Self::MissingLaunch => "missing_launch",
+            Self::UnfinishedExecutionTrace => "unfinished_execution_trace",
+            Self::ZeroDuration => "zero_duration",
+            Self::PartialOverlap => "partial_overlap",
+            Self::LaunchWithoutDeviceEvent => "launch_without_device_event",
+            Self::NotAnEntry => "not_an_entry",
+            Self::UnexpectedType => "unexpected_type",
+            Self::SharedRow => "shared_row",
+            Self::OversizedValue => "oversized_value",
+            Self::DamagedTable => "damaged_table",
+            Self::InvalidValue => "invalid_value",
+            Self::IrregularMessage => "irregular_message",
+        }
     }
 
     /// How much it matters.
@@ -122,91 +154,61 @@ impl WarningKind {
         }
     }
 
-    fn text(self) -> (&'static str, &'static str) {
+    /// What was found and what was done about it.
+    pub fn message(self) -> &'static str {
         match self {
-            Self::Truncated => ("truncated", "the file ends before what is in it does: what is whole was read"),
-            Self::DamagedCompression => {
-                ("damaged_compression", "the compressed stream is cut or damaged: what could be inflated was read")
+            Self::Truncated => "the file ends before what is in it does: what is whole was read",
+            Self::DamagedCompression => "the compressed stream is cut or damaged: what could be inflated was read",
+            Self::TrailingText => "text after the end of the document: ignored",
+            Self::MalformedElement => "an element is malformed: skipped up to the next one",
+            Self::RepairedElement => {
+                "an element has quotes or backslashes that are not escaped: read as they were meant"
             }
-            Self::TrailingText => ("trailing_text", "text after the end of the document: ignored"),
-            Self::MalformedElement => ("malformed_element", "an element is malformed: skipped up to the next one"),
-            Self::RepairedElement => (
-                "repaired_element",
-                "an element has quotes or backslashes that are not escaped: read as they were meant",
-            ),
-            Self::IrregularJson => (
-                "irregular_json",
-                "an element is not strict JSON (NaN, a comma too many, a key twice): read as it was meant",
-            ),
-            Self::NotAnEvent => ("not_an_event", "an element is no object with a phase: skipped"),
-            Self::InvalidUtf8 => ("invalid_utf8", "text is not UTF-8: the bad bytes were replaced"),
-            Self::InvalidNumber => ("invalid_number", "a number is none or does not fit: treated as absent"),
-            Self::MissingStart => ("missing_start", "a complete event has no start: placed at the trace's start"),
-            Self::MissingTime => ("missing_time", "an instant, a counter or an end of a flow has no time: skipped"),
-            Self::MissingDuration => ("missing_duration", "a complete event has no duration: taken as 0"),
-            Self::NegativeDuration => ("negative_duration", "a duration is below zero: taken as 0"),
-            Self::UnmatchedEnd => ("unmatched_end", "an end (E) has no begin (B): ignored"),
-            Self::UnfinishedBegin => ("unfinished_begin", "a begin (B) has no end (E): lasts to the trace's end"),
-            Self::EndArguments => {
-                ("end_arguments", "an end (E) and its begin (B) contradict each other's arguments: the begin's kept")
+            Self::IrregularJson => {
+                "an element is not strict JSON (NaN, a comma too many, a key twice): read as it was meant"
             }
-            Self::UnknownPhase => ("unknown_phase", "an event's phase is not read: skipped"),
-            Self::UnknownKey => {
-                ("unknown_key", "a key among the values of a node is not known: in no column, written as it was read")
+            Self::NotAnEvent => "an element is no object with a phase: skipped",
+            Self::InvalidUtf8 => "text is not UTF-8: the bad bytes were replaced",
+            Self::InvalidNumber => "a number is none or does not fit: treated as absent",
+            Self::MissingStart => "a complete event has no start: placed at the trace's start",
+            Self::MissingTime => "an instant, a counter or an end of a flow has no time: skipped",
+            Self::MissingDuration => "a complete event has no duration: taken as 0",
+            Self::NegativeDuration => "a duration is below zero: taken as 0",
+            Self::UnmatchedEnd => "an end (E) has no begin (B): ignored",
+            Self::UnfinishedBegin => "a begin (B) has no end (E): lasts to the trace's end",
+            Self::EndArguments => "an end (E) and its begin (B) contradict each other's arguments: the begin's kept",
+            Self::UnknownPhase => "an event's phase is not read: skipped",
+            Self::UnknownKey => "a key among the values of a node is not known: in no column, written as it was read",
+            Self::DuplicateKey => "a key stands twice in the header: the last value was kept, or both arrays of events",
+            Self::DuplicateNode => "a node has the id of an earlier one: both kept, the first is linked",
+            Self::MissingParent => "a node's parent is not in the file: kept without one",
+            Self::ForeignExecutionTrace => {
+                "the record ids of the two files name different operators, so they are of different runs: not linked"
             }
-            Self::DuplicateKey => {
-                ("duplicate_key", "a key stands twice in the header: the last value was kept, or both arrays of events")
+            Self::OtherProcess => "the Execution Trace is of another process (pid) than the Kineto trace: not linked",
+            Self::UnlikeExecutionTrace => "the operators of the two files fit nowhere: not linked",
+            Self::MissingLaunch => "a device event's launch is not in the file: kept without one",
+            Self::UnfinishedExecutionTrace => "the Execution Trace was not finished: complete nodes were read",
+            Self::ZeroDuration => "an event's duration is 0, perhaps cut to whole microseconds: kept",
+            Self::PartialOverlap => {
+                "an event starts inside another of its track and outlasts it: kept, in a lane of its own"
             }
-            Self::DuplicateNode => {
-                ("duplicate_node", "a node has the id of an earlier one: both kept, the first is linked")
+            Self::LaunchWithoutDeviceEvent => {
+                "a launch has no device event, having enqueued none, or none in this file: kept without one"
             }
-            Self::MissingParent => ("missing_parent", "a node's parent is not in the file: kept without one"),
-            Self::ForeignExecutionTrace => (
-                "foreign_execution_trace",
-                "the record ids of the two files name different operators, so they are of different runs: not linked",
-            ),
-            Self::OtherProcess => {
-                ("other_process", "the Execution Trace is of another process (pid) than the Kineto trace: not linked")
+            Self::NotAnEntry => "an entry has another form than it must have: skipped",
+            Self::UnexpectedType => "a value is of another type than its key has: treated as absent",
+            Self::SharedRow => "a row or a list of rows stands at two places: read at the first",
+            Self::OversizedValue => {
+                "a value is nested too deeply, or referred to too often, to be written out: left out"
             }
-            Self::UnlikeExecutionTrace => (
-                "unlike_execution_trace",
-                "the operators of the Execution Trace fit no part of the Kineto trace: not linked",
-            ),
-            Self::MissingLaunch => ("missing_launch", "a device event's launch is not in the file: kept without one"),
-            Self::UnfinishedExecutionTrace => {
-                ("unfinished_execution_trace", "the Execution Trace was not finished: complete nodes were read")
+            Self::DamagedTable => "a table of the database is cut or damaged: its rows up to there were read",
+            Self::InvalidValue => {
+                "a value in the database is not of its column's type, is too long, or refers to nothing: treated as absent"
             }
-            Self::ZeroDuration => {
-                ("zero_duration", "an event's duration is 0, perhaps cut to whole microseconds: kept")
+            Self::IrregularMessage => {
+                "a message has fields that the schema does not know, or is laid out in another way than protobuf's: kept beside the columns, and written as it was"
             }
-            Self::PartialOverlap => (
-                "partial_overlap",
-                "an event starts inside another of its track and outlasts it: kept, in a lane of its own",
-            ),
-            Self::LaunchWithoutDeviceEvent => (
-                "launch_without_device_event",
-                "a launch has no device event, having enqueued none, or none in this file: kept without one",
-            ),
-            Self::NotAnEntry => ("not_an_entry", "an entry has another form than it must have: skipped"),
-            Self::UnexpectedType => {
-                ("unexpected_type", "a value is of another type than its key has: treated as absent")
-            }
-            Self::SharedRow => ("shared_row", "a row or a list of rows stands at two places: read at the first"),
-            Self::OversizedValue => (
-                "oversized_value",
-                "a value is nested too deeply, or referred to too often, to be written out: left out",
-            ),
-            Self::DamagedTable => {
-                ("damaged_table", "a table of the database is cut or damaged: its rows up to there were read")
-            }
-            Self::InvalidValue => (
-                "invalid_value",
-                "a value in the database is not of its column's type, is too long, or refers to nothing: treated as absent",
-            ),
-            Self::IrregularMessage => (
-                "irregular_message",
-                "a message has fields that the schema does not know, or is laid out in another way than protobuf's: kept beside the columns, and written as it was",
-            ),
         }
     }
 }

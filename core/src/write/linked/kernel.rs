@@ -105,7 +105,7 @@ impl<'a, T: Time> Closest<'a, T> {
     /// Each event with the node of the innermost operator around its launch that has one.
     fn by_owner(&self, time: impl Fn(u32) -> T) -> Vec<(u32, u32)> {
         let (trace, links) = (&self.linked.trace, &self.linked.links);
-        let node = |row: u32| links.record.node_of_event.get(row as usize).filter(|_| is_op(trace, row as usize));
+        let node = |row: u32| links.nodes.node_of_event.get(row as usize).filter(|_| is_op(trace, row as usize));
         let owner = |kernel: u32| {
             let mut owner = links.operator.get(kernel as usize)?;
             if trace.event_name(owner as usize) == COALESCED
@@ -142,7 +142,7 @@ impl<'a, T: Time> Closest<'a, T> {
 
 /// Row of the operator of a node.
 pub(super) fn event(linked: &LinkedTrace, node: usize) -> Option<u32> {
-    linked.links.record.event_of_node.get(node).filter(|row| is_op(&linked.trace, *row as usize))
+    linked.links.nodes.event_of_node.get(node).filter(|row| is_op(&linked.trace, *row as usize))
 }
 
 /// Whether an event is work that a device did.

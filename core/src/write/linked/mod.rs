@@ -191,7 +191,7 @@ impl Writer<'_> {
         let nodes = &self.linked.trace.nodes;
         let place = event(self.linked, row as usize).and_then(|event| self.times.place.get(event as usize));
         let other = place.and_then(|place| self.times.waits[place as usize]);
-        let other = other.and_then(|event| self.linked.links.record.node_of_event.get(event as usize));
+        let other = other.and_then(|event| self.linked.links.nodes.node_of_event.get(event as usize));
         let earlier = other.filter(|other| nodes[*other as usize].id < nodes[row as usize].id);
         self.text.push_str(",\"inter_thread_dep\":");
         let _ = match earlier {
