@@ -27,7 +27,7 @@ impl Members {
         let node_at = by_part(&nodes.all);
         let mut all = Vec::with_capacity(hosts.all.len());
         for (at, host) in hosts.all.into_iter().enumerate() {
-            let linked_nodes = host.iter().filter_map(|part| linked.links.record.node_of_event.get(part.row as usize));
+            let linked_nodes = host.iter().filter_map(|part| linked.links.nodes.node_of_event.get(part.row as usize));
             let node = linked_nodes.filter_map(|node| node_at.get(&node)).find(|node| !nodes.all[**node].is_empty());
             let node = node.map(|node| std::mem::take(&mut nodes.all[*node])).unwrap_or_default();
             all.push(Self { host, node, device: devices.remove(&(at as u32)).unwrap_or_default() });

@@ -152,7 +152,7 @@ fn node_calls(linked: &LinkedTrace) -> Calls {
     let mut parts: Vec<Part> = (0..nodes.len()).filter_map(|row| call::part(row, name(row))).collect();
     // Nodes are numbered as they begin, so what is around a node comes before it.
     parts.sort_by_key(|part| nodes[part.row as usize].id);
-    let parent = |row: usize| linked.links.record.parent_of_node.get(row).map(|parent| parent as usize);
+    let parent = |row: usize| linked.links.nodes.parent_of_node.get(row).map(|parent| parent as usize);
     let (mut all, of_row) = call::calls(&parts, nodes.len(), parent);
     call::join_runs(&mut all, |part| (nodes[part.row as usize].record_id, nodes[part.row as usize].id));
     Calls { all, of_row }
