@@ -5,6 +5,7 @@
 
 mod collectives;
 mod containers;
+mod dependencies;
 mod execution;
 mod files;
 mod findings;

@@ -1,6 +1,8 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
+mod calls;
 mod collective;
+mod dependency;
 mod device_time;
 mod edge;
 mod flow;
@@ -11,6 +13,7 @@ mod launch;
 mod nesting;
 mod node;
 pub mod rank;
+mod storage;
 
 use std::sync::OnceLock;
 
@@ -25,6 +28,7 @@ use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
 pub use collective::{Collective, Collectives, Facts, Wait};
+pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};
 pub use flow::ForwardBackward;
@@ -69,6 +73,7 @@ pub struct LinkedTrace {
     children_ns: OnceLock<Vec<i64>>,
     device_time: OnceLock<DeviceTime>,
     tensors: OnceLock<Vec<TensorUse>>,
+    dependencies: OnceLock<DataDependencies>,
     edges: OnceLock<Vec<Edge>>,
     groups: OnceLock<Vec<ProcessGroup>>,
     attrs: OnceLock<Vec<Value>>,
@@ -132,6 +137,14 @@ impl LinkedTrace {
     /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
     pub fn tensors(&self) -> &[TensorUse] {
         self.tensors.get_or_init(|| tensor_uses(&self.trace.nodes, &self.trace.strings))
+    }
+
+    /// Which nodes of the Execution Trace computed what others read; found when first asked for.
+    ///
+    /// From `inputs`, `outputs` and `op_schema` of the nodes, called in the order of their ids.
+    pub fn data_dependencies(&self) -> &DataDependencies {
+        let parents = &self.links.nodes.parent_of_node;
+        self.dependencies.get_or_init(|| dependency::data_dependencies(&self.trace, parents, self.tensors()))
     }
 
     /// All defects: those of the files, then those found while linking.

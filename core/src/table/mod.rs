@@ -124,6 +124,7 @@ pub const TABLES: &[&Table] = &[
     &point::ITERATIONS,
     &node::NODES,
     &node::TENSORS,
+    &node::DEPENDENCIES,
     &node::PROCESS_GROUPS,
     &link::LINKS,
     &collective::COLLECTIVES,

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 
 use super::{Column, Table, int, json, put, put_json, put_name, text, uint};
 use crate::id::StrId;
-use crate::link::LinkedTrace;
+use crate::link::{DataDependency, LinkedTrace};
 use crate::time::ns_from_micros;
 use crate::trace::kind::category_kind;
 use crate::trace::node::Node;
+use crate::trace::tensor::TensorUse;
 
 /// One row a node.
 pub(super) static NODES: Table = Table {
@@ -116,6 +117,33 @@ pub(super) static TENSORS: Table = Table {
         json("stride", |linked, row, out| put(out, &linked.tensors()[row].stride)),
     ],
 };
+
+/// One row a data dependency.
+pub(super) static DEPENDENCIES: Table = Table {
+    name: "dependencies",
+    doc: "a node of the Execution Trace that reads what another one computed, by one of its input tensors",
+    num_rows: |linked| linked.data_dependencies().edges.len(),
+    columns: &[
+        uint("producer", |linked, row| Some(linked.trace.nodes[dependency(linked, row).producer as usize].id)),
+        uint("consumer", |linked, row| Some(linked.trace.nodes[dependency(linked, row).consumer as usize].id)),
+        int("index", |linked, row| Some(i64::from(read(linked, row).index))),
+        uint("tensor_id", |linked, row| Some(read(linked, row).tensor_id)),
+        uint("storage_id", |linked, row| Some(read(linked, row).storage_id)),
+        int("bytes", |linked, row| {
+            let tensor = read(linked, row);
+            tensor.num_elems.checked_mul(tensor.elem_bytes)
+        }),
+    ],
+};
+
+fn dependency(linked: &LinkedTrace, row: usize) -> DataDependency {
+    linked.data_dependencies().edges[row]
+}
+
+/// The use of a tensor by which the consumer reads.
+fn read(linked: &LinkedTrace, row: usize) -> &TensorUse {
+    &linked.tensors()[dependency(linked, row).tensor as usize]
+}
 
 /// One row a process group, of each file that names it.
 pub(super) static PROCESS_GROUPS: Table = Table {

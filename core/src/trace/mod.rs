@@ -11,6 +11,7 @@ pub mod layout;
 pub mod node;
 pub mod number;
 pub mod pool;
+pub mod schema;
 pub mod tensor;
 pub mod track;
 

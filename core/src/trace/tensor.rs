@@ -14,6 +14,8 @@ pub struct TensorUse {
     pub is_output: bool,
     /// Place among the node's flattened tensors of that role.
     pub index: u32,
+    /// Place of the argument or result that it is, or is in.
+    pub argument: u32,
     /// Id of the tensor; reused when its address is.
     pub tensor_id: u64,
     /// Id of the storage; reused when its address is.
@@ -39,7 +41,7 @@ pub fn tensor_uses(nodes: &[Node], strings: &Strings) -> Vec<TensorUse> {
     let mut uses = Vec::new();
     for (row, node) in nodes.iter().enumerate() {
         for (is_output, values) in [(false, &node.inputs), (true, &node.outputs)] {
-            let mut walk = Walk { uses: &mut uses, node: row as u32, is_output, index: 0 };
+            let mut walk = Walk { uses: &mut uses, node: row as u32, is_output, index: 0, argument: 0 };
             walk.values(values, strings);
         }
     }
@@ -51,6 +53,7 @@ struct Walk<'a> {
     node: u32,
     is_output: bool,
     index: u32,
+    argument: u32,
 }
 
 impl Walk<'_> {
@@ -60,6 +63,7 @@ impl Walk<'_> {
         let (shapes, strides, values) = (parse(values.shapes), parse(values.strides), parse(values.values));
         for (at, value) in values.as_array().into_iter().flatten().enumerate() {
             let type_name = types.get(at).and_then(Value::as_str).unwrap_or("");
+            self.argument = at as u32;
             self.value(value, type_name, [shapes.get(at), strides.get(at)]);
         }
     }
@@ -87,6 +91,7 @@ impl Walk<'_> {
             node: self.node,
             is_output: self.is_output,
             index: self.index,
+            argument: self.argument,
             tensor_id: id(0),
             storage_id: id(1),
             offset: number(2),

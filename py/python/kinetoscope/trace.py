@@ -92,6 +92,11 @@ class Trace:
         return self.table("tensors")
 
     @cached_property
+    def dependencies(self) -> Table:
+        """Data dependencies in the Execution Trace: one row for each node that reads what another one computed."""
+        return self.table("dependencies")
+
+    @cached_property
     def process_groups(self) -> Table:
         """Which ranks talk to each other, as either file says it; `ranks` is empty for all."""
         return self.table("process_groups")
