@@ -6,9 +6,11 @@
 mod collectives;
 mod containers;
 mod dependencies;
+mod device;
 mod execution;
 mod files;
 mod findings;
+mod frames;
 mod hostile;
 mod laws;
 mod likeness;
@@ -21,3 +23,4 @@ mod ranks;
 mod seam;
 mod shared;
 mod summary;
+mod sync;

@@ -9,13 +9,23 @@ use kinetoscope::{Input, Limits, LinkedTrace, Trace, read, write_snapshot};
 
 use crate::files;
 
-/// Every trace below the shared folder, with its name; none where the folder is not.
-fn traces() -> Vec<(String, Trace)> {
+/// A file below the shared folder.
+fn path(relative: &str) -> PathBuf {
     #[expect(clippy::disallowed_methods, reason = "where the traces are is for the person who runs the tests to say")]
     let folder = std::env::var_os("KINETOSCOPE_SHARED").map_or_else(|| files::path("../shared"), PathBuf::from);
-    let folder = folder.join("data");
+    folder.join("data").join(relative)
+}
+
+/// The trace in one file below the shared folder; none where the folder is not.
+pub(crate) fn trace(relative: &str) -> Option<Trace> {
+    let bytes = std::fs::read(path(relative)).ok()?;
+    Some(read([Input::new(&bytes)], Limits::default()).unwrap())
+}
+
+/// Every trace below the shared folder, with its name; none where the folder is not.
+pub(crate) fn traces() -> Vec<(String, Trace)> {
     let mut paths = Vec::new();
-    list(&folder, &mut paths);
+    list(&path(""), &mut paths);
     paths.sort();
     let is_there = !paths.is_empty();
     let mut traces = Vec::new();

@@ -1,51 +1,52 @@
-//! Forward operators and the backward operators they caused, as the file's own `fwdbwd` flows say.
+//! Flows: the arrows that a file itself draws, and the events that they are attached to.
+
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::nesting::Nesting;
-use crate::id::TrackId;
+use crate::id::{StrId, TrackId};
 use crate::time::Ts;
 use crate::trace::Trace;
-use crate::trace::flow::{Flow, FlowId, FlowPhase};
-use crate::trace::kind::EventKind;
+use crate::trace::flow::{Flow, FlowId};
 
-/// A forward operator and a backward operator, as rows of the event table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ForwardBackward {
-    /// The forward operator.
-    pub forward: u32,
-    /// The backward operator.
-    pub backward: u32,
-}
-
-pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<ForwardBackward> {
-    let is_category = |flow: &&Flow| trace.strings.text(flow.category) == "fwdbwd";
-    let mut found: FxHashMap<(TrackId, Ts), Option<u32>> = FxHashMap::default();
-    let mut operator_at =
-        |track, time| *found.entry((track, time)).or_insert_with(|| operator_at(trace, nesting, track, time));
-    let mut starts: FxHashMap<FlowId, u32> = FxHashMap::default();
-    for flow in trace.flows.iter().filter(is_category).filter(|flow| flow.phase == FlowPhase::Start) {
-        if let Some(row) = operator_at(flow.track, flow.time) {
-            starts.insert(flow.id, row);
+/// The ends of each flow that `is_wanted`, in the order of the file.
+pub(super) fn flows(trace: &Trace, is_wanted: impl Fn(&Flow) -> bool) -> impl Iterator<Item = Vec<&Flow>> {
+    let mut places: FxHashMap<(StrId, FlowId), usize> = FxHashMap::default();
+    let mut flows: Vec<Vec<&Flow>> = Vec::new();
+    for end in trace.flows.iter().filter(|flow| is_wanted(flow)) {
+        let place = *places.entry((end.category, end.id)).or_insert(flows.len());
+        if place == flows.len() {
+            flows.push(Vec::new());
         }
+        flows[place].push(end);
     }
-    let finishes = trace.flows.iter().filter(is_category).filter(|flow| flow.phase == FlowPhase::Finish);
-    let link = |flow: &Flow| {
-        let forward = *starts.get(&flow.id)?;
-        let backward = operator_at(flow.track, flow.time)?;
-        Some(ForwardBackward { forward, backward })
-    };
-    let mut links: Vec<_> = finishes.filter_map(link).collect();
-    links.sort_unstable();
-    links.dedup();
-    links
+    flows.into_iter()
 }
 
-/// The innermost operator that starts at `time` on `track`: where flows are attached.
-fn operator_at(trace: &Trace, nesting: &Nesting, track: TrackId, time: Ts) -> Option<u32> {
-    let events = &trace.events;
-    let rows = nesting.track_rows(track);
-    let end = rows.partition_point(|row| events.start[*row as usize] <= time);
-    let here = rows[..end].iter().rev().take_while(|row| events.start[**row as usize] == time);
-    here.copied().find(|row| events.kind[*row as usize] == EventKind::Operator)
+/// Events that the ends of flows may be attached to, by track and start.
+pub(super) struct Starts<'a> {
+    trace: &'a Trace,
+    rows: Vec<(TrackId, Ts, u32)>,
+}
+
+impl<'a> Starts<'a> {
+    pub(super) fn new(trace: &'a Trace, rows: impl Iterator<Item = usize>) -> Self {
+        let events = &trace.events;
+        let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
+        rows.sort_unstable();
+        Self { trace, rows }
+    }
+
+    /// The event that starts where a flow has its end. Of several, the one that the file has written just before the end,
+    /// or else the shortest.
+    pub(super) fn at(&self, end: &Flow, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let events = &self.trace.events;
+        let first = self.rows.partition_point(|(track, start, _)| (*track, *start) < (end.track, end.time));
+        let here = self.rows[first..].iter().take_while(|(track, start, _)| (*track, *start) == (end.track, end.time));
+        let rank = |row: &u32| {
+            let position = Some(events.position[*row as usize]).filter(|position| *position < end.position);
+            (position, Reverse(events.dur[*row as usize]))
+        };
+        here.map(|(_, _, row)| *row).filter(|row| is_it(*row)).max_by_key(rank)
+    }
 }

@@ -24,6 +24,8 @@ pub enum How {
     Enclosure,
     /// The same event of the device was recorded and waited for.
     SyncEvent,
+    /// The last on its stream before.
+    StreamOrder,
 }
 
 impl How {
@@ -39,6 +41,19 @@ impl How {
             Self::SequenceNumber => "sequence_number",
             Self::Enclosure => "enclosure",
             Self::SyncEvent => "sync_event",
+            Self::StreamOrder => "stream_order",
+        }
+    }
+
+    /// How sure such a link is where nothing else tells, from 0 to 1.
+    ///
+    /// Ids that the profiler itself gives to both ends are certain. `External id` agrees with the operator around the
+    /// launch in 99 of 100 cases; a sequence number is found on a thread that is itself inferred.
+    pub fn confidence(self) -> f32 {
+        match self {
+            Self::ExternalId | Self::SequenceNumber => 0.99,
+            Self::Sequence | Self::Window | Self::Enclosure => 0.9,
+            Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
         }
     }
 }

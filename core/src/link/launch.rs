@@ -1,7 +1,8 @@
 //! Device events and the host events that enqueued them.
 
 use super::count_events;
-use super::nesting::Nesting;
+use super::flow::{Starts, flows};
+use super::how::How;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -10,107 +11,144 @@ use crate::warning::{WarningKind, Warnings};
 
 /// Device events of each launch: pairs of launch and device event, sorted.
 #[derive(Debug, Clone, Default)]
-pub struct Launched(Vec<(u32, u32)>);
+pub struct Launched {
+    pairs: Vec<(u32, u32)>,
+    /// Rows of device events whose launch no `correlation` told, sorted.
+    by_flow: Vec<u32>,
+}
 
 impl Launched {
     /// Rows of the device events that a launch enqueued.
     pub fn of(&self, launch: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        let start = self.0.partition_point(|(row, _)| (*row as usize) < launch);
-        let end = self.0.partition_point(|(row, _)| (*row as usize) <= launch);
-        self.0[start..end].iter().map(|(_, device)| *device as usize)
+        let start = self.pairs.partition_point(|(row, _)| (*row as usize) < launch);
+        let end = self.pairs.partition_point(|(row, _)| (*row as usize) <= launch);
+        self.pairs[start..end].iter().map(|(_, device)| *device as usize)
     }
 
     /// The pair at a place in the list of all launches with their device events.
     pub fn pair(&self, at: usize) -> Option<(u32, u32)> {
-        self.0.get(at).copied()
+        self.pairs.get(at).copied()
     }
 
     /// How many device events have a launch.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.pairs.len()
     }
 
     /// Whether none has.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.pairs.is_empty()
+    }
+
+    /// How the launch of a device event was found.
+    pub fn how(&self, device: u32) -> How {
+        if self.by_flow.binary_search(&device).is_ok() { How::Flow } else { How::Correlation }
     }
 }
 
-/// Joins device work and launches on `correlation`. One launch may have many device events (graphs).
-///
-/// Where several processes are in a file, each numbers its launches anew: then device events say whose they are.
+/// Whether an event is something that a launch enqueues.
+fn is_enqueued(trace: &Trace, row: usize) -> bool {
+    let kind = trace.events.kind[row];
+    trace.is_on_device(row) && (kind.is_device_work() || kind == EventKind::Sync)
+}
+
+fn is_launch(trace: &Trace, row: usize) -> bool {
+    trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
+}
+
+/// Joins device work and launches on `correlation`, then by the flows that the file draws. One launch may have many
+/// device events (graphs).
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, Launched) {
-    let events = &trace.events;
-    let correlation = |row| {
-        let id = trace.args.identifier(&trace.strings, events.args(row), ArgKey::Correlation);
-        id.filter(|id| *id != 0)
-    };
-    let process = |row| trace.args.integer(&trace.strings, events.args(row), ArgKey::ProcessId);
-    let has_processes = (0..events.len()).any(|row| trace.is_on_device(row) && process(row).is_some());
-    let host_process = |row: usize| {
-        let process = trace.track(events.track[row]).process;
-        if has_processes { trace.strings.text(process).parse().ok() } else { None }
-    };
-    let is_launch = |row: &usize| events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
-    let hosts = (0..events.len()).filter(is_launch);
-    let mut launches: Vec<((u64, Option<i64>), u32)> =
-        hosts.filter_map(|row| Some(((correlation(row)?, host_process(row)), row as u32))).collect();
-    launches.sort_unstable();
-    launches.dedup_by_key(|(key, _)| *key);
-    let mut launch = OptionalColumn::empty(events.len());
-    let mut launched = Vec::new();
-    let mut missing = Vec::new();
-    for row in 0..events.len() {
-        if !trace.is_on_device(row) || !(events.kind[row].is_device_work() || events.kind[row] == EventKind::Sync) {
-            continue;
-        }
-        let found = correlation(row).and_then(|id| {
-            let first = launches.partition_point(|((other, _), _)| *other < id);
-            let same = launches[first..].iter().take_while(|((other, _), _)| *other == id);
-            let process = process(row);
-            // Who does not say which process it is of may be of any.
-            same.into_iter().find(|((_, host), _)| host.is_none() || process.is_none() || *host == process)
-        });
-        match found {
-            Some(&(_, host)) => {
+    let num_events = trace.events.len();
+    let launches = Launches::new(trace);
+    let mut launch = OptionalColumn::empty(num_events);
+    let (mut pairs, mut missing) = (Vec::new(), Vec::new());
+    for row in (0..num_events).filter(|row| is_enqueued(trace, *row)) {
+        match launches.of(trace, row) {
+            Some(host) => {
                 launch.set(row, host);
-                launched.push((host, row as u32));
+                pairs.push((host, row as u32));
             }
-            None if events.kind[row].is_device_work() => {
-                missing.push(row);
-            }
-            None => {}
+            None => missing.push(row),
         }
     }
-    launched.sort_unstable();
-    count_events(trace, WarningKind::MissingLaunch, missing.into_iter(), warnings);
-    let launched = Launched(launched);
-    let idle = (0..events.len()).filter(is_launch).filter(|row| launched.of(*row).len() == 0);
+    let by_flow = flow_pairs(trace, &missing, &mut launch);
+    pairs.extend(&by_flow);
+    pairs.sort_unstable();
+    let mut by_flow: Vec<u32> = by_flow.iter().map(|(_, device)| *device).collect();
+    by_flow.sort_unstable();
+    let launched = Launched { pairs, by_flow };
+    let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
+    count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
+    let hosts = (0..num_events).filter(|row| is_launch(trace, *row));
+    let idle = hosts.filter(|row| launched.of(*row).len() == 0);
     count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
     (launch, launched)
 }
 
-/// The innermost operator or annotation around each event, or around its launch.
-pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> OptionalColumn {
-    let kinds = &trace.events.kind;
-    let is_owner = |row: usize| matches!(kinds[row], EventKind::Operator | EventKind::Annotation);
-    let mut owner = OptionalColumn::empty(kinds.len());
-    // Parents come before their children in this order, so an owner is found in one step.
-    for &row in &nesting.order {
-        let row = row as usize;
-        let Some(parent) = nesting.parent.get(row) else { continue };
-        let inherited = if is_owner(parent as usize) { Some(parent) } else { owner.get(parent as usize) };
-        if let Some(inherited) = inherited {
-            owner.set(row, inherited);
-        }
+/// Launches by `correlation`, and by their process.
+///
+/// Where several processes are in a file, each numbers its launches anew: then device events say whose they are.
+struct Launches(Vec<((u64, Option<i64>), u32)>);
+
+impl Launches {
+    fn new(trace: &Trace) -> Self {
+        let events = &trace.events;
+        let has_processes =
+            (0..events.len()).any(|row| trace.is_on_device(row) && process_of_device_event(trace, row).is_some());
+        let host_process = |row: usize| {
+            let process = trace.track(events.track[row]).process;
+            if has_processes { trace.strings.text(process).parse().ok() } else { None }
+        };
+        let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
+        let mut launches: Vec<_> =
+            hosts.filter_map(|row| Some(((correlation(trace, row)?, host_process(row)), row as u32))).collect();
+        launches.sort_unstable();
+        launches.dedup_by_key(|(key, _)| *key);
+        Self(launches)
     }
-    for (row, kind) in kinds.iter().enumerate() {
-        if trace.is_on_device(row) && *kind != EventKind::Annotation {
-            match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
-                Some(operator) => owner.set(row, operator),
-                None => owner.clear(row),
+
+    /// Row of the launch of a device event.
+    fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
+        let id = correlation(trace, row)?;
+        let first = self.0.partition_point(|((other, _), _)| *other < id);
+        let mut same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
+        let process = process_of_device_event(trace, row);
+        // Who does not say which process it is of may be of any.
+        let found = same.find(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
+        found.map(|(_, host)| *host)
+    }
+}
+
+fn correlation(trace: &Trace, row: usize) -> Option<u64> {
+    let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::Correlation);
+    id.filter(|id| *id != 0)
+}
+
+fn process_of_device_event(trace: &Trace, row: usize) -> Option<i64> {
+    trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId)
+}
+
+/// Launches with the device events that miss theirs, by the flows from one to the other; they get their launch.
+fn flow_pairs(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    if missing.is_empty() || trace.flows.is_empty() {
+        return pairs;
+    }
+    let hosts = Starts::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
+    let devices = Starts::new(trace, missing.iter().copied());
+    for mut ends in flows(trace, |_| true) {
+        ends.sort_by_key(|end| end.time);
+        let mut host = None;
+        // A flow may have ends without an event; an id that is used again is that of the later launch.
+        for end in ends {
+            host = hosts.at(end, |_| true).or(host);
+            let device = devices.at(end, |row| launch.get(row as usize).is_none());
+            if let Some((host, device)) = host.zip(device) {
+                launch.set(device as usize, host);
+                pairs.push((host, device));
             }
         }
     }
-    owner
+    pairs
 }

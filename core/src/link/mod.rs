@@ -1,19 +1,24 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
 mod calls;
+mod capture;
 mod collective;
 mod dependency;
 mod device_time;
 mod edge;
 mod flow;
+mod forward_backward;
+mod frame;
 mod how;
 mod iteration;
 mod lane;
 mod launch;
 mod nesting;
 mod node;
+mod owner;
 pub mod rank;
 mod storage;
+mod sync;
 
 use std::sync::OnceLock;
 
@@ -27,16 +32,19 @@ use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
+pub use capture::{Captured, CapturedGraphs};
 pub use collective::{Collective, Collectives, Facts, Wait};
 pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};
-pub use flow::ForwardBackward;
+pub use forward_backward::ForwardBackward;
+pub use frame::{Frames, MODULE_PREFIX};
 pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
 pub use nesting::Nesting;
 pub use node::{NodeLinks, Window, is_call, node_order};
+pub use owner::Named;
 
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
@@ -47,12 +55,13 @@ pub struct Links {
     pub launch: OptionalColumn,
     /// The same, from the launch's side.
     pub launched: Launched,
-    /// Row of the operator or annotation that owns an event: the innermost around it, or around its launch.
+    /// Row of the operator or annotation that owns an event: the innermost around it, or around its launch, or the one
+    /// that a device event without a launch names.
     pub operator: OptionalColumn,
+    /// Device events whose launch is unknown, but that name their operator; by row.
+    pub named: Vec<Named>,
     /// Operators and annotations with their nodes of the Execution Trace.
     pub nodes: NodeLinks,
-    /// Operators of the forward pass with the operators of the backward pass they caused.
-    pub forward_backward: Vec<ForwardBackward>,
     /// Iterations in the order of time.
     pub iterations: Vec<Iteration>,
     /// Row in `iterations`.
@@ -74,6 +83,9 @@ pub struct LinkedTrace {
     device_time: OnceLock<DeviceTime>,
     tensors: OnceLock<Vec<TensorUse>>,
     dependencies: OnceLock<DataDependencies>,
+    forward_backward: OnceLock<Vec<ForwardBackward>>,
+    frames: OnceLock<Frames>,
+    sync_edges: OnceLock<Vec<Edge>>,
     edges: OnceLock<Vec<Edge>>,
     groups: OnceLock<Vec<ProcessGroup>>,
     attrs: OnceLock<Vec<Value>>,
@@ -147,6 +159,27 @@ impl LinkedTrace {
         self.dependencies.get_or_init(|| dependency::data_dependencies(&self.trace, parents, self.tensors()))
     }
 
+    /// Operators of the forward pass with the operators of the backward pass they caused, sorted; found when first asked
+    /// for.
+    ///
+    /// From `fwdbwd` flows, and where there is none from `Sequence number` and `Fwd thread id`.
+    pub fn forward_backward(&self) -> &[ForwardBackward] {
+        let find = || forward_backward::link_forward_backward(&self.trace, &self.links.nesting);
+        self.forward_backward.get_or_init(find)
+    }
+
+    /// Python frames, modules and annotations that events are for; found when first asked for.
+    pub fn frames(&self) -> &Frames {
+        self.frames.get_or_init(|| frame::find_frames(self))
+    }
+
+    /// What waited for which device event, by the row of who waited; found when first asked for.
+    ///
+    /// From `cuda_sync` events: the kind, `stream`, `wait_on_stream` and `wait_on_cuda_event_record_corr_id`.
+    pub fn sync_edges(&self) -> &[Edge] {
+        self.sync_edges.get_or_init(|| sync::sync_edges(&self.trace, &self.links))
+    }
+
     /// All defects: those of the files, then those found while linking.
     pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
         self.trace.warnings.iter().chain(&self.links.warnings)
@@ -197,9 +230,8 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
-    let operator = launch::own(trace, &nesting, &joined.launch);
-    let forward_backward = flow::link_forward_backward(trace, &nesting);
-    Links { nesting, operator, forward_backward, warnings, ..joined }
+    let (operator, named) = owner::own(trace, &nesting, &joined.launch);
+    Links { nesting, operator, named, warnings, ..joined }
 }
 
 fn count_zero_durations(trace: &Trace, warnings: &mut Warnings) {

@@ -35,6 +35,20 @@ impl Nesting {
         }
     }
 
+    /// Row of the innermost event around each event, on the same track, that is of a sort.
+    pub(super) fn innermost(&self, is_it: impl Fn(usize) -> bool) -> OptionalColumn {
+        let mut found = OptionalColumn::empty(self.order.len());
+        // Parents come before their children in this order, so each is found in one step.
+        for row in self.order.iter().map(|row| *row as usize) {
+            let Some(parent) = self.parent.get(row) else { continue };
+            let inherited = if is_it(parent as usize) { Some(parent) } else { found.get(parent as usize) };
+            if let Some(inherited) = inherited {
+                found.set(row, inherited);
+            }
+        }
+        found
+    }
+
     /// How many events are above each event, from parent to parent.
     pub(super) fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.order.len()];

@@ -1,7 +1,7 @@
 //! The table of events.
 
 use super::{Column, Table, float, int, json, put, put_name, text, uint};
-use crate::link::LinkedTrace;
+use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::trace::arg_key::ArgKey;
 
 /// One row an event that has a duration.
@@ -44,6 +44,15 @@ const COLUMNS: &[Column] = &[
     int("operator", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
     uint("node_id", |linked, row| {
         linked.links.nodes.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
+    }),
+    int("python_frame", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
+    text("module", |linked, row, out| {
+        let module = linked.frames().module.get(row).map(|module| linked.trace.event_name(module as usize));
+        module.is_some_and(|name| put(out, name.strip_prefix(MODULE_PREFIX).unwrap_or(name)))
+    }),
+    text("annotation", |linked, row, out| {
+        let annotation = linked.frames().annotation.get(row);
+        annotation.is_some_and(|annotation| put_name(out, linked.trace.event_name(annotation as usize)))
     }),
     json("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
     json("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),

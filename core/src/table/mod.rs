@@ -1,5 +1,6 @@
 //! Tables: named columns over the rows of a linked trace. What leaves the core as a `DataFrame` is decided here.
 
+mod capture;
 mod chakra;
 mod collective;
 mod event;
@@ -16,6 +17,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::link::LinkedTrace;
+pub use capture::CAPTURED;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub use collective::RANK_TABLES;
 pub use lines::json_lines;

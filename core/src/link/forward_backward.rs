@@ -1,0 +1,136 @@
+//! Forward operators and the backward operators they caused: as the file's own `fwdbwd` flows say, or by the numbers that
+//! autograd gives both.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flow::{Starts, flows};
+use super::how::How;
+use super::nesting::Nesting;
+use crate::id::TrackId;
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::flow::FlowPhase;
+use crate::trace::kind::EventKind;
+
+/// A forward operator and a backward operator, as rows of the event table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ForwardBackward {
+    /// The forward operator.
+    pub forward: u32,
+    /// The backward operator.
+    pub backward: u32,
+    /// How it was found: a flow, or the sequence number.
+    pub how: How,
+}
+
+/// All of them, sorted.
+pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<ForwardBackward> {
+    let mut links = by_flow(trace);
+    let known: FxHashSet<u32> = links.iter().map(|link| link.backward).collect();
+    let numbered = Numbered::new(trace, nesting);
+    links.extend(numbered.links().filter(|link| !known.contains(&link.backward)));
+    links.sort_unstable();
+    links.dedup();
+    links
+}
+
+fn by_flow(trace: &Trace) -> Vec<ForwardBackward> {
+    let events = &trace.events;
+    let operators = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Operator);
+    let operators = Starts::new(trace, operators);
+    let operator = |end| operators.at(end, |_| true);
+    let mut links = Vec::new();
+    for ends in flows(trace, |flow| trace.strings.text(flow.category) == "fwdbwd") {
+        let of = |phase| ends.iter().filter(move |end| end.phase == phase).filter_map(|end| operator(end));
+        // An id that comes again is that of another pair; whose it is is said last.
+        let Some(forward) = of(FlowPhase::Start).next_back() else { continue };
+        links.extend(of(FlowPhase::Finish).map(|backward| ForwardBackward { forward, backward, how: How::Flow }));
+    }
+    links
+}
+
+/// The number of a forward operator on its thread, and where it is.
+type Forward = (i64, TrackId, Ts, u32);
+
+/// A backward operator: the forward thread and the number on it, its start and row.
+#[derive(Debug, Clone, Copy)]
+struct Backward {
+    thread: i64,
+    number: i64,
+    start: Ts,
+    row: u32,
+}
+
+/// Among how many tracks the forward threads are looked for; a hostile file may have one for each event.
+const MAX_TRACKS: usize = 256;
+
+/// Operators with a `Sequence number`: backward ones name their forward thread (`Fwd thread id`), by a number of
+/// `PyTorch`'s own, which is not the system's.
+#[derive(Debug, Default)]
+struct Numbered {
+    forward: Vec<Forward>,
+    backward: Vec<Backward>,
+}
+
+impl Numbered {
+    fn new(trace: &Trace, nesting: &Nesting) -> Self {
+        let events = &trace.events;
+        let integer = |row, key| trace.args.integer(&trace.strings, events.args(row), key);
+        let numbers = |row: usize| {
+            let number = integer(row, ArgKey::SeqNum).filter(|number| *number >= 0)?;
+            Some((number, integer(row, ArgKey::ForwardThread).unwrap_or(0)))
+        };
+        let is_operator = |row: &usize| events.kind[*row] == EventKind::Operator;
+        let mut numbered = Self::default();
+        // The engine's own operator around a backward operator has the same numbers.
+        let mut engine: FxHashSet<u32> = FxHashSet::default();
+        for row in (0..events.len()).filter(is_operator) {
+            let Some((number, thread)) = numbers(row) else { continue };
+            let (start, at) = (events.start[row], row as u32);
+            if thread == 0 {
+                numbered.forward.push((number, events.track[row], start, at));
+                continue;
+            }
+            numbered.backward.push(Backward { thread, number, start, row: at });
+            let around = nesting.parent.get(row).filter(|around| numbers(*around as usize) == Some((number, thread)));
+            engine.extend(around);
+        }
+        numbered.backward.retain(|backward| !engine.contains(&backward.row));
+        numbered.forward.sort_unstable();
+        numbered
+    }
+
+    fn links(&self) -> impl Iterator<Item = ForwardBackward> + '_ {
+        let tracks = self.tracks();
+        self.backward.iter().filter_map(move |backward| {
+            let forward = self.forward_of(*backward, *tracks.get(&backward.thread)?)?;
+            Some(ForwardBackward { forward, backward: backward.row, how: How::SequenceNumber })
+        })
+    }
+
+    /// The last operator with a backward operator's number on a track before it: the one that made its node.
+    fn forward_of(&self, backward: Backward, track: TrackId) -> Option<u32> {
+        let Backward { number, start, .. } = backward;
+        let end = self.forward.partition_point(|other| *other < (number, track, start, 0));
+        let last = self.forward[..end].last()?;
+        ((last.0, last.1) == (number, track)).then_some(last.3)
+    }
+
+    /// Which track each forward thread is: the one that has most of the numbers that are said to be its.
+    fn tracks(&self) -> FxHashMap<i64, TrackId> {
+        let mut candidates: Vec<TrackId> = self.forward.iter().map(|(_, track, ..)| *track).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates.truncate(MAX_TRACKS);
+        let mut votes: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
+        for backward in &self.backward {
+            let votes = votes.entry(backward.thread).or_insert_with(|| vec![0; candidates.len()]);
+            for (place, track) in candidates.iter().enumerate() {
+                votes[place] += u32::from(self.forward_of(*backward, *track).is_some());
+            }
+        }
+        let best = |votes: &Vec<u32>| (0..votes.len()).rev().max_by_key(|place| votes[*place]);
+        votes.iter().filter_map(|(thread, votes)| Some((*thread, candidates[best(votes)?]))).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! Events and the operators that own them.
+
+use rustc_hash::FxHashMap;
+
+use super::How;
+use super::nesting::Nesting;
+use crate::id::OptionalColumn;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+/// A device event whose launch is unknown, but that names its operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// Row of the device event.
+    pub device: u32,
+    /// Row of the operator or annotation.
+    pub operator: u32,
+    /// By which id.
+    pub how: How,
+}
+
+/// The innermost operator or annotation around each event, or around its launch, or the one that it names; and which do
+/// no more than name it.
+pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<Named>) {
+    let kinds = &trace.events.kind;
+    let is_owner = |row: usize| matches!(kinds[row], EventKind::Operator | EventKind::Annotation);
+    let mut owner = nesting.innermost(is_owner);
+    let mut alone = Vec::new();
+    for (row, kind) in kinds.iter().enumerate() {
+        if !trace.is_on_device(row) || *kind == EventKind::Annotation {
+            continue;
+        }
+        match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
+            Some(operator) => owner.set(row, operator),
+            None => owner.clear(row),
+        }
+        if kind.is_device_work() && launch.get(row).is_none() {
+            alone.push(row);
+        }
+    }
+    let named = named(trace, launch, &alone);
+    for Named { device, operator, .. } in &named {
+        owner.set(*device as usize, *operator);
+    }
+    (owner, named)
+}
+
+/// The operators that device events without a launch name: by the record id that newest `PyTorch` gives them, else by the
+/// external id.
+fn named(trace: &Trace, launch: &OptionalColumn, alone: &[usize]) -> Vec<Named> {
+    let by_record = Ids::of(trace, ArgKey::RecordId, alone);
+    let by_external = Ids::of(trace, ArgKey::ExternalId, alone).filter(|ids| ids.agree(trace, launch));
+    let find = |device: &usize| {
+        let of = |ids: &Option<Ids>| ids.as_ref().and_then(|ids| ids.call(trace, *device));
+        let record = of(&by_record).map(|operator| (operator, How::RecordId));
+        let (operator, how) = record.or_else(|| Some((of(&by_external)?, How::ExternalId)))?;
+        Some(Named { device: *device as u32, operator, how })
+    };
+    alone.iter().filter_map(find).collect()
+}
+
+/// Operators and annotations on the host by an id.
+struct Ids {
+    key: ArgKey,
+    calls: FxHashMap<u64, u32>,
+}
+
+impl Ids {
+    /// None where no device event that needs it has one.
+    fn of(trace: &Trace, key: ArgKey, alone: &[usize]) -> Option<Self> {
+        if !alone.iter().any(|row| id(trace, key, *row).is_some()) {
+            return None;
+        }
+        let is_call = |row: &usize| {
+            matches!(trace.events.kind[*row], EventKind::Operator | EventKind::Annotation) && !trace.is_on_device(*row)
+        };
+        let mut calls = FxHashMap::default();
+        for row in (0..trace.events.len()).filter(is_call) {
+            if let Some(id) = id(trace, key, row) {
+                calls.entry(id).or_insert(row as u32);
+            }
+        }
+        Some(Self { key, calls })
+    }
+
+    fn call(&self, trace: &Trace, device: usize) -> Option<u32> {
+        self.calls.get(&id(trace, self.key, device)?).copied()
+    }
+
+    /// Whether the calls that the ids name are those around the launches, where those are known: before `PyTorch` 2.4
+    /// most writers counted something else by the same key.
+    fn agree(&self, trace: &Trace, launch: &OptionalColumn) -> bool {
+        let events = &trace.events;
+        let (mut num_named, mut num_agreeing) = (0_usize, 0_usize);
+        for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+            let (Some(launch), Some(call)) = (launch.get(row), self.call(trace, row)) else { continue };
+            let (launch, call) = (launch as usize, call as usize);
+            let is_around = events.track[call] == events.track[launch]
+                && (events.start[call]..=events.end(call)).contains(&events.start[launch]);
+            num_named += 1;
+            num_agreeing += usize::from(is_around);
+        }
+        num_agreeing * 4 >= num_named * 3
+    }
+}
+
+/// An id; 0 is none, and so is an external id that repeats the `correlation`.
+fn id(trace: &Trace, key: ArgKey, row: usize) -> Option<u64> {
+    let of = |key| trace.args.identifier(&trace.strings, trace.events.args(row), key);
+    let id = of(key).filter(|id| *id != 0)?;
+    let is_correlation = key == ArgKey::ExternalId && of(ArgKey::Correlation) == Some(id);
+    (!is_correlation).then_some(id)
+}

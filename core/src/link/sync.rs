@@ -1,0 +1,163 @@
+//! Waits and what they waited for, from the device's own reports of them (`cuda_sync`).
+//!
+//! Work of a stream is done in the order in which it was enqueued. So who waits for a stream waits for what was enqueued on
+//! it last, and who waits for an event for what was enqueued last before the event was recorded.
+
+use rustc_hash::FxHashMap;
+
+use super::edge::{Edge, EdgeKind};
+use super::{How, Links};
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::args::plain_text;
+use crate::trace::kind::EventKind;
+
+/// A device, as its number and the process that uses it, as far as they are told.
+type Device = (Option<i64>, Option<i64>);
+
+/// Rows of device work by the time at which it was enqueued.
+type Queue = Vec<(Ts, u32)>;
+
+/// All of them, by the row of the wait.
+pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
+    let is_sync = |row: &usize| trace.events.kind[*row] == EventKind::Sync;
+    let mut syncs: Vec<usize> = (0..trace.events.len()).filter(is_sync).collect();
+    if syncs.is_empty() {
+        return Vec::new();
+    }
+    let mut waits = Waits::new(trace, links);
+    syncs.sort_by_key(|row| waits.call(*row).1);
+    let mut edges: Vec<Edge> = syncs.iter().flat_map(|row| waits.of(*row)).collect();
+    edges.sort_by_key(|edge| (edge.target, edge.source));
+    edges.dedup();
+    edges
+}
+
+struct Waits<'a> {
+    trace: &'a Trace,
+    links: &'a Links,
+    streams: FxHashMap<(Device, i64), Queue>,
+    devices: FxHashMap<Device, Queue>,
+    /// How far into each device's queue a wait for all of it has come.
+    done: FxHashMap<Device, usize>,
+    /// Calls on the host by `correlation`.
+    calls: FxHashMap<i64, u32>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(trace: &'a Trace, links: &'a Links) -> Self {
+        let (streams, devices, done) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        let mut waits = Self { trace, links, streams, devices, done, calls: FxHashMap::default() };
+        for row in 0..trace.events.len() {
+            if trace.events.kind[row].is_device_work() {
+                waits.enqueue(row);
+            } else if let Some(id) = waits.known(row, ArgKey::Correlation).filter(|_| !trace.is_on_device(row)) {
+                waits.calls.entry(id).or_insert(row as u32);
+            }
+        }
+        waits.streams.values_mut().chain(waits.devices.values_mut()).for_each(|queue| queue.sort_unstable());
+        waits
+    }
+
+    fn enqueue(&mut self, row: usize) {
+        let enqueued = self.trace.events.start[self.links.launch.get(row).map_or(row, |launch| launch as usize)];
+        let place = (enqueued, row as u32);
+        let device = self.device(row);
+        if let Some(stream) = self.stream(row) {
+            self.streams.entry((device, stream)).or_default().push(place);
+        }
+        self.devices.entry(device).or_default().push(place);
+    }
+
+    /// Row of the call that waited, or of the report where the call is not in the file; and its start and end.
+    fn call(&self, sync: usize) -> (u32, Ts, Ts) {
+        let row = self.links.launch.get(sync).unwrap_or(sync as u32);
+        (row, self.trace.events.start[row as usize], self.trace.events.end(row as usize))
+    }
+
+    fn of(&mut self, sync: usize) -> Vec<Edge> {
+        let (call, start, _) = self.call(sync);
+        let kind = self.text(sync, "cuda_sync_kind").unwrap_or_else(|| self.trace.event_name(sync).to_owned());
+        let (how, pairs): (How, Vec<(u32, u32)>) = match kind.as_str() {
+            "Stream Sync" => (How::StreamOrder, to(call, self.last(sync, self.stream(sync), start))),
+            "Context Sync" => (How::StreamOrder, to(call, self.last_of_all(sync, start))),
+            "Event Sync" => (How::SyncEvent, to(call, self.recorded(sync))),
+            "Stream Wait Event" => {
+                (How::SyncEvent, self.recorded(sync).zip(self.next(sync, start)).into_iter().collect())
+            }
+            _ => return Vec::new(),
+        };
+        let in_order = pairs.into_iter().filter(|pair| self.is_in_order(*pair));
+        in_order.map(|(source, target)| Edge::between(EdgeKind::Sync, how, source, target)).collect()
+    }
+
+    /// What ends later was not waited for: a query that found it still at work, or clocks that disagree.
+    fn is_in_order(&self, (source, target): (u32, u32)) -> bool {
+        source != target && self.trace.events.end(source as usize) <= self.trace.events.end(target as usize)
+    }
+
+    /// What was enqueued last before the event was recorded that `sync` waits for.
+    fn recorded(&self, sync: usize) -> Option<u32> {
+        let record = self.calls.get(&self.integer(sync, "wait_on_cuda_event_record_corr_id")?)?;
+        self.last(sync, self.integer(sync, "wait_on_stream"), self.trace.events.start[*record as usize])
+    }
+
+    /// What was enqueued last on a stream of the same device before a time.
+    fn last(&self, sync: usize, stream: Option<i64>, time: Ts) -> Option<u32> {
+        let queue = self.streams.get(&(self.device(sync), stream?))?;
+        let end = queue.partition_point(|(enqueued, _)| *enqueued < time);
+        queue[..end].last().map(|(_, row)| *row)
+    }
+
+    /// What was enqueued next on the stream that waits.
+    fn next(&self, sync: usize, time: Ts) -> Option<u32> {
+        let stream = self.stream(sync)?;
+        if self.integer(sync, "wait_on_stream") == Some(stream) {
+            return None;
+        }
+        let queue = self.streams.get(&(self.device(sync), stream))?;
+        let start = queue.partition_point(|(enqueued, _)| *enqueued < time);
+        queue.get(start).map(|(_, row)| *row)
+    }
+
+    /// What was enqueued last on each stream of a device before a time, and since the device was last waited for.
+    fn last_of_all(&mut self, sync: usize, time: Ts) -> Vec<u32> {
+        let device = self.device(sync);
+        let Some(queue) = self.devices.get(&device) else { return Vec::new() };
+        let end = queue.partition_point(|(enqueued, _)| *enqueued < time);
+        let start = self.done.insert(device, end).unwrap_or(0).min(end);
+        let by_track = queue[start..end].iter().map(|(_, row)| (self.trace.events.track[*row as usize], *row));
+        let last: FxHashMap<_, _> = by_track.collect();
+        let mut rows: Vec<u32> = last.into_values().collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn device(&self, row: usize) -> Device {
+        let of_track = || self.trace.track(self.trace.events.track[row]).stream?.device;
+        (self.known(row, ArgKey::Device).or_else(of_track), self.known(row, ArgKey::ProcessId))
+    }
+
+    fn stream(&self, row: usize) -> Option<i64> {
+        let of_track = || self.trace.track(self.trace.events.track[row]).stream?.stream;
+        self.known(row, ArgKey::Stream).or_else(of_track)
+    }
+
+    fn known(&self, row: usize, key: ArgKey) -> Option<i64> {
+        self.trace.args.integer(&self.trace.strings, self.trace.events.args(row), key)
+    }
+
+    fn text(&self, row: usize, key: &str) -> Option<String> {
+        let mut pairs = self.trace.args.pairs(&self.trace.strings, self.trace.events.args(row));
+        pairs.find(|(other, _)| *other == key).map(|(_, json)| plain_text(&json))
+    }
+
+    fn integer(&self, row: usize, key: &str) -> Option<i64> {
+        self.text(row, key)?.parse().ok()
+    }
+}
+
+fn to(call: u32, sources: impl IntoIterator<Item = u32>) -> Vec<(u32, u32)> {
+    sources.into_iter().map(|source| (source, call)).collect()
+}

@@ -1,0 +1,194 @@
+//! Device events, their launches and their operators, and forward operators with what they caused.
+
+use std::sync::Arc;
+
+use kinetoscope::link::{Captured, CapturedGraphs, EdgeKind, How, LinkedTrace};
+
+use crate::{files, shared};
+
+/// A trace of events given as category, thread, start, duration and arguments; flows may follow.
+fn linked(events: &[(&str, &str, i64, i64, &str)], flows: &[(&str, i64, &str, i64, &str)]) -> LinkedTrace {
+    let event = |(at, (category, thread, start, dur, args)): (usize, &(&str, &str, i64, i64, &str))| {
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"e{at}","pid":1,"tid":"{thread}","ts":{start},"dur":{dur},
+                "args":{{{args}}}}}"#
+        )
+    };
+    let flow = |(phase, id, thread, time, category): &(&str, i64, &str, i64, &str)| {
+        format!(r#"{{"ph":"{phase}","id":{id},"pid":1,"tid":"{thread}","ts":{time},"cat":"{category}","name":"f"}}"#)
+    };
+    let elements: Vec<_> = events.iter().enumerate().map(event).chain(flows.iter().map(flow)).collect();
+    LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{}]}}"#, elements.join(","))))
+}
+
+/// All edges of a kind: how they were found, and their ends.
+fn edges(linked: &LinkedTrace, kind: EdgeKind) -> Vec<(How, u32, u32)> {
+    let edges = linked.edge_list().iter().filter(|edge| edge.kind == kind);
+    edges.map(|edge| (edge.how, edge.source, edge.target)).collect()
+}
+
+#[test]
+fn a_flow_tells_the_launch_where_no_correlation_does() {
+    let events = [
+        ("cpu_op", "1", 0, 100, ""),
+        ("cuda_runtime", "1", 10, 5, r#""correlation":7"#),
+        ("kernel", "9", 20, 5, r#""correlation":7,"stream":9,"device":0"#),
+        ("cuda_runtime", "1", 30, 5, ""),
+        ("kernel", "9", 40, 5, r#""stream":9,"device":0"#),
+        ("kernel", "9", 50, 5, r#""stream":9,"device":0"#),
+        ("kernel", "9", 60, 5, r#""stream":9,"device":0"#),
+    ];
+    // Of a graph, many kernels have one launch; a call without device work has an end and no start.
+    let flows = [
+        ("s", 3, "1", 30, "ac2g"),
+        ("f", 3, "9", 40, "ac2g"),
+        ("f", 3, "9", 50, "ac2g"),
+        ("f", 4, "1", 10, "ac2g"),
+        ("f", 5, "9", 60, "ac2g"),
+    ];
+    let linked = linked(&events, &flows);
+    assert_eq!(edges(&linked, EdgeKind::Launch), [(How::Correlation, 1, 2), (How::Flow, 3, 4), (How::Flow, 3, 5)]);
+    assert_eq!([2, 4, 5, 6].map(|row| linked.links.operator.get(row)), [Some(0), Some(0), Some(0), None]);
+    assert_eq!(linked.edges_of(5), linked.edges_of(3)[1..]);
+}
+
+#[test]
+fn a_device_event_without_a_launch_may_name_its_operator() {
+    let events = [
+        ("cpu_op", "1", 0, 10, r#""External id":5,"Record function id":70"#),
+        ("cpu_op", "1", 20, 10, r#""External id":6"#),
+        ("kernel", "9", 40, 5, r#""Record function id":70,"External id":6,"stream":9,"device":0"#),
+        ("kernel", "9", 50, 5, r#""External id":6,"stream":9,"device":0,"correlation":99"#),
+        ("kernel", "9", 60, 5, r#""External id":5,"stream":9,"device":0,"correlation":5"#),
+        ("kernel", "9", 70, 5, r#""External id":0,"stream":9,"device":0"#),
+    ];
+    let linked = linked(&events, &[]);
+    assert_eq!(edges(&linked, EdgeKind::External), [(How::RecordId, 0, 2), (How::ExternalId, 1, 3)]);
+    assert_eq!(edges(&linked, EdgeKind::Launch), []);
+    assert_eq!([4, 5].map(|row| linked.links.operator.get(row)), [None, None]);
+    assert_eq!(linked.device_time().self_ns[1], 5_000);
+}
+
+#[test]
+fn external_ids_that_mean_something_else_name_no_operator() {
+    let events = [
+        ("cpu_op", "1", 0, 10, r#""External id":5"#),
+        ("cpu_op", "1", 20, 10, r#""External id":6"#),
+        ("cuda_runtime", "1", 25, 2, r#""correlation":7"#),
+        ("kernel", "9", 40, 5, r#""External id":5,"correlation":7,"stream":9,"device":0"#),
+        ("kernel", "9", 50, 5, r#""External id":6,"correlation":99,"stream":9,"device":0"#),
+    ];
+    let linked = linked(&events, &[]);
+    assert_eq!(edges(&linked, EdgeKind::External), []);
+    assert_eq!([3, 4].map(|row| linked.links.operator.get(row)), [Some(1), None]);
+}
+
+#[test]
+fn backward_operators_name_the_thread_and_number_of_the_forward_one() {
+    let forward = r#""Sequence number":4,"Fwd thread id":0"#;
+    let backward = r#""Sequence number":4,"Fwd thread id":1"#;
+    let events = [
+        ("cpu_op", "1", 0, 20, forward),
+        ("cpu_op", "1", 5, 10, forward),
+        ("cpu_op", "3", 6, 10, forward),
+        ("cpu_op", "2", 50, 10, backward),
+        ("cpu_op", "2", 51, 5, backward),
+        ("cpu_op", "1", 90, 5, forward),
+        ("cpu_op", "2", 70, 5, r#""Sequence number":3,"Fwd thread id":1"#),
+        ("cpu_op", "1", 30, 5, r#""Sequence number":3,"Fwd thread id":0"#),
+    ];
+    let linked = linked(&events, &[]);
+    assert_eq!(edges(&linked, EdgeKind::ForwardBackward), [(How::SequenceNumber, 1, 4), (How::SequenceNumber, 7, 6)]);
+}
+
+/// Pairs of a kind, however they were found.
+fn pairs(linked: &LinkedTrace, kind: EdgeKind) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<_> = edges(linked, kind).into_iter().map(|(_, source, target)| (source, target)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+#[test]
+fn sequence_numbers_tell_what_the_flows_of_real_files_tell() {
+    let mut num_pairs = 0;
+    for (name, mut trace) in shared::traces() {
+        let flows = LinkedTrace::new(trace.clone());
+        let by_flow: Vec<_> = flows.forward_backward().iter().filter(|pair| pair.how == How::Flow).collect();
+        if by_flow.is_empty() {
+            continue;
+        }
+        trace.flows.clear();
+        let numbers = LinkedTrace::new(trace);
+        let found: Vec<_> = numbers.forward_backward().iter().map(|pair| (pair.forward, pair.backward)).collect();
+        for pair in &by_flow {
+            assert!(found.contains(&(pair.forward, pair.backward)), "{name}: {pair:?}");
+        }
+        assert_eq!(pairs(&flows, EdgeKind::ForwardBackward).len(), found.len(), "{name}");
+        num_pairs += by_flow.len();
+    }
+    assert!(num_pairs == 0 || num_pairs > 1500, "{num_pairs}");
+}
+
+#[test]
+fn flows_of_real_files_tell_what_the_correlations_tell() {
+    let mut num_pairs = 0;
+    for (name, mut trace) in shared::traces() {
+        let by_correlation = LinkedTrace::new(trace.clone());
+        // Without the arguments of its launches, a file has flows alone.
+        let template = trace.args.push(kinetoscope::trace::args::Template::new(Vec::new(), &trace.strings));
+        for row in 0..trace.events.len() {
+            if trace.events.kind[row] == kinetoscope::EventKind::Launch {
+                trace.events.template[row] = template;
+            }
+        }
+        let by_flow = LinkedTrace::new(trace);
+        let found = pairs(&by_flow, EdgeKind::Launch);
+        for (launch, device) in &found {
+            assert_eq!(by_correlation.links.launch.get(*device as usize), Some(*launch), "{name}: {device}");
+        }
+        num_pairs += found.len();
+    }
+    assert!(num_pairs == 0 || num_pairs > 50_000, "{num_pairs}");
+}
+
+#[test]
+fn kernels_of_a_graph_find_the_calls_that_captured_them() {
+    let call = |kernel: &str| format!(r#""kernel":"{kernel}""#);
+    let (a, b, c) = (call("e1"), call("e2"), call("e9"));
+    let capture = linked(
+        &[
+            ("cpu_op", "1", 0, 100, ""),
+            ("cuda_runtime", "1", 1, 1, &a),
+            ("cuda_runtime", "1", 5, 1, &c),
+            ("cpu_op", "1", 9, 10, ""),
+            ("cuda_runtime", "1", 10, 1, &a),
+            ("cuda_runtime", "1", 12, 1, &b),
+        ],
+        &[],
+    );
+    let kernel = r#""correlation":1,"stream":9,"device":0"#;
+    let graph = linked(
+        &[
+            ("cuda_runtime", "1", 0, 1, r#""correlation":1"#),
+            ("kernel", "9", 10, 1, kernel),
+            ("kernel", "9", 20, 1, kernel),
+            ("gpu_memcpy", "9", 30, 1, kernel),
+        ],
+        &[],
+    );
+    let graphs = CapturedGraphs::new(Arc::new(graph), Arc::new(capture));
+    assert_eq!(graphs.kernels, [Captured { kernel: 1, launch: 4 }, Captured { kernel: 2, launch: 5 }]);
+    assert_eq!(graphs.capture.links.operator.get(4), Some(3));
+}
+
+#[test]
+fn every_kernel_of_a_real_graph_finds_its_operator() {
+    let folder = "AMD-AGI__TraceLens/tests/traces/inference/sglang_decode";
+    let Some(graph) = shared::trace(&format!("{folder}/sglang_Qwen3-8B_decode.json.gz")) else { return };
+    let Some(capture) = shared::trace(&format!("{folder}/capture_traces/bs_32_rank0.json.gz")) else { return };
+    let linked = |trace| Arc::new(LinkedTrace::new(trace));
+    let graphs = CapturedGraphs::new(linked(graph), linked(capture));
+    assert_eq!(graphs.kernels.len(), 544);
+    let operator = |captured: &Captured| graphs.capture.links.operator.get(captured.launch as usize);
+    assert!(graphs.kernels.iter().all(|captured| operator(captured).is_some()));
+}
