@@ -134,6 +134,17 @@ def test_eight_ranks_share_what_they_communicate(shared: Path) -> None:
 
 
 @pytest.mark.shared
+def test_pairs_say_each_communication_once(shared: Path) -> None:
+    """The nodes' numbers in sequence agree with the order of the events; three of five waits are for this window."""
+    job = ks.read(shared / PARAM / "dlrm_kineto.tar.gz")
+    assert isinstance(job, ks.TraceSet)
+    found = rows(job.collectives())
+    assert Counter((row["sources"], row["how"]) for row in found) == {("node host device", "seq"): 64}
+    assert Counter(row["collective_id"] for row in found) == dict.fromkeys(range(8), 8)
+    assert sum(row["wait"] is not None for row in found) == 3 * 8
+
+
+@pytest.mark.shared
 def test_execution_traces_alone_share_their_numbers(shared: Path) -> None:
     job = ks.read(shared / PARAM / "dlrm_pytorch_et.tar.gz")
     assert isinstance(job, ks.TraceSet)
