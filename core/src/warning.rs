@@ -80,6 +80,16 @@ pub enum WarningKind {
     InvalidValue,
     /// A message of a Chakra trace with fields that the schema does not know, or not laid out as protobuf lays it out.
     IrregularMessage,
+    /// A dependency of a graph that would lead back in time.
+    BackwardDependency,
+    /// A device event of an unknown launch, before or after all that the Execution Trace has.
+    DeviceEventOutside,
+    /// A device event whose launch no node of the Execution Trace is around.
+    DeviceEventWithoutNode,
+    /// A communication that the schema of a graph has no word for.
+    UnknownCollective,
+    /// A node that no event was linked to.
+    NodeWithoutTime,
 }
 
 /// How much it matters.
@@ -141,15 +151,23 @@ impl WarningKind {
             Self::DamagedTable => "damaged_table",
             Self::InvalidValue => "invalid_value",
             Self::IrregularMessage => "irregular_message",
+            Self::BackwardDependency => "backward_dependency",
+            Self::DeviceEventOutside => "device_event_outside",
+            Self::DeviceEventWithoutNode => "device_event_without_node",
+            Self::UnknownCollective => "unknown_collective",
+            Self::NodeWithoutTime => "node_without_time",
         }
     }
 
     /// How much it matters.
     pub fn severity(self) -> Severity {
         match self {
-            Self::ZeroDuration | Self::PartialOverlap | Self::LaunchWithoutDeviceEvent | Self::IrregularMessage => {
-                Severity::Note
-            }
+            Self::ZeroDuration
+            | Self::PartialOverlap
+            | Self::LaunchWithoutDeviceEvent
+            | Self::IrregularMessage
+            | Self::DeviceEventWithoutNode
+            | Self::NodeWithoutTime => Severity::Note,
             _ => Severity::Defect,
         }
     }
@@ -209,6 +227,15 @@ impl WarningKind {
             Self::IrregularMessage => {
                 "a message has fields that the schema does not know, or is laid out in another way than protobuf's: kept beside the columns, and written as it was"
             }
+            Self::BackwardDependency => "a dependency would lead back in time, and perhaps in a circle: left out",
+            Self::DeviceEventOutside => {
+                "a device event belongs to no node and ran before or after all of them: left out"
+            }
+            Self::DeviceEventWithoutNode => {
+                "a device event belongs to no node: kept, behind what its stream did before"
+            }
+            Self::UnknownCollective => "a communication is none of those that the schema knows: kept as a computation",
+            Self::NodeWithoutTime => "a node has no event: it starts where the one before it does, and takes no time",
         }
     }
 }

@@ -8,6 +8,7 @@ use kinetoscope::analyze::coverage;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
+use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
 use kinetoscope::write::execution::{write_execution, write_execution_gzip};
 use kinetoscope::write::linked::{Rules, write_linked, write_linked_gzip};
@@ -20,6 +21,7 @@ use pyo3::types::PyBytes;
 use crate::error::raised;
 use crate::source::os_error;
 use crate::table::{Table, find};
+use crate::tables::Tables;
 
 /// A linked trace. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -140,6 +142,17 @@ impl Trace {
         let linked = &self.session.linked;
         let counts = written(py, &path, |mut file| write_param_comms(linked, &mut file))?;
         Ok((counts.num_operations, counts.num_left_out))
+    }
+
+    /// The graph that simulators read.
+    fn chakra(&self, py: Python<'_>) -> PyResult<Tables> {
+        let chakra = py.detach(|| chakra_from_trace(&self.session.linked));
+        chakra.map(Tables::from).map_err(|error| raised(&error))
+    }
+
+    /// The ranks of each process group, as a JSON object.
+    fn comm_groups_json(&self, py: Python<'_>) -> String {
+        py.detach(|| comm_groups(&self.session.linked))
     }
 
     /// The whole trace as an SVG picture.

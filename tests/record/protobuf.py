@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 ATTRIBUTES = (
@@ -97,3 +97,115 @@ def metadata(version: str = "", attrs: Iterable[bytes] = ()) -> bytes:
 def stream(*messages: bytes) -> bytes:
     """Messages one after another, each behind its length."""
     return b"".join(varint(len(message)) + message for message in messages)
+
+
+class Attribute(NamedTuple):
+    """An `AttributeProto` as it was decoded."""
+
+    name: str
+    sort: str
+    value: object
+
+
+class Message(NamedTuple):
+    """A `Node` or a `GlobalMetadata` as it was decoded; the latter has a version in place of a name."""
+
+    number: int
+    name: str
+    sort: int
+    control: list[int]
+    data: list[int]
+    start: int
+    dur: int
+    inputs: tuple[str, str, str]
+    outputs: tuple[str, str, str]
+    attrs: list[Attribute]
+
+
+def decoded(content: bytes) -> list[Message]:
+    """The messages of a stream, the `GlobalMetadata` first."""
+    found: list[Message] = []
+    at = 0
+    while at < len(content):
+        length, at = _read_varint(content, at)
+        assert at + length <= len(content), "a message is cut"
+        found.append(_message(content[at : at + length], is_first=not found))
+        at += length
+    return found
+
+
+def _message(content: bytes, *, is_first: bool) -> Message:
+    fields = list(_fields(content))
+    last = dict(fields)
+    if is_first:
+        attrs = [_attribute(value) for tag, value in fields if tag == 2]
+        return Message(0, _text(last.get(1)), 0, [], [], 0, 0, ("",) * 3, ("",) * 3, attrs)
+    attrs = [_attribute(value) for tag, value in fields if tag == 10]
+    numbers = [_number(last.get(tag)) for tag in (1, 3, 6, 7)]
+    lists = [[each for tag, value in fields if tag == wanted for each in _packed(value)] for wanted in (4, 5)]
+    texts = [_texts(last.get(tag)) for tag in (8, 9)]
+    return Message(numbers[0], _text(last.get(2)), numbers[1], *lists, *numbers[2:], *texts, attrs)
+
+
+def _attribute(content: object) -> Attribute:
+    assert isinstance(content, bytes)
+    fields = dict(_fields(content))
+    (tag,) = fields.keys() - {1, 2}
+    sort = ATTRIBUTES[(tag - 3) // 2]
+    assert tag % 2, "no list is written"
+    return Attribute(_text(fields[1]), sort, _value(sort, fields[tag]))
+
+
+def _value(sort: str, value: object) -> object:
+    if sort == "string":
+        return _text(value)
+    if sort == "bool":
+        return bool(value)
+    assert isinstance(value, int), f"{sort} is not written"
+    assert sort in ("int32", "int64", "uint64"), f"{sort} is not written"
+    return value - (1 << 64) if sort.startswith("int") and value >> 63 else value
+
+
+def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
+    at = 0
+    while at < len(content):
+        key, at = _read_varint(content, at)
+        assert key & 7 in (0, 2), "neither fixed32 nor fixed64 is written"
+        value, at = _read_varint(content, at)
+        if key & 7 == 2:
+            assert at + value <= len(content), "a field is cut"
+            at += value
+            yield key >> 3, content[at - value : at]
+        else:
+            yield key >> 3, value
+
+
+def _read_varint(content: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while content[at] & 0x80:
+        number |= (content[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return number | content[at] << shift, at + 1
+
+
+def _packed(content: object) -> list[int]:
+    assert isinstance(content, bytes)
+    found: list[int] = []
+    at = 0
+    while at < len(content):
+        number, at = _read_varint(content, at)
+        found.append(number)
+    return found
+
+
+def _texts(content: object) -> tuple[str, str, str]:
+    fields = dict(_fields(content)) if isinstance(content, bytes) else {}
+    return _text(fields.get(1)), _text(fields.get(2)), _text(fields.get(3))
+
+
+def _text(content: object) -> str:
+    return content.decode() if isinstance(content, bytes) else ""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

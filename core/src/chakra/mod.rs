@@ -69,6 +69,17 @@ pub struct Node {
 pub struct NodeType(pub i32);
 
 impl NodeType {
+    /// What the trace is about, not what was done.
+    pub const METADATA: Self = Self(1);
+    /// A computation, or any other work.
+    pub const COMP: Self = Self(4);
+    /// Sends to one rank.
+    pub const COMM_SEND: Self = Self(5);
+    /// Receives from one rank.
+    pub const COMM_RECV: Self = Self(6);
+    /// Communicates with the ranks of a group.
+    pub const COMM_COLL: Self = Self(7);
+
     /// The name that the schema gives it, where it knows the number.
     pub fn name(self) -> Option<&'static str> {
         const NAMES: [&str; 8] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,8 @@ from kinetoscope.tables import Tables
 from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kinetoscope.table import Table
 
 
@@ -23,6 +26,18 @@ class Chakra(Tables):
         chakra.nodes.to_polars()            # times in ns, though the file has whole microseconds
         chakra.dependencies.to_polars()     # source and target are ids of nodes
         chakra.metadata                     # {"version": …, "attrs": [{"name", "type", "value"}, …]}
+        ks.read_dir("traces")[0].to_chakra("rank.0.et")
+
+    What `Trace.to_chakra` writes has a node for each node of the Execution Trace and for each event of a device:
+
+    * Ids ascend with time, and no node waits for one of a larger id.
+    * Times are rounded to microseconds; the attributes `start_ns`, `duration_ns` (time in none of the nodes inside, as
+      `duration_micros`) and `inclusive_ns` are exact.
+    * A node waits for the one around it or that enqueued it (`ctrl_deps`, and for device events `data_deps`), for what
+      its thread or stream did before, for whoever computed its tensors, for its forward node, and for what another
+      thread did last where its own began or had paused (`data_deps`).
+    * A communication is the kernel that did it, or else the host's record of it, and never `is_cpu_op`. `comm_size` has
+      the bytes that go in; where several kernels did it, each has its part.
     """
 
     @cached_property
@@ -45,3 +60,11 @@ class Chakra(Tables):
         with written_whole(target) as temporary:
             self._native.write_chakra(str(temporary), target.suffix == ".gz")
         return target
+
+
+def write_groups(folder: Path, groups: Mapping[str, Sequence[int]]) -> Path:
+    """Writes the ranks of process groups by their names as `comm_group.json`, where simulators look for them."""
+    target = folder / "comm_group.json"
+    with written_whole(target) as temporary:
+        temporary.write_text(json.dumps(groups, indent=2) + "\n", encoding="utf-8")
+    return target

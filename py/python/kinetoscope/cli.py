@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native
+from kinetoscope.chakra import write_groups
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.job import read_dir
@@ -85,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"(default: as the ending says); {_PARAM_COMMS}: communications for PARAM, a file for each rank",
     )
     table.add_argument("--table", help="(default: events, or the first of what is no trace)")
+    about = "the graph that simulators read (.et), with comm_group.json; of several ranks, one each"
+    chakra = _command(commands, "chakra", _chakra, about)
+    chakra.add_argument("-o", "--output", type=Path, default=Path("rank.et"), help="(default: rank.et, rank.0.et, …)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     _link_command(commands)
     return parser
@@ -259,6 +263,27 @@ def _export_param_comms(options: argparse.Namespace) -> None:
         output = options.output.with_stem(f"{options.output.stem}_{rank}") if rank else options.output
         path = part.to_param_comms(output)
         print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+def _chakra(options: argparse.Namespace) -> None:
+    found = _trace(options)
+    output: Path = options.output
+    if not isinstance(found, TraceSet):
+        _write_chakra(found, output)
+        return
+    for rank, trace in _ranks(found):
+        _write_chakra(trace, output.with_name(f"{output.stem}.{rank}{output.suffix}"))
+    groups = {name: ranks for trace in found for name, ranks in trace.comm_groups.items()}
+    if groups:
+        write_groups(output.parent, groups)
+
+
+def _write_chakra(trace: Trace, output: Path) -> None:
+    with _busy(f"writing {output}"):
+        chakra = trace.to_chakra(output)
+    print(f"{output}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
+    for kind, count, severity, message, *_ in chakra.health.rows():
+        print(f"  {severity}: {count:,} × {kind}: {message}")
 
 
 def _doctor(options: argparse.Namespace) -> None:

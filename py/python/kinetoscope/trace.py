@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kinetoscope import seam
+    from kinetoscope.chakra import Chakra
     from kinetoscope.export import Part
     from kinetoscope.linked import Linked
     from kinetoscope.summary import Summary
@@ -160,6 +161,11 @@ class Trace:
         return _json(self._native.coverage_json)
 
     @cached_property
+    def comm_groups(self) -> dict[str, list[int]]:
+        """The ranks of each process group by its name, of those whose ranks are known."""
+        return _json(self._native.comm_groups_json())
+
+    @cached_property
     def origin_ns(self) -> int:
         """The trace's start: the first time in it, as the tables count time. The viewer counts from here."""
         return int(self.query({"type": "overview"}).data["origin_ns"])
@@ -293,6 +299,24 @@ class Trace:
             note = f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded"
             warnings.warn(note, RuntimeWarning, stacklevel=2)
         return target
+
+    def to_chakra(self, path: str | os.PathLike[str]) -> Chakra:
+        """Writes the graph that simulators read (MLCommons Chakra, `.et`), and the process groups beside it.
+
+        Returns what was written: its class says what that is, and its `health` what was left out. The groups are
+        `comm_group.json` in the same folder, where there are any. UnsupportedTraceError without an Execution Trace,
+        OSError when a file cannot be written, and then it holds what it held before.
+        """
+        from pathlib import Path
+
+        from kinetoscope.chakra import Chakra, write_groups
+
+        target = Path(path)
+        chakra = Chakra(self._native.chakra(), str(target))
+        chakra.save(target)
+        if self.comm_groups:
+            write_groups(target.parent, self.comm_groups)
+        return chakra
 
     # --- looks ----------------------------------------------------------------------------------------------------
 

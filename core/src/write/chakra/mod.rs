@@ -1,9 +1,21 @@
-//! Chakra traces: messages of protobuf, each behind its length.
+//! Chakra traces: messages of protobuf, each behind its length; and how a linked trace becomes one.
+
+mod attributes;
+mod comm;
+mod edges;
+mod exclusive;
+mod graph;
+mod groups;
+mod literal;
+mod plus;
+mod vertex;
 
 use std::borrow::Cow;
 use std::io;
 
 use crate::chakra::Chakra;
+pub use graph::chakra_from_trace;
+pub use groups::comm_groups;
 
 /// Writes a Chakra trace: its first message, then its nodes in their order.
 ///

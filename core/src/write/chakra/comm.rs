@@ -1,0 +1,162 @@
+//! Which vertices are communications, and what the schema says of one.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::attributes::Attributes;
+use super::vertex::{Origin, Vertices};
+use crate::chakra::NodeType;
+use crate::id::OptionalColumn;
+use crate::link::{Collective, LinkedTrace};
+use crate::trace::collective::Pattern;
+use crate::trace::kind::EventKind;
+
+/// The communications among the vertices.
+#[derive(Debug)]
+pub(super) struct Communications<'a> {
+    of_vertex: FxHashMap<u32, Communication<'a>>,
+    /// Communications that the schema has no word for: computations, to it.
+    pub(super) num_unknown: u64,
+}
+
+/// A vertex's part in a communication.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Communication<'a> {
+    collective: &'a Collective,
+    /// Which of how many vertices it is of the communication.
+    part: (i64, i64),
+    tag: i64,
+}
+
+impl<'a> Communications<'a> {
+    pub(super) fn of(linked: &'a LinkedTrace, vertices: &Vertices) -> Self {
+        let mut found = Self { of_vertex: FxHashMap::default(), num_unknown: 0 };
+        let mut counts: FxHashMap<_, i64> = FxHashMap::default();
+        let kernels = kernels_among_nodes(linked, vertices);
+        for collective in &linked.collectives().rows {
+            let places = places(linked, vertices, collective, &kernels);
+            let Some(pattern) = collective.pattern.filter(|pattern| node_type(*pattern).is_some()) else {
+                found.num_unknown += u64::from(!places.is_empty());
+                continue;
+            };
+            // Both sides count the messages between them; of a collective, all ranks know the sequence number.
+            let ends = pattern.is_p2p().then_some((pattern, collective.src_rank, collective.dst_rank));
+            let count = counts.entry((&collective.facts.group_name, ends)).or_default();
+            let tag = collective.facts.seq.filter(|_| ends.is_none()).unwrap_or(*count);
+            *count += 1;
+            let num_parts = places.len() as i64;
+            for (part, place) in (0..).zip(places) {
+                found.of_vertex.insert(place, Communication { collective, part: (part, num_parts), tag });
+            }
+        }
+        found
+    }
+
+    pub(super) fn at(&self, place: u32) -> Option<Communication<'a>> {
+        self.of_vertex.get(&place).copied()
+    }
+}
+
+impl Communication<'_> {
+    pub(super) fn node_type(self) -> NodeType {
+        self.collective.pattern.and_then(node_type).unwrap_or(NodeType::COMP)
+    }
+
+    /// Writes what simulators read, in the types that they ask for, and then what else is known.
+    pub(super) fn write(self, out: &mut Attributes<'_>) {
+        let collective = self.collective;
+        let facts = &collective.facts;
+        let bytes = |elems: Option<i64>| elems?.checked_mul(facts.elem_bytes?).filter(|bytes| *bytes >= 0);
+        let (in_bytes, out_bytes) = (bytes(facts.in_elems), bytes(facts.out_elems));
+        if let Some(comm_type) = collective.pattern.and_then(comm_type) {
+            out.int64("comm_type", comm_type);
+        }
+        out.int64("comm_size", self.share(in_bytes.filter(|bytes| *bytes > 0).or(out_bytes).unwrap_or(0)));
+        if let Some(name) = facts.group_name.as_deref().filter(|name| !name.is_empty()) {
+            out.string("pg_name", name);
+        }
+        out.int32("comm_tag", self.tag);
+        for (name, rank) in [("comm_src", collective.src_rank), ("comm_dst", collective.dst_rank)] {
+            rank.into_iter().for_each(|rank| out.int32(name, rank));
+        }
+        out.string("collective", collective.name.as_deref().unwrap_or_default());
+        let counts = [
+            ("in_bytes", in_bytes.map(|bytes| self.share(bytes))),
+            ("out_bytes", out_bytes.map(|bytes| self.share(bytes))),
+            ("pg_size", facts.group_size),
+            ("comm_root", collective.root_rank),
+            ("comm_seq", facts.seq),
+        ];
+        for (name, value) in counts {
+            value.into_iter().for_each(|value| out.int64(name, value));
+        }
+        facts.dtype.iter().for_each(|dtype| out.string("dtype", dtype));
+    }
+
+    /// What this vertex carries of so many bytes: where there are several, all of them together carry all.
+    fn share(self, bytes: i64) -> i64 {
+        let (part, num_parts) = self.part;
+        bytes / num_parts + i64::from(part < bytes % num_parts)
+    }
+}
+
+/// A communication is what a device did for it, or else what the host did, or else its call.
+fn places(
+    linked: &LinkedTrace,
+    vertices: &Vertices,
+    collective: &Collective,
+    kernels: &FxHashMap<u32, Vec<u32>>,
+) -> Vec<u32> {
+    let devices = collective.device_events.iter().filter_map(|row| vertices.of_event.get(*row as usize));
+    let devices: Vec<u32> = devices.collect();
+    if !devices.is_empty() {
+        return devices;
+    }
+    if let Some(kernels) = collective.node.and_then(|node| kernels.get(&node)) {
+        return kernels.clone();
+    }
+    let node_of = |event: u32| linked.links.nodes.node_of_event.get(event as usize);
+    let node = collective.run.and_then(node_of).or(collective.node).or_else(|| node_of(collective.event?));
+    node.and_then(|node| vertices.node(node)).into_iter().collect()
+}
+
+/// Kernels that stand among the nodes, as in Execution Traces that were linked before, by the calls that they are in.
+fn kernels_among_nodes(linked: &LinkedTrace, vertices: &Vertices) -> FxHashMap<u32, Vec<u32>> {
+    let calls: FxHashSet<u32> = linked.collectives().rows.iter().filter_map(|row| row.node).collect();
+    let mut call_around = OptionalColumn::empty(linked.trace.nodes.len());
+    let mut kernels: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (place, vertex) in (0..).zip(&vertices.all) {
+        let Origin::Node(row) = vertex.origin else { continue };
+        let parent = linked.links.nodes.parent_of_node.get(row as usize);
+        let inherited = parent.and_then(|parent| call_around.get(parent as usize));
+        let Some(call) = calls.get(&row).copied().or(inherited) else { continue };
+        call_around.set(row as usize, call);
+        if vertex.kind == Some(EventKind::Kernel) {
+            kernels.entry(call).or_default().push(place);
+        }
+    }
+    kernels
+}
+
+fn node_type(pattern: Pattern) -> Option<NodeType> {
+    match pattern {
+        Pattern::Send => Some(NodeType::COMM_SEND),
+        Pattern::Recv => Some(NodeType::COMM_RECV),
+        other => comm_type(other).map(|_| NodeType::COMM_COLL),
+    }
+}
+
+/// The schema's number of a collective.
+fn comm_type(pattern: Pattern) -> Option<i64> {
+    match pattern {
+        Pattern::AllReduce => Some(0),
+        Pattern::Reduce => Some(1),
+        Pattern::AllGather => Some(2),
+        Pattern::Gather => Some(3),
+        Pattern::Scatter => Some(4),
+        Pattern::Broadcast => Some(5),
+        Pattern::AllToAll => Some(6),
+        Pattern::ReduceScatter => Some(7),
+        Pattern::Barrier => Some(9),
+        Pattern::Send | Pattern::Recv | Pattern::Coalesced | Pattern::Wait | Pattern::Init => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! What becomes a node of the Chakra trace, in an order that every dependency follows: that of time.
+
+use std::cmp::Reverse;
+
+use super::plus::Plus;
+use crate::id::{OptionalColumn, TrackId};
+use crate::link::LinkedTrace;
+use crate::time::{Dur, Ts};
+use crate::trace::kind::EventKind;
+
+/// A node of the Execution Trace, or an event of a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin {
+    /// Row of the node.
+    Node(u32),
+    /// Row of the event.
+    Event(u32),
+}
+
+/// What runs its vertices one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Runner {
+    /// A thread or a stream of the Kineto trace.
+    Track(TrackId),
+    /// A thread by the number that the Execution Trace gives it.
+    Thread(Option<u64>),
+    /// A stream, in an Execution Trace that was linked before.
+    Stream(Option<i64>),
+}
+
+/// What becomes a node of the Chakra trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Vertex {
+    pub(super) origin: Origin,
+    /// What it is, where that is known; of a device event it always is.
+    pub(super) kind: Option<EventKind>,
+    pub(super) is_on_device: bool,
+    /// Row of the node that enqueued it, of a device event.
+    pub(super) host: Option<u32>,
+    pub(super) runner: Runner,
+    /// When it started and for how long it ran, where that was measured.
+    pub(super) measured: Option<(Ts, Dur)>,
+    /// Its place in the order: its start, or that of what was before it; never before what it is called by.
+    pub(super) time: Option<Ts>,
+}
+
+impl Vertex {
+    /// When it was over, where that was measured.
+    pub(super) fn end(&self) -> Option<Ts> {
+        self.measured.map(|(start, dur)| start.after(dur))
+    }
+}
+
+/// All vertices in their order, and where rows are among them.
+#[derive(Debug)]
+pub(super) struct Vertices {
+    pub(super) all: Vec<Vertex>,
+    /// Place of each node.
+    pub(super) of_node: OptionalColumn,
+    /// Place of each device event.
+    pub(super) of_event: OptionalColumn,
+    /// Device events that nothing of the Execution Trace enqueued and that ran before or after it: left out.
+    pub(super) outside: Vec<u32>,
+}
+
+impl Vertices {
+    pub(super) fn of(linked: &LinkedTrace) -> Self {
+        let mut all = nodes(linked);
+        let (mut devices, outside) = device_events(linked, &all);
+        all.append(&mut devices);
+        let first = all.iter().find_map(|vertex| vertex.time);
+        all.iter_mut().for_each(|vertex| vertex.time = vertex.time.or(first));
+        // What a device does comes behind what the host began at the same time; else the sort leaves the order as it is.
+        all.sort_by_key(|vertex| (vertex.time, vertex.is_on_device));
+        let mut of_node = OptionalColumn::empty(linked.trace.nodes.len());
+        let mut of_event = OptionalColumn::empty(linked.trace.events.len());
+        for (place, vertex) in all.iter().enumerate() {
+            match vertex.origin {
+                Origin::Node(row) => of_node.set(row as usize, place as u32),
+                Origin::Event(row) => of_event.set(row as usize, place as u32),
+            }
+        }
+        Self { all, of_node, of_event, outside }
+    }
+
+    /// The vertex of a node.
+    pub(super) fn node(&self, row: u32) -> Option<u32> {
+        self.of_node.get(row as usize)
+    }
+}
+
+/// The nodes by their ids, which were given as they began.
+fn nodes(linked: &LinkedTrace) -> Vec<Vertex> {
+    let (trace, record) = (&linked.trace, &linked.links.nodes);
+    let mut rows: Vec<u32> = (0..trace.nodes.len() as u32).collect();
+    rows.sort_by_key(|row| trace.nodes[*row as usize].id);
+    let mut runners: Vec<Option<Runner>> = vec![None; rows.len()];
+    let mut times: Vec<Option<Ts>> = vec![None; rows.len()];
+    let (mut all, mut now) = (Vec::with_capacity(rows.len()), None);
+    for row in rows {
+        let at = row as usize;
+        let (node, parent, event) = (&trace.nodes[at], record.parent_of_node.get(at), record.event_of_node.get(at));
+        let plus = Plus::of(node, &trace.strings);
+        let of_event = |event: u32| (trace.events.start[event as usize], trace.events.dur[event as usize]);
+        let measured = event.map(of_event).or_else(|| plus.time());
+        let is_on_device = plus.device_kind().is_some();
+        let kind = plus.device_kind().or_else(|| Some(trace.events.kind[event? as usize]));
+        let inherited = || {
+            let parent = parent.filter(|parent| trace.nodes[*parent as usize].thread == node.thread)?;
+            runners[parent as usize]
+        };
+        let runner = match event {
+            _ if is_on_device => Runner::Stream(plus.stream),
+            Some(event) => Runner::Track(trace.events.track[event as usize]),
+            None => inherited().unwrap_or(Runner::Thread(node.thread)),
+        };
+        let start = measured.map(|(start, _)| start);
+        let time = if is_on_device {
+            start.max(parent.and_then(|parent| times[parent as usize]))
+        } else {
+            now = now.max(start);
+            now
+        };
+        (runners[at], times[at]) = (Some(runner), time);
+        let host = parent.filter(|_| is_on_device);
+        all.push(Vertex { origin: Origin::Node(row), kind, is_on_device, host, runner, measured, time });
+    }
+    all
+}
+
+/// Device events by their starts: those that the nodes enqueued, and those of an unknown launch that ran meanwhile. The
+/// others are given by their rows.
+fn device_events(linked: &LinkedTrace, nodes: &[Vertex]) -> (Vec<Vertex>, Vec<u32>) {
+    let (trace, events) = (&linked.trace, &linked.trace.events);
+    let node_around = nodes_around(linked);
+    let mut times = vec![None; nodes.len()];
+    for vertex in nodes {
+        if let Origin::Node(row) = vertex.origin {
+            times[row as usize] = vertex.time;
+        }
+    }
+    let is_work = |row: &usize| events.kind[*row].is_device_work() && trace.is_on_device(*row);
+    let vertex = |row: usize| {
+        let host = linked.links.operator.get(row).and_then(|operator| node_around.get(operator as usize));
+        let (start, dur) = (events.start[row], events.dur[row]);
+        Vertex {
+            origin: Origin::Event(row as u32),
+            kind: Some(events.kind[row]),
+            is_on_device: true,
+            host,
+            runner: Runner::Track(events.track[row]),
+            measured: Some((start, dur)),
+            time: Some(start).max(host.and_then(|host| times[host as usize])),
+        }
+    };
+    let found: Vec<_> = (0..events.len()).filter(is_work).map(vertex).collect();
+    let known = || nodes.iter().chain(found.iter().filter(|vertex| vertex.host.is_some()));
+    let first = known().filter_map(|vertex| vertex.measured).map(|(start, _)| start).min();
+    let last = known().filter_map(Vertex::end).max();
+    let is_meanwhile = |vertex: &Vertex| {
+        let start = vertex.measured.map(|(start, _)| start);
+        start >= first && start <= last && first.is_some()
+    };
+    let (mut inside, outside): (Vec<_>, Vec<_>) =
+        found.iter().copied().partition(|vertex| vertex.host.is_some() || is_meanwhile(vertex));
+    inside.sort_by_key(|vertex| (vertex.time, vertex.measured.map(|(_, dur)| Reverse(dur))));
+    let row = |vertex: &Vertex| if let Origin::Event(row) = vertex.origin { Some(row) } else { None };
+    (inside, outside.iter().filter_map(row).collect())
+}
+
+/// The node of each host event, or of the innermost event around it that has one.
+fn nodes_around(linked: &LinkedTrace) -> OptionalColumn {
+    let (record, nesting) = (&linked.links.nodes, &linked.links.nesting);
+    let mut around = OptionalColumn::empty(linked.trace.events.len());
+    // Parents come before their children in this order.
+    for row in &nesting.order {
+        let row = *row as usize;
+        let parent = || around.get(nesting.parent.get(row)? as usize);
+        if let Some(node) = record.node_of_event.get(row).or_else(parent) {
+            around.set(row, node);
+        }
+    }
+    around
+}
