@@ -20,11 +20,14 @@ from typing import Any, NamedTuple
 
 import kinetoscope as ks
 import pytest
+from kinetoscope import workers
 
 pytestmark = pytest.mark.shared
 
 PARAM = "facebookresearch__param/et_replay/tests/inputs"
 LARGE = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+TWO_PROCESSORS = 1.8
+"""Work that scales gains as much when both processors are free."""
 
 
 class Member(NamedTuple):
@@ -187,7 +190,10 @@ def test_xz(shared: Path) -> None:
     assert ks.read(path).num_events == ks.read(lzma.decompress(path.read_bytes())).num_events > 70_000
 
 
-def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None:
+def test_a_snapshot_loads_faster_than_json(
+    shared: Path, tmp_path: Path, gain_of_two: Callable[[Callable[[], object]], float]
+) -> None:
+    """Both on two threads, beside work that is known to scale: others may need the processors."""
     saved = ks.read(shared / LARGE).save(tmp_path / "large.kscope")
 
     def seconds(path: Path) -> float:
@@ -195,19 +201,33 @@ def test_a_snapshot_loads_faster_than_json(shared: Path, tmp_path: Path) -> None
         ks.read(path)
         return time.perf_counter() - start
 
-    pairs = [(seconds(shared / LARGE), seconds(saved)) for _ in range(15)]
-    # the quickest of each: whatever else runs makes both slower, and the shorter one by more
-    json, snapshot = map(min, zip(*pairs, strict=True))
-    assert json / snapshot >= 5, pairs
+    def ratio() -> float:
+        pairs = [(seconds(shared / LARGE), seconds(saved)) for _ in range(9)]
+        # the quickest of each: whatever else runs makes both slower, and the shorter one by more
+        text, snapshot = map(min, zip(*pairs, strict=True))
+        return text / snapshot
+
+    found = [(ratio(), gain_of_two(hash_all)) for _ in range(3)]
+    if max(possible for _, possible in found) < TWO_PROCESSORS:
+        pytest.skip(f"no second processor was free: {found}")
+    assert max(ratio for ratio, _ in found) >= 5, found
 
 
-def test_a_job_is_read_in_parallel(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_is_read_in_parallel(
+    shared: Path, tmp_path: Path, gain_of_two: Callable[[Callable[[], object]], float]
+) -> None:
     """Eight ranks on two threads and on one, beside work that is known to scale: others may need the processors."""
-    from kinetoscope import workers
-
     for rank in range(8):
         (tmp_path / f"rank-{rank}.json.gz").symlink_to(shared / LARGE)
-    content = bytes(100_000_000)
+    gains = [(gain_of_two(lambda: ks.read_dir(tmp_path)), gain_of_two(hash_all)) for _ in range(3)]
+    if max(possible for _, possible in gains) < TWO_PROCESSORS:
+        pytest.skip(f"no second processor was free: {gains}")
+    assert max(ours for ours, _ in gains) >= 1.6, gains
+
+
+@pytest.fixture
+def gain_of_two(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], float]:
+    """How many times faster work is on two threads than on one."""
 
     def gain(work: Callable[[], object]) -> float:
         seconds: list[float] = []
@@ -218,10 +238,10 @@ def test_a_job_is_read_in_parallel(shared: Path, tmp_path: Path, monkeypatch: py
             seconds.append(time.perf_counter() - start)
         return seconds[0] / seconds[1]
 
-    def hash_all() -> object:
-        return workers.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
+    return gain
 
-    gains = [(gain(lambda: ks.read_dir(tmp_path)), gain(hash_all)) for _ in range(3)]
-    if max(possible for _, possible in gains) < 1.8:
-        pytest.skip(f"no second processor was free: {gains}")
-    assert max(ours for ours, _ in gains) >= 1.6, gains
+
+def hash_all() -> object:
+    """Work that scales."""
+    content = bytes(100_000_000)
+    return workers.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
