@@ -208,9 +208,7 @@ def test_a_snapshot_loads_faster_than_json(
         return text / snapshot
 
     found = [(ratio(), gain_of_two(hash_all)) for _ in range(3)]
-    if max(possible for _, possible in found) < TWO_PROCESSORS:
-        pytest.skip(f"no second processor was free: {found}")
-    assert max(ratio for ratio, _ in found) >= 5, found
+    holds_where_free(found, 5)
 
 
 def test_a_job_is_read_in_parallel(
@@ -220,9 +218,7 @@ def test_a_job_is_read_in_parallel(
     for rank in range(8):
         (tmp_path / f"rank-{rank}.json.gz").symlink_to(shared / LARGE)
     gains = [(gain_of_two(lambda: ks.read_dir(tmp_path)), gain_of_two(hash_all)) for _ in range(3)]
-    if max(possible for _, possible in gains) < TWO_PROCESSORS:
-        pytest.skip(f"no second processor was free: {gains}")
-    assert max(ours for ours, _ in gains) >= 1.6, gains
+    holds_where_free(gains, 1.6)
 
 
 @pytest.fixture
@@ -239,6 +235,14 @@ def gain_of_two(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], objec
         return seconds[0] / seconds[1]
 
     return gain
+
+
+def holds_where_free(found: list[tuple[float, float]], factor: float) -> None:
+    """Each is what was measured, and what two threads gained at work that scales."""
+    holds = max(ours for ours, _ in found) >= factor
+    if not holds and max(possible for _, possible in found) < TWO_PROCESSORS:
+        pytest.skip(f"no second processor was free: {found}")
+    assert holds, found
 
 
 def hash_all() -> object:
