@@ -42,9 +42,11 @@ def test_nodes_are_linked(cuda: ks.Trace, transformer: ks.Trace) -> None:
 
 def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
     device = cuda.coverage["device_events"]
-    assert device["unlinked"] == {"launch_missing": 1}
+    assert device["unlinked"] == {"launched_before": 1}
     assert device["linked"] == {"correlation": device["count"] - 1}
-    assert cuda.coverage["reasons"]["launch_missing"] == "its launch is not in the file"
+    assert cuda.coverage["reasons"]["launched_before"] == "it was launched before the recording began"
+    owners = cuda.coverage["device_owners"]
+    assert owners["linked"] == {"external_id": 1, "enclosure": owners["count"] - 1}
     nodes = transformer.coverage["nodes"]
     assert nodes["linked"] == {"record_id": nodes["count"]}
 

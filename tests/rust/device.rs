@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::{Reason, coverage};
 use kinetoscope::link::{Captured, CapturedGraphs, EdgeKind, How, LinkedTrace};
 
 use crate::{files, shared};
@@ -191,4 +192,41 @@ fn every_kernel_of_a_real_graph_finds_its_operator() {
     assert_eq!(graphs.kernels.len(), 544);
     let operator = |captured: &Captured| graphs.capture.links.operator.get(captured.launch as usize);
     assert!(graphs.kernels.iter().all(|captured| operator(captured).is_some()));
+}
+
+#[test]
+fn coverage_says_how_and_why_not() {
+    let events = [
+        ("cpu_op", "1", 10, 10, r#""External id":5"#),
+        ("cuda_runtime", "1", 12, 2, r#""correlation":7"#),
+        ("cuda_runtime", "1", 30, 2, r#""correlation":8"#),
+        ("kernel", "9", 40, 5, r#""correlation":7,"stream":9,"device":0"#),
+        ("kernel", "9", 50, 5, r#""correlation":8,"stream":9,"device":0"#),
+        ("kernel", "9", 55, 5, r#""correlation":6,"stream":9,"device":0"#),
+        ("kernel", "9", 5, 5, r#""correlation":99,"stream":9,"device":0"#),
+        ("kernel", "9", 70, 5, r#""correlation":99,"stream":9,"device":0"#),
+        ("kernel", "9", 80, 5, r#""correlation":98,"External id":5,"stream":9,"device":0"#),
+        ("kernel", "9", 90, 5, r#""stream":9,"device":0"#),
+    ];
+    let coverage = coverage(&linked(&events, &[]));
+    assert_eq!(coverage.device_events.linked, [(How::Correlation, 2)].into());
+    let why = [(Reason::LaunchedBefore, 2), (Reason::NoCorrelation, 1), (Reason::LaunchMissing, 2)];
+    assert_eq!(coverage.device_events.unlinked, why.into());
+    assert_eq!(coverage.device_owners.linked, [(How::ExternalId, 1), (How::Enclosure, 1)].into());
+    assert_eq!(coverage.device_owners.unlinked[&Reason::OperatorMissing], 1);
+    assert_eq!(coverage.device_owners.unlinked[&Reason::LaunchMissing], 1);
+}
+
+#[test]
+fn what_real_files_do_not_link_was_launched_before_they_began() {
+    let mut num_early = 0;
+    for (name, trace) in shared::traces() {
+        let coverage = coverage(&LinkedTrace::new(trace));
+        let missing = coverage.device_events.unlinked.get(&Reason::LaunchMissing);
+        // These were cut, and thinned out.
+        let is_part = ["trunc_", "trace_compare"].iter().any(|part| name.contains(part));
+        assert!(missing.is_none() || is_part, "{name}");
+        num_early += coverage.device_events.unlinked.get(&Reason::LaunchedBefore).unwrap_or(&0);
+    }
+    assert!(num_early == 0 || num_early > 2_000, "{num_early}");
 }

@@ -5,6 +5,7 @@ use std::ops::AddAssign as _;
 
 use serde::Serialize;
 
+use super::launch::Launches;
 use super::reason::{Reason, Side};
 use crate::link::{How, LinkedTrace, Window, is_call};
 use crate::trace::node::NodeKind;
@@ -71,11 +72,10 @@ pub fn coverage(linked: &LinkedTrace) -> Coverage {
     let links = &linked.links;
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
+    let launches = Launches::of(&linked.trace);
     for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
-        let (launch, operator) = (links.launch.get(row), links.operator.get(row));
-        coverage.device_events.add(launch.map(|_| How::Correlation).ok_or(Reason::LaunchMissing));
-        let unowned = if launch.is_some() { Reason::OperatorMissing } else { Reason::LaunchMissing };
-        coverage.device_owners.add(operator.map(|_| How::Enclosure).ok_or(unowned));
+        coverage.device_events.add(launches.launch(linked, row));
+        coverage.device_owners.add(launches.owner(linked, row));
     }
     let shares = [&coverage.nodes, &coverage.operators, &coverage.device_events, &coverage.device_owners];
     let reasons = shares.into_iter().flat_map(|share| share.unlinked.keys());

@@ -4,6 +4,7 @@ mod coverage;
 mod health;
 pub mod interval;
 mod kernel;
+mod launch;
 mod operator;
 mod reason;
 mod selection;

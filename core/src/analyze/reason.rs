@@ -30,6 +30,10 @@ pub enum Reason {
     OutsideWindow,
     /// The other file has nothing at its place, or more than one that could be meant.
     Unmatched,
+    /// A device event that was enqueued before the recording began.
+    LaunchedBefore,
+    /// A device event that says nothing of its launch.
+    NoCorrelation,
     /// A device event whose launch is not in the file.
     LaunchMissing,
     /// A launch that is inside of no operator.
@@ -49,6 +53,8 @@ impl Reason {
             Self::OutsideWindow => "the other file does not reach so far",
             Self::ParentMissing => "the node's parent is not in the file",
             Self::Unmatched => "the other file has nothing at its place, or more than one that could be meant",
+            Self::LaunchedBefore => "it was launched before the recording began",
+            Self::NoCorrelation => "it says nothing of its launch",
             Self::LaunchMissing => "its launch is not in the file",
             Self::OperatorMissing => "its launch is inside of no operator",
         }

@@ -6,9 +6,10 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Equal record ids: `Record function id` and `rf_id`.
+    /// Equal record ids: `Record function id` and `rf_id`, or those of an operator and of a device event.
     RecordId,
-    /// Equal external ids: `External id` and `rf_id`, which old `PyTorch` counted as one.
+    /// Equal external ids: `External id` and `rf_id`, which old `PyTorch` counted as one, or those of an operator and of the
+    /// device event that it caused.
     ExternalId,
     /// The same place in the sequences of names of a thread.
     Sequence,

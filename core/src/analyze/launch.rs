@@ -1,0 +1,58 @@
+//! What a file has of launches, and why a device event is not linked with one.
+
+use super::reason::Reason;
+use crate::link::{How, LinkedTrace};
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+/// Where the launches of a file begin.
+pub(super) struct Launches {
+    /// The lowest `correlation` of a launch: they count up.
+    first_id: Option<u64>,
+    /// The start of the first event on the host.
+    start: Option<Ts>,
+}
+
+impl Launches {
+    pub(super) fn of(trace: &Trace) -> Self {
+        let events = &trace.events;
+        let hosts = || (0..events.len()).filter(|row| !trace.is_on_device(*row));
+        let launches = hosts().filter(|row| events.kind[*row] == EventKind::Launch);
+        Self {
+            first_id: launches.filter_map(|row| correlation(trace, row)).min(),
+            start: hosts().map(|row| events.start[row]).min(),
+        }
+    }
+
+    /// How the launch of a device event was found, or why not.
+    pub(super) fn launch(&self, linked: &LinkedTrace, row: usize) -> Result<How, Reason> {
+        let launch = linked.links.launch.get(row).map(|_| linked.links.launched.how(row as u32));
+        launch.ok_or_else(|| self.reason(&linked.trace, row))
+    }
+
+    /// How the operator of a device event was found, or why not.
+    pub(super) fn owner(&self, linked: &LinkedTrace, row: usize) -> Result<How, Reason> {
+        let links = &linked.links;
+        if links.operator.get(row).is_some() {
+            let named = links.named.binary_search_by_key(&(row as u32), |named| named.device);
+            return Ok(named.map_or(How::Enclosure, |at| links.named[at].how));
+        }
+        self.launch(linked, row).and(Err(Reason::OperatorMissing))
+    }
+
+    fn reason(&self, trace: &Trace, row: usize) -> Reason {
+        let is_early = self.start.is_some_and(|start| trace.events.start[row] < start);
+        match correlation(trace, row) {
+            Some(id) if is_early || self.first_id.is_some_and(|first| id < first) => Reason::LaunchedBefore,
+            Some(_) => Reason::LaunchMissing,
+            None => Reason::NoCorrelation,
+        }
+    }
+}
+
+fn correlation(trace: &Trace, row: usize) -> Option<u64> {
+    let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::Correlation);
+    id.filter(|id| *id != 0)
+}
