@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import tarfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import kinetoscope as ks
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from graph import COLL, METADATA, attrs, et_node, graph, rows
 from kinetoscope.cli import main
 from protobuf import Message, decoded
 
 pytestmark = pytest.mark.unit
 
-METADATA, COMP, SEND, RECV, COLL = 1, 4, 5, 6, 7
 FIXTURES = ["minimal_cpu", "transformer_cpu", "synthetic_cuda", "mlp_gloo", "hostile"]
 READ_BY_SIMULATORS = {
     "is_cpu_op": "bool",
@@ -34,20 +32,6 @@ READ_BY_SIMULATORS = {
 @pytest.fixture(params=FIXTURES)
 def trace(request: pytest.FixtureRequest, data: Path) -> ks.Trace:
     return ks.read(data / request.param / "kineto_trace_0.json.gz")
-
-
-def graph(trace: ks.Trace, folder: Path) -> list[Message]:
-    """The nodes of the file that is written, as another reader sees them."""
-    trace.to_chakra(folder / "rank.et")
-    return decoded((folder / "rank.et").read_bytes())[1:]
-
-
-def attrs(node: Message) -> dict[str, Any]:
-    return {attribute.name: attribute.value for attribute in node.attrs}
-
-
-def rows(table: ks.Table) -> list[dict[str, Any]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows()]
 
 
 def waits_for(nodes: list[Message], node: Message) -> set[int]:
@@ -153,8 +137,8 @@ def test_waits_for_streams_and_events(shared: Path, tmp_path: Path) -> None:
     events = ks.read(folder / "event_sync_trace.json.gz")
     calls = [row for row in rows(events.events) if row["kind"] in ("operator", "annotation") and row["device"] is None]
     calls.sort(key=lambda row: (row["start_ns"], -row["dur_ns"]))
-    made = [_node(number, 1, row["name"], [], {}, number) for number, row in enumerate(calls, 2)]
-    made.insert(0, _node(1, 1, "[pytorch|profiler|execution_trace|process]", []))
+    made = [et_node(number, 1, row["name"], [], {}, number) for number, row in enumerate(calls, 2)]
+    made.insert(0, et_node(1, 1, "[pytorch|profiler|execution_trace|process]", []))
     document = json.loads(gzip.decompress((folder / "event_sync_trace.json.gz").read_bytes()))
     for number, row in enumerate(calls, 2):
         document["traceEvents"][row["id"]].setdefault("args", {})["Record function id"] = number
@@ -253,176 +237,28 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["chakra", source, "--no-et", "-o", str(tmp_path / "none.et")]) == 2
 
 
-# --- communications -----------------------------------------------------------------------------------------------
+@pytest.mark.shared
+@pytest.mark.parametrize("rank", range(8))
+def test_a_rank_of_a_real_job(rank: int, shared: Path, tmp_path: Path) -> None:
+    """Files without record ids: every node and every event of the device is in the graph, and no dependency is lost."""
+    trace = ks.read(*(_member(shared, rank, kind) for kind in ("kineto", "pytorch_et")))
+    nodes = graph(trace, tmp_path)
+    assert all(0 < source < node.number for node in nodes for source in [*node.control, *node.data])
+    work = [row for row in rows(trace.events) if row["kind"] in ("kernel", "copy", "fill")]
+    assert len(nodes) == len(trace.nodes) + len(work)
+    device = [node for node in nodes if "et_id" not in attrs(node)]
+    assert sum(bool(node.control) for node in device) == sum(row["launch"] is not None for row in work)
+    found = Counter(attrs(node)["collective"] for node in nodes if node.sort == COLL)
+    assert found == {"all_to_allv": 4, "all_to_all": 1, "all_reduce": 3}
+    written = trace.to_chakra(tmp_path / "again.et")
+    assert {row["kind"] for row in rows(written.health)} <= {"device_event_without_node", "node_without_time"}
 
 
-def small(kernels: list[dict[str, Any]], comms: list[dict[str, Any]]) -> ks.Trace:
-    """A rank whose every record of a communication launches a kernel, of the name and the arguments that are given."""
-    events: list[dict[str, Any]] = []
-    nodes: list[dict[str, Any]] = [_node(1, 1, "[pytorch|profiler|execution_trace|process]", [])]
-    nodes.append(_node(2, 1, "[pytorch|profiler|execution_trace|thread]", []))
-    for at, (kernel, comm) in enumerate(zip(kernels, comms, strict=True)):
-        record, start = at + 10, 100 * at
-        own = {"pid": 1, "tid": 1, "args": {"Record function id": record, "External id": record}}
-        events.append({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": start, "dur": 20.5} | own)
-        launch = {"args": {"correlation": record}, "pid": 1, "tid": 1}
-        events.append(
-            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": start + 1, "dur": 2} | launch
-        )
-        args = {"device": 0, "stream": 7, "correlation": record} | kernel.get("args", {})
-        place = {"pid": 0, "tid": 7, "ts": start + 5, "dur": 0.4}
-        events.append({"ph": "X", "cat": "kernel", "name": kernel["name"], "args": args} | place)
-        nodes.append(_node(record, 2, "record_param_comms", comm["inputs"], comm.get("attrs", {}), record))
-    groups = [{"pg_name": "5", "pg_size": 2, "ranks": [3, 8]}]
-    kineto = {"distributedInfo": {"rank": 3, "world_size": 16, "pg_config": groups}, "traceEvents": events}
-    execution = {"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": nodes}
-    return ks.read(json.dumps(kineto).encode(), json.dumps(execution).encode())
-
-
-def _node(
-    number: int, parent: int, name: str, inputs: list[Any], more: dict[str, Any] | None = None, record: int = 0
-) -> dict[str, Any]:
-    attributes = {"rf_id": record, "fw_parent": 0, "seq_id": -1, "scope": 0, "tid": 1, "fw_tid": 0, "op_schema": ""}
-    types = [
-        "Tensor(float)"
-        if isinstance(value, list) and len(value) == 6
-        else "String"
-        if isinstance(value, str)
-        else "Int"
-        for value in inputs
-    ]
-    return {
-        "id": number,
-        "name": name,
-        "ctrl_deps": parent,
-        "inputs": {"values": inputs, "shapes": [[] for _ in inputs], "types": types},
-        "outputs": {"values": [], "shapes": [], "types": []},
-        "attrs": [{"name": key, "type": "", "value": value} for key, value in (attributes | (more or {})).items()],
-    }
-
-
-TENSOR = [1, 2, 0, 1000, 4, "cuda:0"]
-
-
-def comm(name: str, rank: int = 0, seq: int = 9) -> dict[str, Any]:
-    attributes = {"collective_name": name, "pg_name": "5", "pg_size": 2, "dtype": "Float", "in_msg_nelems": 1000}
-    return {"inputs": [TENSOR, seq, ["5", "some"], rank, name, [], []], "attrs": attributes}
-
-
-@pytest.mark.parametrize(
-    ("name", "kernel", "sort", "comm_type"),
-    [
-        ("allreduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)", COLL, 0),
-        ("reduce", "ncclDevKernel_Reduce_Sum_f32_RING_LL(args)", COLL, 1),
-        ("allgather", "ncclKernel_AllGather_RING_LL_Sum_int8_t(args)", COLL, 2),
-        ("_allgather_base", "ncclDevKernel_Generic_5(args)", COLL, 2),
-        ("gather", "ncclDevKernel_SendRecv(args)", COLL, 3),
-        ("scatter", "ncclDevKernel_SendRecv(args)", COLL, 4),
-        ("broadcast", "ncclDevKernel_Broadcast_RING_LL(args)", COLL, 5),
-        ("all_to_allv", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(args)", COLL, 6),
-        ("reduce_scatter_tensor_coalesced", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(args)", COLL, 7),
-        ("barrier", "ncclDevKernel_AllReduce_Sum_i8_RING_LL(args)", COLL, 9),
-        ("send", "ncclDevKernel_SendRecv(args)", SEND, None),
-        ("recv", "ncclDevKernel_SendRecv(args)", RECV, None),
-        ("something_new", "ncclDevKernel_Marvel_RING_LL(args)", COMP, None),
-    ],
-)
-def test_every_name(name: str, kernel: str, sort: int, comm_type: int | None, tmp_path: Path) -> None:
-    trace = small([{"name": kernel}], [comm(name)])
-    chakra = trace.to_chakra(tmp_path / "rank.et")
-    *_, node = decoded((tmp_path / "rank.et").read_bytes())
-    assert (node.name, node.sort, attrs(node).get("comm_type")) == (kernel, sort, comm_type)
-    counts = {kind: count for kind, count, *_ in chakra.health.rows()}
-    assert counts.get("unknown_collective", 0) == (sort == COMP)
-    if sort != COMP:
-        assert (attrs(node)["comm_size"], attrs(node)["pg_name"]) == (4000, "5")
-        assert (node.dur, attrs(node)["duration_ns"]) == (0, 400)
-
-
-def test_both_ends_of_a_message(tmp_path: Path) -> None:
-    """A record's rank counts in its group, `comm_src` and `comm_dst` among all; messages between two are counted."""
-    kernel = {"name": "ncclDevKernel_SendRecv(args)"}
-    trace = small([kernel] * 3, [comm("send", rank=1, seq=4), comm("recv", rank=1, seq=5), comm("send", rank=1, seq=6)])
-    ends = [attrs(node) for node in graph(trace, tmp_path) if node.sort in (SEND, RECV)]
-    assert [(end["comm_src"], end["comm_dst"], end["comm_tag"]) for end in ends] == [(3, 8, 0), (8, 3, 0), (3, 8, 1)]
-    assert trace.comm_groups == {"5": [3, 8]}
-
-
-def test_a_collective_is_known_by_its_number(tmp_path: Path) -> None:
-    kernel = {"name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)"}
-    nodes = graph(small([kernel] * 2, [comm("allreduce", seq=41), comm("allreduce", seq=42)]), tmp_path)
-    assert [attrs(node)["comm_tag"] for node in nodes if node.sort == COLL] == [41, 42]
-
-
-# --- what was linked before, and what is wrong ------------------------------------------------------------------------
-
-
-def test_an_execution_trace_that_was_linked_before(tmp_path: Path) -> None:
-    record = comm("allreduce", seq=7)
-    cpu = {"ts": 1000.5, "inclusive_dur": 20.25, "exclusive_dur": 20.25}
-    device = {"cat": "kernel", "ph": "X", "stream": 7}
-    nodes = [
-        _node(0, 0, "[pytorch|profiler|execution_trace|process]", []),
-        _node(1, 0, "[pytorch|profiler|execution_trace|thread]", []),
-        _node(2, 1, "record_param_comms", record["inputs"], record["attrs"], 5) | cpu,
-        _node(3, 2, "ncclDevKernel_AllReduce", [])
-        | device
-        | {"ts": 1010.0, "inclusive_dur": 90.125, "exclusive_dur": 90.125},
-        _node(4, 2, "Memset", []) | device | {"cat": "gpu_memset", "ts": 1102.0, "inclusive_dur": 1},
-        _node(5, 1, "aten::add", []) | {"ts": 1200.0, "inclusive_dur": 5, "inter_thread_dep": 2, "sync_dep": [3]},
-        _node(6, 1, "aten::mul", []) | {"ts": 1300.0, "inclusive_dur": 5, "sync_dep": [99]},
-    ]
-    trace = ks.read(json.dumps({"schema": "1.1.1-chakra.0.0.4", "nodes": nodes}).encode())
-    found = {node.name: node for node in graph(trace, tmp_path)}
-    kernel, fill, add = found["ncclDevKernel_AllReduce"], found["Memset"], found["aten::add"]
-    call = found["record_param_comms"]
-    assert (kernel.sort, fill.sort, call.sort) == (COLL, COMP, COMP)
-    assert (attrs(kernel)["comm_size"], attrs(kernel)["stream"], attrs(kernel)["kind"]) == (4000, 7, "kernel")
-    assert (kernel.start, kernel.dur, attrs(kernel)["duration_ns"]) == (1010, 90, 90_125)
-    assert (call.start, attrs(call)["start_ns"], attrs(call)["duration_ns"]) == (1001, 1_000_500, 20_250)
-    assert {call.number, kernel.number} <= {*fill.data} | {*fill.control}
-    assert {call.number, kernel.number} <= {*add.data}
-
-
-NUMBERS = st.integers(0, 12)
-ANY_NODE = st.tuples(
-    NUMBERS, NUMBERS, NUMBERS, st.sampled_from(["a", "record_param_comms", "c10d::send", "nccl:recv 0<-1"])
-)
-ANY_EVENT = st.tuples(
-    NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.sampled_from(["cpu_op", "kernel", "cuda_runtime", "gpu_memcpy"])
-)
-
-
-@given(st.lists(ANY_NODE, min_size=1, max_size=12), st.lists(ANY_EVENT, max_size=24))
-def test_no_files_make_a_cycle(
-    tmp_path_factory: pytest.TempPathFactory, nodes: list[tuple[Any, ...]], events: list[tuple[Any, ...]]
-) -> None:
-    """Ids twice, parents in circles, kernels before their launches: every node and no dependency on a later one."""
-    folder = tmp_path_factory.mktemp("graph", numbered=True)
-    execution = [
-        _node(number, parent, name, [TENSOR, 1, 0, 1, "send"], {}, record) for number, parent, record, name in nodes
-    ]
-    kineto = [
-        {
-            "ph": "X",
-            "cat": category,
-            "name": "a" if category == "cpu_op" else "ncclKernel_SendRecv",
-            "pid": 1,
-            "tid": start % 3,
-            "ts": start,
-            "dur": dur,
-            "args": {"Record function id": record, "correlation": correlation}
-            | ({"stream": 7, "device": 0} if category in ("kernel", "gpu_memcpy") else {}),
-        }
-        for start, dur, record, correlation, category in events
-    ]
-    trace = ks.read(
-        json.dumps(kineto).encode(), json.dumps({"schema": "1.1.1-chakra.0.0.4", "nodes": execution}).encode()
-    )
-    written = trace.to_chakra(folder / "rank.et")
-    found = decoded((folder / "rank.et").read_bytes())[1:]
-    assert [node.number for node in found] == list(range(1, len(found) + 1))
-    assert all(0 < source < node.number for node in found for source in [*node.control, *node.data])
-    outside = sum(count for kind, count, *_ in written.health.rows() if kind == "device_event_outside")
-    work = sum(row["kind"] in ("kernel", "copy") for row in rows(trace.events))
-    assert len(found) == len(nodes) + work - outside
+def _member(shared: Path, rank: int, kind: str) -> bytes:
+    """A file out of the archives of eight ranks."""
+    folder = shared / "facebookresearch__param/et_replay/tests/inputs"
+    with tarfile.open(folder / f"dlrm_{kind}.tar.gz") as archive:
+        (name,) = (name for name in archive.getnames() if f"worker{rank}_" in name or f"dlrm_eg_{rank}." in name)
+        file = archive.extractfile(name)
+        assert file
+        return file.read()
