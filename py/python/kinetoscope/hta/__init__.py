@@ -1,0 +1,19 @@
+"""HTA's interface over Kinetoscope: programs for HolisticTraceAnalysis run with only their imports changed.
+
+::
+
+    from kinetoscope.hta.trace_analysis import TraceAnalysis
+    from kinetoscope.hta.common import execution_trace
+
+    analyzer = TraceAnalysis(trace_dir="traces")
+    et = execution_trace.load_execution_trace("traces/torch_et_0.json.gz")
+    execution_trace.correlate_execution_trace(analyzer.t, 0, et)
+    execution_trace.add_et_column(analyzer.t.get_trace(0), et, "op_schema")
+
+docs/hta.md lists where its values are not HTA's, and why. Needs pandas and pyarrow (`kinetoscope[pandas]`).
+"""
+
+from kinetoscope.hta.common import execution_trace
+from kinetoscope.hta.trace_analysis import TraceAnalysis
+
+__all__ = ["TraceAnalysis", "execution_trace"]
