@@ -18,6 +18,7 @@
 
 pub mod analyze;
 pub mod chakra;
+pub mod edit;
 pub mod error;
 pub mod id;
 pub mod json;

@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::sync::Arc;
 
 use kinetoscope::analyze::coverage;
+use kinetoscope::edit::{Edit, edit};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::TABLES;
 use kinetoscope::view::Session;
@@ -153,6 +154,21 @@ impl Trace {
     /// The ranks of each process group, as a JSON object.
     fn comm_groups_json(&self, py: Python<'_>) -> String {
         py.detach(|| comm_groups(&self.session.linked))
+    }
+
+    /// The Execution Trace alone, edited.
+    fn edit(
+        &self,
+        py: Python<'_>,
+        iteration: Option<i64>,
+        subtree: Option<u64>,
+        upgrade: bool,
+        anonymise: bool,
+    ) -> PyResult<Self> {
+        let wanted = Edit { iteration, subtree, upgrade, anonymise };
+        py.detach(|| edit(&self.session.linked.trace, wanted))
+            .map(|trace| Self::new(trace, 1))
+            .map_err(|error| raised(&error))
     }
 
     /// The whole trace as an SVG picture.

@@ -112,6 +112,29 @@ impl NodeKind {
 const USER_SCOPE: u64 = 7;
 
 impl Node {
+    /// The ids of all its texts.
+    pub fn texts_mut(&mut self) -> [&mut StrId; 14] {
+        let Values { values: inputs, shapes: input_shapes, types: input_types, strides: input_strides } =
+            &mut self.inputs;
+        let Values { values, shapes, types, strides } = &mut self.outputs;
+        [
+            &mut self.name,
+            &mut self.schema,
+            &mut self.kernel_backend,
+            &mut self.kernel_file,
+            inputs,
+            input_shapes,
+            input_types,
+            input_strides,
+            values,
+            shapes,
+            types,
+            strides,
+            &mut self.rest,
+            &mut self.layout,
+        ]
+    }
+
     /// What the node stands for; `name` is the text of its name.
     pub fn kind(&self, name: &str) -> NodeKind {
         if name.starts_with("[pytorch|profiler|execution_") {

@@ -107,7 +107,7 @@ impl Walk<'_> {
 }
 
 /// The types in `GenericList[…]` or `Tuple[…]`, split at the commas of the outermost level.
-fn element_types(type_name: &str) -> Option<Vec<&str>> {
+pub(crate) fn element_types(type_name: &str) -> Option<Vec<&str>> {
     let inner = type_name.strip_prefix("GenericList[").or_else(|| type_name.strip_prefix("Tuple["))?;
     let inner = inner.strip_suffix(']')?;
     let mut elements = Vec::new();

@@ -91,7 +91,20 @@ def _parser() -> argparse.ArgumentParser:
     chakra.add_argument("-o", "--output", type=Path, default=Path("rank.et"), help="(default: rank.et, rank.0.et, …)")
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     _link_command(commands)
+    _edit_command(commands)
     return parser
+
+
+def _edit_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    edit = _command(
+        commands, "edit", _edit, "a part of an Execution Trace, in the newest layout or without private names"
+    )
+    edit.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
+    edit.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
+    edit.add_argument("--iteration", type=_count, metavar="N", help="keep the nodes of ProfilerStep#N alone")
+    edit.add_argument("--subtree", type=_count, metavar="ID", help="keep the node with this id and all below it")
+    edit.add_argument("--upgrade", action="store_true", help="lay nodes out as the newest schema has them")
+    edit.add_argument("--anonymise", action="store_true", help="pseudonyms for names that are not PyTorch's own")
 
 
 def _link_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -239,6 +252,14 @@ def _link(options: argparse.Namespace) -> None:
     with _busy(f"writing {options.output}"):
         linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
     print(linked)
+
+
+def _edit(options: argparse.Namespace) -> None:
+    trace = _of_rank(_trace(options), options.rank)
+    wanted = {name: getattr(options, name) for name in ("iteration", "subtree", "upgrade", "anonymise")}
+    edited = trace.edit(**wanted)
+    path = edited.to_execution_trace(options.output)
+    print(f"{path}: {len(edited.nodes):,} of {len(trace.nodes):,} nodes")
 
 
 def _of_rank(found: Trace | TraceSet, rank: int | None) -> Trace:

@@ -318,6 +318,25 @@ class Trace:
             write_groups(target.parent, self.comm_groups)
         return chakra
 
+    # --- the Execution Trace, edited ---
+
+    def edit(
+        self,
+        *,
+        iteration: int | None = None,
+        subtree: int | None = None,
+        upgrade: bool = False,
+        anonymise: bool = False,
+    ) -> Trace:
+        """A trace of the nodes alone, without events: what is asked for of them, in this order.
+
+        `iteration` keeps the nodes from `ProfilerStep#n` up to the next; `subtree` the node with this id and all below
+        it; both the roots and the process groups, too. `upgrade` lays nodes out as the newest schema (1.1.1) has them,
+        `anonymise` puts pseudonyms in the place of names and texts that are not PyTorch's own. TraceError when there
+        is no Execution Trace, no such iteration, or no such node. `to_execution_trace` writes the result.
+        """
+        return Trace(self._native.edit(iteration, subtree, upgrade, anonymise), self.source)
+
     # --- looks ----------------------------------------------------------------------------------------------------
 
     def timeline(self, height: int = 560) -> Timeline:

@@ -1,0 +1,138 @@
+//! Pseudonyms in the place of what may tell what someone works on.
+//!
+//! Public names stay, with their schemas and the texts that are given to them (a reduction, an equation). Of all else
+//! the name, the file and every text goes; numbers, shapes, types and what is inside what stay. A text has the same
+//! pseudonym wherever it stands, numbered in the order of first sight, so that nothing can be guessed from it.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::Draft;
+use super::public::{is_operator, is_public};
+use super::texts::with_texts;
+use crate::strings::Strings;
+use crate::trace::node::{Node, NodeKind};
+
+/// What `PyTorch` writes in front of names of others.
+const PREFIXES: [&str; 5] = [
+    "autograd::engine::evaluate_function: ",
+    "Optimizer.step#",
+    "Optimizer.zero_grad#",
+    "Torch-Compiled Region: ",
+    "enumerate(DataLoader)#",
+];
+
+/// Keys whose texts say how something communicates or was measured, and nothing else.
+const KEPT: [&str; 14] = [
+    "collective_name",
+    "dtype",
+    "in_split_size",
+    "out_split_size",
+    "pg_name",
+    "backend_config",
+    "tensor_range",
+    "is_asynchronized_op",
+    "cat",
+    "ph",
+    "stream",
+    "ts",
+    "inclusive_dur",
+    "exclusive_dur",
+];
+
+/// Puts pseudonyms in the place of private texts, in all nodes.
+pub(super) fn anonymise(draft: &mut Draft) {
+    let mut pseudonyms = Pseudonyms::default();
+    let mut nodes = std::mem::take(&mut draft.nodes);
+    for node in &mut nodes {
+        pseudonyms.node(&mut draft.strings, node);
+    }
+    draft.nodes = nodes;
+}
+
+#[derive(Debug, Default)]
+struct Pseudonyms(FxHashMap<String, usize>);
+
+impl Pseudonyms {
+    fn node(&mut self, strings: &mut Strings, node: &mut Node) {
+        let name = strings.text(node.name).to_owned();
+        let kind = node.kind(&name);
+        if matches!(kind, NodeKind::Operator | NodeKind::Annotation) {
+            let other = self.name(&name);
+            if other != name && !strings.text(node.schema).is_empty() {
+                node.schema = strings.intern(&format!("{other}(...) -> ..."));
+            }
+            node.name = strings.intern(&other);
+        }
+        if !strings.text(node.kernel_file).is_empty() {
+            let file = self.of(strings.text(node.kernel_file), "file");
+            node.kernel_file = strings.intern(&file);
+        }
+        let rest = with_texts(strings.text(node.rest), |key, text| self.field(key, text));
+        node.rest = strings.intern(&rest);
+        if is_operator(&name) {
+            return;
+        }
+        for values in [&mut node.inputs, &mut node.outputs] {
+            let (json, types) = (strings.text(values.values), strings.text(values.types));
+            let json = match kind {
+                NodeKind::ProcessGroup => self.groups(json),
+                _ if name == "record_param_comms" => self.communication(json),
+                _ => self.values(json, types),
+            };
+            values.values = strings.intern(&json);
+        }
+    }
+
+    /// A name, or what stands in its place.
+    fn name(&mut self, name: &str) -> String {
+        let prefix = PREFIXES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
+        let own = &name[prefix.len()..];
+        if is_public(own) { name.to_owned() } else { format!("{prefix}{}", self.of(own, "name")) }
+    }
+
+    /// The pseudonym of a text; nothing stays nothing.
+    fn of(&mut self, text: &str, noun: &str) -> String {
+        if text.is_empty() {
+            return String::new();
+        }
+        let number = self.0.len() + 1;
+        format!("{noun}_{}", self.0.entry(text.to_owned()).or_insert(number))
+    }
+
+    /// A text under a key that may hold anything.
+    fn field(&mut self, key: &str, text: &str) -> Option<String> {
+        (!KEPT.contains(&key)).then(|| self.of(text, "text"))
+    }
+
+    /// Texts among values; what is written for things without a value (`<None>`) is none.
+    fn values(&mut self, json: &str, types: &str) -> String {
+        let types: Vec<String> = serde_json::from_str(types).unwrap_or_default();
+        if !types.iter().any(|name| name.contains("String")) {
+            return json.to_owned();
+        }
+        with_texts(json, |_, text| (!is_tag(text)).then(|| self.of(text, "text")))
+    }
+
+    /// The inputs of a communication: of its texts, the description of its process group may be private, which stands
+    /// behind the group's name.
+    fn communication(&mut self, json: &str) -> String {
+        let values: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
+        let group = values.iter().find_map(|value| match value.as_array()?.as_slice() {
+            [Value::String(_), Value::String(description)] => Some(description.as_str()),
+            _ => None,
+        });
+        with_texts(json, |_, text| (Some(text) == group).then(|| self.of(text, "text")))
+    }
+
+    /// The process groups, which are JSON within a text.
+    fn groups(&mut self, json: &str) -> String {
+        with_texts(json, |_, groups| Some(with_texts(groups, |key, text| self.field(key, text))))
+    }
+}
+
+/// Whether a text stands for a thing without a value (`<None>`), or for a device.
+fn is_tag(text: &str) -> bool {
+    let device = text.split(':').next().unwrap_or_default();
+    text.starts_with('<') && text.ends_with('>') || matches!(device, "cpu" | "cuda" | "meta" | "hpu" | "mtia" | "xpu")
+}

@@ -1,0 +1,78 @@
+//! Which names are `PyTorch`'s own, and which may tell what someone works on.
+
+/// Namespaces of operators that everyone has.
+const NAMESPACES: [&str; 17] = [
+    "aten",
+    "autograd",
+    "c10d",
+    "_c10d_functional",
+    "c10d_functional",
+    "cudnn",
+    "fbgemm",
+    "inductor",
+    "nccl",
+    "onednn",
+    "prim",
+    "prims",
+    "quantized",
+    "rng_prims",
+    "symm_mem",
+    "torch",
+    "torchvision",
+];
+
+/// Names that stand alone.
+const NAMES: [&str; 2] = ["record_param_comms", "DistributedDataParallel.forward"];
+
+/// Whether a name is one that `PyTorch` gives: an operator of its namespaces, a backward function that it generates
+/// (`AddmmBackward0`), a step of the profiler.
+pub(super) fn is_public(name: &str) -> bool {
+    NAMES.contains(&name) || is_operator(name) || is_step(name) || is_backward(name) || is_number(name)
+}
+
+/// Whether a name is that of an operator of a public namespace.
+pub(super) fn is_operator(name: &str) -> bool {
+    let Some((namespace, operator)) = name.split_once(':') else { return false };
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | ':' | '>' | '-' | ' ');
+    NAMESPACES.contains(&namespace) && operator.chars().all(is_plain)
+}
+
+fn is_step(name: &str) -> bool {
+    name.strip_prefix("ProfilerStep#").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Such as the numbers of a compiled region, `0/1`; and a name that is none.
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'/')
+}
+
+/// What users write ends in `Backward`; what is generated from an operator has a number behind it.
+fn is_backward(name: &str) -> bool {
+    let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    stem.len() < name.len()
+        && stem.strip_suffix("Backward").is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pytorch_names_is_public() {
+        for name in
+            ["aten::add", "nccl:all_reduce", "ProfilerStep#12", "AddmmBackward0", "torch::autograd::AccumulateGrad"]
+        {
+            assert!(is_public(name), "{name}");
+        }
+        for name in [
+            "mycorp::rank",
+            "## forward secret ##",
+            "SecretBackward",
+            "ProfilerStep#x",
+            "torch::autograd::CppNode<Mine>",
+        ] {
+            assert!(!is_public(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Nodes in the newest layout, whichever they were read in.
+//!
+//! What an older one does not say is not made up, but for strides: those of a contiguous tensor stand where none were
+//! recorded, which is what replaying assumes then.
+
+use serde_json::{Value, json};
+
+use super::Draft;
+use super::rest::Rest;
+use crate::json::write_string;
+use crate::strings::Strings;
+use crate::trace::layout::Slot;
+use crate::trace::node::Values;
+use crate::trace::tensor::element_types;
+
+/// The newest schema, as `PyTorch` writes it.
+const SCHEMA: &str = "\"1.1.1-chakra.0.0.4\"";
+
+/// Attributes that every node has, with their types.
+const ATTRS: [(&str, &str, Slot); 9] = [
+    ("rf_id", "uint64", Slot::RecordId),
+    ("fw_parent", "uint64", Slot::FwParent),
+    ("seq_id", "int64", Slot::SeqNum),
+    ("scope", "uint64", Slot::Scope),
+    ("tid", "uint64", Slot::Thread),
+    ("fw_tid", "uint64", Slot::FwThread),
+    ("op_schema", "string", Slot::Schema),
+    ("kernel_backend", "string", Slot::KernelBackend),
+    ("kernel_file", "string", Slot::KernelFile),
+];
+
+/// Lays all nodes out anew, and says so in the header.
+pub(super) fn upgrade(draft: &mut Draft) {
+    let schema = draft.strings.intern(SCHEMA);
+    for (key, value) in &mut draft.header {
+        if draft.strings.text(*key) == "schema" {
+            *value = schema;
+        }
+    }
+    for node in &mut draft.nodes {
+        let name = draft.strings.text(node.name).replace("|execution_graph|", "|execution_trace|");
+        node.name = draft.strings.intern(&name);
+        complete(&mut draft.strings, &mut node.inputs);
+        complete(&mut draft.strings, &mut node.outputs);
+        let rest = Rest::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
+        node.layout = draft.strings.intern(&layout(&rest));
+        node.rest = draft.strings.intern(&rest.object());
+    }
+}
+
+/// Fills in what was not recorded.
+fn complete(strings: &mut Strings, values: &mut Values) {
+    for text in [&mut values.values, &mut values.shapes, &mut values.types] {
+        if strings.text(*text).is_empty() {
+            *text = strings.intern("[]");
+        }
+    }
+    if strings.text(values.strides).is_empty() {
+        let parse = |id| serde_json::from_str::<Value>(strings.text(id)).unwrap_or_default();
+        let (shapes, types) = (parse(values.shapes), parse(values.types));
+        let types: Vec<_> = types.as_array().into_iter().flatten().map(|name| name.as_str().unwrap_or("")).collect();
+        let strides = strides_of_each(&shapes, &types).to_string();
+        values.strides = strings.intern(&strides);
+    }
+}
+
+fn strides_of_each(shapes: &Value, types: &[&str]) -> Value {
+    let shapes = shapes.as_array().into_iter().flatten();
+    shapes.zip(types.iter().chain(std::iter::repeat(&""))).map(|(shape, name)| strides(shape, name)).collect()
+}
+
+/// Strides of a contiguous tensor, of each in a list, and of nothing else.
+fn strides(shape: &Value, type_name: &str) -> Value {
+    if let Some(elements) = element_types(type_name) {
+        return strides_of_each(shape, &elements);
+    }
+    let dims = shape.as_array().filter(|_| type_name.starts_with("Tensor("));
+    let mut step = 1_i64;
+    let mut strides: Vec<i64> = Vec::new();
+    for dim in dims.into_iter().flatten().rev() {
+        strides.push(step);
+        step = step.saturating_mul(dim.as_i64().unwrap_or(1).max(1));
+    }
+    strides.reverse();
+    json!(strides)
+}
+
+/// The newest layout, with whatever else the node has: attributes behind those of every node, keys behind `attrs`.
+fn layout(rest: &Rest) -> String {
+    let [id, name, parent] = [Slot::Id, Slot::Name, Slot::Parent].map(Slot::mark);
+    let inputs = values("inputs", [Slot::Inputs, Slot::InputShapes, Slot::InputTypes, Slot::InputStrides]);
+    let outputs = values("outputs", [Slot::Outputs, Slot::OutputShapes, Slot::OutputTypes, Slot::OutputStrides]);
+    let known = ATTRS.iter().map(|(name, type_name, slot)| attr(name, type_name, *slot));
+    let others = rest.attrs.iter().map(|other| attr(&other.key, &other.type_name, Slot::Rest));
+    let attrs = known.chain(others).collect::<Vec<_>>().join(",");
+    let keys = rest.keys.iter().map(|other| format!(",{}:{}", quoted(&other.key), Slot::Rest.mark()));
+    let keys = keys.collect::<Vec<_>>().concat();
+    format!("{{\"id\":{id},\"name\":{name},\"ctrl_deps\":{parent},{inputs},{outputs},\"attrs\":[{attrs}]{keys}}}")
+}
+
+fn values(key: &str, slots: [Slot; 4]) -> String {
+    let [values, shapes, types, strides] = slots.map(Slot::mark);
+    format!("\"{key}\":{{\"values\":{values},\"shapes\":{shapes},\"types\":{types},\"strides\":{strides}}}")
+}
+
+fn attr(name: &str, type_name: &str, slot: Slot) -> String {
+    format!("{{\"name\":{},\"type\":{},\"value\":{}}}", quoted(name), quoted(type_name), slot.mark())
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_string(&mut out, text);
+    out
+}
