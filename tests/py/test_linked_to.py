@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Iterator
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import kinetoscope as ks
 import pytest
@@ -32,7 +33,7 @@ def dlrm(shared: Path) -> list[tuple[bytes, bytes]]:
     return list(zip(kineto, execution, strict=True))
 
 
-def linked_rows(trace: ks.Trace) -> Iterator[tuple[dict[str, object], dict[str, object]]]:
+def linked_rows(trace: ks.Trace) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each linked node and its event."""
     events = {row[0]: row for row in trace.events.select("id", "name", "thread", "start_ns", "external_id").rows()}
     for *node, event in trace.nodes.select("node_id", "name", "thread", "record_id", "event_id").rows():
@@ -81,6 +82,7 @@ def test_one_iteration_among_many(shared: Path) -> None:
     assert trace.coverage["nodes"]["linked"] == {"window": 928}
     assert_whole_iteration(trace)
     assert chosen(trace) == fitting[:1]
+    assert (trace.coverage["confidence"], trace.linked_to(fitting[0]).coverage["confidence"]) == (0.5, 1)
     later = trace.linked_to(iteration=fitting[7])
     assert later.coverage["nodes"]["linked"] == {"window": 928}
     assert chosen(later) == fitting[7:8]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use kinetoscope::analyze::coverage;
 use kinetoscope::link::How;
+use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::Values;
-use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read};
+use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read, write_snapshot};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -126,6 +127,73 @@ fn files_of_two_processes_are_linked_on_request_only() {
     assert_eq!(linked.links.warnings.count(WarningKind::OtherProcess), 1);
     let asked = LinkedTrace::linked_to(pair.trace(), None).unwrap();
     assert_eq!(asked.links.nodes.how, Some(How::Sequence));
+}
+
+#[test]
+fn device_time_of_nodes_is_that_of_their_events_and_of_the_nodes_inside() {
+    let linked = files::pair("synthetic_cuda");
+    let (trace, total_ns) = (&linked.trace, linked.node_device_ns());
+    let work = (0..trace.events.len()).filter(|row| trace.events.kind[*row].is_device_work());
+    let owned = work.filter(|row| linked.links.operator.get(*row).is_some());
+    let sum: i64 = owned.map(|row| trace.events.dur[row].0).sum();
+    // The process has no event; all else is inside it.
+    let process = trace.nodes.iter().position(|node| node.parent == Some(node.id)).unwrap();
+    assert_eq!(total_ns[process], Some(sum));
+    for (row, ns) in total_ns.iter().enumerate() {
+        let event = linked.links.nodes.event_of_node.get(row);
+        assert!(event.is_none_or(|event| *ns == Some(linked.device_time().total_ns[event as usize])));
+    }
+}
+
+/// The iteration that is linked.
+fn chosen(linked: &LinkedTrace) -> Option<i64> {
+    linked.links.nodes.windows.iter().find(|window| window.is_linked).map(|window| window.iteration)
+}
+
+#[test]
+fn one_iteration_is_found_among_many() {
+    let whole = Pair::of("synthetic_cuda", 0).without_ids().linked();
+    let (trace, before) = (&whole.trace, links(&whole));
+    // Of three iterations only the second stays.
+    let [first, next] = [1, 2].map(|step| whole.links.iterations[step].event as usize);
+    let [first_id, next_id] =
+        [first, next].map(|event| trace.nodes[whole.links.nodes.node_of_event.get(event).unwrap() as usize].id);
+    let mut few_nodes = Pair::of("synthetic_cuda", 0).without_ids();
+    few_nodes.nodes().retain(|node| (first_id..next_id).contains(&node["id"].as_u64().unwrap()));
+    let mut few_events = Pair::of("synthetic_cuda", 0).without_ids();
+    let rows: Vec<_> =
+        (0..trace.events.len()).filter(|row| trace.events.start[first] <= trace.events.start[*row]).collect();
+    let rows = rows.into_iter().filter(|row| trace.events.start[*row] < trace.events.start[next]);
+    let positions: Vec<_> = rows.map(|row| u64::from(trace.events.position[row])).collect();
+    few_events.events().retain(|event| positions.contains(&event["tag"].as_u64().unwrap()));
+    for pair in [few_nodes, few_events] {
+        let part = pair.linked();
+        assert_eq!(part.links.nodes.how, Some(How::Window), "{:?}", part.links.nodes.windows);
+        assert_eq!((chosen(&part), part.links.nodes.confidence), (Some(1), 1.0));
+        let after = links(&part);
+        assert!(after.len() > 50);
+        assert!(after.iter().all(|(event, node)| before.get(event) == Some(node)));
+    }
+}
+
+#[test]
+fn an_iteration_that_is_asked_for_is_kept_in_a_snapshot() {
+    let mut pair = Pair::of("minimal_cpu", 0).without_ids();
+    let steps: Vec<_> = pair.linked().links.iterations.iter().map(|step| step.number).collect();
+    let is_step = |node: &Value| node["name"].as_str().unwrap().starts_with("ProfilerStep#");
+    let first =
+        pair.nodes().iter().filter(|node| is_step(node)).map(|node| node["id"].as_u64().unwrap()).min().unwrap();
+    let second =
+        pair.nodes().iter().filter(|node| is_step(node)).map(|node| node["id"].as_u64().unwrap()).max().unwrap();
+    pair.nodes().retain(|node| (first + 1..second).contains(&node["id"].as_u64().unwrap()));
+    for step in steps {
+        let linked = LinkedTrace::linked_to(pair.trace(), Some(step)).unwrap();
+        assert_eq!(chosen(&linked), Some(step));
+        let snapshot = write_snapshot(&linked.trace).unwrap();
+        assert_eq!(chosen(&LinkedTrace::new(read_snapshot(&snapshot, Limits::default()).unwrap())), Some(step));
+    }
+    let error = LinkedTrace::linked_to(pair.trace(), Some(99)).unwrap_err().to_string();
+    assert!(error.starts_with("expected an iteration that the other recording fits (1, 2)"), "{error}");
 }
 
 #[test]

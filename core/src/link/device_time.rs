@@ -1,7 +1,7 @@
 //! Device time of host events: each nanosecond of device work belongs to the operator that owns it, and to all that
 //! the operator is inside of.
 
-use super::Links;
+use super::{Links, NodeLinks};
 use crate::time::add_ns;
 use crate::trace::Trace;
 
@@ -34,4 +34,28 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
         }
     }
     DeviceTime { self_ns, total_ns }
+}
+
+/// For each node the device time of its event with all that is inside; of a node without one, that of the nodes inside
+/// it; `None` where neither is known.
+pub(super) fn of_nodes(trace: &Trace, links: &NodeLinks, device_time: &DeviceTime) -> Vec<Option<i64>> {
+    let num_nodes = trace.nodes.len();
+    let event_of = |node: usize| links.event_of_node.get(node);
+    let mut total_ns: Vec<_> =
+        (0..num_nodes).map(|node| event_of(node).map(|event| device_time.total_ns[event as usize])).collect();
+    let mut num_inside = vec![0_u32; num_nodes];
+    (0..num_nodes).filter_map(|node| links.parent_of_node.get(node)).for_each(|node| num_inside[node as usize] += 1);
+    // From the innermost outwards; nodes that are inside each other are never reached.
+    let mut done: Vec<_> = (0..num_nodes).filter(|node| num_inside[*node] == 0).collect();
+    while let Some(node) = done.pop() {
+        let Some(parent) = links.parent_of_node.get(node).map(|parent| parent as usize) else { continue };
+        if let (Some(inside), None) = (total_ns[node], event_of(parent)) {
+            add_ns(total_ns[parent].get_or_insert(0), inside);
+        }
+        num_inside[parent] -= 1;
+        if num_inside[parent] == 0 {
+            done.push(parent);
+        }
+    }
+    total_ns
 }

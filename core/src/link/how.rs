@@ -13,7 +13,7 @@ pub enum How {
     ExternalId,
     /// The same place in the sequences of names of a thread.
     Sequence,
-    /// The same place in the iteration that fits best.
+    /// The same place in the iteration that fits best; half as sure where others fit as well.
     Window,
     /// Equal `correlation`.
     Correlation,

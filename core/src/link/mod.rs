@@ -81,6 +81,7 @@ pub struct LinkedTrace {
     lanes: OnceLock<Vec<u32>>,
     children_ns: OnceLock<Vec<i64>>,
     device_time: OnceLock<DeviceTime>,
+    node_device_ns: OnceLock<Vec<Option<i64>>>,
     tensors: OnceLock<Vec<TensorUse>>,
     dependencies: OnceLock<DataDependencies>,
     forward_backward: OnceLock<Vec<ForwardBackward>>,
@@ -119,7 +120,8 @@ impl LinkedTrace {
         if linked.links.nodes.how.is_some() {
             return Ok(linked);
         }
-        let numbers: Vec<_> = linked.links.nodes.windows.iter().map(|window| window.iteration.to_string()).collect();
+        let windows = linked.links.nodes.windows.iter().take(MAX_NAMED);
+        let numbers: Vec<_> = windows.map(|window| window.iteration.to_string()).collect();
         let numbers = if numbers.is_empty() { String::from("none") } else { numbers.join(", ") };
         let expected = format!("an iteration that the other recording fits ({numbers})");
         let found = if iteration.is_some() { text } else { format!("a fit of {:.2}", linked.links.nodes.confidence) };
@@ -144,6 +146,12 @@ impl LinkedTrace {
     /// Device time of host events; summed when first asked for.
     pub fn device_time(&self) -> &DeviceTime {
         self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
+    }
+
+    /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when first asked for.
+    pub fn node_device_ns(&self) -> &[Option<i64>] {
+        let sum = || device_time::of_nodes(&self.trace, &self.links.nodes, self.device_time());
+        self.node_device_ns.get_or_init(sum)
     }
 
     /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
@@ -211,6 +219,9 @@ impl LinkedTrace {
         self.trace.events.dur[row].0.saturating_sub(self.children_ns()[row]).max(0)
     }
 }
+
+/// How many of the iterations that fit an error names.
+const MAX_NAMED: usize = 50;
 
 /// Fewer events are linked before a second thread would have begun.
 const WORTH_A_THREAD: usize = 10_000;

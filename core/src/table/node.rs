@@ -63,7 +63,8 @@ const NODE_COLUMNS: &[Column] = &[
         Some(event) => Some(linked.trace.events.dur[event as usize].0),
         None => own_time(linked, row, "dur"),
     }),
-    int("device_ns", |linked, row| event(linked, row).map(|event| linked.device_time().total_ns[event as usize])),
+    int("device_ns", |linked, row| linked.node_device_ns()[row]),
+    int("device_self_ns", |linked, row| event(linked, row).map(|event| linked.device_time().self_ns[event as usize])),
     json("attrs", |linked, row, out| field(linked, row, out, |node| node.rest)),
 ];
 

@@ -39,7 +39,8 @@ pub struct NodeLinks {
     /// How sure they are, from 0 to 1: the share of what should have agreed that did. When nothing is linked, the share
     /// that was not enough.
     pub confidence: f32,
-    /// Where one recording fits into the other, when they are not of the same length; in their order.
+    /// Where one recording fits into the other, when they are not of the same length; in their order, the linked one
+    /// and the first thousand.
     pub windows: Vec<Window>,
 }
 
@@ -85,6 +86,9 @@ pub fn node_order(node: &Node) -> u64 {
     if node.record_id == 0 { node.id } else { node.record_id }
 }
 
+/// How much less sure it is that an iteration is the right one where others fit as well.
+const ONE_OF_SEVERAL: f32 = 0.5;
+
 /// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::linked_to`): so a snapshot keeps it.
 pub(super) const ASKED_FOR: &str = "linked_iteration";
 
@@ -127,7 +131,12 @@ fn by_names(trace: &Trace, iteration: Option<i64>, warnings: &mut Warnings) -> F
     if found.how.is_none() {
         let (linked, windows) = Recordings::new(trace, &threads, &shapes).link(iteration);
         let part = Found { windows, ..sequence::found(linked, How::Window) };
-        found = if part.how.is_some() || part.confidence > found.confidence { part } else { found };
+        let is_sure = iteration.is_some() || !window::is_one_of_several(&part.windows);
+        let confidence = match part.how {
+            Some(_) => part.confidence * if is_sure { 1.0 } else { ONE_OF_SEVERAL },
+            None => part.confidence.max(found.confidence),
+        };
+        found = Found { confidence, ..part };
     }
     if found.how.is_some() {
         fill::fill(trace, &mut found.rows);

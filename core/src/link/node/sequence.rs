@@ -25,6 +25,15 @@ impl Linked {
         Self { rows: rows.filter(|(event, node)| !shapes.contradict(*event, *node)).collect(), num_expected }
     }
 
+    /// All threads as one.
+    pub(super) fn of_all(threads: impl IntoIterator<Item = Self>) -> Self {
+        threads.into_iter().fold(Self::default(), |mut all, thread| {
+            all.num_expected += thread.num_expected;
+            all.rows.extend(thread.rows);
+            all
+        })
+    }
+
     pub(super) fn fit(&self) -> f32 {
         self.rows.len() as f32 / self.num_expected.max(1) as f32
     }
@@ -42,18 +51,11 @@ pub(super) fn align_threads(threads: &[Thread], shapes: &Shapes<'_>) -> Vec<Link
 
 /// The links of the threads that fit; none when those are not most of what there is.
 pub(super) fn found(threads: Vec<Linked>, how: How) -> Found {
-    let (mut all, mut fitting) = (Linked::default(), Linked::default());
-    for thread in threads {
-        if thread.fit() >= FIT {
-            fitting.num_expected += thread.num_expected;
-            fitting.rows.extend(&thread.rows);
-        }
-        all.num_expected += thread.num_expected;
-        all.rows.extend(thread.rows);
-    }
-    if fitting.num_expected * 2 > all.num_expected {
+    let (fitting, others): (Vec<_>, Vec<_>) = threads.into_iter().partition(|thread| thread.fit() >= FIT);
+    let (fitting, others) = (Linked::of_all(fitting), Linked::of_all(others));
+    if fitting.num_expected > others.num_expected {
         Found { confidence: fitting.fit(), rows: fitting.rows, how: Some(how), ..Found::default() }
     } else {
-        Found { confidence: all.fit(), ..Found::default() }
+        Found { confidence: Linked::of_all([fitting, others]).fit(), ..Found::default() }
     }
 }

@@ -1,5 +1,7 @@
 //! Which iteration of the longer recording the shorter one is.
 
+use std::cmp::Reverse;
+
 use super::align::align;
 use super::node_order;
 use super::sequence::Linked;
@@ -13,9 +15,9 @@ use crate::trace::Trace;
 pub struct Window {
     /// Its iteration: the number of the `ProfilerStep#n` that it starts in, or, without any, its place among all windows.
     pub iteration: i64,
-    /// The share of the shorter recording's calls that are found in it, on the thread of the most calls.
+    /// The share of the shorter recording's calls that are found in it.
     pub fit: f32,
-    /// Row of its first call: of an event, or of a node.
+    /// Row of its first call, on the thread that tells iterations apart: of an event, or of a node.
     pub first: u32,
     /// Row of its last call.
     pub last: u32,
@@ -25,11 +27,38 @@ pub struct Window {
     pub is_linked: bool,
 }
 
+/// The share of the best fit at which windows are looked at more closely.
+const NEAR: f32 = 0.9;
+
+/// How many spans of another thread are looked at for one of the main thread.
+const MAX_NEAR: usize = 64;
+
+/// How many windows are told of.
+const MAX_TOLD: usize = 1000;
+
+fn told(windows: Vec<Window>) -> Vec<Window> {
+    let is_told = |(at, window): &(usize, Window)| *at < MAX_TOLD || window.is_linked;
+    windows.into_iter().enumerate().filter(is_told).map(|(_, window)| window).collect()
+}
+
+/// Whether others fit as well as the window that is linked.
+pub(super) fn is_one_of_several(windows: &[Window]) -> bool {
+    let linked = windows.iter().find(|window| window.is_linked);
+    linked.is_some_and(|linked| windows.iter().filter(|window| window.fit >= linked.fit).count() > 1)
+}
+
 /// Which of the files has many iterations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Longer {
     Events,
     Nodes,
+}
+
+/// A span with its first and its last place in the longer recording, across threads.
+struct Placed {
+    first: i128,
+    last: i128,
+    span: Span,
 }
 
 /// The recordings of which one is part of the other.
@@ -47,37 +76,46 @@ impl<'a> Recordings<'a> {
         Self { trace, threads, shapes, longer: if num_events < num_nodes { Longer::Nodes } else { Longer::Events } }
     }
 
-    /// Links each thread within one window: the one of the iteration that is asked for, else the first that fits best.
+    /// Links each thread within one window: that of the iteration that is asked for, else the first that fits best.
     pub(super) fn link(&self, iteration: Option<i64>) -> (Vec<Linked>, Vec<Window>) {
-        let Some(main) = self.threads.first() else { return <_>::default() };
-        let spans = self.spans(main);
-        let mut windows = self.windows(main, &spans);
-        let is_asked_for = |window: &Window| iteration.is_none_or(|number| window.iteration == number);
-        let candidates = (0..spans.len()).rev().filter(|at| is_asked_for(&windows[*at]));
-        let candidates = near_best(candidates, |at| spans[*at].num_matched);
-        if self.shapes.are_known(&main.events.rows) {
+        let spans: Vec<_> = self.threads.iter().map(|thread| self.spans(thread)).collect();
+        let Some(main) = self.main(&spans) else { return <_>::default() };
+        let mut windows = self.windows(&spans, main);
+        let is_asked_for = |at: &usize| iteration.is_none_or(|number| windows[*at].iteration == number);
+        let candidates: Vec<_> = (0..windows.len()).filter(is_asked_for).collect();
+        let most = candidates.iter().map(|at| windows[*at].fit).fold(0.0, f32::max);
+        let candidates = candidates.into_iter().rev().filter(|at| windows[*at].fit >= most * NEAR);
+        let candidates: Vec<_> = candidates.collect();
+        if self.shapes.are_known(&self.threads[main].events.rows) {
             for at in &candidates {
-                windows[*at].fit = self.linked(main, Some(&spans[*at])).fit();
+                windows[*at].fit = Linked::of_all(self.linked(&spans, &spans[main][*at])).fit();
             }
         }
         let best = candidates.into_iter().max_by(|a, b| windows[*a].fit.total_cmp(&windows[*b].fit));
-        let Some(chosen) = best else { return (Vec::new(), windows) };
-        windows[chosen].is_linked = true;
-        let middle = self.middle(main, &spans[chosen]);
-        let mut linked = vec![self.linked(main, Some(&spans[chosen]))];
-        for thread in &self.threads[1..] {
-            let spans = self.spans(thread);
-            // All threads are to be in one iteration, so a nearer window wins over one that fits a little better.
-            let fitting = near_best(spans.iter(), |span| span.num_matched).into_iter();
-            let nearest = fitting.min_by_key(|span| self.middle(thread, span).abs_diff(middle));
-            linked.push(self.linked(thread, nearest));
-        }
-        (linked, windows)
+        let linked = best.map(|at| self.linked(&spans, &spans[main][at]).collect());
+        best.into_iter().for_each(|at| windows[at].is_linked = true);
+        (linked.unwrap_or_default(), told(windows))
     }
 
-    fn spans(&self, thread: &Thread) -> Vec<Span> {
+    /// Where a thread fits best, or nearly so.
+    fn spans(&self, thread: &Thread) -> Vec<Placed> {
         let (short, long) = self.sides(thread);
-        spans(&short.names, &long.names)
+        let mut spans = spans(&short.names, &long.names);
+        let most = spans.iter().map(|span| span.num_matched).max().unwrap_or(0);
+        spans.retain(|span| span.num_matched as f32 >= most as f32 * NEAR);
+        let placed = |span: Span| {
+            let [first, last] = [span.first, span.last].map(|at| self.place(long.rows[at]));
+            Placed { first, last, span }
+        };
+        spans.into_iter().map(placed).collect()
+    }
+
+    /// The thread, among the long ones, that fits in the fewest places: it tells iterations apart.
+    fn main(&self, spans: &[Vec<Placed>]) -> Option<usize> {
+        let len = |at: usize| self.sides(&self.threads[at]).0.names.len();
+        let longest = (0..self.threads.len()).map(len).max()?;
+        let long = (0..self.threads.len()).filter(|at| len(*at) * 4 >= longest && !spans[*at].is_empty());
+        long.min_by_key(|at| (spans[*at].len(), Reverse(len(*at))))
     }
 
     fn sides<'b>(&self, thread: &'b Thread) -> (&'b Sequence, &'b Sequence) {
@@ -87,22 +125,24 @@ impl<'a> Recordings<'a> {
         }
     }
 
-    fn windows(&self, main: &Thread, spans: &[Span]) -> Vec<Window> {
-        let (short, long) = self.sides(main);
+    fn windows(&self, spans: &[Vec<Placed>], main: usize) -> Vec<Window> {
         let steps = self.steps();
-        let window = |(at, span): (usize, &Span)| {
-            let before = steps.partition_point(|(place, _)| *place <= self.place(long.rows[span.first]));
+        let num_expected: u32 = self.threads.iter().map(|thread| self.sides(thread).0.num_expected).sum();
+        let rows = &self.sides(&self.threads[main]).1.rows;
+        let window = |(at, placed): (usize, &Placed)| {
+            let before = steps.partition_point(|(place, _)| *place <= placed.first);
             let step = before.checked_sub(1).map(|step| steps[step].1);
+            let matched = spans.iter().filter_map(|spans| nearest(spans, placed)).map(|placed| placed.span.num_matched);
             Window {
                 iteration: step.unwrap_or(at as i64),
-                fit: span.num_matched as f32 / short.num_expected.max(1) as f32,
-                first: long.rows[span.first],
-                last: long.rows[span.last],
+                fit: matched.sum::<usize>() as f32 / num_expected.max(1) as f32,
+                first: rows[placed.span.first],
+                last: rows[placed.span.last],
                 is_of_events: self.longer == Longer::Events,
                 is_linked: false,
             }
         };
-        spans.iter().enumerate().map(window).collect()
+        spans[main].iter().enumerate().map(window).collect()
     }
 
     /// Where each `ProfilerStep#n` of the longer recording starts, and its number.
@@ -127,12 +167,13 @@ impl<'a> Recordings<'a> {
         }
     }
 
-    fn middle(&self, thread: &Thread, span: &Span) -> i128 {
-        let rows = &self.sides(thread).1.rows;
-        i128::midpoint(self.place(rows[span.first]), self.place(rows[span.last]))
+    /// Each thread within the span that is nearest to one.
+    fn linked<'b>(&'b self, spans: &'b [Vec<Placed>], to: &'b Placed) -> impl Iterator<Item = Linked> + 'b {
+        let threads = self.threads.iter().zip(spans);
+        threads.map(move |(thread, spans)| self.linked_within(thread, nearest(spans, to).map(|placed| &placed.span)))
     }
 
-    fn linked(&self, thread: &Thread, span: Option<&Span>) -> Linked {
+    fn linked_within(&self, thread: &Thread, span: Option<&Span>) -> Linked {
         let (short, long) = self.sides(thread);
         let Some(span) = span else { return Linked { num_expected: short.num_expected, ..Linked::default() } };
         let row = |(at, to): (u32, u32)| {
@@ -145,8 +186,13 @@ impl<'a> Recordings<'a> {
     }
 }
 
-/// Those of which at least nine tenths of the most names are the same.
-fn near_best<T>(all: impl Iterator<Item = T> + Clone, num_matched: impl Fn(&T) -> usize) -> Vec<T> {
-    let most = all.clone().map(|one| num_matched(&one)).max().unwrap_or(0);
-    all.filter(|one| num_matched(one) * 10 >= most * 9).collect()
+/// Of a thread's spans the one with which another takes up the least time: all threads are to be in one iteration.
+fn nearest<'a>(spans: &'a [Placed], to: &Placed) -> Option<&'a Placed> {
+    let start = spans.partition_point(|placed| placed.first < to.first).saturating_sub(1);
+    let together = |placed: &&Placed| {
+        let time = placed.last.max(to.last) - placed.first.min(to.first);
+        let distance = (placed.first + placed.last).abs_diff(to.first + to.last);
+        (time, Reverse(placed.span.num_matched), distance)
+    };
+    spans[start..].iter().take(MAX_NEAR).min_by_key(together)
 }
