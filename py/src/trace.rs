@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use kinetoscope::analyze::coverage;
 use kinetoscope::edit::{Edit, edit};
+use kinetoscope::link::CapturedGraphs;
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::table::TABLES;
+use kinetoscope::table::{CAPTURED, TABLES};
 use kinetoscope::view::Session;
 use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
 use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
@@ -77,6 +78,13 @@ impl Trace {
     fn table(&self, name: &str) -> PyResult<Table> {
         let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.session.linked)).collect();
         find(&tables, name).map(Table::new)
+    }
+
+    /// The kernels of this trace's graphs, with the calls that captured them in another trace.
+    fn captured(&self, py: Python<'_>, capture: &Self) -> Table {
+        let (graphs, capture) = (Arc::clone(&self.session.linked), Arc::clone(&capture.session.linked));
+        let found = py.detach(|| CapturedGraphs::new(graphs, capture));
+        Table::new(CAPTURED.of(&Arc::new(found)))
     }
 
     /// Names of all tables.

@@ -249,3 +249,17 @@ def hash_all() -> object:
     """Work that scales."""
     content = bytes(100_000_000)
     return workers.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
+
+
+def test_kernels_of_a_graph_find_the_operators_that_were_captured(shared: Path) -> None:
+    folder = shared / "AMD-AGI__TraceLens/tests/traces/inference/sglang_decode"
+    graph = ks.read(folder / "sglang_Qwen3-8B_decode.json.gz")
+    capture = ks.read(folder / "capture_traces/bs_32_rank0.json.gz")
+    table = graph.captured(capture)
+    assert len(table) == 544
+    names = dict(graph.events.select("id", "name").rows())
+    captured = dict(capture.events.select("id", "args").rows())
+    for event, launch in table.select("id", "captured_launch").rows():
+        assert json.loads(captured[launch])["kernel"] == names[event]
+    assert all(operator for (operator,) in table.select("operator_name").rows())
+    assert len(capture.captured(graph)) == 0

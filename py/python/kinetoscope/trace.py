@@ -54,6 +54,18 @@ class Trace:
         """
         return Trace(self._native.linked_to(iteration), self.source, self.execution_source)
 
+    def captured(self, capture: Trace) -> Table:
+        """The kernels of CUDA and HIP graphs that ran in this trace, each with the call that captured it in another.
+
+        A graph's kernels have one launch and no operator of their own. One row each: `id` here; `captured_launch`,
+        `captured_operator`, `operator_name` and `module` in `capture`. They are found by the names of kernels that the
+        captured launches have (`kernel`, which profilers of ROCm write), in their order; a graph of which not all are
+        found has no rows.
+        """
+        from kinetoscope.table import Table
+
+        return Table(self._native.captured(capture._native))
+
     # --- tables ---------------------------------------------------------------------------------------------------
 
     def table(self, name: str) -> Table:
