@@ -20,6 +20,7 @@ mod nodes;
 mod nsight;
 mod nsight_hostile;
 mod ranks;
+mod scale;
 mod seam;
 mod shared;
 mod summary;

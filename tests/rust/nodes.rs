@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use crate::files;
 
 /// A fixture's Kineto trace and Execution Trace, to be changed.
-struct Pair {
+pub(crate) struct Pair {
     kineto: Value,
     execution: Value,
 }
 
 impl Pair {
-    fn of(folder: &str, rank: u32) -> Self {
+    pub(crate) fn of(folder: &str, rank: u32) -> Self {
         let document = |name: &str, list: &str| {
             let mut document: Value =
                 serde_json::from_slice(&files::text(&format!("{folder}/{name}_{rank}.json.gz"))).unwrap();
@@ -48,7 +48,7 @@ impl Pair {
     }
 
     /// Takes out all that the two files share but names and their order.
-    fn without_ids(self) -> Self {
+    pub(crate) fn without_ids(self) -> Self {
         let mut pair = self.without_key("Record function id").without_key("External id");
         for attrs in pair.nodes().iter_mut().filter_map(|node| node["attrs"].as_array_mut()) {
             attrs.retain(|attr| attr["name"] != "rf_id");
@@ -56,7 +56,7 @@ impl Pair {
         pair
     }
 
-    fn trace(&self) -> Trace {
+    pub(crate) fn trace(&self) -> Trace {
         let texts = [&self.kineto, &self.execution].map(|document| serde_json::to_vec(document).unwrap());
         read(texts.iter().map(|text| Input::new(text)), Limits::default()).unwrap()
     }
