@@ -58,7 +58,7 @@ impl Pseudonyms {
         let name = strings.text(node.name).to_owned();
         let kind = node.kind(&name);
         if matches!(kind, NodeKind::Operator | NodeKind::Annotation) {
-            let other = self.name(&name);
+            let other = self.name(&name, kind);
             if other != name && !strings.text(node.schema).is_empty() {
                 node.schema = strings.intern(&format!("{other}(...) -> ..."));
             }
@@ -84,11 +84,15 @@ impl Pseudonyms {
         }
     }
 
-    /// A name, or what stands in its place.
-    fn name(&mut self, name: &str) -> String {
+    /// A name, or what stands in its place: for an annotation something that readers know to be no operator.
+    fn name(&mut self, name: &str, kind: NodeKind) -> String {
         let prefix = PREFIXES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
         let own = &name[prefix.len()..];
-        if is_public(own) { name.to_owned() } else { format!("{prefix}{}", self.of(own, "name")) }
+        match kind {
+            _ if is_public(own) => name.to_owned(),
+            NodeKind::Annotation if prefix.is_empty() => format!("## {} ##", self.of(own, "name")),
+            _ => format!("{prefix}{}", self.of(own, "name")),
+        }
     }
 
     /// The pseudonym of a text; nothing stays nothing.
