@@ -1,5 +1,6 @@
 //! Algebra of intervals on one axis of time.
 
+use crate::sort;
 use crate::time::{TimeRange, Ts, sum_ns};
 
 /// The union of ranges: disjoint, ascending, none empty.
@@ -13,7 +14,7 @@ use crate::time::{TimeRange, Ts, sum_ns};
 /// assert_eq!(total_ns(&busy), 8);
 /// ```
 pub fn union(mut ranges: Vec<TimeRange>) -> Vec<TimeRange> {
-    ranges.sort_unstable_by_key(|range| range.start);
+    sort::by_key(&mut ranges, |range| range.start);
     let mut merged: Vec<TimeRange> = Vec::new();
     for range in ranges {
         match merged.last_mut() {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::selection::Selection;
 use crate::id::StrId;
+use crate::sort;
 use crate::time::sum_ns;
 
 /// All executions of one kernel, copy or fill.
@@ -58,7 +59,7 @@ pub fn kernels(selection: &Selection<'_>) -> Vec<KernelRow> {
         }
     };
     let mut table: Vec<_> = groups.into_iter().map(row).collect();
-    table.sort_unstable_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
+    sort::by(&mut table, |a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
     let sum = sum_ns(table.iter().map(|row| row.total_ns));
     table.iter_mut().for_each(|row| row.share = row.total_ns as f64 / sum.max(1) as f64);
     table

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::selection::Selection;
 use crate::id::StrId;
+use crate::sort;
 use crate::time::add_ns;
 use crate::trace::kind::EventKind;
 
@@ -63,7 +64,7 @@ pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
         }
     }
     let mut table: Vec<_> = groups.into_values().map(|(row, _)| row).collect();
-    table.sort_unstable_by(|a, b| {
+    sort::by(&mut table, |a, b| {
         let key = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
         key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
     });

@@ -1,6 +1,7 @@
 //! The Execution Trace's nodes in the order in which they were called, with the calls inside each.
 
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::trace::node::Node;
 
 /// Nodes by their place in the order of calls: the observer counts ids up as calls begin.
@@ -18,7 +19,7 @@ pub(super) struct Calls {
 impl Calls {
     pub(super) fn new(nodes: &[Node], parent_of_node: &OptionalColumn) -> Self {
         let mut rows: Vec<u32> = (0..nodes.len() as u32).collect();
-        rows.sort_by_key(|row| nodes[*row as usize].id);
+        sort::by_key(&mut rows, |row| nodes[*row as usize].id);
         let mut place_of = vec![0; rows.len()];
         for (place, row) in rows.iter().enumerate() {
             place_of[*row as usize] = place as u32;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::LinkedTrace;
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::args::plain_text;
 use crate::trace::kind::EventKind;
@@ -49,7 +50,7 @@ impl CapturedGraphs {
             let pairs = graph.iter().zip(*found);
             kernels.extend(pairs.map(|((kernel, _), (launch, _))| Captured { kernel: *kernel, launch: *launch }));
         }
-        kernels.sort_unstable();
+        sort::ascending(&mut kernels);
         Self { trace, capture, kernels }
     }
 }
@@ -93,7 +94,7 @@ fn graphs(linked: &LinkedTrace, names: &mut Names) -> Vec<Vec<Call>> {
     let mut graphs = Vec::new();
     for launch in (0..events.len()).filter(|row| launched.of(*row).len() > 1) {
         let mut rows: Vec<_> = launched.of(launch).filter(|row| events.kind[*row] == EventKind::Kernel).collect();
-        rows.sort_by_key(|row| events.start[*row]);
+        sort::by_key(&mut rows, |row| events.start[*row]);
         let number = |row: usize| (row as u32, names.number(linked.trace.event_name(row).to_owned()));
         graphs.push(rows.into_iter().map(number).collect());
     }

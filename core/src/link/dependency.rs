@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::calls::Calls;
 use super::storage::{Region, Storage};
 use crate::id::{OptionalColumn, StrId};
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::node::Node;
 use crate::trace::schema::{Access, Schema};
@@ -55,7 +56,7 @@ pub(super) fn data_dependencies(trace: &Trace, parents: &OptionalColumn, uses: &
         calls.ended(place).for_each(|place| walk.end(place));
     }
     let mut found = walk.found;
-    found.edges.sort_unstable();
+    sort::ascending(&mut found.edges);
     found.edges.dedup();
     found
 }

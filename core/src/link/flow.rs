@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use crate::id::{StrId, TrackId};
+use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::flow::{Flow, FlowId};
@@ -33,7 +34,7 @@ impl<'a> Starts<'a> {
     pub(super) fn new(trace: &'a Trace, rows: impl Iterator<Item = usize>) -> Self {
         let events = &trace.events;
         let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
-        rows.sort_unstable();
+        sort::ascending(&mut rows);
         Self { trace, rows }
     }
 

@@ -7,6 +7,7 @@ use super::flow::{Starts, flows};
 use super::how::How;
 use super::nesting::Nesting;
 use crate::id::TrackId;
+use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -30,7 +31,7 @@ pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<For
     let known: FxHashSet<u32> = links.iter().map(|link| link.backward).collect();
     let numbered = Numbered::new(trace, nesting);
     links.extend(numbered.links().filter(|link| !known.contains(&link.backward)));
-    links.sort_unstable();
+    sort::ascending(&mut links);
     links.dedup();
     links
 }
@@ -97,7 +98,7 @@ impl Numbered {
             engine.extend(around);
         }
         numbered.backward.retain(|backward| !engine.contains(&backward.row));
-        numbered.forward.sort_unstable();
+        sort::ascending(&mut numbered.forward);
         numbered
     }
 
@@ -120,7 +121,7 @@ impl Numbered {
     /// Which track each forward thread is: the one that has most of the numbers that are said to be its.
     fn tracks(&self) -> FxHashMap<i64, TrackId> {
         let mut candidates: Vec<TrackId> = self.forward.iter().map(|(_, track, ..)| *track).collect();
-        candidates.sort_unstable();
+        sort::ascending(&mut candidates);
         candidates.dedup();
         candidates.truncate(MAX_TRACKS);
         let mut votes: FxHashMap<i64, Vec<u32>> = FxHashMap::default();

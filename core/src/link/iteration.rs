@@ -1,6 +1,7 @@
 //! Iterations: the ranges that the profiler names `ProfilerStep#n`.
 
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 
@@ -28,7 +29,7 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
             Some(Iteration { number, event: row as u32, start: events.start[row], dur: events.dur[row] })
         })
         .collect();
-    iterations.sort_unstable_by_key(|iteration| (iteration.start, iteration.number, iteration.event));
+    sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
     // The same range may stand in the file as an annotation and as an operator; a number that comes again later is a
     // second recording.
     iterations.dedup_by(|next, last| next.number == last.number && next.start < last.start.after(last.dur));

@@ -4,6 +4,7 @@ use super::count_events;
 use super::flow::{Starts, flows};
 use super::how::How;
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -74,9 +75,9 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     }
     let by_flow = flow_pairs(trace, &missing, &mut launch);
     pairs.extend(&by_flow);
-    pairs.sort_unstable();
+    sort::ascending(&mut pairs);
     let mut by_flow: Vec<u32> = by_flow.iter().map(|(_, device)| *device).collect();
-    by_flow.sort_unstable();
+    sort::ascending(&mut by_flow);
     let launched = Launched { pairs, by_flow };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
@@ -138,7 +139,7 @@ fn flow_pairs(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> 
     let hosts = Starts::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
     let devices = Starts::new(trace, missing.iter().copied());
     for mut ends in flows(trace, |_| true) {
-        ends.sort_by_key(|end| end.time);
+        sort::by_key(&mut ends, |end| end.time);
         let mut host = None;
         // A flow may have ends without an event; an id that is used again is that of the later launch.
         for end in ends {

@@ -1,13 +1,13 @@
 //! Which event is inside which.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::count_events;
 use super::lane::Lanes;
-use std::cmp::Reverse;
-
 use crate::id::{OptionalColumn, TrackId};
+use crate::sort;
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
@@ -105,8 +105,8 @@ pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
         let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
         nest_track(trace, &mut nesting, range, slack, &mut overlapping);
     }
-    nesting.outlasted.sort_unstable();
-    overlapping.sort_unstable();
+    sort::ascending(&mut nesting.outlasted);
+    sort::ascending(&mut overlapping);
     count_events(trace, WarningKind::PartialOverlap, overlapping.into_iter(), warnings);
     nesting
 }

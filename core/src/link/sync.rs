@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::edge::{Edge, EdgeKind};
 use super::{How, Links};
+use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -27,9 +28,9 @@ pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
         return Vec::new();
     }
     let mut waits = Waits::new(trace, links);
-    syncs.sort_by_key(|row| waits.call(*row).1);
+    sort::by_key(&mut syncs, |row| waits.call(*row).1);
     let mut edges: Vec<Edge> = syncs.iter().flat_map(|row| waits.of(*row)).collect();
-    edges.sort_by_key(|edge| (edge.target, edge.source));
+    sort::by_key(&mut edges, |edge| (edge.target, edge.source));
     edges.dedup();
     edges
 }
@@ -56,7 +57,7 @@ impl<'a> Waits<'a> {
                 waits.calls.entry(id).or_insert(row as u32);
             }
         }
-        waits.streams.values_mut().chain(waits.devices.values_mut()).for_each(|queue| queue.sort_unstable());
+        waits.streams.values_mut().chain(waits.devices.values_mut()).for_each(|queue| sort::ascending(queue));
         waits
     }
 
@@ -130,7 +131,7 @@ impl<'a> Waits<'a> {
         let by_track = queue[start..end].iter().map(|(_, row)| (self.trace.events.track[*row as usize], *row));
         let last: FxHashMap<_, _> = by_track.collect();
         let mut rows: Vec<u32> = last.into_values().collect();
-        rows.sort_unstable();
+        sort::ascending(&mut rows);
         rows
     }
 

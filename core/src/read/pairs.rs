@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::builder::Builder;
 use super::element::Element;
 use super::tracks::Place;
+use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::args::{ArgsRef, FieldValue, Template};
 use crate::warning::WarningKind;
@@ -63,7 +64,7 @@ impl Builder {
         let begin = |row: usize| ((place(row), events.start[row], events.position[row]), Mark::Begin(row));
         let end = |end: End| ((end.place, end.time, end.position), Mark::End(end));
         let mut marks: Vec<_> = pairs.begins.into_iter().map(begin).chain(pairs.ends.into_iter().map(end)).collect();
-        marks.sort_unstable_by_key(|(key, _)| *key);
+        sort::by_key(&mut marks, |(key, _)| *key);
         let last = self.trace.range().end;
         let mut open: Vec<usize> = Vec::new();
         let mut place = None;

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::element::Element;
 use crate::id::{StrId, TemplateId};
 use crate::json::word_len;
+use crate::sort;
 use crate::strings::Strings;
 use crate::time::ns_from_micros;
 use crate::trace::number::Number;
@@ -248,7 +249,7 @@ fn holes<'a>(text: &[u8], element: &Element<'a>) -> Option<Vec<(Hole, usize, &'a
     let singles = singles.into_iter().filter_map(|(hole, value)| Some((hole, place(value?), value?)));
     let slots = element.args.slots.iter().map(|value| (Hole::Slot, place(value), *value));
     let mut holes: Vec<_> = singles.chain(slots).collect();
-    holes.sort_unstable_by_key(|(_, start, _)| *start);
+    sort::by_key(&mut holes, |(_, start, _)| *start);
     let is_inside =
         |(_, start, value): &(Hole, usize, &[u8])| start.checked_add(value.len()).is_some_and(|end| end <= text.len());
     holes.iter().all(is_inside).then_some(holes)

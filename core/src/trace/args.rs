@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{StrId, TemplateId};
 use crate::json;
+use crate::sort;
 use crate::strings::{Strings, hash};
 use crate::trace::arg_key::{ArgKey, ColumnKind, KNOWN};
 use crate::trace::number::Number;
@@ -74,7 +75,7 @@ impl Template {
     /// Keys that stand beside `args` come first, wherever the file has them, so that a trace that is written and read
     /// has the same template. They take no slots, so the numbers keep their order.
     pub fn new(mut fields: Vec<Field>, strings: &Strings) -> Self {
-        fields.sort_by_key(|field| !field.is_outer);
+        sort::by_key(&mut fields, |field| !field.is_outer);
         let mut places = Box::new([Place::Absent; KNOWN.len()]);
         let mut known_keys = Vec::with_capacity(fields.len());
         let mut num_slots = 0;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Session;
 use super::response::Response;
 use crate::analyze::{coverage, health};
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::track::{Process, Track};
@@ -67,16 +68,18 @@ fn group_key(track: &Track) -> (bool, crate::id::StrId) {
 /// The profiler's own tracks come last.
 pub(super) fn display_order(session: &Session) -> Vec<usize> {
     let trace = &session.linked.trace;
-    let mut order: Vec<usize> = (0..trace.tracks.len()).filter(|track| session.lanes().num_lanes(*track) > 0).collect();
+    let shown = (0..trace.tracks.len()).filter(|track| session.lanes().num_lanes(*track) > 0);
     let number = |id| trace.strings.text(id).parse::<i64>().unwrap_or(i64::MAX);
-    order.sort_by_cached_key(|at| {
-        let track = &trace.tracks[*at];
+    let place = |at: usize| {
+        let track = &trace.tracks[at];
         let sort_index = process(trace, track).and_then(|process| process.sort_index);
         let place = (sort_index.unwrap_or(i64::MAX), number(track.process), track.process);
-        let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), *at);
-        (is_aside(session, *at), track.stream.is_some(), place, inside)
-    });
-    order
+        let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), at);
+        ((is_aside(session, at), track.stream.is_some(), place, inside), at)
+    };
+    let mut order: Vec<_> = shown.map(place).collect();
+    sort::ascending(&mut order);
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Whether a track tells of the profiler, not of what was profiled: such tracks come last.

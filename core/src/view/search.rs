@@ -6,6 +6,7 @@ use serde_json::json;
 use super::Session;
 use super::response::{ColumnData, Response};
 use crate::id::StrId;
+use crate::sort;
 
 pub(super) fn answer(session: &Session, text: &str, limit: usize) -> Response {
     let trace = &session.linked.trace;
@@ -14,7 +15,7 @@ pub(super) fn answer(session: &Session, text: &str, limit: usize) -> Response {
     let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(&text);
     let names: FxHashSet<StrId> = trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect();
     let mut rows: Vec<usize> = (0..events.len()).filter(|row| names.contains(&events.name[*row])).collect();
-    rows.sort_by_key(|row| events.start[*row]);
+    sort::by_key(&mut rows, |row| events.start[*row]);
     let count = rows.len();
     rows.truncate(limit);
     Response::of("search", &json!({"count": count})).with_columns(vec![

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::trace::collective::{Pattern, known};
 
 /// What a row is to a communication, in the order in which one is inside the other.
@@ -123,8 +124,8 @@ pub(super) fn join_runs<K: Ord>(calls: &mut [Call], order: impl Fn(&Part) -> K) 
         }
     }
     for (mut operators, mut runs) in lone.into_values().filter(|(operators, runs)| operators.len() == runs.len()) {
-        operators.sort_by_key(|at| calls[*at].first().map(&order));
-        runs.sort_by_key(|at| calls[*at].first().map(&order));
+        sort::by_key(&mut operators, |at| calls[*at].first().map(&order));
+        sort::by_key(&mut runs, |at| calls[*at].first().map(&order));
         for (operator, run) in operators.into_iter().zip(runs) {
             let run = std::mem::take(&mut calls[run]);
             calls[operator].extend(run);

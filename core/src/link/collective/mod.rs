@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::LinkedTrace;
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::trace::collective::{Pattern, known};
 use crate::trace::group::{Groups, Ranks};
 use call::{Call, Part, Role};
@@ -71,7 +72,7 @@ pub struct Collectives {
 pub(super) fn find(linked: &LinkedTrace) -> Collectives {
     let groups = Groups::new(linked.process_groups());
     let mut all: Vec<Collective> = Members::of(linked).into_iter().map(|members| members.collective(linked)).collect();
-    all.sort_by_key(|row| row.order(linked));
+    sort::by_key(&mut all, |row| row.order(linked));
     all.iter_mut().for_each(|row| row.set_group(&groups));
     let rank = linked.trace.rank().or_else(|| all.iter().find_map(Collective::own_rank));
     all.iter_mut().for_each(|row| row.set_ends(rank));
@@ -151,7 +152,7 @@ fn node_calls(linked: &LinkedTrace) -> Calls {
     let name = |row: usize| linked.trace.strings.text(nodes[row].name);
     let mut parts: Vec<Part> = (0..nodes.len()).filter_map(|row| call::part(row, name(row))).collect();
     // Nodes are numbered as they begin, so what is around a node comes before it.
-    parts.sort_by_key(|part| nodes[part.row as usize].id);
+    sort::by_key(&mut parts, |part| nodes[part.row as usize].id);
     let parent = |row: usize| linked.links.nodes.parent_of_node.get(row).map(|parent| parent as usize);
     let (mut all, of_row) = call::calls(&parts, nodes.len(), parent);
     call::join_runs(&mut all, |part| (nodes[part.row as usize].record_id, nodes[part.row as usize].id));

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Collective, Collectives};
 use crate::link::LinkedTrace;
+use crate::sort;
 use crate::trace::tensor::tensor_uses;
 
 /// A wait of the host for a communication.
@@ -45,7 +46,7 @@ fn in_order(linked: &LinkedTrace, found: &Collectives) -> Vec<Step> {
     let rows = found.rows.iter().enumerate().map(|(at, row)| (row.order(linked), false, at as u32));
     let waits = found.waits.iter().enumerate().map(|(at, wait)| (wait.call.order(linked), true, at as u32));
     let mut steps: Vec<_> = rows.chain(waits).collect();
-    steps.sort_unstable();
+    sort::ascending(&mut steps);
     steps
 }
 

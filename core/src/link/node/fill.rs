@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::name::Names;
 use super::{is_call, node_order};
+use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 
@@ -37,7 +38,7 @@ fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut Names<'_>) ->
     for row in (0..events.len()).filter(|row| !is_linked[events.track[*row].index()] && is_call(trace, *row)) {
         leftover.entry(names.name(events.name[row])).or_default().push((events.start[row], row as u32));
     }
-    leftover.values_mut().for_each(|events| events.sort_unstable());
+    leftover.values_mut().for_each(|events| sort::ascending(events));
     leftover
 }
 
@@ -46,7 +47,7 @@ fn leftover_nodes(trace: &Trace, rows: &[(u32, u32)], names: &mut Names<'_>) -> 
     let starts: FxHashMap<u32, Ts> =
         rows.iter().map(|(event, node)| (*node, trace.events.start[*event as usize])).collect();
     let mut order: Vec<_> = (0..trace.nodes.len() as u32).collect();
-    order.sort_by_key(|row| node_order(&trace.nodes[*row as usize]));
+    sort::by_key(&mut order, |row| node_order(&trace.nodes[*row as usize]));
     let (mut leftover, mut between): (BTreeMap<_, Vec<u32>>, Vec<u32>) = (BTreeMap::new(), Vec::new());
     let mut before = None;
     for row in order {

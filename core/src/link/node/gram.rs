@@ -1,5 +1,7 @@
 //! Runs of names, found wherever they stand.
 
+use crate::sort;
+
 /// How many names are a run.
 pub(super) const RUN: usize = 8;
 
@@ -9,7 +11,7 @@ pub(super) struct Grams(Vec<(u64, u32)>);
 impl Grams {
     pub(super) fn new(names: &[u32]) -> Self {
         let mut grams: Vec<_> = names.windows(RUN).map(hash).zip(0..).collect();
-        grams.sort_unstable();
+        sort::ascending(&mut grams);
         Self(grams)
     }
 

@@ -2,6 +2,7 @@
 
 use super::align::{Pair, Walk};
 use super::gram::{Grams, RUN};
+use crate::sort;
 
 /// A place where the short sequence fits.
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ pub(super) fn spans(short: &[u32], long: &[u32]) -> Vec<Span> {
     for (nth, seed) in seeds.iter().enumerate() {
         let run = &short[*seed..*seed + RUN];
         let mut known: Vec<_> = found.iter().filter_map(|span| span.seeds[nth]).collect();
-        known.sort_unstable();
+        sort::ascending(&mut known);
         for (_, place) in grams.places(run) {
             if known.binary_search(place).is_ok() || work == 0 {
                 continue;
@@ -59,7 +60,7 @@ fn seeds(short: &[u32], grams: &Grams) -> Vec<usize> {
     let count = |seed: &usize| grams.places(&short[*seed..*seed + RUN]).len();
     let rarest = |start: usize| (start..num_runs.min(start + part)).filter(|seed| count(seed) > 0).min_by_key(count);
     let mut seeds: Vec<_> = (0..num_runs).step_by(part).filter_map(rarest).collect();
-    seeds.sort_by_key(count);
+    sort::by_key(&mut seeds, count);
     seeds
 }
 
@@ -100,7 +101,7 @@ fn found(pairs: &[Pair], at: usize) -> Option<u32> {
 
 /// Leaves out each span that overlaps a better one.
 fn best(mut spans: Vec<Span>) -> Vec<Span> {
-    spans.sort_by_key(|span| (span.first, span.last));
+    sort::by_key(&mut spans, |span| (span.first, span.last));
     spans.dedup_by_key(|span| (span.first, span.last));
     // Those that overlap a span start before it ends, and so come next to it.
     let mut is_best = vec![true; spans.len()];

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::is_call;
 use super::name::Names;
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -80,7 +81,7 @@ pub(super) fn threads(trace: &Trace) -> Vec<Thread> {
 /// Nodes by thread; within a thread as they were entered, which is what ids tell.
 fn of_nodes(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
     let mut rows: Vec<_> = (0..trace.nodes.len() as u32).collect();
-    rows.sort_by_key(|row| {
+    sort::by_key(&mut rows, |row| {
         let node = &trace.nodes[*row as usize];
         (node.record_id, node.id)
     });
@@ -115,7 +116,7 @@ fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
     };
     let mut sequences = Vec::new();
     for mut rows in tracks {
-        rows.sort_by_cached_key(order);
+        sort::by_key(&mut rows, order);
         let mut sequence = Sequence::default();
         for row in rows.into_iter().map(|row| row as usize) {
             let (name, is_annotation) = (names.name(events.name[row]), events.kind[row] == EventKind::Annotation);
@@ -132,14 +133,14 @@ fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
         }
         sequences.push(sequence);
     }
-    sequences.sort_by_key(|sequence| sequence.rows.first().map(|row| events.start[*row as usize]));
+    sort::by_key(&mut sequences, |sequence| sequence.rows.first().map(|row| events.start[*row as usize]));
     longest(sequences)
 }
 
 /// The longest sequences, in the order they were in.
 fn longest(sequences: Vec<Sequence>) -> Vec<Sequence> {
     let mut sizes: Vec<_> = sequences.iter().map(|sequence| sequence.rows.len()).collect();
-    sizes.sort_unstable_by_key(|size| Reverse(*size));
+    sort::by_key(&mut sizes, |size| Reverse(*size));
     let least = sizes.get(MAX_THREADS - 1).copied().unwrap_or(0).max(1);
     sequences.into_iter().filter(|sequence| sequence.rows.len() >= least).take(MAX_THREADS).collect()
 }
@@ -158,7 +159,7 @@ fn matched(nodes: &[Sequence], events: &[Sequence]) -> Vec<(usize, usize)> {
         }
     }
     pairs.retain(|(Reverse(common), ..)| *common > 0);
-    pairs.sort_unstable();
+    sort::ascending(&mut pairs);
     let (mut taken_nodes, mut taken_events) = (FxHashSet::default(), FxHashSet::default());
     let mut chosen = Vec::new();
     for (.., node, event) in pairs {

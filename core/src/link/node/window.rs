@@ -8,6 +8,7 @@ use super::sequence::Linked;
 use super::shape::Shapes;
 use super::span::{Span, spans};
 use super::thread::{Sequence, Thread};
+use crate::sort;
 use crate::trace::Trace;
 
 /// Calls of the longer recording that the whole of the shorter one fits.
@@ -155,7 +156,7 @@ impl<'a> Recordings<'a> {
             Some((self.place(row as u32), number))
         };
         let mut steps: Vec<_> = (0..num_rows).filter_map(step).collect();
-        steps.sort_unstable();
+        sort::ascending(&mut steps);
         steps
     }
 

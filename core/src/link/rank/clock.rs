@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Ranks, Shared};
+use crate::sort;
 use crate::time::Ts;
 use crate::trace::collective::Pattern;
 
@@ -52,7 +53,7 @@ pub(super) fn align(ranks: &mut Ranks) {
             }
         }
         let mut found: Vec<_> = differences.into_iter().collect();
-        found.sort_unstable_by_key(|(member, _)| *member);
+        sort::by_key(&mut found, |(member, _)| *member);
         for (member, differences) in found {
             ranks.members[member as usize].clock = Some(further(known, differences));
             reached.push(member as usize);
@@ -74,7 +75,7 @@ fn further(near: ClockOffset, mut differences: Vec<i64>) -> ClockOffset {
 
 /// The lower one of two.
 fn median(values: &mut [i64]) -> i64 {
-    values.sort_unstable();
+    sort::ascending(values);
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Member, Shared, SharedHow};
 use crate::link::Collective;
+use crate::sort;
 use crate::trace::collective::Pattern;
 use crate::trace::group::Ranks as RankList;
 
@@ -47,7 +48,7 @@ pub(super) fn shared(members: &[Member]) -> Vec<Shared> {
         }
     }
     all.retain(|shared| shared.rows.len() > 1 && is_of_different_ranks(members, &shared.rows));
-    all.sort_unstable_by(|a, b| a.rows.cmp(&b.rows));
+    sort::by(&mut all, |a, b| a.rows.cmp(&b.rows));
     all
 }
 
