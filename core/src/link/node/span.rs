@@ -27,7 +27,7 @@ impl Span {
 const NUM_SEEDS: usize = 8;
 
 /// How many names are compared before the search ends, for each name that there is, and at least.
-const WORK_PER_NAME: usize = 64;
+const WORK_PER_NAME: usize = 128;
 const MIN_WORK: usize = 1 << 22;
 
 /// All spans that fit as well as any span they overlap, in the order of the long sequence.
