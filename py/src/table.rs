@@ -95,7 +95,9 @@ impl Table {
     fn rows<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let stop = stop.min(self.rows_of.num_rows());
         let start = start.min(stop);
-        let values: Vec<_> = self.columns.iter().map(|column| self.rows_of.values(*column, start..stop)).collect();
+        let values = |column: &usize| self.rows_of.values(*column, start..stop);
+        // What is derived when it is first asked for takes its time.
+        let values: Vec<_> = py.detach(|| self.columns.iter().map(values).collect());
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
 }

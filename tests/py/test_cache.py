@@ -157,11 +157,12 @@ def test_many_writers_at_once(kineto: Path, folder: Path) -> None:
 def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: Path) -> None:
     from kinetoscope.entry import through_cache
     from kinetoscope.file import LocalFile
+    from kinetoscope.load import Options
 
     def read() -> _native.Trace | _native.Tables:
         trace = _native.read([(str(kineto), None)])
         kineto.write_bytes(b"changed")
         return trace
 
-    through_cache(str(folder), [LocalFile(kineto)], None, read)
+    through_cache(str(folder), [LocalFile(kineto)], Options(None, str(folder)), read)
     assert not folder.exists()

@@ -2,6 +2,10 @@
 //!
 //! `KINETOSCOPE_BLESS=1 cargo test -p kinetoscope seam` writes the files anew.
 
+use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::write::snapshot::VERSION;
+use kinetoscope::{Limits, write_snapshot};
 use serde_json::{Value, json};
 
 use crate::files;
@@ -25,8 +29,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 fn answers_are_pinned() {
     let session = files::session("synthetic_cuda");
     let folder = files::path("tests/golden/seam");
-    #[expect(clippy::disallowed_methods, reason = "a switch for the person who changes the seam")]
-    let is_blessing = std::env::var_os("KINETOSCOPE_BLESS").is_some();
+    let is_blessing = is_blessing();
     for (name, mut request) in requests() {
         if let Some(id) = request.get_mut("id") {
             *id = json!(first_kernel(&session));
@@ -70,4 +73,28 @@ fn pretty(answer: &[u8]) -> String {
         column["values"] = Value::Array(values);
     }
     serde_json::to_string_pretty(&header).unwrap() + "\n"
+}
+
+#[expect(clippy::disallowed_methods, reason = "a switch for the person who changes the seam")]
+fn is_blessing() -> bool {
+    std::env::var_os("KINETOSCOPE_BLESS").is_some()
+}
+
+/// Whoever changes what a snapshot says, and be it the order of an enum, raises its version and adds a file.
+#[test]
+fn a_snapshot_of_this_version_says_what_it_said() {
+    let trace = files::pair("hostile").trace;
+    let path = files::path(&format!("tests/golden/snapshot/{VERSION}.kscope"));
+    if is_blessing() && !path.exists() {
+        std::fs::write(&path, write_snapshot(&trace).unwrap()).unwrap();
+    }
+    let again = read_snapshot(&std::fs::read(path).unwrap(), Limits::default()).unwrap();
+    let kinds = |trace: &kinetoscope::Trace| trace.warnings.iter().map(|row| (row.kind, row.count)).collect::<Vec<_>>();
+    assert_eq!(kinds(&again), kinds(&trace));
+    let chrome = |trace: &kinetoscope::Trace| {
+        let mut json = Vec::new();
+        write_chrome(trace, &mut json).unwrap();
+        json
+    };
+    assert!(chrome(&again) == chrome(&trace) && again.nodes == trace.nodes);
 }

@@ -17,6 +17,7 @@ from kinetoscope.file import LocalFile
 from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
+    from kinetoscope.load import Options
     from kinetoscope.source import File
 
 _DIGEST_BYTES = 32
@@ -25,27 +26,27 @@ _NUM_BLOCKS = 64
 
 
 def through_cache(
-    folder: str, files: Sequence[File], limit: int | None, read: Callable[[], _native.Trace | _native.Tables]
+    folder: str, files: Sequence[File], options: Options, read: Callable[[], _native.Trace | _native.Tables]
 ) -> _native.Trace | _native.Tables:
     """What `read` gives, or the snapshot of what it gave before. Files without a path are read."""
     paths = [Path(file.path) for file in files if isinstance(file, LocalFile)]
     if len(paths) != len(files):
         return read()
-    key = _key(paths, limit)
+    key = _key(paths, options.max_bytes)
     entry = Path(folder) / f"{key}.kscope"
-    found = _loaded(entry)
+    found = _loaded(entry, options.max_threads)
     if found is not None:
         return found
     trace = read()
     # another key: the files were changed while they were read
-    if isinstance(trace, _native.Trace) and _key(paths, limit) == key:
+    if isinstance(trace, _native.Trace) and _key(paths, options.max_bytes) == key:
         _keep(trace, entry)
     return trace
 
 
-def _loaded(entry: Path) -> _native.Trace | None:
+def _loaded(entry: Path, max_threads: int) -> _native.Trace | None:
     try:
-        return _native.Trace.from_snapshot(_checked(entry.read_bytes()))
+        return _native.Trace.from_snapshot(_checked(entry.read_bytes()), max_threads=max_threads)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

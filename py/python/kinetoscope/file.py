@@ -56,7 +56,7 @@ class LocalFile:
     def execution(self) -> File | None:
         """By the names in its folder."""
         try:
-            files = files_in(os.path.dirname(self.path) or os.curdir)
+            files = files_in(os.path.dirname(self.path))
         except OSError:  # a folder may let its files be read, but not be listed
             return None
         found = execution_beside(self.name, files)
@@ -142,7 +142,7 @@ def file_of(content: Content) -> File:
 
 
 def files_in(folder: str | os.PathLike[str]) -> dict[str, File]:
-    """The files of a folder by their names, but for hidden ones. OSError when it cannot be listed."""
-    with os.scandir(folder) as entries:  # it knows what a file is without asking the disk for each
+    """The files of a folder by their names, but for hidden ones; "" is this folder. OSError when it cannot be listed."""
+    with os.scandir(folder or os.curdir) as entries:  # it knows what a file is without asking the disk for each
         names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
     return {name: LocalFile(os.path.join(folder, name)) for name in names}

@@ -51,7 +51,7 @@ def load_any(files: Sequence[File], options: Options, reading: _native.Reading |
     else:
         from kinetoscope.entry import through_cache
 
-        native = through_cache(options.cache, files, options.max_bytes, read)
+        native = through_cache(options.cache, files, options, read)
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):
         from kinetoscope.sorts import tables_of

@@ -35,6 +35,9 @@ class Report(LocalFile):
         with exported(self) as export, LocalFile(export).opened() as source:
             yield source
 
+    def execution(self) -> None:
+        """None: it would have to be exported once more when that one cannot be read."""
+
 
 def readable(file: File) -> File:
     """For a report the export beside it, unless that is older; or else the report, to be exported. Others as they are.

@@ -47,6 +47,10 @@ impl Loaded {
         let mut streams = Streams::new(&templates, values)?;
         let [events, instants, flows, counters, metadata] = rows.map(|row| streams.rows(&row));
         let rows = [events?, instants?, flows?, counters?, metadata?];
+        // A template takes a byte here and hundreds in a trace: there are none without rows.
+        if templates.len() > rows.iter().map(Rows::len).sum() {
+            return Err(fault("more templates than rows"));
+        }
         Ok(Self { templates, rows, values: streams.pool })
     }
 

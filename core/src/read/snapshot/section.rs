@@ -49,7 +49,10 @@ impl<'a> Section<'a> {
 
     /// The bytes, in one piece of memory from the start: they are a snapshot's largest.
     fn inflated(self) -> Result<Vec<u8>, Error> {
-        let mut text = Vec::with_capacity(self.length as usize);
+        let mut text = Vec::new();
+        // The length may be a lie, and memory is asked for before that is known.
+        let length = usize::try_from(self.length).ok().filter(|length| text.try_reserve_exact(*length).is_ok());
+        length.ok_or_else(|| fault("more bytes than there is memory for"))?;
         let status = Decompress::new(false).decompress_vec(self.body, &mut text, FlushDecompress::Finish);
         let status = status.map_err(|error| fault(&format!("damaged compression ({error})")))?;
         if status != Status::StreamEnd || text.len() as u64 != self.length {

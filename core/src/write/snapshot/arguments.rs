@@ -11,7 +11,7 @@ use crate::write::packed::Packed;
 /// Arguments of events, instants, flows, counters and metadata.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Arguments<'a> {
-    /// The fields of each template.
+    /// The fields of each template that a row has.
     pub templates: Vec<Vec<Field>>,
     /// The template of each row: a column for events, instants, flows, counters, metadata.
     #[serde(borrow)]
@@ -23,7 +23,8 @@ pub struct Arguments<'a> {
 
 impl Arguments<'static> {
     pub(super) fn of(trace: &Trace) -> Self {
-        let mut streams = ValueStreams::default();
+        let (templates, places) = used_templates(trace);
+        let mut streams = ValueStreams { places, ..ValueStreams::default() };
         let events = &trace.events;
         let rows = [
             streams.column(trace, (0..events.len()).map(|row| events.args(row))),
@@ -32,9 +33,23 @@ impl Arguments<'static> {
             streams.column(trace, trace.counters.iter().map(|row| row.args)),
             streams.column(trace, trace.metadata.iter().map(|row| row.args)),
         ];
-        let templates = trace.args.templates().iter().map(|template| template.fields().to_vec()).collect();
         Self { templates, rows, values: streams.into_packed() }
     }
+}
+
+/// The templates that rows have, and for each template of the trace its place among them.
+fn used_templates(trace: &Trace) -> (Vec<Vec<Field>>, Vec<u32>) {
+    let points = trace.instants.iter().map(|row| row.args).chain(trace.flows.iter().map(|row| row.args));
+    let others = trace.counters.iter().map(|row| row.args).chain(trace.metadata.iter().map(|row| row.args));
+    let mut is_used = vec![false; trace.args.templates().len()];
+    let used = points.chain(others).map(|args| args.template).chain(trace.events.template.iter().copied());
+    used.for_each(|template| is_used[template.index()] = true);
+    let (mut fields, mut places) = (Vec::new(), Vec::with_capacity(is_used.len()));
+    for (template, is_used) in trace.args.templates().iter().zip(is_used) {
+        places.push(fields.len() as u32);
+        fields.extend(is_used.then(|| template.fields().to_vec()));
+    }
+    (fields, places)
 }
 
 /// Numbers of arguments, a stream a key, each as the difference to the one before.
@@ -42,6 +57,8 @@ impl Arguments<'static> {
 struct ValueStreams {
     streams: Vec<(StrId, Vec<i64>)>,
     by_key: FxHashMap<StrId, (usize, i64)>,
+    /// Of each template, its place among those that are saved.
+    places: Vec<u32>,
 }
 
 impl ValueStreams {
@@ -49,7 +66,7 @@ impl ValueStreams {
     fn column(&mut self, trace: &Trace, rows: impl Iterator<Item = ArgsRef>) -> Packed<'static> {
         Packed::of(rows.map(|args| {
             self.push(trace, args);
-            u64::from(args.template.0)
+            u64::from(self.places[args.template.index()])
         }))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `MAGIC`, a version byte, then four sections: [`Columns`], the events' starts, [`Arguments`], the events' durations.
 //! One thread can load the first two while another one loads the others. A section is its length once decompressed and
-//! its length as it is here (both u64 LE), the CRC-32 of what it is decompressed (u32 LE), then postcard's encoding: in a
+//! its length as it is here (both u64 LE), its CRC-32 once decompressed (u32 LE), then postcard's encoding: in a
 //! deflate stream, but where both lengths are the same. What follows the last section is not looked at.
 //!
 //! Only what was recorded is in it; links are found again after loading. Times are differences to the event before on
@@ -32,13 +32,14 @@ pub use arguments::Arguments;
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 /// What a snapshot holds but for arguments and times of events, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
 pub struct Columns<'a> {
-    pub strings: Vec<String>,
+    #[serde(borrow)]
+    pub strings: Vec<&'a str>,
     pub header: Vec<(StrId, StrId)>,
     pub execution_header: Vec<(StrId, StrId)>,
     pub has_coarse_times: bool,
@@ -149,10 +150,10 @@ fn section(content: &impl Serialize) -> Result<Vec<u8>, Box<dyn std::error::Erro
     Ok([&lengths.concat(), checksum.sum().to_le_bytes().as_slice(), body].concat())
 }
 
-fn columns(trace: &Trace) -> Columns<'static> {
+fn columns(trace: &Trace) -> Columns<'_> {
     let strings = &trace.strings;
     Columns {
-        strings: strings.iter().map(str::to_owned).collect(),
+        strings: strings.iter().collect(),
         header: trace.header.clone(),
         execution_header: trace.execution_header.clone(),
         has_coarse_times: trace.has_coarse_times,
