@@ -142,7 +142,7 @@ def file_of(content: Content) -> File:
 
 
 def files_in(folder: str | os.PathLike[str]) -> dict[str, File]:
-    """The files of a folder by their names, but for hidden ones; "" is this folder. OSError when it cannot be listed."""
+    """The files of a folder by their names, but for hidden ones; "" is the current one. OSError when that fails."""
     with os.scandir(folder or os.curdir) as entries:  # it knows what a file is without asking the disk for each
         names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
     return {name: LocalFile(os.path.join(folder, name)) for name in names}
