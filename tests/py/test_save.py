@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kinetoscope as ks
@@ -48,6 +49,32 @@ def test_a_broken_snapshot(cuda: ks.Trace, tmp_path: Path) -> None:
         path.write_bytes(broken)
         with pytest.raises(ks.TraceError, match="snapshot"):
             ks.read(path)
+
+
+@pytest.mark.parametrize("name", ["run.kscope", "run.json", "run.csv"])
+def test_what_is_no_file_stays_what_it_is(transformer: ks.Trace, tmp_path: Path, name: str) -> None:
+    def write(path: Path) -> None:
+        {"run.kscope": transformer.save, "run.json": transformer.to_chrome, "run.csv": transformer.export}[name](path)
+
+    target = tmp_path / name
+    write(target)
+    expected = target.read_bytes()
+    link = tmp_path / f"link-{name}"
+    link.symlink_to(target)
+    target.write_bytes(b"before")
+    write(link)
+    assert link.is_symlink()
+    assert target.read_bytes() == expected
+    pipe = tmp_path / f"pipe-{name}"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(pipe.read_bytes)
+        write(pipe)
+        assert reading.result(timeout=20) == expected
+    assert pipe.is_fifo()
+    (tmp_path / f"folder-{name}").mkdir()
+    with pytest.raises(IsADirectoryError, match="expected a file to write, found a folder"):
+        write(tmp_path / f"folder-{name}")
 
 
 def test_by_command(cuda: ks.Trace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

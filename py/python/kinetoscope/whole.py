@@ -13,14 +13,21 @@ from pathlib import Path
 def written_whole(path: Path) -> Generator[Path]:
     """Gives a path beside `path` to write to, and renames it at the end; removes it when the block raises.
 
-    FileNotFoundError, which names the folder, where there is none.
+    A link stays, and what it points to is written. A pipe or a device is written to as it is: a file in its place would
+    be another thing. FileNotFoundError, which names the folder, where there is none; IsADirectoryError for a folder.
     """
-    if not path.parent.is_dir():
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "expected a folder to write to, found none", str(path.parent))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "expected a file to write, found a folder", str(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
     # others may be writing the same file: threads, processes, machines that share a disk
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
+    temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
         yield temporary
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
