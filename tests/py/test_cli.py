@@ -211,3 +211,15 @@ def test_a_terminal_without_letters_gets_others(data: Path) -> None:
     command = [sys.executable, "-m", "kinetoscope", "summary", str(data / "synthetic_cuda/kineto_trace_0.json.gz")]
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_wrong_with_the_files_is_said_beside_what_is_written(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kineto, other = data / "minimal_cpu/kineto_trace_0.json.gz", data / "transformer_cpu/torch_et_0.json.gz"
+    assert main(["link", "--kineto", str(kineto), "--et", str(other), "-o", str(tmp_path / "linked.json")]) == 0
+    printed = capsys.readouterr()
+    assert "0 of " in printed.out
+    assert "not linked" in printed.err
+    assert main(["export", str(kineto), "-o", str(tmp_path / "events.csv")]) == 0
+    assert capsys.readouterr().err == ""

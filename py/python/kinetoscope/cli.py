@@ -172,6 +172,14 @@ def _read(options: argparse.Namespace) -> Trace | TraceSet | Tables:
         return read(options.trace, False if options.no_et else options.et, **common)
 
 
+def _tell_defects(found: Trace | TraceSet | Tables) -> None:
+    """What was wrong with the files, on the error stream: what is written says it no more."""
+    for part in [member.trace for member in found.members] if isinstance(found, TraceSet) else [found]:
+        for severity, count, message in part.health.select("severity", "count", "message").rows():
+            if severity == "defect":
+                print(f"kinetoscope: {count:,} × {message}", file=sys.stderr)
+
+
 def _ranks(job: TraceSet) -> Iterator[tuple[str, Trace]]:
     """The traces of a job under names that tell them apart: `0`, `1`, `1.1` for its second window, `unknown`."""
     windows: Counter[str] = Counter()
@@ -234,6 +242,7 @@ def _export(options: argparse.Namespace) -> None:
         _export_param_comms(options)
         return
     trace = _read(options)
+    _tell_defects(trace)
     name = options.table or (trace.table_names[0] if isinstance(trace, Tables) else "events")
     parts = trace.parts(name)
     if options.output is None:
@@ -249,6 +258,7 @@ def _export(options: argparse.Namespace) -> None:
 def _link(options: argparse.Namespace) -> None:
     options.no_et = False
     trace = _of_rank(_trace(options), options.rank)
+    _tell_defects(trace)
     with _busy(f"writing {options.output}"):
         linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
     print(linked)
@@ -256,6 +266,7 @@ def _link(options: argparse.Namespace) -> None:
 
 def _edit(options: argparse.Namespace) -> None:
     trace = _of_rank(_trace(options), options.rank)
+    _tell_defects(trace)
     wanted = {name: getattr(options, name) for name in ("iteration", "subtree", "upgrade", "anonymise")}
     edited = trace.edit(**wanted)
     path = edited.to_execution_trace(options.output)
@@ -279,6 +290,7 @@ def _export_param_comms(options: argparse.Namespace) -> None:
     if options.output is None:
         raise ValueError(f"expected a file to write {_PARAM_COMMS} to (-o), found none")
     trace = _trace(options)
+    _tell_defects(trace)
     several = dict(_ranks(trace)) if isinstance(trace, TraceSet) else {"": trace}
     for rank, part in several.items():
         output = options.output.with_stem(f"{options.output.stem}_{rank}") if rank else options.output
@@ -300,6 +312,7 @@ def _chakra(options: argparse.Namespace) -> None:
 
 
 def _write_chakra(trace: Trace, output: Path) -> None:
+    _tell_defects(trace)
     with _busy(f"writing {output}"):
         chakra = trace.to_chakra(output)
     print(f"{output}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
