@@ -9,6 +9,7 @@ mod source;
 mod table;
 mod tables;
 mod trace;
+mod writing;
 
 use pyo3::prelude::*;
 

@@ -7,14 +7,14 @@ use kinetoscope::link::rank::Ranks;
 use kinetoscope::table::{
     CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, Rows, Table as TableOf, chakra_metadata,
 };
-use kinetoscope::write::chakra::{write_chakra, write_chakra_gzip};
+use kinetoscope::write::chakra::write_chakra;
 use kinetoscope::{MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
 use crate::error::UnsupportedTraceError;
-use crate::source::os_error;
 use crate::table::{Table, find};
 use crate::trace::Trace;
+use crate::writing::written;
 
 /// Tables, and what the file says about itself. A public class of its sort wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -56,7 +56,7 @@ impl Tables {
             .chakra
             .as_ref()
             .ok_or_else(|| UnsupportedTraceError::new_err(format!("expected a Chakra trace, found {}", self.sort)))?;
-        py.detach(|| write_file(chakra, &path, gzip).map_err(|error| os_error(&error, &path)))
+        written(py, &path, gzip, |out| write_chakra(chakra, out))
     }
 }
 
@@ -98,10 +98,4 @@ impl From<MemoryTimeline> for Tables {
     fn from(timeline: MemoryTimeline) -> Self {
         Self::new("a memory timeline", String::from("{}"), &Arc::new(timeline), MEMORY_TIMELINE_TABLES)
     }
-}
-
-/// Writes a Chakra trace to a file, in a gzip stream or plain.
-pub(crate) fn write_file(chakra: &Chakra, path: &str, gzip: bool) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-    if gzip { write_chakra_gzip(chakra, file) } else { write_chakra(chakra, &mut file) }
 }

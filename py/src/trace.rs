@@ -1,7 +1,5 @@
 //! A linked trace.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::sync::Arc;
 
 use kinetoscope::analyze::coverage;
@@ -11,9 +9,9 @@ use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::{CAPTURED, TABLES};
 use kinetoscope::view::Session;
 use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
-use kinetoscope::write::chrome::{write_chrome, write_chrome_gzip};
-use kinetoscope::write::execution::{write_execution, write_execution_gzip};
-use kinetoscope::write::linked::{Rules, write_linked, write_linked_gzip};
+use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::write::execution::write_execution;
+use kinetoscope::write::linked::{Rules, write_linked};
 use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
@@ -21,9 +19,9 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raised;
-use crate::source::os_error;
 use crate::table::{Table, find};
 use crate::tables::Tables;
+use crate::writing::written;
 
 /// A linked trace. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -108,24 +106,14 @@ impl Trace {
     /// Writes Chrome's JSON, in a gzip stream or plain.
     fn write_chrome(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
         let trace = &self.session.linked.trace;
-        written(
-            py,
-            &path,
-            |mut file| if gzip { write_chrome_gzip(trace, file) } else { write_chrome(trace, &mut file) },
-        )
+        written(py, &path, gzip, |out| write_chrome(trace, out))
     }
 
     /// Writes the Execution Trace's JSON, in a gzip stream or plain.
     fn write_execution(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
         let trace = &self.session.linked.trace;
         trace.expect_execution().map_err(|error| raised(&error))?;
-        written(
-            py,
-            &path,
-            |mut file| {
-                if gzip { write_execution_gzip(trace, file) } else { write_execution(trace, &mut file) }
-            },
-        )
+        written(py, &path, gzip, |out| write_execution(trace, out))
     }
 
     /// Writes the Execution Trace with what the links know, in a gzip stream or plain: how many nodes there are, how many of
@@ -140,16 +128,14 @@ impl Trace {
         let linked = &self.session.linked;
         linked.trace.expect_execution().map_err(|error| raised(&error))?;
         let rules = if like_chakra { Rules::LikeChakra } else { Rules::Exact };
-        let tally = written(py, &path, |mut file| {
-            if gzip { write_linked_gzip(linked, rules, file) } else { write_linked(linked, rules, &mut file) }
-        })?;
+        let tally = written(py, &path, gzip, |out| write_linked(linked, rules, out))?;
         Ok((tally.num_nodes, tally.num_linked, tally.num_device_events, tally.num_left_out))
     }
 
     /// Writes the communications as PARAM replays them; how many operations there are, and how many were left out.
     fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64)> {
         let linked = &self.session.linked;
-        let counts = written(py, &path, |mut file| write_param_comms(linked, &mut file))?;
+        let counts = written(py, &path, false, |out| write_param_comms(linked, out))?;
         Ok((counts.num_operations, counts.num_left_out))
     }
 
@@ -183,15 +169,6 @@ impl Trace {
     fn picture(&self, py: Python<'_>, width: u32) -> String {
         py.detach(|| self.session.picture(width))
     }
-}
-
-/// Writes a file, with Python free to do other things.
-fn written<T: Send>(
-    py: Python<'_>,
-    path: &str,
-    write: impl FnOnce(BufWriter<File>) -> std::io::Result<T> + Send,
-) -> PyResult<T> {
-    py.detach(|| File::create(path).map(BufWriter::new).and_then(write).map_err(|error| os_error(&error, path)))
 }
 
 impl Trace {

@@ -26,7 +26,7 @@ use crate::trace::flow::{FlowId, GAP};
 /// assert_eq!(read([Input::new(&out)], Limits::default())?.events.start[0].0, 5_100);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn write_chrome(trace: &Trace, out: &mut impl io::Write) -> io::Result<()> {
+pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = String::from("{");
     for (key, value) in &trace.header {
         write_string(&mut text, trace.strings.text(*key));
@@ -45,16 +45,6 @@ pub fn write_chrome(trace: &Trace, out: &mut impl io::Write) -> io::Result<()> {
     }
     out.write_all(b"\n]}\n")?;
     out.flush()
-}
-
-/// The same, in a gzip stream.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_chrome_gzip(trace: &Trace, out: impl io::Write) -> io::Result<()> {
-    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-    write_chrome(trace, &mut encoder)?;
-    encoder.finish()?.flush()
 }
 
 /// An element of `traceEvents`: a row of one of the tables.

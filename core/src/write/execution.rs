@@ -27,7 +27,7 @@ use crate::trace::node::Node;
 /// "#);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn write_execution(trace: &Trace, out: &mut impl io::Write) -> io::Result<()> {
+pub fn write_execution(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     let mut page = Page::open(trace, Style::Lines, out);
     let mut text = String::new();
     for node in &trace.nodes {
@@ -36,16 +36,6 @@ pub fn write_execution(trace: &Trace, out: &mut impl io::Write) -> io::Result<()
         page.push(&text)?;
     }
     page.close()
-}
-
-/// The same, in a gzip stream.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_execution_gzip(trace: &Trace, out: impl io::Write) -> io::Result<()> {
-    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-    write_execution(trace, &mut encoder)?;
-    encoder.finish()?.flush()
 }
 
 /// Writes a node as its layout has it.

@@ -4,6 +4,7 @@
 pub mod chakra;
 pub mod chrome;
 pub mod execution;
+pub mod gzip;
 pub mod linked;
 mod micros;
 pub(crate) mod packed;

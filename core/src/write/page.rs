@@ -23,17 +23,17 @@ pub(super) enum Style {
 }
 
 /// A document that is being written.
-pub(super) struct Page<'a, W> {
+pub(super) struct Page<'a> {
     trace: &'a Trace,
-    out: &'a mut W,
+    out: &'a mut dyn io::Write,
     style: Style,
     text: String,
     num_nodes: usize,
 }
 
-impl<'a, W: io::Write> Page<'a, W> {
+impl<'a> Page<'a> {
     /// A document up to its nodes.
-    pub(super) fn open(trace: &'a Trace, style: Style, out: &'a mut W) -> Self {
+    pub(super) fn open(trace: &'a Trace, style: Style, out: &'a mut dyn io::Write) -> Self {
         let mut page = Self { trace, out, style, text: String::new(), num_nodes: 0 };
         let mut before = String::from("{");
         for (key, value) in page.header(false) {

@@ -60,7 +60,7 @@ pub struct ParamCounts {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_param_comms(linked: &LinkedTrace, out: &mut impl io::Write) -> io::Result<ParamCounts> {
+pub fn write_param_comms(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Result<ParamCounts> {
     let found = linked.collectives();
     let mut calls: Vec<Call<'_>> = found.rows.iter().map(|row| Call { row, of: row }).collect();
     calls.extend(found.waits.iter().map(|wait| {

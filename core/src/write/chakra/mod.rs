@@ -24,7 +24,7 @@ pub use groups::comm_groups;
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_chakra(chakra: &Chakra, out: &mut impl io::Write) -> io::Result<()> {
+pub fn write_chakra(chakra: &Chakra, out: &mut dyn io::Write) -> io::Result<()> {
     write_message(chakra.metadata.irregular.as_deref(), || chakra.encoded_metadata(), out)?;
     for (row, node) in chakra.nodes.iter().enumerate() {
         write_message(node.irregular.as_deref(), || chakra.encoded_node(row), out)?;
@@ -32,17 +32,7 @@ pub fn write_chakra(chakra: &Chakra, out: &mut impl io::Write) -> io::Result<()>
     out.flush()
 }
 
-/// The same, in a gzip stream.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_chakra_gzip(chakra: &Chakra, out: impl io::Write) -> io::Result<()> {
-    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-    write_chakra(chakra, &mut encoder)?;
-    encoder.finish()?.flush()
-}
-
-fn write_message(read: Option<&[u8]>, encoded: impl Fn() -> Vec<u8>, out: &mut impl io::Write) -> io::Result<()> {
+fn write_message(read: Option<&[u8]>, encoded: impl Fn() -> Vec<u8>, out: &mut dyn io::Write) -> io::Result<()> {
     let message = read.map_or_else(|| Cow::Owned(encoded()), Cow::Borrowed);
     let mut length = Vec::new();
     prost::encode_length_delimiter(message.len(), &mut length)?;

@@ -68,7 +68,7 @@ pub struct Tally {
 /// "#);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn write_linked(linked: &LinkedTrace, rules: Rules, out: &mut impl io::Write) -> io::Result<Tally> {
+pub fn write_linked(linked: &LinkedTrace, rules: Rules, out: &mut dyn io::Write) -> io::Result<Tally> {
     let times = Times::new(linked, rules);
     let numbers = Numbers::new(&linked.trace, &times.kernels);
     let style = if rules == Rules::Exact { Style::Lines } else { Style::Indented };
@@ -85,17 +85,6 @@ pub fn write_linked(linked: &LinkedTrace, rules: Rules, out: &mut impl io::Write
     }
     page.close()?;
     Ok(writer.tally())
-}
-
-/// The same, in a gzip stream.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_linked_gzip(linked: &LinkedTrace, rules: Rules, out: impl io::Write) -> io::Result<Tally> {
-    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-    let tally = write_linked(linked, rules, &mut encoder)?;
-    encoder.finish()?.flush()?;
-    Ok(tally)
 }
 
 struct Writer<'a> {
