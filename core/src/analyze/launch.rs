@@ -4,7 +4,6 @@ use super::reason::Reason;
 use crate::link::{How, LinkedTrace};
 use crate::time::Ts;
 use crate::trace::Trace;
-use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
 /// Where the launches of a file begin.
@@ -21,7 +20,7 @@ impl Launches {
         let hosts = || (0..events.len()).filter(|row| !trace.is_on_device(*row));
         let launches = hosts().filter(|row| events.kind[*row] == EventKind::Launch);
         Self {
-            first_id: launches.filter_map(|row| correlation(trace, row)).min(),
+            first_id: launches.filter_map(|row| trace.correlation_id(row)).min(),
             start: hosts().map(|row| events.start[row]).min(),
         }
     }
@@ -44,15 +43,10 @@ impl Launches {
 
     fn reason(&self, trace: &Trace, row: usize) -> Reason {
         let is_early = self.start.is_some_and(|start| trace.events.start[row] < start);
-        match correlation(trace, row) {
+        match trace.correlation_id(row) {
             Some(id) if is_early || self.first_id.is_some_and(|first| id < first) => Reason::LaunchedBefore,
             Some(_) => Reason::LaunchMissing,
             None => Reason::NoCorrelation,
         }
     }
-}
-
-fn correlation(trace: &Trace, row: usize) -> Option<u64> {
-    let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::Correlation);
-    id.filter(|id| *id != 0)
 }

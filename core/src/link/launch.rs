@@ -103,7 +103,7 @@ impl Launches {
         };
         let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
         let mut launches: Vec<_> =
-            hosts.filter_map(|row| Some(((correlation(trace, row)?, host_process(row)), row as u32))).collect();
+            hosts.filter_map(|row| Some(((trace.correlation_id(row)?, host_process(row)), row as u32))).collect();
         launches.sort_unstable();
         launches.dedup_by_key(|(key, _)| *key);
         Self(launches)
@@ -111,7 +111,7 @@ impl Launches {
 
     /// Row of the launch of a device event.
     fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
-        let id = correlation(trace, row)?;
+        let id = trace.correlation_id(row)?;
         let first = self.0.partition_point(|((other, _), _)| *other < id);
         let mut same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
         let process = process_of_device_event(trace, row);
@@ -119,11 +119,6 @@ impl Launches {
         let found = same.find(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
         found.map(|(_, host)| *host)
     }
-}
-
-fn correlation(trace: &Trace, row: usize) -> Option<u64> {
-    let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::Correlation);
-    id.filter(|id| *id != 0)
 }
 
 fn process_of_device_event(trace: &Trace, row: usize) -> Option<i64> {

@@ -131,6 +131,11 @@ impl Trace {
         self.args.identifier(&self.strings, self.events.args(row), ArgKey::RecordId).filter(|id| *id != 0)
     }
 
+    /// The number that a launch shares with what it enqueued (`correlation`); 0 is none.
+    pub fn correlation_id(&self, row: usize) -> Option<u64> {
+        self.args.identifier(&self.strings, self.events.args(row), ArgKey::Correlation).filter(|id| *id != 0)
+    }
+
     /// Whether an event ran on a device's stream.
     pub fn is_on_device(&self, row: usize) -> bool {
         self.track(self.events.track[row]).stream.is_some()
