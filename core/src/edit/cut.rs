@@ -4,14 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Draft;
 use crate::error::{Error, ErrorKind};
+use crate::trace::iteration::iteration_number;
 use crate::trace::node::{Node, NodeKind};
-
-/// What the profiler calls the nodes of its steps.
-const STEP: &str = "ProfilerStep#";
 
 /// Keeps the nodes from a step of the profiler up to the next.
 pub(super) fn keep_iteration(draft: &mut Draft, number: i64) -> Result<(), Error> {
-    let step = |node: &Node| Some((node.id, draft.name(node).strip_prefix(STEP)?.parse::<i64>().ok()?));
+    let step = |node: &Node| Some((node.id, iteration_number(draft.name(node))?));
     let mut steps: Vec<_> = draft.nodes.iter().filter_map(step).collect();
     steps.sort_unstable();
     let Some(at) = steps.iter().position(|(_, other)| *other == number) else {

@@ -1,5 +1,7 @@
 //! Which names are `PyTorch`'s own, and which may tell what someone works on.
 
+use crate::trace::iteration::iteration_number;
+
 /// Namespaces of operators that everyone has.
 const NAMESPACES: [&str; 17] = [
     "aten",
@@ -27,7 +29,11 @@ const NAMES: [&str; 2] = ["record_param_comms", "DistributedDataParallel.forward
 /// Whether a name is one that `PyTorch` gives: an operator of its namespaces, a backward function that it generates
 /// (`AddmmBackward0`), a step of the profiler.
 pub(super) fn is_public(name: &str) -> bool {
-    NAMES.contains(&name) || is_operator(name) || is_step(name) || is_backward(name) || is_number(name)
+    NAMES.contains(&name)
+        || is_operator(name)
+        || iteration_number(name).is_some()
+        || is_backward(name)
+        || is_number(name)
 }
 
 /// Whether a name is that of an operator of a public namespace.
@@ -36,10 +42,6 @@ pub(super) fn is_operator(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | ':' | '>' | '-' | ' ');
     NAMESPACES.contains(&namespace) && operator.chars().all(is_plain)
-}
-
-fn is_step(name: &str) -> bool {
-    name.strip_prefix("ProfilerStep#").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Such as the numbers of a compiled region, `0/1`; and a name that is none.

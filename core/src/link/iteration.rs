@@ -4,6 +4,7 @@ use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
+use crate::trace::iteration::iteration_number;
 
 /// One iteration of the training or serving loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
     let mut iterations: Vec<Iteration> = (0..events.len())
         .filter(|row| !trace.is_on_device(*row))
         .filter_map(|row| {
-            let number = trace.event_name(row).strip_prefix("ProfilerStep#")?.parse().ok()?;
+            let number = iteration_number(trace.event_name(row))?;
             Some(Iteration { number, event: row as u32, start: events.start[row], dur: events.dur[row] })
         })
         .collect();

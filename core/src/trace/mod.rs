@@ -6,6 +6,7 @@ pub mod collective;
 pub mod event;
 pub mod flow;
 pub mod group;
+pub mod iteration;
 pub mod kind;
 pub mod layout;
 pub mod node;

@@ -10,6 +10,7 @@ use super::span::{Span, spans};
 use super::thread::{Sequence, Thread};
 use crate::sort;
 use crate::trace::Trace;
+use crate::trace::iteration::iteration_number;
 
 /// Calls of the longer recording that the whole of the shorter one fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,7 +153,7 @@ impl<'a> Recordings<'a> {
         let num_rows = if self.longer == Longer::Events { events.len() } else { nodes.len() };
         let name = |row: usize| if self.longer == Longer::Events { events.name[row] } else { nodes[row].name };
         let step = |row| {
-            let number = self.trace.strings.text(name(row)).strip_prefix("ProfilerStep#")?.parse().ok()?;
+            let number = iteration_number(self.trace.strings.text(name(row)))?;
             Some((self.place(row as u32), number))
         };
         let mut steps: Vec<_> = (0..num_rows).filter_map(step).collect();
