@@ -109,16 +109,18 @@ fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
     for row in (0..events.len()).filter(|row| is_call(trace, *row)) {
         tracks[events.track[row].index()].push(row as u32);
     }
-    let order = |row: &u32| {
-        let row = *row as usize;
-        let external = trace.args.identifier(&trace.strings, events.args(row), ArgKey::ExternalId);
-        (events.start[row], external, Reverse(events.dur[row]))
+    // Found once for each row: a sort asks for it many times.
+    let place = |row: u32| {
+        let at = row as usize;
+        let external = trace.args.identifier(&trace.strings, events.args(at), ArgKey::ExternalId);
+        (events.start[at], external, Reverse(events.dur[at]), row)
     };
     let mut sequences = Vec::new();
-    for mut rows in tracks {
-        sort::by_key(&mut rows, order);
+    for rows in tracks {
+        let mut places: Vec<_> = rows.into_iter().map(place).collect();
+        sort::ascending(&mut places);
         let mut sequence = Sequence::default();
-        for row in rows.into_iter().map(|row| row as usize) {
+        for row in places.into_iter().map(|(.., row)| row as usize) {
             let (name, is_annotation) = (names.name(events.name[row]), events.kind[row] == EventKind::Annotation);
             // Some files have a range twice: as an annotation and as an operator, or as two annotations.
             let is_twin = |at: &usize| {
