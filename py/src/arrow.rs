@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchOptions, RecordBatchReader,
-    UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchOptions,
+    RecordBatchReader, UInt64Array,
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -86,6 +86,7 @@ fn data_type(column_type: ColumnType) -> DataType {
         ColumnType::Int => DataType::Int64,
         ColumnType::UInt => DataType::UInt64,
         ColumnType::Float => DataType::Float64,
+        ColumnType::Bool => DataType::Boolean,
         ColumnType::Text | ColumnType::Json => DataType::LargeUtf8,
     }
 }
@@ -95,6 +96,7 @@ fn array(values: Values) -> ArrayRef {
         Values::Int(values) => Arc::new(Int64Array::from(values)),
         Values::UInt(values) => Arc::new(UInt64Array::from(values)),
         Values::Float(values) => Arc::new(Float64Array::from(values)),
+        Values::Bool(values) => Arc::new(BooleanArray::from(values)),
         Values::Text { bytes, ends, valid } => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let texts = starts.zip(&ends).zip(&valid);

@@ -68,7 +68,7 @@ def test_nodes_and_what_they_wait_for(tmp_path: Path) -> None:
     assert column(nodes, "input_shapes") == ["[[8, 8]]", None]
     assert column(nodes, "collective") == [None, "ALL_REDUCE"]
     assert column(nodes, "comm_bytes") == [None, 4096]
-    assert column(nodes, "is_on_host") == ["true", "false"]
+    assert column(nodes, "is_on_host") == [True, False]
     assert chakra.dependencies.rows() == [(1, 2, "control"), (2, 7, "control"), (2, 7, "data"), (5, 7, "data")]
     attrs = json.loads(column(nodes, "attrs")[1])
     assert attrs[-1] == {"name": "pg_name", "type": "string", "value": "0", "doc": "of the default group"}

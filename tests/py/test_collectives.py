@@ -26,6 +26,7 @@ def test_the_table_is_there_for_every_trace(cuda: ks.Trace) -> None:
     found = rows(cuda.collectives())
     assert Counter(row["collective"] for row in found) == {"all_reduce": 12}
     assert {row["sources"] for row in found} == {"node host device"}
+    assert {row["is_p2p"] for row in found} == {False}
     assert len(ks.read(b'{"traceEvents": []}').collectives()) == 0
 
 

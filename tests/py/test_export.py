@@ -39,7 +39,7 @@ def test_every_table_with_its_schema(cuda: ks.Trace, tmp_path: Path, table: str)
     whole = parquet.read_table(cuda.export(tmp_path / "table.parquet", table))
     assert whole.equals(cuda.table(table).to_arrow())
     metadata = whole.schema.metadata
-    assert metadata[b"kinetoscope_schema_version"] == b"1"
+    assert metadata[b"kinetoscope_schema_version"] == b"2"
     assert metadata[b"kinetoscope_version"] == ks.__version__.encode()
     assert metadata[b"kinetoscope_table"] == table.encode()
     units = {field.name: (field.metadata or {}).get(b"unit") for field in whole.schema}
@@ -68,6 +68,16 @@ def test_csv(hostile: ks.Trace, tmp_path: Path) -> None:
     assert header == hostile.events.columns
     expected = [["" if cell is None else str(cell) for cell in row] for row in hostile.events.rows()]
     assert rows == expected
+
+
+def test_what_is_true_or_false(cuda: ks.Trace, tmp_path: Path) -> None:
+    """A type of its own, and words that other readers know."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    part = [Part(cuda.collectives().select("is_p2p"), {})]
+    whole = parquet.read_table(export(part, tmp_path / "a.parquet"))
+    assert (str(whole.schema.types[0]), set(whole["is_p2p"].to_pylist())) == ("bool", {False})
+    assert export(part, tmp_path / "a.csv").read_text().split()[:2] == ["is_p2p", "false"]
+    assert export(part, tmp_path / "a.jsonl").read_text().startswith('{"is_p2p":false}\n')
 
 
 @pytest.mark.parametrize("table", _native.Trace.table_names())

@@ -112,7 +112,7 @@ def expected_segments(data: Row) -> Iterator[Row]:
             "stream": entry.get("stream"),
             "segment_type": entry.get("segment_type"),
             "pool": None if pool is None else json.dumps(pool, separators=(",", ":")),
-            "is_expandable": None if "is_expandable" not in entry else str(entry["is_expandable"]).lower(),
+            "is_expandable": entry.get("is_expandable"),
             "stack_id": entry["frames"] or None,
             "extra": extra(entry, known),
         }

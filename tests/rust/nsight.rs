@@ -50,6 +50,7 @@ fn texts(values: Values) -> Vec<String> {
         Values::Float(values) => {
             values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect()
         }
+        Values::Bool(values) => values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect(),
         Values::Text { bytes, ends, valid } => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let texts = starts.zip(&ends).zip(&valid);

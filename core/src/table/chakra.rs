@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::health::CHAKRA_HEALTH;
-use super::{Table, int, json, put, put_json, put_name, text, uint};
+use super::{Table, boolean, int, json, put, put_json, put_name, text, uint};
 use crate::chakra::{Chakra, collective_name};
 use crate::id::StrId;
 
@@ -27,7 +27,7 @@ static NODES: Table<Chakra> = Table {
         }),
         int("start_ns", |chakra, row| Some(nanoseconds(chakra.nodes[row].start_micros))),
         int("dur_ns", |chakra, row| Some(nanoseconds(chakra.nodes[row].dur_micros))),
-        text("is_on_host", |chakra, row, out| attribute_text(chakra, row, "is_cpu_op", out)),
+        boolean("is_on_host", |chakra, row| attribute_bool(chakra, row, "is_cpu_op")),
         int("stream", |chakra, row| attribute_int(chakra, row, "stream")),
         text("collective", |chakra, row, out| {
             attribute_int(chakra, row, "comm_type")
@@ -97,6 +97,14 @@ fn value(chakra: &Chakra, out: &mut String, id: StrId) -> bool {
 
 fn attribute_int(chakra: &Chakra, row: usize, name: &str) -> Option<i64> {
     chakra.attribute(&chakra.nodes[row], name)?.parse().ok()
+}
+
+fn attribute_bool(chakra: &Chakra, row: usize, name: &str) -> Option<bool> {
+    match chakra.attribute(&chakra.nodes[row], name)? {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 fn attribute_text(chakra: &Chakra, row: usize, name: &str, out: &mut String) -> bool {

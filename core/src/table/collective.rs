@@ -1,7 +1,7 @@
 //! Tables of communications: of one trace, and of all traces of a job with what they share; and the clocks of those.
 
 use super::event::id;
-use super::{Table, float, int, put, text, uint};
+use super::{Table, boolean, float, int, put, text, uint};
 use crate::link::rank::{Member, Ranks, Shared};
 use crate::link::{Collective, LinkedTrace};
 use crate::time::TimeRange;
@@ -35,7 +35,7 @@ macro_rules! columns {
             int("group_size", |all, row| all.at(row).1.facts.group_size),
             text("ranks", |all, row, out| all.at(row).1.ranks.as_ref().is_some_and(|ranks| put_ranks(out, ranks))),
             int("seq", |all, row| all.at(row).1.facts.seq),
-            text("is_p2p", |all, row, out| put_truth(out, all.at(row).1.is_p2p())),
+            boolean("is_p2p", |all, row| all.at(row).1.is_p2p()),
             int("src_rank", |all, row| all.at(row).1.src_rank),
             int("dst_rank", |all, row| all.at(row).1.dst_rank),
             int("root_rank", |all, row| all.at(row).1.root_rank),
@@ -46,7 +46,7 @@ macro_rules! columns {
             int("out_bytes", |all, row| all.at(row).1.out_bytes()),
             text("in_split", |all, row, out| put_some(out, all.at(row).1.facts.in_split.as_deref())),
             text("out_split", |all, row, out| put_some(out, all.at(row).1.facts.out_split.as_deref())),
-            text("is_async", |all, row, out| put_truth(out, all.at(row).1.is_async())),
+            boolean("is_async", |all, row| all.at(row).1.is_async()),
             int("wait", |all, row| {
                 let (linked, one) = all.at(row);
                 linked.collectives().wait_for(one)?.event.map(|event| id(linked, event))
@@ -162,10 +162,6 @@ fn sources(one: &Collective) -> String {
 
 fn put_some(out: &mut String, text: Option<&str>) -> bool {
     text.is_some_and(|text| put(out, text))
-}
-
-fn put_truth(out: &mut String, truth: Option<bool>) -> bool {
-    put_some(out, truth.map(|truth| if truth { "true" } else { "false" }))
 }
 
 /// More ranks than these are not repeated in every row: the table of process groups has them.

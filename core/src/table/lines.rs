@@ -49,6 +49,7 @@ impl Member {
             Values::Float(values) => {
                 values[row].filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
             }
+            Values::Bool(values) => values[row].map(|value| write!(out, "{value}")),
             Values::Text { bytes, ends, valid } => valid[row].then(|| {
                 let start = row.checked_sub(1).map_or(0, |before| ends[before]);
                 self.write_text(&bytes[start..ends[row]], out);

@@ -1,7 +1,7 @@
 //! Tables of memory snapshots and memory timelines.
 
 use super::health::{MEMORY_SNAPSHOT_HEALTH, MEMORY_TIMELINE_HEALTH};
-use super::{Column, Table, int, json, put, text, uint};
+use super::{Column, Table, boolean, int, json, put, text, uint};
 use crate::id::StrId;
 use crate::memory::stack::Frame;
 use crate::memory::timeline::MemoryCategory;
@@ -50,9 +50,7 @@ static SEGMENTS: Table<MemorySnapshot> = Table {
         int("stream", |snapshot, row| snapshot.segments[row].stream),
         text("segment_type", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].segment_type, out)),
         json("pool", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].pool, out)),
-        text("is_expandable", |snapshot, row, out| {
-            snapshot.segments[row].is_expandable.is_some_and(|flag| put(out, if flag { "true" } else { "false" }))
-        }),
+        boolean("is_expandable", |snapshot, row| snapshot.segments[row].is_expandable),
         int("stack_id", |snapshot, row| snapshot.segments[row].stack.map(|stack| i64::from(stack.0))),
         json("extra", |snapshot, row, out| put_id(snapshot, snapshot.segments[row].extra, out)),
     ],

@@ -55,6 +55,8 @@ pub enum Getter<S: 'static = LinkedTrace> {
     UInt(fn(&S, usize) -> Option<u64>),
     /// Floats.
     Float(fn(&S, usize) -> Option<f64>),
+    /// True or false.
+    Bool(fn(&S, usize) -> Option<bool>),
     /// Texts: appended to the given string; false for null.
     Text(fn(&S, usize, &mut String) -> bool),
     /// Texts that are JSON, in files that are well-formed.
@@ -70,6 +72,8 @@ pub enum Values {
     UInt(Vec<Option<u64>>),
     /// Floats.
     Float(Vec<Option<f64>>),
+    /// True or false.
+    Bool(Vec<Option<bool>>),
     /// Texts, one after another, with the end of each.
     Text {
         /// All texts.
@@ -82,7 +86,7 @@ pub enum Values {
 }
 
 /// Version of the names, types and meanings of all tables; a new one wherever one of them changes.
-pub const SCHEMA_VERSION: &str = "1";
+pub const SCHEMA_VERSION: &str = "2";
 
 /// How a column's name says its unit.
 const UNITS: [(&str, &str); 3] = [("_ns", "ns"), ("bytes", "bytes"), ("_gbps", "GB/s")];
@@ -99,6 +103,7 @@ impl<S> Column<S> {
             Getter::Int(get) => Values::Int(rows.map(|row| get(source, row)).collect()),
             Getter::UInt(get) => Values::UInt(rows.map(|row| get(source, row)).collect()),
             Getter::Float(get) => Values::Float(rows.map(|row| get(source, row)).collect()),
+            Getter::Bool(get) => Values::Bool(rows.map(|row| get(source, row)).collect()),
             Getter::Text(get) | Getter::Json(get) => {
                 let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
                 for row in rows {
@@ -148,6 +153,10 @@ const fn uint<S>(name: &'static str, get: fn(&S, usize) -> Option<u64>) -> Colum
 
 const fn float<S>(name: &'static str, get: fn(&S, usize) -> Option<f64>) -> Column<S> {
     Column { name, get: Getter::Float(get) }
+}
+
+const fn boolean<S>(name: &'static str, get: fn(&S, usize) -> Option<bool>) -> Column<S> {
+    Column { name, get: Getter::Bool(get) }
 }
 
 const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {

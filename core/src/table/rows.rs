@@ -14,6 +14,8 @@ pub enum ColumnType {
     UInt,
     /// Floats.
     Float,
+    /// True or false.
+    Bool,
     /// Texts.
     Text,
     /// Texts that are JSON.
@@ -85,6 +87,7 @@ impl<S: Send + Sync> Rows for Of<S> {
             Getter::Int(_) => ColumnType::Int,
             Getter::UInt(_) => ColumnType::UInt,
             Getter::Float(_) => ColumnType::Float,
+            Getter::Bool(_) => ColumnType::Bool,
             Getter::Text(_) => ColumnType::Text,
             Getter::Json(_) => ColumnType::Json,
         }

@@ -103,7 +103,7 @@ def _write_csv(parts: Sequence[Part], path: Path) -> None:
 
 
 def _csv_value(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, (list, dict)) else value
+    return json.dumps(value) if isinstance(value, (bool, list, dict)) else value
 
 
 def json_lines(parts: Sequence[Part]) -> Iterator[str]:

@@ -85,7 +85,7 @@ class Table:
     def to_pandas(self) -> pandas.DataFrame:
         """As a `pandas.DataFrame`. ImportError without pandas and pyarrow.
 
-        Integers stay exact: a column with nulls becomes pandas' nullable integer type, not floats.
+        Integers and truths stay exact: a column with nulls becomes pandas' nullable type, not floats or objects.
         """
         import pandas
 
@@ -146,5 +146,6 @@ def _series(column: Any) -> Any:
         pyarrow.uint64(): pandas.UInt64Dtype(),
         pyarrow.int32(): pandas.Int32Dtype(),
         pyarrow.uint32(): pandas.UInt32Dtype(),
+        pyarrow.bool_(): pandas.BooleanDtype(),
     }
     return column.to_pandas(types_mapper=exact.get if column.null_count else None)
