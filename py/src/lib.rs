@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
+mod analysis;
 mod arrow;
 mod error;
 mod reading;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::analysis::{analyses_json, analyze, stacked};
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]

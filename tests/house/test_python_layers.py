@@ -15,7 +15,21 @@ LAYERS = Layers(
     modules={
         "native": {"_native"},
         "nouns": {
-            *("archive", "cache", "chakra", "discover", "doctor", "early", "entry", "export", "file", "head", "job"),
+            *(
+                "analyses",
+                "answer",
+                "archive",
+                "cache",
+                "chakra",
+                "discover",
+                "doctor",
+                "early",
+                "entry",
+                "export",
+                "file",
+                "head",
+                "job",
+            ),
             *(
                 "linked",
                 "load",

@@ -35,7 +35,7 @@ fn it_says_what_was_worked_out_by_hand() {
 fn a_range_cuts_events_at_its_ends() {
     let linked = LinkedTrace::new(files::trace(TRACE));
     let range = Some(TimeRange { start: Ts(40_000), end: Ts(60_000) });
-    let summary = summary(&Selection { linked: &linked, range }, TOP);
+    let summary = summary(&Selection::within(&linked, range), TOP);
     assert_eq!(summary.duration_ns, 20_000);
     assert_eq!((summary.devices[0].busy_ns, summary.kernels[0].total_ns), (20_000, 30_000));
     assert!(summary.operators.iter().all(|row| row.name != "inner"));

@@ -36,3 +36,90 @@ pub fn clip(range: TimeRange, to: TimeRange) -> TimeRange {
     let start = range.start.max(to.start);
     TimeRange { start, end: Ts(range.end.0.min(to.end.0).max(start.0)) }
 }
+
+/// What two lists of disjoint, ascending ranges have in common.
+///
+/// ```
+/// use kinetoscope::analyze::interval::{intersection, total_ns};
+/// use kinetoscope::time::{TimeRange, Ts};
+/// let range = |start, end| TimeRange { start: Ts(start), end: Ts(end) };
+/// assert_eq!(intersection(&[range(0, 5), range(8, 9)], &[range(3, 20)]), [range(3, 5), range(8, 9)]);
+/// ```
+pub fn intersection(a: &[TimeRange], b: &[TimeRange]) -> Vec<TimeRange> {
+    let (mut i, mut j, mut common) = (0, 0, Vec::new());
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        let both = TimeRange { start: x.start.max(y.start), end: x.end.min(y.end) };
+        if both.start < both.end {
+            common.push(both);
+        }
+        if x.end < y.end { i += 1 } else { j += 1 }
+    }
+    common
+}
+
+/// What the first of two lists of disjoint, ascending ranges has and the second has not.
+///
+/// ```
+/// use kinetoscope::analyze::interval::difference;
+/// use kinetoscope::time::{TimeRange, Ts};
+/// let range = |start, end| TimeRange { start: Ts(start), end: Ts(end) };
+/// assert_eq!(difference(&[range(0, 9)], &[range(2, 3), range(8, 20)]), [range(0, 2), range(3, 8)]);
+/// ```
+pub fn difference(a: &[TimeRange], b: &[TimeRange]) -> Vec<TimeRange> {
+    let (mut rest, mut at) = (Vec::new(), 0);
+    for range in a {
+        let mut start = range.start;
+        while b.get(at).is_some_and(|hole| hole.end <= start) {
+            at += 1;
+        }
+        for hole in b[at..].iter().take_while(|hole| hole.start < range.end) {
+            if start < hole.start {
+                rest.push(TimeRange { start, end: hole.start });
+            }
+            start = start.max(hole.end);
+        }
+        if start < range.end {
+            rest.push(TimeRange { start, end: range.end });
+        }
+    }
+    rest
+}
+
+/// The parts of disjoint, ascending ranges that are inside another.
+pub fn within(ranges: &[TimeRange], to: TimeRange) -> Vec<TimeRange> {
+    let first = ranges.partition_point(|range| range.end <= to.start);
+    let last = ranges.partition_point(|range| range.start < to.end).max(first);
+    ranges[first..last].iter().map(|range| clip(*range, to)).filter(|range| range.start < range.end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Which of the first nanoseconds the ranges have.
+    fn swept(ranges: &[TimeRange]) -> Vec<bool> {
+        (0..64).map(|ns| ranges.iter().any(|range| range.start.0 <= ns && ns < range.end.0)).collect()
+    }
+
+    fn ranges() -> impl Strategy<Value = Vec<TimeRange>> {
+        let range = (0..60_i64, 0..9_i64).prop_map(|(start, len)| TimeRange { start: Ts(start), end: Ts(start + len) });
+        prop::collection::vec(range, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn the_algebra_is_that_of_every_nanosecond(a in ranges(), b in ranges(), to in (0..60_i64, 0..60_i64)) {
+            let (in_a, in_b) = (swept(&a), swept(&b));
+            let (a, b) = (union(a), union(b));
+            let both = |f: fn(bool, bool) -> bool| in_a.iter().zip(&in_b).map(|(a, b)| f(*a, *b)).collect::<Vec<_>>();
+            prop_assert_eq!(swept(&a), in_a.clone());
+            prop_assert_eq!(swept(&intersection(&a, &b)), both(|a, b| a && b));
+            prop_assert_eq!(swept(&difference(&a, &b)), both(|a, b| a && !b));
+            let to = TimeRange { start: Ts(to.0.min(to.1)), end: Ts(to.0.max(to.1)) };
+            prop_assert_eq!(swept(&within(&a, to)), swept(&intersection(&a, &[to])));
+            prop_assert_eq!(total_ns(&difference(&a, &b)) + total_ns(&intersection(&a, &b)), total_ns(&a));
+        }
+    }
+}

@@ -3,10 +3,52 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::analysis::{Analysis, Answer, Plot};
+use super::class::{Class, classes};
+use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
+use super::statistics::deviation;
 use crate::id::StrId;
 use crate::sort;
+use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::sum_ns;
+
+/// What the device spent its time on.
+pub(super) static KERNELS: Analysis = Analysis {
+    name: "kernels",
+    doc: "kernels, copies and fills by name: how often, how long, and what for",
+    options: &[OptionDoc {
+        name: "short_ns",
+        doc: "runs of less than this are counted as short",
+        kind: OptionKind::Count(SHORT_NS),
+    }],
+    run: |selection, options: &Options| {
+        let rows = kernels(selection, options.count("short_ns"));
+        Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
+            .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
+    },
+};
+
+static TABLE: Table<Vec<KernelRow>> =
+    Table { name: "kernels", doc: "all runs of one kernel, copy or fill", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<KernelRow>>] = &[
+    text("name", |rows, at, out| put_name(out, &rows[at].name)),
+    text("kind", |rows, at, out| put_name(out, rows[at].kind)),
+    text("class", |rows, at, out| put_name(out, rows[at].class)),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+    int("mean_ns", |rows, at| Some(rows[at].mean_ns)),
+    float("std_ns", |rows, at| rows[at].std_ns),
+    int("min_ns", |rows, at| Some(rows[at].min_ns)),
+    int("max_ns", |rows, at| Some(rows[at].max_ns)),
+    int("num_short", |rows, at| Some(rows[at].num_short as i64)),
+    int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
+];
+
+/// Runs of less than this are short, when nobody says: launching one takes longer.
+pub const SHORT_NS: i64 = 10_000;
 
 /// All executions of one kernel, copy or fill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,51 +57,74 @@ pub struct KernelRow {
     pub name: String,
     /// `kernel`, `copy` or `fill`.
     pub kind: &'static str,
+    /// What it is for: the name of a [`Class`].
+    pub class: &'static str,
     /// How often it ran.
     pub count: u64,
     /// Time of all runs together.
     pub total_ns: i64,
     /// `total_ns / count`, rounded down.
     pub mean_ns: i64,
+    /// Sample standard deviation of the runs; `None` of a single one.
+    pub std_ns: Option<f64>,
     /// Shortest run.
     pub min_ns: i64,
     /// Longest run.
     pub max_ns: i64,
     /// `total_ns` over the total of all device work.
     pub share: f64,
+    /// Runs that were shorter than asked for.
+    pub num_short: u64,
     /// Id of the longest run.
     pub longest_id: u32,
 }
 
 /// Kernels, copies and fills by name, the longest total first.
 ///
-/// `total_ns = Σ dur` over the executions that overlap the selection, cut to it.
-pub fn kernels(selection: &Selection<'_>) -> Vec<KernelRow> {
-    let trace = &selection.linked.trace;
-    let events = &trace.events;
-    let mut groups: FxHashMap<(StrId, &'static str), Vec<usize>> = FxHashMap::default();
-    for row in selection.rows().filter(|row| events.kind[*row].is_device_work()) {
-        groups.entry((events.name[row], events.kind[row].name())).or_default().push(row);
+/// `total_ns = Σ dur` over the executions that overlap the selection, cut to it; `share = total_ns / Σ total_ns`;
+/// `num_short` counts those of less than `short_ns`.
+///
+/// ```
+/// use kinetoscope::analyze::{SHORT_NS, Selection, kernels};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": 40},
+///                 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 50, "dur": 2}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let gemm = &kernels(&Selection::all(&linked), SHORT_NS)[0];
+/// assert_eq!((gemm.count, gemm.total_ns, gemm.num_short, gemm.class), (2, 42_000, 1, "computation"));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
+    let (linked, events) = (selection.linked, &selection.linked.trace.events);
+    let classes = classes(linked);
+    let mut groups: FxHashMap<(StrId, &'static str, Class), Vec<usize>> = FxHashMap::default();
+    for row in selection.device_work() {
+        groups.entry((events.name[row], events.kind[row].name(), classes[row])).or_default().push(row);
     }
-    let row = |((name, kind), rows): ((StrId, &'static str), Vec<usize>)| {
-        let durs = rows.iter().map(|row| selection.dur_ns(*row));
-        let total_ns = sum_ns(durs.clone());
-        let count = rows.len() as u64;
+    let row = |((_, kind, class), rows): ((StrId, &'static str, Class), Vec<usize>)| {
+        let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
+        let (total_ns, count) = (sum_ns(durs.iter().copied()), rows.len() as u64);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         KernelRow {
-            name: trace.strings.text(name).to_owned(),
+            name: rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned(),
             kind,
+            class: class.name(),
             count,
             total_ns,
             mean_ns: total_ns / count.max(1) as i64,
-            min_ns: durs.clone().min().unwrap_or(0),
-            max_ns: durs.max().unwrap_or(0),
+            std_ns: deviation(&durs),
+            min_ns: durs.iter().copied().min().unwrap_or(0),
+            max_ns: durs.iter().copied().max().unwrap_or(0),
             share: 0.0,
+            num_short: durs.iter().filter(|dur| **dur < short_ns).count() as u64,
             longest_id: longest.map_or(0, |row| events.position[row]),
         }
     };
     let mut table: Vec<_> = groups.into_iter().map(row).collect();
-    sort::by(&mut table, |a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
+    sort::by(&mut table, |a, b| {
+        let name = |row: &KernelRow| (row.name.clone(), row.kind, row.class);
+        b.total_ns.cmp(&a.total_ns).then_with(|| name(a).cmp(&name(b)))
+    });
     let sum = sum_ns(table.iter().map(|row| row.total_ns));
     table.iter_mut().for_each(|row| row.share = row.total_ns as f64 / sum.max(1) as f64);
     table

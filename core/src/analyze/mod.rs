@@ -1,19 +1,59 @@
 //! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
 
+mod analysis;
+mod breakdown;
+mod class;
+mod copy_bandwidth;
 mod coverage;
 mod health;
+mod idle;
 pub mod interval;
 mod kernel;
 mod launch;
+mod launches;
 mod operator;
+mod options;
+mod overlap;
+mod priority;
+mod queue;
 mod reason;
 mod selection;
+mod statistics;
 mod summary;
 
+pub use analysis::{Analysis, Answer, Plot};
+pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
+pub use class::{Class, classes};
 pub use coverage::{Coverage, Share, WindowRow, coverage};
 pub use health::{HealthRow, health};
-pub use kernel::{KernelRow, kernels};
+pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
+pub use kernel::{KernelRow, SHORT_NS, kernels};
+pub use launches::{LaunchRow, launches};
 pub use operator::{OperatorRow, operators};
+pub use options::{OptionDoc, OptionKind, Options};
+pub use overlap::{OverlapRow, overlap};
+pub use queue::{FULL, QueuePoint, QueueRow, points as queue_points, queue_length};
 pub use reason::Reason;
-pub use selection::Selection;
+pub use selection::{Selection, Wanted};
 pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
+
+use crate::error::Error;
+
+/// All analyses of one trace, by their names.
+pub const ANALYSES: &[&Analysis] = &[
+    &breakdown::BREAKDOWN,
+    &overlap::OVERLAP,
+    &kernel::KERNELS,
+    &launches::LAUNCHES,
+    &queue::QUEUE_LENGTH,
+    &copy_bandwidth::COPY_BANDWIDTH,
+    &idle::IDLE,
+];
+
+/// The analysis of that name. An error says which there are.
+pub fn analysis(name: &str) -> Result<&'static Analysis, Error> {
+    ANALYSES.iter().copied().find(|analysis| analysis.name == name).ok_or_else(|| {
+        let names: Vec<_> = ANALYSES.iter().map(|analysis| analysis.name).collect();
+        options::unlike(&format!("one of the analyses {names:?}"), name)
+    })
+}

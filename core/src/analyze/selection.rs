@@ -1,30 +1,105 @@
-//! Which events an analysis looks at: all, or those in a range, cut to it.
+//! Which events an analysis looks at: all, or those in a range, cut to it, or on one stream.
+
+use serde_json::{Map, Value};
 
 use super::interval::clip;
+use super::options::unlike;
+use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::time::{TimeRange, add_ns};
+use crate::time::{TimeRange, Ts, add_ns};
 
-/// A linked trace and a range of it.
+/// A linked trace and what of it is looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
     /// The trace.
     pub linked: &'a LinkedTrace,
     /// The range, where not everything is looked at.
     pub range: Option<TimeRange>,
+    /// The only stream whose device events are looked at, by its number.
+    pub stream: Option<i64>,
+    /// Whether device events are left out whose launch is not inside the range.
+    pub is_launched_inside: bool,
+}
+
+/// What part of a trace is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Start of the range, as the tables count time.
+    pub start_ns: Option<i64>,
+    /// Its end.
+    pub end_ns: Option<i64>,
+    /// The number of an iteration, in place of a range.
+    pub iteration: Option<i64>,
+    /// The number of a stream.
+    pub stream: Option<i64>,
+    /// See [`Selection::is_launched_inside`].
+    pub is_launched_inside: bool,
+}
+
+impl Wanted {
+    /// Takes what names a part of a trace out of a request.
+    pub(super) fn take(request: &mut Map<String, Value>) -> Result<Self, Error> {
+        let mut integer = |name: &str| match request.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                value.as_i64().map(Some).ok_or_else(|| unlike(&format!("an integer as {name}"), &value.to_string()))
+            }
+        };
+        let (start_ns, end_ns) = (integer("start_ns")?, integer("end_ns")?);
+        let (iteration, stream) = (integer("iteration")?, integer("stream")?);
+        let is_launched_inside = match request.remove("launched_inside") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(is_wanted)) => is_wanted,
+            Some(other) => return Err(unlike("true or false as launched_inside", &other.to_string())),
+        };
+        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside })
+    }
 }
 
 impl<'a> Selection<'a> {
     /// Everything in the trace.
     pub fn all(linked: &'a LinkedTrace) -> Self {
-        Self { linked, range: None }
+        Self::within(linked, None)
     }
 
-    /// Rows of the events that overlap the range, in the order of the file.
+    /// What is in a range, where there is one.
+    pub fn within(linked: &'a LinkedTrace, range: Option<TimeRange>) -> Self {
+        Self { linked, range, stream: None, is_launched_inside: false }
+    }
+
+    /// What is asked for. An error where that is not in the trace.
+    pub fn of(linked: &'a LinkedTrace, wanted: &Wanted) -> Result<Self, Error> {
+        let range = range(linked, wanted)?;
+        if let Some(stream) = wanted.stream {
+            expect_stream(linked, stream)?;
+        }
+        Ok(Self { linked, range, stream: wanted.stream, is_launched_inside: wanted.is_launched_inside })
+    }
+
+    /// Rows of the events that are looked at, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        let events = &self.linked.trace.events;
-        let is_inside =
-            |row: &usize| self.range.is_none_or(|range| range.overlaps(events.start[*row], events.dur[*row]));
-        (0..events.len()).filter(is_inside)
+        (0..self.linked.trace.events.len()).filter(|row| self.contains(*row))
+    }
+
+    /// Rows of the kernels, copies and fills that are looked at, in the order of the file.
+    pub fn device_work(&self) -> impl Iterator<Item = usize> + '_ {
+        let kinds = &self.linked.trace.events.kind;
+        self.rows().filter(|row| kinds[*row].is_device_work())
+    }
+
+    /// Whether an event overlaps the range, and is on the stream if it is a device event.
+    pub fn contains(&self, row: usize) -> bool {
+        let (trace, events) = (&self.linked.trace, &self.linked.trace.events);
+        let is_inside = |row: usize| self.range.is_none_or(|range| range.overlaps(events.start[row], events.dur[row]));
+        if !is_inside(row) {
+            return false;
+        }
+        let Some(on) = trace.track(events.track[row]).stream else { return true };
+        let is_launched = || {
+            let launch = self.linked.links.launch.get(row).map(|launch| events.start[launch as usize]);
+            self.range.is_none_or(|range| launch.is_some_and(|start| range.start <= start && start < range.end))
+        };
+        self.stream.is_none_or(|stream| on.stream == Some(stream)) && (!self.is_launched_inside || is_launched())
     }
 
     /// The event's time, cut to the range.
@@ -59,3 +134,41 @@ impl<'a> Selection<'a> {
         self.range.unwrap_or_else(|| self.linked.trace.range())
     }
 }
+
+fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Error> {
+    let whole = linked.trace.range();
+    let (start, end) = (wanted.start_ns.map(Ts), wanted.end_ns.map(Ts));
+    if let Some(number) = wanted.iteration {
+        if start.or(end).is_some() {
+            return Err(unlike("a range or an iteration", "both"));
+        }
+        let iterations = &linked.links.iterations;
+        let Some(iteration) = iterations.iter().find(|iteration| iteration.number == number) else {
+            let numbers: Vec<_> = iterations.iter().take(MAX_NAMED).map(|iteration| iteration.number).collect();
+            return Err(unlike(&format!("one of the iterations {numbers:?}"), &number.to_string()));
+        };
+        return Ok(Some(TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) }));
+    }
+    if start.or(end).is_none() {
+        return Ok(None);
+    }
+    let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };
+    if start.is_some() && end.is_some() && range.end < range.start {
+        return Err(unlike("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));
+    }
+    Ok(Some(TimeRange { end: range.end.max(range.start), ..range }))
+}
+
+fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
+    let mut streams: Vec<_> = linked.trace.tracks.iter().filter_map(|track| track.stream?.stream).collect();
+    if streams.contains(&stream) {
+        return Ok(());
+    }
+    crate::sort::ascending(&mut streams);
+    streams.dedup();
+    streams.truncate(MAX_NAMED);
+    Err(unlike(&format!("one of the streams {streams:?}"), &stream.to_string()))
+}
+
+/// How many of what there is an error names.
+const MAX_NAMED: usize = 50;

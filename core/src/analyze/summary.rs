@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::coverage::{Coverage, coverage};
 use super::health::{HealthRow, health};
 use super::interval::{clip, total_ns, union};
-use super::kernel::{KernelRow, kernels};
+use super::kernel::{KernelRow, SHORT_NS, kernels};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use crate::time::{TimeRange, add_ns, sum_ns};
@@ -102,7 +102,7 @@ pub struct IterationRow {
 pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     let linked = selection.linked;
     let span = selection.span();
-    let (mut operators, mut kernels) = (operators(selection), kernels(selection));
+    let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
     operators.truncate(limit);
     kernels.truncate(limit);

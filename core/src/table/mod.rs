@@ -11,6 +11,8 @@ mod memory;
 mod node;
 mod point;
 mod rows;
+mod stacked;
+mod values;
 
 use std::ops::Range;
 
@@ -23,6 +25,8 @@ pub use collective::RANK_TABLES;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub use rows::{ColumnType, Rows};
+pub use stacked::{Part, Stacked};
+pub use values::Values;
 
 /// A table's name, its rows and its columns, over recordings of sort `S`.
 #[derive(Debug)]
@@ -61,28 +65,6 @@ pub enum Getter<S: 'static = LinkedTrace> {
     Text(fn(&S, usize, &mut String) -> bool),
     /// Texts that are JSON, in files that are well-formed.
     Json(fn(&S, usize, &mut String) -> bool),
-}
-
-/// Values of a column for a range of rows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    /// Signed integers.
-    Int(Vec<Option<i64>>),
-    /// Identifiers.
-    UInt(Vec<Option<u64>>),
-    /// Floats.
-    Float(Vec<Option<f64>>),
-    /// True or false.
-    Bool(Vec<Option<bool>>),
-    /// Texts, one after another, with the end of each.
-    Text {
-        /// All texts.
-        bytes: String,
-        /// Where each row's text ends in `bytes`.
-        ends: Vec<usize>,
-        /// Whether each row has a value.
-        valid: Vec<bool>,
-    },
 }
 
 /// Version of the names, types and meanings of all tables; a new one wherever one of them changes.
@@ -143,38 +125,38 @@ pub fn table(name: &str) -> Option<&'static Table> {
     TABLES.iter().copied().find(|table| table.name == name)
 }
 
-const fn int<S>(name: &'static str, get: fn(&S, usize) -> Option<i64>) -> Column<S> {
+pub(crate) const fn int<S>(name: &'static str, get: fn(&S, usize) -> Option<i64>) -> Column<S> {
     Column { name, get: Getter::Int(get) }
 }
 
-const fn uint<S>(name: &'static str, get: fn(&S, usize) -> Option<u64>) -> Column<S> {
+pub(crate) const fn uint<S>(name: &'static str, get: fn(&S, usize) -> Option<u64>) -> Column<S> {
     Column { name, get: Getter::UInt(get) }
 }
 
-const fn float<S>(name: &'static str, get: fn(&S, usize) -> Option<f64>) -> Column<S> {
+pub(crate) const fn float<S>(name: &'static str, get: fn(&S, usize) -> Option<f64>) -> Column<S> {
     Column { name, get: Getter::Float(get) }
 }
 
-const fn boolean<S>(name: &'static str, get: fn(&S, usize) -> Option<bool>) -> Column<S> {
+pub(crate) const fn boolean<S>(name: &'static str, get: fn(&S, usize) -> Option<bool>) -> Column<S> {
     Column { name, get: Getter::Bool(get) }
 }
 
-const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
+pub(crate) const fn text<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
     Column { name, get: Getter::Text(get) }
 }
 
-const fn json<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
+pub(crate) const fn json<S>(name: &'static str, get: fn(&S, usize, &mut String) -> bool) -> Column<S> {
     Column { name, get: Getter::Json(get) }
 }
 
 /// Appends a name, which may be empty but is never null.
-fn put_name(out: &mut String, name: &str) -> bool {
+pub(crate) fn put_name(out: &mut String, name: &str) -> bool {
     out.push_str(name);
     true
 }
 
 /// Appends a JSON value: a string without its quotes, any other as it is written; null is null.
-fn put_json(out: &mut String, value: &Value) -> bool {
+pub(crate) fn put_json(out: &mut String, value: &Value) -> bool {
     match value {
         Value::String(text) => put(out, text),
         Value::Null => false,
@@ -183,7 +165,7 @@ fn put_json(out: &mut String, value: &Value) -> bool {
 }
 
 /// Appends a text; an empty one is null.
-fn put(out: &mut String, text: &str) -> bool {
+pub(crate) fn put(out: &mut String, text: &str) -> bool {
     out.push_str(text);
     !text.is_empty()
 }

@@ -77,7 +77,7 @@ impl Session {
                 let bounds = (start.unwrap_or(0.0), end.unwrap_or_else(|| self.offset(self.range.end)));
                 let range = (!is_whole).then(|| self.time_range(bounds.0, bounds.1));
                 let limit = limit.unwrap_or(TOP);
-                Ok(Response::of("summary", &summary(&Selection { linked: &self.linked, range }, limit)))
+                Ok(Response::of("summary", &summary(&Selection::within(&self.linked, range), limit)))
             }
         }
     }

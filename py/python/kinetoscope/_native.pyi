@@ -12,11 +12,14 @@ __all__ = [
     "TraceParseError",
     "UnsupportedTraceError",
     "__version__",
+    "analyses_json",
+    "analyze",
     "is_archive",
     "members",
     "rank_tables",
     "read",
     "sniff",
+    "stacked",
 ]
 
 class _File(Protocol):
@@ -95,6 +98,9 @@ def read(
     max_threads: int = 1,
     reading: Reading | None = None,
 ) -> Trace | Tables: ...
+def analyses_json() -> str: ...
+def analyze(trace: Trace, name: str, request: str) -> tuple[list[Table], str | None, str | None]: ...
+def stacked(parts: Sequence[tuple[int | None, int, Table]]) -> Table: ...
 def rank_tables(traces: Sequence[tuple[int | None, Trace]], is_aligned: bool) -> Tables: ...
 def sniff(head: bytes) -> str: ...
 def is_archive(head: bytes) -> bool: ...

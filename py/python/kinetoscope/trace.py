@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 
 from kinetoscope import _native
+from kinetoscope.analyses import Analyses
 from kinetoscope.processors import num_processors
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kinetoscope import seam
+    from kinetoscope.answer import Answer
     from kinetoscope.chakra import Chakra
     from kinetoscope.export import Part
     from kinetoscope.linked import Linked
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from kinetoscope.widget import Timeline
 
 
-class Trace:
+class Trace(Analyses):
     """A Kineto trace, an Execution Trace, or both, linked. Made by `kinetoscope.read`.
 
     The tables are Arrow tables (see `Table`). An event is known by its `id`, its position in the file's `traceEvents`.
@@ -188,6 +190,12 @@ class Trace:
         return os.path.basename(self.source) if self.source else "trace"
 
     # --- answers --------------------------------------------------------------------------------------------------
+
+    def analyze(self, name: str, **request: Any) -> Answer:
+        """An analysis by its name, with its options and the part of the trace to look at."""
+        from kinetoscope.answer import answered
+
+        return answered(self._native, name, request)
 
     def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> Summary:
         """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given.

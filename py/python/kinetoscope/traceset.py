@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native, text
+from kinetoscope.analyses import Analyses
 from kinetoscope.discover import Pair, natural
 from kinetoscope.export import Part, export
 from kinetoscope.load import Options, load
@@ -19,6 +20,7 @@ from kinetoscope.table import Table
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
+    from kinetoscope.answer import Answer
     from kinetoscope.head import Head
     from kinetoscope.source import File
     from kinetoscope.trace import Trace
@@ -123,7 +125,7 @@ class Member:
             self.pair = attempt
 
 
-class TraceSet:
+class TraceSet(Analyses):
     """All traces of a job, in the order of their ranks. A rank may have several: one for each window that was recorded.
 
     `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace. `repr` says
@@ -212,6 +214,15 @@ class TraceSet:
             parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
             windows[member.rank] += 1
         return parts
+
+    def analyze(self, name: str, **request: Any) -> Answer:
+        """An analysis of each trace by its name. Reads what is not read yet; ValueError when there is no trace."""
+        from kinetoscope.answer import answered_of_all
+
+        self.load()
+        if not self._members:
+            raise ValueError("expected at least one trace, found none")
+        return answered_of_all(self.members, name, request)
 
     def collectives(self, *, align_clocks: bool = False) -> Table:
         """Communications of all ranks: one row for each rank's part, trace after trace.

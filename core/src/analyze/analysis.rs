@@ -1,0 +1,113 @@
+//! What can be asked of a trace by name: an analysis, its options, its answer.
+
+use std::sync::Arc;
+
+use super::options::{OptionDoc, Options};
+use super::selection::{Selection, Wanted};
+use crate::error::{Error, ErrorKind};
+use crate::link::LinkedTrace;
+use crate::table::{Rows, Table};
+
+/// An analysis that hosts offer by its name.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The name it is asked for by.
+    pub name: &'static str,
+    /// What it says, in a line.
+    pub doc: &'static str,
+    /// What can be asked for besides a part of the trace.
+    pub options: &'static [OptionDoc],
+    /// Computes it.
+    pub run: fn(&Selection<'_>, &Options) -> Answer,
+}
+
+/// What an analysis found.
+pub struct Answer {
+    /// Its tables, the one that answers first.
+    pub tables: Vec<Arc<dyn Rows>>,
+    /// Why the first table has no rows, where it has none.
+    pub reason: Option<&'static str>,
+    /// How the first table is drawn, where it can be.
+    pub plot: Option<Plot>,
+}
+
+/// How a table is drawn: which of its columns mean what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plot {
+    /// A bar a row, the first rows from the top; `parts` stand one after another in it.
+    Bars {
+        /// The column that names the bar.
+        label: &'static str,
+        /// The columns whose sum is its length.
+        parts: &'static [&'static str],
+    },
+    /// A step function of time for each value of `series`.
+    Steps {
+        /// The column of times, in nanoseconds.
+        time: &'static str,
+        /// The column of values, each of which lasts until the next.
+        value: &'static str,
+        /// The column that tells the functions apart, where there are several.
+        series: Option<&'static str>,
+    },
+    /// A point a row, on axes that count in powers of ten.
+    Points {
+        /// The column to the right.
+        x: &'static str,
+        /// The column upwards.
+        y: &'static str,
+        /// The column that names the point.
+        label: &'static str,
+    },
+}
+
+impl Answer {
+    /// One table, and the reason for its having no rows when it has none.
+    pub fn of<R: Send + Sync>(table: &'static Table<Vec<R>>, rows: Vec<R>, reason: &'static str) -> Self {
+        let reason = rows.is_empty().then_some(reason);
+        Self { tables: vec![table.of(&Arc::new(rows))], reason, plot: None }
+    }
+
+    /// The same with a further table.
+    #[must_use]
+    pub fn and<R: Send + Sync>(mut self, table: &'static Table<Vec<R>>, rows: Vec<R>) -> Self {
+        self.tables.push(table.of(&Arc::new(rows)));
+        self
+    }
+
+    /// The same with how the first table is drawn.
+    #[must_use]
+    pub fn drawn(mut self, plot: Plot) -> Self {
+        self.plot = Some(plot);
+        self
+    }
+}
+
+impl Analysis {
+    /// Answers a request: a JSON object of what part of the trace is looked at and of options, all of which may be
+    /// missing.
+    ///
+    /// The part is `start_ns` and `end_ns` (as the tables count time), `iteration` (the number of a `ProfilerStep#n`),
+    /// `stream`, and `launched_inside` (leave out device events whose launch is outside of the range). An error says
+    /// what there is instead of what was asked for.
+    ///
+    /// ```
+    /// use kinetoscope::analyze::analysis;
+    /// use kinetoscope::{Input, Limits, LinkedTrace, read};
+    /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4}]"#;
+    /// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+    /// let answer = analysis("kernels")?.answer(&linked, r#"{"start_ns": 7000}"#)?;
+    /// assert_eq!(answer.tables[0].num_rows(), 1);
+    /// assert!(analysis("kernels")?.answer(&linked, r#"{"colour": "red"}"#).is_err());
+    /// # Ok::<(), kinetoscope::Error>(())
+    /// ```
+    pub fn answer(&self, linked: &LinkedTrace, request: &str) -> Result<Answer, Error> {
+        let mut asked = serde_json::from_str(request).map_err(|error| {
+            let expected = String::from("a JSON object of options");
+            Error::from(ErrorKind::Request { expected, found: error.to_string() })
+        })?;
+        let wanted = Wanted::take(&mut asked)?;
+        let options = Options::new(self.options, asked)?;
+        Ok((self.run)(&Selection::of(linked, &wanted)?, &options))
+    }
+}

@@ -1,0 +1,240 @@
+//! Where the time of each device went: computing, communicating, copying, nothing.
+
+use std::collections::BTreeMap;
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::class::{Class, classes};
+use super::interval::{difference, intersection, total_ns, union, within};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::priority;
+use super::selection::Selection;
+use crate::table::{Column, Table, int, put_name, text};
+use crate::time::TimeRange;
+
+/// Where the time went.
+pub(super) static BREAKDOWN: Analysis = Analysis {
+    name: "breakdown",
+    doc: "compute, exposed communication, exposed copies and idle time of each device, by iteration",
+    options: &[
+        OptionDoc {
+            name: "per",
+            doc: "a row for each of these",
+            kind: OptionKind::Choice(&["iteration", "selection"]),
+        },
+        OptionDoc {
+            name: "micro_ns",
+            doc: "idle times of less than this count as micro_idle_ns",
+            kind: OptionKind::Count(MICRO_NS),
+        },
+    ],
+    run: |selection, options: &Options| {
+        let spans = spans(selection, options.choice("per") == "iteration");
+        let rows = breakdown(selection, &spans, options.count("micro_ns"));
+        let timeline = rows.iter().flat_map(GpuTimelineRow::of).collect();
+        Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
+            .and(&GPU_TIMELINE, timeline)
+            .and(&priority::TABLE, priority::step_time(selection, &spans))
+            .drawn(Plot::Bars {
+                label: "iteration",
+                parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
+            })
+    },
+};
+
+/// Idle times of less than this are between kernels that follow each other, when nobody says.
+pub const MICRO_NS: i64 = 5_000;
+
+/// A span that time is divided in: that of an iteration, or all that is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The number of the iteration, where it is one.
+    pub iteration: Option<i64>,
+    /// From when to when.
+    pub range: TimeRange,
+}
+
+/// How a device spent a span. The five parts add up to it: `span_ns = compute_ns + exposed_communication_ns +
+/// exposed_copy_ns + exposed_other_ns + idle_ns`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BreakdownRow {
+    /// The number of the iteration, where there are any.
+    pub iteration: Option<i64>,
+    /// The number of the device, where the file gives one.
+    pub device: Option<i64>,
+    /// Start of the span, as the file counts time.
+    pub start_ns: i64,
+    /// Length of the span.
+    pub span_ns: i64,
+    /// Time with computation running.
+    pub compute_ns: i64,
+    /// Time with communication running, and no computation.
+    pub exposed_communication_ns: i64,
+    /// Time with copies or fills running, and neither of these.
+    pub exposed_copy_ns: i64,
+    /// Time with other work running, and none of these.
+    pub exposed_other_ns: i64,
+    /// Time with nothing running.
+    pub idle_ns: i64,
+    /// The part of it in stretches shorter than asked for.
+    pub micro_idle_ns: i64,
+    /// Time with anything running: `span_ns - idle_ns`.
+    pub busy_ns: i64,
+    /// Time with communication running.
+    pub communication_ns: i64,
+    /// The part of it with computation running, too: `communication_ns - exposed_communication_ns`.
+    pub overlap_ns: i64,
+    /// Time with copies or fills running.
+    pub copy_ns: i64,
+}
+
+static TABLE: Table<Vec<BreakdownRow>> =
+    Table { name: "breakdown", doc: "how a device spent a span", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
+    int("iteration", |rows, at| rows[at].iteration),
+    int("device", |rows, at| rows[at].device),
+    int("start_ns", |rows, at| Some(rows[at].start_ns)),
+    int("span_ns", |rows, at| Some(rows[at].span_ns)),
+    int("compute_ns", |rows, at| Some(rows[at].compute_ns)),
+    int("exposed_communication_ns", |rows, at| Some(rows[at].exposed_communication_ns)),
+    int("exposed_copy_ns", |rows, at| Some(rows[at].exposed_copy_ns)),
+    int("exposed_other_ns", |rows, at| Some(rows[at].exposed_other_ns)),
+    int("idle_ns", |rows, at| Some(rows[at].idle_ns)),
+    int("micro_idle_ns", |rows, at| Some(rows[at].micro_idle_ns)),
+    int("busy_ns", |rows, at| Some(rows[at].busy_ns)),
+    int("communication_ns", |rows, at| Some(rows[at].communication_ns)),
+    int("overlap_ns", |rows, at| Some(rows[at].overlap_ns)),
+    int("copy_ns", |rows, at| Some(rows[at].copy_ns)),
+];
+
+/// The spans of the iterations that meet the selection, cut to it; of the selection itself where there are none, or
+/// they are not asked for.
+pub(super) fn spans(selection: &Selection<'_>, is_per_iteration: bool) -> Vec<Span> {
+    let whole = selection.span();
+    let iterations = selection.linked.links.iterations.iter().filter(|_| is_per_iteration);
+    let inside = iterations.filter(|iteration| whole.overlaps(iteration.start, iteration.dur));
+    let span = |iteration: &crate::link::Iteration| {
+        let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
+        Span { iteration: Some(iteration.number), range: super::interval::clip(range, whole) }
+    };
+    let spans: Vec<_> = inside.map(span).collect();
+    if spans.is_empty() { vec![Span { iteration: None, range: whole }] } else { spans }
+}
+
+/// Time of one device's work by its class, as disjoint ranges.
+pub(super) type ByClass = [Vec<TimeRange>; Class::ALL.len()];
+
+/// When each device did work of each class.
+pub(super) fn busy(selection: &Selection<'_>) -> BTreeMap<Option<i64>, ByClass> {
+    let trace = &selection.linked.trace;
+    let classes = classes(selection.linked);
+    let mut devices: BTreeMap<Option<i64>, ByClass> = BTreeMap::new();
+    for row in selection.device_work() {
+        let device = trace.track(trace.events.track[row]).stream.and_then(|stream| stream.device);
+        devices.entry(device).or_default()[classes[row] as usize].push(selection.time(row));
+    }
+    devices.values_mut().flatten().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
+    devices
+}
+
+/// How each device spent each of the spans.
+///
+/// With `C`, `N`, `M` and `O` the times in which any computation, communication, copy or fill, and other work runs on a
+/// device, each the union of its events: `compute = |C|`, `exposed_communication = |N \ C|`,
+/// `exposed_copy = |M \ C \ N|`, `exposed_other = |O \ C \ N \ M|`, and idle is what is left of the span.
+///
+/// ```
+/// use kinetoscope::analyze::{Selection, analysis};
+/// use kinetoscope::table::Values;
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": 10},
+///                 {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 8, "ts": 6, "dur": 10}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let breakdown = analysis("breakdown")?.answer(&linked, "{}")?;
+/// let ns = |column| breakdown.tables[0].values(column, 0..1);
+/// assert_eq!(ns(4), Values::Int(vec![Some(10_000)])); // compute
+/// assert_eq!(ns(5), Values::Int(vec![Some(6_000)])); // exposed communication
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn breakdown(selection: &Selection<'_>, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {
+    let busy = busy(selection);
+    let rows =
+        spans.iter().flat_map(|span| busy.iter().map(|(device, by_class)| row(*span, *device, by_class, micro_ns)));
+    rows.collect()
+}
+
+fn row(span: Span, device: Option<i64>, by_class: &ByClass, micro_ns: i64) -> BreakdownRow {
+    let inside = |class: Class| within(&by_class[class as usize], span.range);
+    let (compute, communication) = (inside(Class::Computation), inside(Class::Communication));
+    let (memory, other) = (inside(Class::Memory), inside(Class::Other));
+    let exposed_communication = difference(&communication, &compute);
+    let computing = union([compute.as_slice(), &communication].concat());
+    let exposed_copy = difference(&memory, &computing);
+    let known = union([computing.as_slice(), &memory].concat());
+    let exposed_other = difference(&other, &known);
+    let all = union([known.as_slice(), &other].concat());
+    let idle = difference(&[span.range], &all);
+    let is_micro = |range: &&TimeRange| range.dur().0 < micro_ns;
+    BreakdownRow {
+        iteration: span.iteration,
+        device,
+        start_ns: span.range.start.0,
+        span_ns: span.range.dur().0,
+        compute_ns: total_ns(&compute),
+        exposed_communication_ns: total_ns(&exposed_communication),
+        exposed_copy_ns: total_ns(&exposed_copy),
+        exposed_other_ns: total_ns(&exposed_other),
+        idle_ns: total_ns(&idle),
+        micro_idle_ns: idle.iter().filter(is_micro).map(|range| range.dur().0).sum(),
+        busy_ns: total_ns(&all),
+        communication_ns: total_ns(&communication),
+        overlap_ns: total_ns(&intersection(&communication, &compute)),
+        copy_ns: total_ns(&memory),
+    }
+}
+
+/// A row of the breakdown as the `gpu_timeline` of `TraceLens` has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GpuTimelineRow {
+    iteration: Option<i64>,
+    device: Option<i64>,
+    part: &'static str,
+    total_ns: i64,
+    share: f64,
+}
+
+impl GpuTimelineRow {
+    fn of(row: &BreakdownRow) -> [Self; 9] {
+        let parts = [
+            ("computation_time", row.compute_ns),
+            ("exposed_comm_time", row.exposed_communication_ns),
+            ("exposed_memcpy_time", row.exposed_copy_ns),
+            ("busy_time", row.busy_ns),
+            ("micro_idle_time", row.micro_idle_ns),
+            ("macro_idle_time", row.idle_ns - row.micro_idle_ns),
+            ("total_time", row.span_ns),
+            ("total_comm_time", row.communication_ns),
+            ("total_memcpy_time", row.copy_ns),
+        ];
+        parts.map(|(part, total_ns)| Self {
+            iteration: row.iteration,
+            device: row.device,
+            part,
+            total_ns,
+            share: total_ns as f64 / row.span_ns.max(1) as f64,
+        })
+    }
+}
+
+static GPU_TIMELINE: Table<Vec<GpuTimelineRow>> = Table {
+    name: "gpu_timeline",
+    doc: "a part of a device's time in a span",
+    num_rows: Vec::len,
+    columns: &[
+        int("iteration", |rows, at| rows[at].iteration),
+        int("device", |rows, at| rows[at].device),
+        text("type", |rows, at, out| put_name(out, rows[at].part)),
+        int("total_ns", |rows, at| Some(rows[at].total_ns)),
+        crate::table::float("share", |rows, at| Some(rows[at].share)),
+    ],
+};

@@ -1,0 +1,274 @@
+//! When a stream had nothing to do, and why.
+
+use std::collections::BTreeMap;
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::selection::Selection;
+use super::statistics::deviation;
+use crate::id::TrackId;
+use crate::sort;
+use crate::table::{Column, Table, float, int, put_name, text};
+use crate::time::{TimeRange, Ts, sum_ns};
+use crate::trace::track::Stream;
+
+/// When streams had nothing to do.
+pub(super) static IDLE: Analysis = Analysis {
+    name: "idle",
+    doc: "idle time of each stream: waiting for the host, between kernels, other; and the longest gaps",
+    options: &[
+        OptionDoc {
+            name: "kernel_wait_ns",
+            doc: "gaps of less than this are those between kernels that were waiting (kernel_wait)",
+            kind: OptionKind::Count(KERNEL_WAIT_NS),
+        },
+        OptionDoc {
+            name: "micro_ns",
+            doc: "gaps of less than this count as micro_ns",
+            kind: OptionKind::Count(super::breakdown::MICRO_NS),
+        },
+        OptionDoc { name: "longest", doc: "how many of the longest gaps are listed", kind: OptionKind::Count(100) },
+    ],
+    run: |selection, options: &Options| {
+        let mut gaps = gaps(selection, options.count("kernel_wait_ns"));
+        let rows = idle(&gaps, options.count("micro_ns"));
+        sort::by_key(&mut gaps, |gap| (std::cmp::Reverse(gap.time.dur()), gap.time.start, gap.after_id));
+        gaps.truncate(options.count("longest") as usize);
+        gaps.iter_mut().for_each(|gap| gap.host = host_during(selection, gap));
+        Answer::of(&TABLE, rows, "no stream has two kernels, copies or fills")
+            .and(&GAPS, gaps)
+            .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
+    },
+};
+
+/// Gaps of less than this are between kernels that were waiting for their turn, when nobody says.
+pub const KERNEL_WAIT_NS: i64 = 30;
+
+/// Why a stream had nothing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wait {
+    /// The next work was launched only after the work before had ended.
+    Host,
+    /// The next work had been launched, and began almost at once.
+    Kernel,
+    /// The next work had been launched, and waited for something else; or its launch is not known.
+    Other,
+}
+
+impl Wait {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host_wait",
+            Self::Kernel => "kernel_wait",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A time in which a stream had nothing to do, between two device events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The stream.
+    pub stream: Stream,
+    /// From the end of all work before it to the start of the next.
+    pub time: TimeRange,
+    /// Why.
+    pub wait: Wait,
+    /// Id of the event that ended last before it.
+    pub before_id: u32,
+    /// Id of the event after it.
+    pub after_id: u32,
+    /// Row of the launch of the event after it.
+    pub launch: Option<u32>,
+    /// Row of what the launching thread did for most of the gap, where that is looked up.
+    pub host: Option<Host>,
+}
+
+/// What a host thread did during a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Id of the event.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// How long of the gap it was what the thread did, less what was inside of it.
+    pub self_ns: i64,
+}
+
+/// All idle time of one stream for one reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IdleRow {
+    /// The stream.
+    pub stream: Stream,
+    /// Why.
+    pub wait: Wait,
+    /// Gaps.
+    pub count: u64,
+    /// Their time together.
+    pub total_ns: i64,
+    /// `total_ns` over all idle time of the stream.
+    pub share: f64,
+    /// The part of `total_ns` in gaps shorter than asked for.
+    pub micro_ns: i64,
+    /// `total_ns / count`, rounded down.
+    pub mean_ns: i64,
+    /// Sample standard deviation of the gaps; `None` of a single one.
+    pub std_ns: Option<f64>,
+    /// The longest.
+    pub max_ns: i64,
+}
+
+static TABLE: Table<Vec<IdleRow>> =
+    Table { name: "idle", doc: "all idle time of a stream for one reason", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<IdleRow>>] = &[
+    int("device", |rows, at| rows[at].stream.device),
+    int("stream", |rows, at| rows[at].stream.stream),
+    text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+    int("micro_ns", |rows, at| Some(rows[at].micro_ns)),
+    int("mean_ns", |rows, at| Some(rows[at].mean_ns)),
+    float("std_ns", |rows, at| rows[at].std_ns),
+    int("max_ns", |rows, at| Some(rows[at].max_ns)),
+];
+
+static GAPS: Table<Vec<Gap>> = Table {
+    name: "gaps",
+    doc: "one of the longest times in which a stream had nothing to do",
+    num_rows: Vec::len,
+    columns: &[
+        int("device", |rows, at| rows[at].stream.device),
+        int("stream", |rows, at| rows[at].stream.stream),
+        int("start_ns", |rows, at| Some(rows[at].time.start.0)),
+        int("dur_ns", |rows, at| Some(rows[at].time.dur().0)),
+        text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
+        int("before_id", |rows, at| Some(i64::from(rows[at].before_id))),
+        int("after_id", |rows, at| Some(i64::from(rows[at].after_id))),
+        int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
+        text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
+        int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),
+    ],
+};
+
+/// All gaps between the device work of each stream, cut to the selection, in the order of streams and time.
+///
+/// A gap is from the latest end of the work before to the next start, where that is later. It is `host_wait` when the
+/// next work was launched after the gap's start, else `kernel_wait` when it is shorter than `kernel_wait_ns`, else
+/// `other`.
+///
+/// ```
+/// use kinetoscope::analyze::{KERNEL_WAIT_NS, Selection, Wait, gaps};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 0, "dur": 10},
+///                 {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 12, "dur": 1}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let gaps = gaps(&Selection::all(&linked), KERNEL_WAIT_NS);
+/// assert_eq!((gaps[0].time.dur().0, gaps[0].wait), (2_000, Wait::Other));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<Gap> {
+    let (trace, links) = (&selection.linked.trace, &selection.linked.links);
+    let events = &trace.events;
+    let mut gaps = Vec::new();
+    for (track, stream) in streams(selection) {
+        let mut last: Option<(Ts, u32)> = None;
+        for row in work(selection, track) {
+            let time = selection.time(row);
+            if let Some((end, before)) = last.filter(|(end, _)| *end < time.start) {
+                let launch = links.launch.get(row);
+                let gap = TimeRange { start: end, end: time.start };
+                let is_late = launch.is_some_and(|launch| events.start[launch as usize] > end);
+                let wait = match () {
+                    () if is_late => Wait::Host,
+                    () if gap.dur().0 < kernel_wait_ns && launch.is_some() => Wait::Kernel,
+                    () => Wait::Other,
+                };
+                let (before_id, after_id) = (events.position[before as usize], events.position[row]);
+                gaps.push(Gap { stream, time: gap, wait, before_id, after_id, launch, host: None });
+            }
+            if last.is_none_or(|(end, _)| end <= time.end) {
+                last = Some((time.end, row as u32));
+            }
+        }
+    }
+    gaps
+}
+
+/// The streams, with their tracks, in the order of device and number.
+pub(super) fn streams(selection: &Selection<'_>) -> Vec<(TrackId, Stream)> {
+    let tracks = selection.linked.trace.tracks.iter().enumerate();
+    let mut streams: Vec<_> = tracks.filter_map(|(at, track)| Some((TrackId::from(at), track.stream?))).collect();
+    sort::by_key(&mut streams, |(track, stream)| (stream.device, stream.stream, track.index()));
+    streams
+}
+
+/// Rows of a track's kernels, copies and fills that are looked at, by start.
+pub(super) fn work<'a>(selection: &'a Selection<'_>, track: TrackId) -> impl Iterator<Item = usize> + 'a {
+    let kinds = &selection.linked.trace.events.kind;
+    let rows = selection.linked.links.nesting.track_rows(track).iter().map(|row| *row as usize);
+    rows.filter(|row| kinds[*row].is_device_work() && selection.contains(*row))
+}
+
+/// Gaps by stream and reason.
+pub fn idle(gaps: &[Gap], micro_ns: i64) -> Vec<IdleRow> {
+    let mut groups: BTreeMap<(Option<i64>, Option<i64>, Wait), Vec<i64>> = BTreeMap::new();
+    let mut totals: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
+    for gap in gaps {
+        let (device, stream, ns) = (gap.stream.device, gap.stream.stream, gap.time.dur().0);
+        groups.entry((device, stream, gap.wait)).or_default().push(ns);
+        crate::time::add_ns(totals.entry((device, stream)).or_default(), ns);
+    }
+    let row = |((device, stream, wait), durs): ((Option<i64>, Option<i64>, Wait), Vec<i64>)| {
+        let total_ns = sum_ns(durs.iter().copied());
+        let of_stream = totals.get(&(device, stream)).copied().unwrap_or(0);
+        IdleRow {
+            stream: Stream { device, stream },
+            wait,
+            count: durs.len() as u64,
+            total_ns,
+            share: total_ns as f64 / of_stream.max(1) as f64,
+            micro_ns: sum_ns(durs.iter().copied().filter(|ns| *ns < micro_ns)),
+            mean_ns: total_ns / (durs.len() as i64).max(1),
+            std_ns: deviation(&durs),
+            max_ns: durs.iter().copied().max().unwrap_or(0),
+        }
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// How many host events of a gap are looked at: the first of them.
+const MAX_LOOKED_AT: usize = 10_000;
+
+/// What the thread that launched the next work did for most of a gap.
+fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> {
+    let (trace, nesting) = (&selection.linked.trace, &selection.linked.links.nesting);
+    let events = &trace.events;
+    let launch = gap.launch? as usize;
+    let in_gap = |row: usize| {
+        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        super::interval::clip(time, gap.time).dur().0
+    };
+    let mut self_ns: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut add = |row: u32| {
+        *self_ns.entry(row).or_insert(0) += in_gap(row as usize);
+        if let Some(parent) = nesting.parent.get(row as usize) {
+            *self_ns.entry(parent).or_insert(0) -= in_gap(row as usize);
+        }
+    };
+    let rows = nesting.track_rows(events.track[launch]);
+    let first = rows.partition_point(|row| events.start[*row as usize] < gap.time.start);
+    let inside = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < gap.time.end);
+    inside.for_each(|row| add(*row));
+    // What began before the gap is around its start.
+    let mut around = first.checked_sub(1).map(|at| rows[at]);
+    while let Some(row) = around {
+        add(row);
+        around = nesting.parent.get(row as usize);
+    }
+    let (row, self_ns) = self_ns.into_iter().max_by_key(|(row, ns)| (*ns, std::cmp::Reverse(*row)))?;
+    let name = trace.event_name(row as usize).to_owned();
+    (self_ns > 0).then(|| Host { id: events.position[row as usize], name, self_ns })
+}

@@ -1,0 +1,107 @@
+//! What an analysis can be asked for: each option has a name, a type and a default, and what is asked for is checked.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, ErrorKind};
+
+/// An option of an analysis.
+#[derive(Debug)]
+pub struct OptionDoc {
+    /// The name it is given by; times end in `_ns`.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub doc: &'static str,
+    /// What it can be.
+    pub kind: OptionKind,
+}
+
+/// What an option can be, and what it is when it is not given.
+#[derive(Debug, Clone, Copy)]
+pub enum OptionKind {
+    /// One of some words; the first when it is not given.
+    Choice(&'static [&'static str]),
+    /// A whole number from 0; this one when it is not given.
+    Count(i64),
+    /// Any number from 0; this one when it is not given.
+    Number(f64),
+    /// Yes or no; no when it is not given.
+    Flag,
+    /// A text; none when it is not given.
+    Text,
+}
+
+/// The options that were given, and what the others are.
+#[derive(Debug, Default)]
+pub struct Options {
+    all: &'static [OptionDoc],
+    given: Map<String, Value>,
+}
+
+impl Options {
+    /// Checks names and types. An error says which there are.
+    pub fn new(all: &'static [OptionDoc], mut given: Map<String, Value>) -> Result<Self, Error> {
+        given.retain(|_, value| !value.is_null());
+        for (name, value) in &given {
+            let Some(option) = all.iter().find(|option| option.name == name) else {
+                let names: Vec<_> = all.iter().map(|option| option.name).collect();
+                return Err(unlike(&format!("options named {names:?}"), name));
+            };
+            option.check(value)?;
+        }
+        Ok(Self { all, given })
+    }
+
+    /// The word of a choice.
+    pub fn choice(&self, name: &str) -> &'static str {
+        let Some(OptionKind::Choice(words)) = self.kind(name) else { return "" };
+        let given = self.given.get(name).and_then(Value::as_str);
+        words.iter().copied().find(|word| Some(*word) == given).or(words.first().copied()).unwrap_or("")
+    }
+
+    /// A count, or a time in nanoseconds.
+    pub fn count(&self, name: &str) -> i64 {
+        let Some(OptionKind::Count(default)) = self.kind(name) else { return 0 };
+        self.given.get(name).and_then(Value::as_i64).unwrap_or(default)
+    }
+
+    /// A number.
+    pub fn number(&self, name: &str) -> f64 {
+        let Some(OptionKind::Number(default)) = self.kind(name) else { return 0.0 };
+        self.given.get(name).and_then(Value::as_f64).unwrap_or(default)
+    }
+
+    /// Whether a flag is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.given.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// A text, where one was given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.given.get(name).and_then(Value::as_str)
+    }
+
+    fn kind(&self, name: &str) -> Option<OptionKind> {
+        self.all.iter().find(|option| option.name == name).map(|option| option.kind)
+    }
+}
+
+impl OptionDoc {
+    fn check(&self, value: &Value) -> Result<(), Error> {
+        let (is_right, expected) = match self.kind {
+            OptionKind::Choice(words) => {
+                (value.as_str().is_some_and(|word| words.contains(&word)), format!("one of {words:?}"))
+            }
+            OptionKind::Count(_) => (value.as_i64().is_some_and(|count| count >= 0), String::from("a count")),
+            OptionKind::Number(_) => {
+                (value.as_f64().is_some_and(|number| number >= 0.0), String::from("a number from 0"))
+            }
+            OptionKind::Flag => (value.is_boolean(), String::from("true or false")),
+            OptionKind::Text => (value.is_string(), String::from("a text")),
+        };
+        if is_right { Ok(()) } else { Err(unlike(&format!("{expected} as {}", self.name), &value.to_string())) }
+    }
+}
+
+pub(super) fn unlike(expected: &str, found: &str) -> Error {
+    ErrorKind::Request { expected: expected.to_owned(), found: found.to_owned() }.into()
+}

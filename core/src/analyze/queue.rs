@@ -1,0 +1,153 @@
+//! How much work was enqueued on each stream and had not begun.
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::idle::{streams, work};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::selection::Selection;
+use crate::sort;
+use crate::table::{Column, Table, float, int};
+use crate::time::{TimeRange, Ts};
+use crate::trace::track::Stream;
+
+/// Work that waits.
+pub(super) static QUEUE_LENGTH: Analysis = Analysis {
+    name: "queue_length",
+    doc: "how much launched work was waiting on each stream, over time",
+    options: &[OptionDoc {
+        name: "full",
+        doc: "a queue of this length is full: launches wait for it",
+        kind: OptionKind::Count(FULL),
+    }],
+    run: |selection, options: &Options| {
+        let points = points(selection);
+        let rows = queue_length(&points, selection.span(), options.count("full"));
+        Answer::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
+            .and(&POINTS, points)
+            .drawn(Plot::Bars { label: "stream", parts: &["mean"] })
+    },
+};
+
+/// The length at which launches wait, on devices of NVIDIA, when nobody says.
+pub const FULL: i64 = 1024;
+
+/// When the length of a stream's queue changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuePoint {
+    /// The stream.
+    pub stream: Stream,
+    /// When.
+    pub time: Ts,
+    /// The length from then on.
+    pub length: i64,
+}
+
+static POINTS: Table<Vec<QueuePoint>> = Table {
+    name: "queue_length_series",
+    doc: "a change of the length of a stream's queue",
+    num_rows: Vec::len,
+    columns: &[
+        int("device", |rows, at| rows[at].stream.device),
+        int("stream", |rows, at| rows[at].stream.stream),
+        int("time_ns", |rows, at| Some(rows[at].time.0)),
+        int("length", |rows, at| Some(rows[at].length)),
+    ],
+};
+
+/// The queue of a stream over the whole span.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueRow {
+    /// The stream.
+    pub stream: Stream,
+    /// What was enqueued on it.
+    pub count: u64,
+    /// The mean length over time: `Σ length · time / span`.
+    pub mean: f64,
+    /// The longest.
+    pub max: i64,
+    /// Time with nothing in it.
+    pub empty_ns: i64,
+    /// Time with as much in it as asked for, or more.
+    pub full_ns: i64,
+    /// `full_ns` over the span.
+    pub full_share: f64,
+}
+
+static TABLE: Table<Vec<QueueRow>> =
+    Table { name: "queue_length", doc: "the queue of a stream", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<QueueRow>>] = &[
+    int("device", |rows, at| rows[at].stream.device),
+    int("stream", |rows, at| rows[at].stream.stream),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    float("mean", |rows, at| Some(rows[at].mean)),
+    int("max", |rows, at| Some(rows[at].max)),
+    int("empty_ns", |rows, at| Some(rows[at].empty_ns)),
+    int("full_ns", |rows, at| Some(rows[at].full_ns)),
+    float("full_share", |rows, at| Some(rows[at].full_share)),
+];
+
+/// When the queue of each stream changed: one longer at the start of a launch, one shorter when its device work begins.
+///
+/// What begins before its launch, by clocks that disagree, is never in the queue. Changes at one time are one point.
+pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
+    let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
+    let mut points = Vec::new();
+    for (track, stream) in streams(selection) {
+        let mut changes: Vec<(Ts, i64)> = Vec::new();
+        for row in work(selection, track) {
+            let Some(launch) = links.launch.get(row) else { continue };
+            let (enqueued, begun) = (events.start[launch as usize], events.start[row]);
+            changes.extend([(enqueued.min(begun), 1), (begun, -1)]);
+        }
+        sort::by_key(&mut changes, |(time, _)| *time);
+        let mut length = 0;
+        for (at, (time, change)) in changes.iter().enumerate() {
+            length += change;
+            if changes.get(at + 1).is_none_or(|next| next.0 != *time) {
+                points.push(QueuePoint { stream, time: *time, length });
+            }
+        }
+    }
+    points
+}
+
+/// The queue of each stream over a span.
+///
+/// ```
+/// use kinetoscope::analyze::{FULL, Selection, queue_length, queue_points};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[
+///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "args": {"correlation": 7}},
+///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 6, "args": {"correlation": 7}}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let all = Selection::all(&linked);
+/// let queue = &queue_length(&queue_points(&all), all.span(), FULL)[0];
+/// assert_eq!((queue.max, queue.mean), (1, 0.5)); // for 6 of 12 µs
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn queue_length(points: &[QueuePoint], span: TimeRange, full: i64) -> Vec<QueueRow> {
+    let span_ns = span.dur().0.max(1) as f64;
+    let rows = points.chunk_by(|a, b| a.stream == b.stream).map(|points| {
+        let (mut weighted, mut busy_ns, mut full_ns, mut count, mut before) = (0.0, 0, 0, 0, 0);
+        for (at, point) in points.iter().enumerate() {
+            let until = points.get(at + 1).map_or(span.end, |next| next.time);
+            let time = super::interval::clip(TimeRange { start: point.time, end: until.max(point.time) }, span);
+            let ns = time.dur().0;
+            weighted += point.length as f64 * ns as f64;
+            busy_ns += if point.length > 0 { ns } else { 0 };
+            full_ns += if point.length >= full { ns } else { 0 };
+            count += (point.length - before).max(0) as u64;
+            before = point.length;
+        }
+        QueueRow {
+            stream: points[0].stream,
+            count,
+            mean: weighted / span_ns,
+            max: points.iter().map(|point| point.length).max().unwrap_or(0),
+            empty_ns: span.dur().0 - busy_ns,
+            full_ns,
+            full_share: full_ns as f64 / span_ns,
+        }
+    });
+    rows.collect()
+}

@@ -1,0 +1,41 @@
+//! Values of a column.
+
+/// Values of a column for a range of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Signed integers.
+    Int(Vec<Option<i64>>),
+    /// Identifiers.
+    UInt(Vec<Option<u64>>),
+    /// Floats.
+    Float(Vec<Option<f64>>),
+    /// True or false.
+    Bool(Vec<Option<bool>>),
+    /// Texts, one after another, with the end of each.
+    Text {
+        /// All texts.
+        bytes: String,
+        /// Where each row's text ends in `bytes`.
+        ends: Vec<usize>,
+        /// Whether each row has a value.
+        valid: Vec<bool>,
+    },
+}
+
+impl Values {
+    /// The values of both, when they are of one type.
+    pub(super) fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Int(all), Self::Int(more)) => all.extend(more),
+            (Self::UInt(all), Self::UInt(more)) => all.extend(more),
+            (Self::Float(all), Self::Float(more)) => all.extend(more),
+            (Self::Bool(all), Self::Bool(more)) => all.extend(more),
+            (Self::Text { bytes, ends, valid }, Self::Text { bytes: text, ends: more, valid: are_valid }) => {
+                ends.extend(more.iter().map(|end| bytes.len() + end));
+                bytes.push_str(&text);
+                valid.extend(are_valid);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""The analyses of a trace, and of all traces of a job: one method each, and what they have in common."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypedDict
+
+    from typing_extensions import Unpack
+
+    from kinetoscope.answer import Answer
+
+    class Part(TypedDict, total=False):
+        """The part of a trace that is looked at; all of it where nothing is said."""
+
+        start_ns: int | None
+        """Start of a range, as the tables count time."""
+        end_ns: int | None
+        """Its end. What the range cuts counts with what is inside."""
+        iteration: int | None
+        """The number of an iteration (`ProfilerStep#n`), in place of a range: from its start to its end."""
+        stream: int | None
+        """Look at the device events of this stream alone."""
+        launched_inside: bool
+        """Leave out device events whose launch is not inside the range."""
+
+
+class Analyses:
+    """What can be asked of a trace, or of each trace of a job (then with the columns `rank` and `window`).
+
+    Every method takes the part of the trace to look at: `start_ns` and `end_ns`, as the tables count time, or
+    `iteration`, the number of a `ProfilerStep#n`; `stream`, to look at the device events of one stream alone; and
+    `launched_inside`, to leave out device events whose launch is not inside the range. What the range cuts counts with
+    what is inside. TraceError for a part that there is not, or an option that an analysis does not have.
+    """
+
+    def analyze(self, name: str, **request: Any) -> Answer:
+        """An analysis by its name; the methods are the same. `request` holds its options and the part to look at."""
+        raise NotImplementedError
+
+    def breakdown(self, *, per: str = "iteration", micro_ns: int = 5_000, **part: Unpack[Part]) -> Answer:
+        """Where the time of each device went, by iteration; `per="selection"` takes all that is looked at as one.
+
+        `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns`, to the
+        nanosecond: computation; communication without computation; copies and fills without either; other work without
+        any of these; and nothing. `overlap_ns` is communication with computation. Idle stretches of less than
+        `micro_ns` are summed in `micro_idle_ns`.
+
+        Beside it, the same as others show it: `gpu_timeline` (TraceLens), a row for each part; and `step_time` (the
+        TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset, communication,
+        runtime, data loader, CPU execution, other.
+        """
+        return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
+
+    def overlap(self, **part: Unpack[Part]) -> Answer:
+        """Communication of each device that computation hides: `hidden_ns`, and what is left, `exposed_ns`.
+
+        By collective, after `all` of them together; kinds that run at the same time both count it.
+        """
+        return self.analyze("overlap", **part)
+
+    def kernels(self, *, short_ns: int = 10_000, **part: Unpack[Part]) -> Answer:
+        """Kernels, copies and fills by name, the longest total first.
+
+        `total_ns` is the sum over all runs, `share` that over the sum of all device work, `std_ns` the sample standard
+        deviation of the runs; `class` what the name says they are for: `computation`, `communication`, `memory`,
+        `other`. `num_short` counts the runs of less than `short_ns`. `longest_id` is the event of the longest run.
+        """
+        return self.analyze("kernels", short_ns=short_ns, **part)
+
+    def launches(self, **part: Unpack[Part]) -> Answer:
+        """Device events with their launches: `dur_ns` of the call, `device_dur_ns` of the work, `delay_ns` between.
+
+        `delay_ns` is from the end of the call to the start of the work, 0 where that was earlier. A launch of several
+        (a graph) has a row for each. Beside it `launches_by_call`, those of one call of the runtime or driver together.
+        """
+        return self.analyze("launches", **part)
+
+    def queue_length(self, *, full: int = 1024, **part: Unpack[Part]) -> Answer:
+        """How much launched work was waiting on each stream: mean over time, longest, time empty, time full.
+
+        Work is in the queue from the start of its launch to its own start. `full_ns` is the time with `full` in it or
+        more: launches wait then. Beside it `queue_length_series`, every change.
+        """
+        return self.analyze("queue_length", full=full, **part)
+
+    def copy_bandwidth(self, **part: Unpack[Part]) -> Answer:
+        """Bytes, time and bandwidth (GB/s) of copies and fills, by what they copy from and to.
+
+        `mean_gbps` is the sum of the bytes over the sum of the times. Beside it `copy_bandwidth_series`, the bandwidth
+        of all that run at a time, by direction.
+        """
+        return self.analyze("copy_bandwidth", **part)
+
+    def idle(
+        self, *, kernel_wait_ns: int = 30, micro_ns: int = 5_000, longest: int = 100, **part: Unpack[Part]
+    ) -> Answer:
+        """When each stream had nothing to do between its first event and its last, and why.
+
+        `host_wait`: the next work was launched only after the gap had begun; `kernel_wait`: it had been launched, and
+        the gap is shorter than `kernel_wait_ns`; `other`: all else, such as waits for other streams. `micro_ns` sums
+        the gaps shorter than asked for. Beside it `gaps`, the longest, each with the host event that took the most of
+        it on the thread that launched what came next.
+        """
+        return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)

@@ -1,0 +1,77 @@
+"""What an analysis answers: a table, perhaps with others beside it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope import _native, text
+from kinetoscope.table import Table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kinetoscope.traceset import Member
+
+
+class Answer(Table):
+    """The table that answers; `tables` holds it and those beside it, by name.
+
+    Where it has no rows, `reason` says why.
+    """
+
+    def __init__(self, tables: Sequence[_native.Table], reason: str | None, plot: dict[str, Any] | None) -> None:
+        super().__init__(tables[0])
+        self.tables = {table.name: Table(table) for table in tables}
+        """All tables of the answer by their names, this one first."""
+        self.reason = reason
+        """Why the table has no rows; None where it has some."""
+        self._plot = plot
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the table to a file, as `Trace.export` does."""
+        from kinetoscope.export import Part, export
+
+        return export([Part(self, {})], path)
+
+    def __repr__(self) -> str:
+        if self.reason is not None:
+            return f"{self.name}: {self.reason}"
+        beside = [f"{text.plural(len(table), 'row')} of {name}" for name, table in self.tables.items()][1:]
+        return "\n".join([super().__repr__(), *([f"beside it: {', '.join(beside)}"] if beside else [])])
+
+    def _repr_html_(self) -> str:
+        if self.reason is not None:
+            return f"<p>{text.escaped(self.name)}: {text.escaped(self.reason)}</p>"
+        return super()._repr_html_()
+
+
+def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
+    """What the core answers about one trace."""
+    tables, reason, plot = _native.analyze(trace, name, json.dumps(request))
+    return Answer(tables, reason, json.loads(plot) if plot else None)
+
+
+def answered_of_all(members: Sequence[Member], name: str, request: dict[str, Any]) -> Answer:
+    """What the core answers about each of the traces, in parallel; in tables with the columns `rank` and `window`."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from kinetoscope.processors import num_processors
+
+    asked = json.dumps(request)
+    with ThreadPoolExecutor(num_processors()) as pool:
+        answers = list(pool.map(lambda member: _native.analyze(member.trace._native, name, asked), members))  # noqa: SLF001 - the core answers
+    windows: Counter[int | None] = Counter()
+    places: list[tuple[int | None, int]] = []
+    for member in members:
+        places.append((member.rank, windows[member.rank]))
+        windows[member.rank] += 1
+    by_table = zip(*(tables for tables, _, _ in answers), strict=True)
+    stacked = [
+        _native.stacked([(*place, table) for place, table in zip(places, tables, strict=True)]) for tables in by_table
+    ]
+    reasons = [reason for _, reason, _ in answers]
+    return Answer(stacked, reasons[0] if all(reasons) else None, None)

@@ -1,0 +1,122 @@
+"""Analyses as Python offers them: by name and by method, over a part of a trace, over the traces of a job."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING
+
+import kinetoscope as ks
+import pytest
+from kinetoscope import _native
+from kinetoscope.analyses import Analyses
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.unit
+
+REGISTRY = {entry["name"]: entry for entry in json.loads(_native.analyses_json())}
+
+EVENTS = [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 1, "tid": 1, "ts": 0, "dur": 30},
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 1, "tid": 1, "ts": 30, "dur": 30},
+    *(
+        {
+            "ph": "X",
+            "cat": "cuda_runtime",
+            "name": "cudaLaunchKernel",
+            "pid": 1,
+            "tid": 1,
+            "ts": start,
+            "dur": 1,
+            "args": {"correlation": start},
+        }
+        for start in (5, 35)
+    ),
+    *(
+        {
+            "ph": "X",
+            "cat": "kernel",
+            "name": name,
+            "pid": 0,
+            "tid": stream,
+            "ts": start + 22,
+            "dur": 10,
+            "args": {"correlation": start, "device": 0, "stream": stream},
+        }
+        for name, start, stream in (("gemm", 5, 7), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 35, 20))
+    ),
+]
+
+
+def trace_of(folder: Path, name: str = "trace.json", **header: object) -> Path:
+    path = folder / name
+    path.write_text(json.dumps({"traceEvents": EVENTS, **header}))
+    return path
+
+
+def test_every_analysis_is_a_method_with_its_options() -> None:
+    for name, entry in REGISTRY.items():
+        method = getattr(Analyses, name)
+        parameters = inspect.signature(method).parameters
+        given = {key: value.default for key, value in parameters.items() if key not in {"self", "part"}}
+        assert given == {option["name"]: option["default"] for option in entry["options"]}, name
+        assert inspect.getdoc(method), name
+
+
+def test_an_analysis_looks_at_a_part(tmp_path: Path) -> None:
+    trace = ks.read(trace_of(tmp_path))
+    whole = trace.kernels().select("name", "class", "total_ns").rows()
+    assert whole == [
+        ("gemm", "computation", 10_000),
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "communication", 10_000),
+    ]
+    assert trace.kernels(iteration=3).select("name", "total_ns").rows() == [("gemm", 3_000)]
+    assert trace.kernels(iteration=4, launched_inside=True).select("total_ns").rows() == [(3_000,)]
+    assert trace.kernels(stream=20).select("name").rows() == whole[1:2] or len(trace.kernels(stream=20)) == 1
+    assert len(trace.kernels(start_ns=58_000)) == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ({"iteration": 9}, r"one of the iterations \[3, 4\], found 9"),
+        ({"stream": 1}, r"one of the streams \[7, 20\], found 1"),
+        ({"iteration": 3, "start_ns": 0}, "a range or an iteration, found both"),
+        ({"colour": 1}, r"options named \[\"short_ns\"\], found colour"),
+        ({"short_ns": -1}, "a count as short_ns, found -1"),
+        ({"start_ns": "soon"}, 'an integer as start_ns, found "soon"'),
+        ({"start_ns": 10, "end_ns": 5}, "a range that ends after its start, found 10 to 5"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(tmp_path: Path, request_: dict[str, object], words: str) -> None:
+    with pytest.raises(ks.TraceError, match=words):
+        ks.read(trace_of(tmp_path)).analyze("kernels", **request_)
+
+
+def test_an_unknown_analysis_names_the_others(tmp_path: Path) -> None:
+    with pytest.raises(ks.TraceError, match=r"one of the analyses .*\"kernels\".*found horoscope"):
+        ks.read(trace_of(tmp_path)).analyze("horoscope")
+
+
+def test_no_answer_has_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "host.json"
+    path.write_text('[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 2}]')
+    answer = ks.read(path).kernels()
+    assert (len(answer), answer.reason) == (0, "no kernel, copy or fill ran")
+    assert "no kernel, copy or fill ran" in repr(answer)
+
+
+def test_a_job_answers_for_each_rank(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        trace_of(tmp_path, f"kineto_trace_{rank}.json", distributedInfo={"rank": rank})
+    kernels = ks.read_dir(tmp_path).kernels()
+    assert kernels.columns[:3] == ["rank", "window", "name"]
+    assert [row[:2] for row in kernels.select("rank", "total_ns").rows()] == [
+        (0, 10_000),
+        (0, 10_000),
+        (1, 10_000),
+        (1, 10_000),
+    ]
+    assert kernels.rows(1, 3)[1][0] == 1
