@@ -1,6 +1,8 @@
 //! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
 
 mod analysis;
+mod annotation;
+mod attribution;
 mod breakdown;
 mod class;
 mod copy_bandwidth;
@@ -11,6 +13,7 @@ pub mod interval;
 mod kernel;
 mod launch;
 mod launches;
+mod module;
 mod operator;
 mod options;
 mod overlap;
@@ -18,10 +21,13 @@ mod priority;
 mod queue;
 mod reason;
 mod selection;
+mod stack;
+mod stacks;
 mod statistics;
 mod summary;
 
 pub use analysis::{Analysis, Answer, Plot};
+pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use class::{Class, classes};
 pub use coverage::{Coverage, Share, WindowRow, coverage};
@@ -29,12 +35,14 @@ pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use launches::{LaunchRow, launches};
+pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};
 pub use overlap::{OverlapRow, overlap};
 pub use queue::{FULL, QueuePoint, QueueRow, points as queue_points, queue_length};
 pub use reason::Reason;
 pub use selection::{Selection, Wanted};
+pub use stacks::{StackRow, stacks};
 pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
 
 use crate::error::Error;
@@ -43,6 +51,10 @@ use crate::error::Error;
 pub const ANALYSES: &[&Analysis] = &[
     &breakdown::BREAKDOWN,
     &overlap::OVERLAP,
+    &operator::OPERATORS,
+    &module::MODULES,
+    &annotation::ANNOTATIONS,
+    &stacks::STACKS,
     &kernel::KERNELS,
     &launches::LAUNCHES,
     &queue::QUEUE_LENGTH,

@@ -1,16 +1,52 @@
-//! Operators by name: host time and the device time that they own.
+//! Operators: host time and the device time that they own, by name, by shapes, or by the Python code that called them.
+
+use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::analysis::{Analysis, Answer, Plot};
+use super::attribution;
+use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
-use crate::id::StrId;
+use super::stack::Stacks;
+use crate::id::TemplateId;
 use crate::sort;
+use crate::table::{Column, Table, int, json, put, put_name, text};
 use crate::time::add_ns;
+use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
+/// Operators and what they cost.
+pub(super) static OPERATORS: Analysis = Analysis {
+    name: "operators",
+    doc: "operators by name, by name and shapes, or by stack: self and total time on host and device",
+    options: &[
+        OptionDoc {
+            name: "by",
+            doc: "what calls have in common besides the name",
+            kind: OptionKind::Choice(&["name", "shape", "stack"]),
+        },
+        OptionDoc {
+            name: "stack_depth",
+            doc: "how many Python frames are told apart, the innermost first",
+            kind: OptionKind::Count(5),
+        },
+    ],
+    run: |selection, options: &Options| {
+        let rows = match options.choice("by") {
+            "shape" => by_shape(selection),
+            "stack" => by_stack(selection, options.count("stack_depth") as usize),
+            _ => operators(selection).into_iter().map(|all| Calls { all, ..Calls::default() }).collect(),
+        };
+        Answer::of(&TABLE, rows, "no operator was recorded")
+            .and(&attribution::TABLE, attribution::attribution(selection))
+            .drawn(Plot::Bars { label: "name", parts: &["device_self_ns"] })
+    },
+};
+
 /// All calls of one operator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub struct OperatorRow {
     /// Its name.
     pub name: String,
@@ -28,30 +64,61 @@ pub struct OperatorRow {
     pub longest_id: u32,
 }
 
+/// Calls of one operator that have something in common.
+#[derive(Debug, Clone, Default)]
+struct Calls {
+    all: OperatorRow,
+    shapes: String,
+    types: String,
+    stack: String,
+}
+
+static TABLE: Table<Vec<Calls>> =
+    Table { name: "operators", doc: "all calls of one operator", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<Calls>>] = &[
+    text("name", |rows, at, out| put_name(out, &rows[at].all.name)),
+    json("input_shapes", |rows, at, out| put(out, &rows[at].shapes)),
+    json("input_types", |rows, at, out| put(out, &rows[at].types)),
+    text("stack", |rows, at, out| put(out, &rows[at].stack)),
+    int("count", |rows, at| Some(rows[at].all.count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].all.total_ns)),
+    int("self_ns", |rows, at| Some(rows[at].all.self_ns)),
+    int("mean_ns", |rows, at| Some(rows[at].all.total_ns / (rows[at].all.count as i64).max(1))),
+    int("device_total_ns", |rows, at| Some(rows[at].all.device_total_ns)),
+    int("device_self_ns", |rows, at| Some(rows[at].all.device_self_ns)),
+    int("longest_id", |rows, at| Some(i64::from(rows[at].all.longest_id))),
+];
+
 /// Operators by name: the most device time of their own first, then the most host time of their own.
 ///
 /// `total_ns = Σ dur` over the calls that overlap the selection, cut to it; `self_ns = Σ (dur − Σ dur of children)`.
 /// Device times are those of whole calls.
+///
+/// ```
+/// use kinetoscope::analyze::{Selection, operators};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 2, "ts": 0, "dur": 9},
+///                 {"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 1, "tid": 2, "ts": 2, "dur": 5}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let rows = operators(&Selection::all(&linked));
+/// assert_eq!((rows[1].name.as_str(), rows[1].total_ns, rows[1].self_ns), ("aten::linear", 9_000, 4_000));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
 pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
+    let names = &selection.linked.trace.events.name;
+    grouped(selection, |row| names[row]).into_iter().map(|(_, row)| row).collect()
+}
+
+/// Calls with equal keys together, each group with one of its keys.
+fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(usize) -> K) -> Vec<(K, OperatorRow)> {
     let linked = selection.linked;
     let (events, device) = (&linked.trace.events, linked.device_time());
     let self_ns = selection.self_ns();
-    let mut groups: FxHashMap<StrId, (OperatorRow, i64)> = FxHashMap::default();
+    let mut groups: FxHashMap<K, (OperatorRow, i64)> = FxHashMap::default();
     for row in selection.rows().filter(|row| events.kind[*row] == EventKind::Operator) {
-        let (group, longest) = groups.entry(events.name[row]).or_insert_with(|| {
-            let name = linked.trace.event_name(row).to_owned();
-            let id = events.position[row];
-            let zero = OperatorRow {
-                name,
-                count: 0,
-                total_ns: 0,
-                self_ns: 0,
-                device_total_ns: 0,
-                device_self_ns: 0,
-                longest_id: id,
-            };
-            (zero, -1)
-        });
+        let new = || (OperatorRow { name: linked.trace.event_name(row).to_owned(), ..OperatorRow::default() }, -1);
+        let (group, longest) = groups.entry(key(row)).or_insert_with(new);
         let dur = selection.dur_ns(row);
         group.count += 1;
         add_ns(&mut group.total_ns, dur);
@@ -63,10 +130,47 @@ pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
             group.longest_id = events.position[row];
         }
     }
-    let mut table: Vec<_> = groups.into_values().map(|(row, _)| row).collect();
-    sort::by(&mut table, |a, b| {
-        let key = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
-        key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
+    let mut rows: Vec<_> = groups.into_iter().map(|(key, (row, _))| (key, row)).collect();
+    sort::by(&mut rows, |(_, a), (_, b)| {
+        let time = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
+        time(b).cmp(&time(a)).then_with(|| (&a.name, a.longest_id).cmp(&(&b.name, b.longest_id)))
     });
-    table
+    rows
+}
+
+/// Calls of one operator with inputs of the same dimensions and types (`Input Dims`, `Input type`).
+fn by_shape(selection: &Selection<'_>) -> Vec<Calls> {
+    let trace = &selection.linked.trace;
+    let mut known: FxHashMap<TemplateId, u32> = FxHashMap::default();
+    let mut numbers: FxHashMap<(String, String), u32> = FxHashMap::default();
+    let groups = grouped(selection, |row| {
+        // Calls of one template have the same texts.
+        let number = *known.entry(trace.events.template[row]).or_insert_with(|| {
+            let text = |key| {
+                let mut text = String::new();
+                trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text);
+                text
+            };
+            let next = numbers.len() as u32;
+            *numbers.entry((text(ArgKey::InputShapes), text(ArgKey::InputTypes))).or_insert(next)
+        });
+        (trace.events.name[row], number)
+    });
+    let mut texts = vec![<_>::default(); numbers.len()];
+    numbers.into_iter().for_each(|(text, number)| texts[number as usize] = text);
+    let calls = |((_, number), all): ((_, u32), OperatorRow)| {
+        let (shapes, types) = texts[number as usize].clone();
+        Calls { all, shapes, types, ..Calls::default() }
+    };
+    groups.into_iter().map(calls).collect()
+}
+
+/// Calls of one operator from the same Python frames.
+fn by_stack(selection: &Selection<'_>, depth: usize) -> Vec<Calls> {
+    let linked = selection.linked;
+    let mut stacks = Stacks::new(linked, depth);
+    let groups = grouped(selection, |row| (linked.trace.events.name[row], stacks.of(row)));
+    let calls =
+        |((_, stack), all): ((_, u32), OperatorRow)| Calls { all, stack: stacks.text(stack, "\n"), ..Calls::default() };
+    groups.into_iter().map(calls).collect()
 }

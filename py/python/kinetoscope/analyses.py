@@ -59,6 +59,41 @@ class Analyses:
         """
         return self.analyze("overlap", **part)
 
+    def operators(self, *, by: str = "name", stack_depth: int = 5, **part: Unpack[Part]) -> Answer:
+        """Operators: calls, self and total time on the host, and device time of the work that they launched.
+
+        By name; by name and input shapes (`by="shape"`); by name and the innermost `stack_depth` Python frames
+        (`by="stack"`). `self_ns` is time in the calls that is in nothing inside them; `device_self_ns` that of work
+        launched by the operator itself, `device_total_ns` by it and all inside it, of whole calls.
+
+        Beside it `device_attribution`: each nanosecond of device work as that of exactly one operator or annotation, the
+        innermost around its launch, or `unlinked`; it adds up to all device work.
+        """
+        return self.analyze("operators", by=by, stack_depth=stack_depth, **part)
+
+    def modules(self, **part: Unpack[Part]) -> Answer:
+        """Modules (`nn.Module`), by name: calls, host time, and device time of forward and backward work.
+
+        Device work is for the innermost module around its launch or, when a backward operator launched it, around the
+        forward operator of that. Recorded with `with_stack` or `with_modules`.
+        """
+        return self.analyze("modules", **part)
+
+    def annotations(self, **part: Unpack[Part]) -> Answer:
+        """Ranges that the user named, by name, on the host and as the device has them (`side`).
+
+        `device_total_ns` is the device time of all work launched inside those on the host.
+        """
+        return self.analyze("annotations", **part)
+
+    def stacks(self, *, depth: int = 256, **part: Unpack[Part]) -> Answer:
+        """Host and device time by stack of Python frames, `outermost;…;innermost`, as flame graphs take them.
+
+        `self_ns` is host time in the innermost frame and in no frame inside it, `device_self_ns` the time of the device
+        work launched there.
+        """
+        return self.analyze("stacks", depth=depth, **part)
+
     def kernels(self, *, short_ns: int = 10_000, **part: Unpack[Part]) -> Answer:
         """Kernels, copies and fills by name, the longest total first.
 

@@ -1,0 +1,104 @@
+//! Ranges that the user named, on the host and on devices.
+
+use std::collections::BTreeMap;
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::options::Options;
+use super::selection::Selection;
+use super::statistics::deviation;
+use crate::sort;
+use crate::table::{Column, Table, float, int, put_name, text};
+use crate::time::sum_ns;
+use crate::trace::kind::EventKind;
+
+/// Annotations and what they cost.
+pub(super) static ANNOTATIONS: Analysis = Analysis {
+    name: "annotations",
+    doc: "ranges that the user named, on host and device, and the device work launched inside them",
+    options: &[],
+    run: |selection, _: &Options| {
+        Answer::of(&TABLE, annotations(selection), "no annotation was recorded")
+            .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
+    },
+};
+
+/// All ranges of one name, on one side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnnotationRow {
+    /// The name.
+    pub name: String,
+    /// `host` (`user_annotation`) or `device` (`gpu_user_annotation`).
+    pub side: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Their time together.
+    pub total_ns: i64,
+    /// `total_ns` over that of all ranges on the same side, which may be inside each other.
+    pub share: f64,
+    /// `total_ns / count`, rounded down.
+    pub mean_ns: i64,
+    /// Sample standard deviation; `None` of a single one.
+    pub std_ns: Option<f64>,
+    /// The shortest.
+    pub min_ns: i64,
+    /// The longest.
+    pub max_ns: i64,
+    /// Device time of the work launched inside those on the host, and in all that is inside of them; `None` on devices.
+    pub device_total_ns: Option<i64>,
+    /// Id of the longest.
+    pub longest_id: u32,
+}
+
+static TABLE: Table<Vec<AnnotationRow>> =
+    Table { name: "annotations", doc: "all ranges of one name, on one side", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
+    text("name", |rows, at, out| put_name(out, &rows[at].name)),
+    text("side", |rows, at, out| put_name(out, rows[at].side)),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+    int("mean_ns", |rows, at| Some(rows[at].mean_ns)),
+    float("std_ns", |rows, at| rows[at].std_ns),
+    int("min_ns", |rows, at| Some(rows[at].min_ns)),
+    int("max_ns", |rows, at| Some(rows[at].max_ns)),
+    int("device_total_ns", |rows, at| rows[at].device_total_ns),
+    int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
+];
+
+/// Annotations by name and side, the longest total first. Times are cut to the selection; device times of work launched
+/// inside are those of whole ranges.
+pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
+    let (linked, trace) = (selection.linked, &selection.linked.trace);
+    let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
+    for row in selection.rows().filter(|row| trace.events.kind[*row] == EventKind::Annotation) {
+        groups.entry((trace.is_on_device(row), trace.event_name(row))).or_default().push(row);
+    }
+    let mut sides = [0_i64; 2];
+    let row = |((is_device, name), rows): ((bool, &str), Vec<usize>)| {
+        let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
+        let (count, total_ns) = (rows.len() as u64, sum_ns(durs.iter().copied()));
+        crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
+        let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
+        let device = || sum_ns(rows.iter().map(|row| linked.device_time().total_ns[*row]));
+        AnnotationRow {
+            name: name.to_owned(),
+            side: if is_device { "device" } else { "host" },
+            count,
+            total_ns,
+            share: 0.0,
+            mean_ns: total_ns / (count as i64).max(1),
+            std_ns: deviation(&durs),
+            min_ns: durs.iter().copied().min().unwrap_or(0),
+            max_ns: durs.iter().copied().max().unwrap_or(0),
+            device_total_ns: (!is_device).then(device),
+            longest_id: longest.map_or(0, |row| trace.events.position[row]),
+        }
+    };
+    let mut rows: Vec<_> = groups.into_iter().map(row).collect();
+    for row in &mut rows {
+        row.share = row.total_ns as f64 / sides[usize::from(row.side == "device")].max(1) as f64;
+    }
+    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.total_ns));
+    rows
+}
