@@ -66,8 +66,8 @@ class Analyses:
         (`by="stack"`). `self_ns` is time in the calls that is in nothing inside them; `device_self_ns` that of work
         launched by the operator itself, `device_total_ns` by it and all inside it, of whole calls.
 
-        Beside it `device_attribution`: each nanosecond of device work as that of exactly one operator or annotation, the
-        innermost around its launch, or `unlinked`; it adds up to all device work.
+        Beside it `device_attribution`: each nanosecond of device work as that of exactly one operator or annotation,
+        the innermost around its launch, or `unlinked`; it adds up to all device work.
         """
         return self.analyze("operators", by=by, stack_depth=stack_depth, **part)
 
