@@ -39,12 +39,19 @@ impl Error {
     /// The place in the file, where the error has one.
     pub fn position(&self) -> Option<&Position> {
         match self.kind() {
-            ErrorKind::Malformed { position, .. } | ErrorKind::Unsupported { position, .. } => Some(position),
-            ErrorKind::Unreadable { .. }
-            | ErrorKind::Limit { .. }
-            | ErrorKind::Snapshot { .. }
-            | ErrorKind::Request { .. } => None,
+            ErrorKind::Malformed { position, .. }
+            | ErrorKind::Unsupported { position, .. }
+            | ErrorKind::Snapshot { position, .. } => Some(position),
+            ErrorKind::Unreadable { .. } | ErrorKind::Limit { .. } | ErrorKind::Request { .. } => None,
         }
+    }
+
+    /// The same of a snapshot that was read from a file of that name.
+    pub(crate) fn of_snapshot(mut self, file: Option<&str>) -> Self {
+        if let ErrorKind::Snapshot { position, .. } = &mut *self.0 {
+            position.file = file.map(Arc::from);
+        }
+        self
     }
 }
 
@@ -52,6 +59,11 @@ impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self(Box::new(kind))
     }
+}
+
+/// A place in brackets; nothing where none is known.
+fn behind(position: &Position) -> String {
+    if *position == Position::default() { String::new() } else { format!(" ({position})") }
 }
 
 /// The kinds of [`Error`].
@@ -93,12 +105,14 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// A snapshot that this version cannot load.
-    #[error("expected a kinetoscope snapshot of version {expected}, found {found}")]
+    #[error("expected a kinetoscope snapshot of version {expected}, found {found}{}", behind(position))]
     Snapshot {
         /// The version that is loaded.
         expected: u32,
         /// What was found.
         found: String,
+        /// Which file, where it was read from one.
+        position: Position,
     },
     /// A request that is not understood.
     #[error("expected {expected}, found {found}")]

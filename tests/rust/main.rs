@@ -23,5 +23,6 @@ mod ranks;
 mod scale;
 mod seam;
 mod shared;
+mod snapshot_hostile;
 mod summary;
 mod sync;

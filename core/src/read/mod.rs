@@ -123,7 +123,8 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
     match sniff(window.text()) {
         Container::Snapshot => {
             window.gather()?;
-            snapshot::read_snapshot(window.text(), limits).map(Recording::of)
+            let trace = snapshot::read_snapshot(window.text(), limits);
+            trace.map(Recording::of).map_err(|error| error.of_snapshot(name))
         }
         #[cfg(feature = "chakra")]
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),

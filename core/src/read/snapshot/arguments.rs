@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::texts::expect_texts_of_field;
 use super::{Section, column, encoded, fault};
 use crate::error::Error;
 use crate::id::{StrId, TemplateId};
@@ -51,13 +52,17 @@ impl Loaded {
         if templates.len() > rows.iter().map(Rows::len).sum() {
             return Err(fault("more templates than rows"));
         }
+        if !streams.by_key.iter().all(|stream| stream.differences.is_empty()) {
+            return Err(fault("more numbers than its rows have"));
+        }
         Ok(Self { templates, rows, values: streams.pool })
     }
 
     /// The arguments, and the rows that they are of.
-    pub(super) fn into_args(self, strings: &Strings) -> (Args, [Rows; 5]) {
+    pub(super) fn into_args(self, strings: &Strings) -> Result<(Args, [Rows; 5]), Error> {
+        self.templates.iter().flatten().try_for_each(|field| expect_texts_of_field(field, strings))?;
         let templates = self.templates.into_iter().map(|fields| Template::new(fields, strings)).collect();
-        (Args::new(templates, self.values), self.rows)
+        Ok((Args::new(templates, self.values), self.rows))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod section;
+mod texts;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::write::packed::{Packed, signed};
 use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
 use arguments::Loaded;
 use section::Section;
+use texts::{expect, expect_texts};
 
 pub use crate::write::snapshot::MAGIC;
 
@@ -69,11 +71,13 @@ fn load_durs(section: Section<'_>) -> Result<Vec<Dur>, Error> {
 
 /// What a section's text holds.
 fn encoded<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
-    postcard::from_bytes(text).map_err(|error| fault(&format!("bad columns ({error})")))
+    let (content, rest) = postcard::take_from_bytes(text).map_err(|error| fault(&format!("bad columns ({error})")))?;
+    if rest.is_empty() { Ok(content) } else { Err(fault("more bytes than its columns have")) }
 }
 
 fn fault(found: &str) -> Error {
-    ErrorKind::Snapshot { expected: u32::from(VERSION), found: found.to_owned() }.into()
+    let (expected, found) = (u32::from(VERSION), found.to_owned());
+    ErrorKind::Snapshot { expected, found, position: Position::default() }.into()
 }
 
 /// A trace but for its arguments, which rows wait for, and its durations.
@@ -90,7 +94,7 @@ fn trace_of(mut columns: Columns<'_>, starts: &Packed<'_>) -> Result<Trace, Erro
 
 /// The trace with its arguments and durations.
 fn complete(mut trace: Trace, arguments: Loaded, durs: Vec<Dur>) -> Result<Trace, Error> {
-    let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings);
+    let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings)?;
     same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
     same_lengths(trace.instants.len(), &[instants.len()])?;
     same_lengths(trace.flows.len(), &[flows.len()])?;
@@ -128,6 +132,7 @@ fn without_rows(columns: &mut Columns<'_>) -> Result<Trace, Error> {
         let first = Position { file: file.map(Arc::from), byte, event };
         trace.warnings.push_many(kind, count, || first);
     }
+    expect_texts(&trace)?;
     Ok(trace)
 }
 
@@ -162,7 +167,14 @@ fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
     let points = Points::of(&columns.flows, &columns.flow_times, trace, Ascent::Strict)?;
     let (phases, ids) = (std::mem::take(&mut columns.flow_phases), signed_numbers(&columns.flow_ids)?);
     same_lengths(points.len(), &[phases.len(), ids.len()])?;
-    let names: FxHashMap<u32, StrId> = std::mem::take(&mut columns.flow_names).into_iter().collect();
+    let names = std::mem::take(&mut columns.flow_names);
+    for (row, name) in &names {
+        expect("a flow", &[*name], &trace.strings)?;
+        if *row as usize >= points.len() {
+            return Err(fault("the id of a flow that is not there"));
+        }
+    }
+    let names: FxHashMap<u32, StrId> = names.into_iter().collect();
     let (mut last, args) = (0_i64, ArgsRef::default());
     let flow = |(at, ((Point { position, name, category, track, time }, phase), difference))| {
         last = last.wrapping_add(difference);

@@ -1,0 +1,47 @@
+//! Whether the texts that columns name are among a snapshot's texts.
+
+use super::fault;
+use crate::error::Error;
+use crate::id::StrId;
+use crate::strings::Strings;
+use crate::trace::Trace;
+use crate::trace::args::{Field, FieldValue};
+use crate::trace::node::Node;
+
+/// Checks what is no row of an event, an instant, a flow, a counter or metadata: those check their own.
+pub(super) fn expect_texts(trace: &Trace) -> Result<(), Error> {
+    let strings = &trace.strings;
+    for (key, value) in trace.header.iter().chain(&trace.execution_header) {
+        expect("the header", &[*key, *value], strings)?;
+    }
+    for track in &trace.tracks {
+        expect("a track", &[track.process, track.thread, track.name], strings)?;
+    }
+    for process in &trace.processes {
+        expect("a process", &[process.process, process.name, process.labels], strings)?;
+    }
+    trace.nodes.iter().try_for_each(|node| expect_texts_of_node(node, strings))
+}
+
+/// Checks the key and the value of an argument.
+pub(super) fn expect_texts_of_field(field: &Field, strings: &Strings) -> Result<(), Error> {
+    let value = match field.value {
+        FieldValue::Slot(_) => StrId::EMPTY,
+        FieldValue::Json(value) => value,
+    };
+    expect("an argument", &[field.key, value], strings)
+}
+
+/// Checks that all are there.
+pub(super) fn expect(whose: &str, ids: &[StrId], strings: &Strings) -> Result<(), Error> {
+    let is_there = ids.iter().all(|id| id.index() < strings.len());
+    if is_there { Ok(()) } else { Err(fault(&format!("a text of {whose} that is not there"))) }
+}
+
+fn expect_texts_of_node(node: &Node, strings: &Strings) -> Result<(), Error> {
+    for values in [node.inputs, node.outputs] {
+        expect("a node", &[values.values, values.shapes, values.types, values.strides], strings)?;
+    }
+    let own = [node.name, node.schema, node.kernel_backend, node.kernel_file, node.rest, node.layout];
+    expect("a node", &own, strings)
+}
