@@ -40,7 +40,7 @@ pub enum WarningKind {
     UnfinishedBegin,
     /// An end (`E`) whose arguments contradict those of its begin.
     EndArguments,
-    /// A phase that is not read.
+    /// A phase that is not read: of asynchronous ranges (`b`, `n`, `e`), of objects (`N`, `O`, `D`) and so on. Kineto writes none.
     UnknownPhase,
     /// A key among the values of a node that is not read.
     UnknownKey,
@@ -195,7 +195,9 @@ impl WarningKind {
             Self::UnmatchedEnd => "an end (E) has no begin (B): ignored",
             Self::UnfinishedBegin => "a begin (B) has no end (E): lasts to the trace's end",
             Self::EndArguments => "an end (E) and its begin (B) contradict each other's arguments: the begin's kept",
-            Self::UnknownPhase => "an event's phase is not read: skipped",
+            Self::UnknownPhase => {
+                "an event's phase (of an asynchronous range, an object or the like) is not read: skipped, and not written again"
+            }
             Self::UnknownKey => "a key among the values of a node is not known: in no column, written as it was read",
             Self::DuplicateKey => "a key stands twice in the header: the last value was kept, or both arrays of events",
             Self::DuplicateNode => "a node has the id of an earlier one: both kept, the first is linked",
