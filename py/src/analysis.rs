@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, OptionKind, Plot, analysis};
+use kinetoscope::analyze::{ANALYSES, OptionKind, analysis};
 use kinetoscope::table::{Part, Stacked};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -42,16 +42,8 @@ pub(crate) fn analyze(
 ) -> PyResult<(Vec<Table>, Option<&'static str>, Option<String>)> {
     let linked = trace.linked();
     let answer = py.detach(|| analysis(name)?.answer(&linked, request)).map_err(|error| raised(&error))?;
-    let plot = answer.plot.map(|plot| plot_json(plot).to_string());
+    let plot = answer.plot.map(|plot| json!(plot).to_string());
     Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))
-}
-
-fn plot_json(plot: Plot) -> Value {
-    match plot {
-        Plot::Bars { label, parts } => json!({"type": "bars", "label": label, "parts": parts}),
-        Plot::Steps { time, value, series } => json!({"type": "steps", "time": time, "value": value, "series": series}),
-        Plot::Points { x, y, label } => json!({"type": "points", "x": x, "y": y, "label": label}),
-    }
 }
 
 /// Tables of one kind, each with its rank and which of its rank's traces it is of, as one.

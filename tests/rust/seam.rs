@@ -21,6 +21,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("neighbour", json!({"type": "neighbour", "id": 0, "direction": "next"})),
         ("search", json!({"type": "search", "text": "gemm", "limit": 5})),
         ("summary", json!({"type": "summary", "start": 0, "end": 1_000_000})),
+        ("analyze", json!({"type": "analyze", "name": "breakdown", "iteration": 1, "options": {"micro_ns": 2000}})),
         ("unknown", json!({"type": "weather"})),
     ]
 }

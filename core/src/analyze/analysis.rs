@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::options::{OptionDoc, Options};
 use super::selection::{Selection, Wanted};
 use crate::error::{Error, ErrorKind};
@@ -32,7 +34,8 @@ pub struct Answer {
 }
 
 /// How a table is drawn: which of its columns mean what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Plot {
     /// A bar a row, the first rows from the top; `parts` stand one after another in it.
     Bars {

@@ -2,6 +2,7 @@
 //!
 //! The requests and their answers are listed in ARCHITECTURE.md, "The host seam".
 
+mod analysis;
 mod event;
 mod lanes;
 mod overview;
@@ -72,6 +73,7 @@ impl Session {
             Request::Links { id } => Ok(event::links(self, self.row(*id)?)),
             Request::Neighbour { id, direction } => Ok(event::neighbour(self, self.row(*id)?, *direction)),
             Request::Search { text, limit } => Ok(search::answer(self, text, *limit)),
+            Request::Analyze(request) => analysis::answer(self, request),
             Request::Summary { start, end, limit } => {
                 let is_whole = start.is_none() && end.is_none();
                 let bounds = (start.unwrap_or(0.0), end.unwrap_or_else(|| self.offset(self.range.end)));

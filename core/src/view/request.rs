@@ -1,6 +1,7 @@
 //! Requests, as JSON.
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind};
 
@@ -16,6 +17,22 @@ pub(super) enum Request {
     Neighbour { id: u32, direction: Direction },
     Search { text: String, limit: usize },
     Summary { start: Option<f64>, end: Option<f64>, limit: Option<usize> },
+    Analyze(AnalyzeRequest),
+}
+
+/// An analysis of a part of the trace.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct AnalyzeRequest {
+    pub(super) name: String,
+    pub(super) start: Option<f64>,
+    pub(super) end: Option<f64>,
+    pub(super) iteration: Option<i64>,
+    pub(super) stream: Option<i64>,
+    #[serde(default)]
+    pub(super) launched_inside: bool,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+    pub(super) limit: Option<usize>,
 }
 
 /// Rectangles to draw for some tracks and a range of time.
