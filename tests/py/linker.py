@@ -161,3 +161,27 @@ def exclusive_times(thread: list[Event]) -> list[tuple[Event, float]]:
             rest -= last - first
         times.append((op, rest))
     return times
+
+
+def dependencies(nodes: list[Node]) -> dict[int, set[int]]:
+    """What `chakra_converter` makes each node of a linked trace wait for, said over in its plainest form.
+
+    A thread's nodes wait for each other in the order of their calls, device work for its node; and all for what they
+    name. The times that the converter compares first are taken as those of the nodes.
+    """
+    children: dict[int, list[Node]] = defaultdict(list)
+    starts = {node["id"]: node.get("ts", 0) for node in nodes}
+    for node in nodes:
+        children[node["parent" if "parent" in node else "ctrl_deps"]].append(node)
+    waits: dict[int, set[int]] = defaultdict(set)
+    for root in (node for node in nodes if node["name"].endswith("|thread]")):
+        stack, before = [root], None
+        while stack:
+            node = stack.pop()
+            found = waits[node["id"]]
+            found |= {node["inter_thread_dep"]} if node.get("inter_thread_dep") and "cat" not in node else set()
+            found |= {before} if before is not None else set()
+            found |= {source for source in node.get("sync_dep", []) if starts[source] < starts[node["id"]]}
+            before = before if "cat" in node else node["id"]
+            stack.extend(sorted(children[node["id"]], key=itemgetter("id"), reverse=True))
+    return waits

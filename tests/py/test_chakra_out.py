@@ -130,6 +130,22 @@ def test_who_waits_for_whom(cuda: ks.Trace, tmp_path: Path) -> None:
         assert by_event[row["source"]].number in by_event[row["target"]].data
 
 
+def test_waits_that_nothing_reports(cuda: ks.Trace, tmp_path: Path) -> None:
+    """What a thread begins after a call to synchronize comes behind what that call waited for."""
+    nodes = graph(cuda, tmp_path)
+    by_event = {attrs(node)["event_id"]: node for node in nodes if "event_id" in attrs(node)}
+    events = {row["id"]: row for row in rows(cuda.events)}
+    syncs = [row for row in rows(cuda.links) if row["kind"] == "sync"]
+    assert {(row["how"], events[row["target"]]["name"]) for row in syncs} == {("ended_inside", "cudaDeviceSynchronize")}
+    num_later = 0
+    for row in syncs:
+        end = events[row["target"]]["start_ns"] + events[row["target"]]["dur_ns"]
+        later = [node for node in nodes if attrs(node)["is_cpu_op"] and attrs(node).get("start_ns", 0) >= end]
+        num_later += len(later[:1])
+        assert all(by_event[row["source"]].number in node.data for node in later[:1])
+    assert num_later > 0
+
+
 @pytest.mark.shared
 def test_waits_for_streams_and_events(shared: Path, tmp_path: Path) -> None:
     """What the trace's own links say that work or a thread waited for, is waited for in the graph."""

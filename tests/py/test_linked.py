@@ -12,7 +12,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope.cli import main
-from linker import Linker
+from linker import Linker, dependencies
 
 PARAM = "facebookresearch__param/et_replay/tests/inputs"
 SLOTS = ("inputs", "outputs")
@@ -88,6 +88,31 @@ def test_every_device_event_of_a_node_is_there(data: Path, tmp_path: Path, layou
     assert sorted((node["name"], by_id[node["ctrl_deps"]]["name"]) for node in added) == owners
     if layout == "1.0.1":
         assert all(node["parent"] == node["ctrl_deps"] for node in added)
+
+
+@pytest.mark.unit
+def test_what_waited_says_what_for(data: Path, tmp_path: Path) -> None:
+    """Of each wait, the first node with times that its thread began later; and a converter finds no circle."""
+    execution, kineto = pair(data / "synthetic_cuda")
+    trace = read(execution, kineto)
+    nodes = document(trace.to_linked(tmp_path / "linked.json").path)["nodes"]
+    events = {row["id"]: row for row in table(trace.events)}
+    timed = (row for row in events.values() if row["node_id"] is not None and "ProfilerStep" not in row["name"])
+    begun = sorted((row["start_ns"], row["name"]) for row in timed)
+    expected: list[tuple[str, str]] = []
+    for row in table(trace.links):
+        if row["kind"] == "sync":
+            call = events[row["target"]]
+            assert call["name"] == "cudaDeviceSynchronize"
+            assert row["how"] == "ended_inside"
+            later = [name for start, name in begun if start >= call["start_ns"] + call["dur_ns"]]
+            expected += [(later[0], events[row["source"]]["name"])] if later else []
+    waits = [(node["name"], nodes[source]["name"]) for node in nodes for source in node.get("sync_dep", [])]
+    assert sorted(waits) == sorted(expected)
+    assert waits
+    assert_acyclic(nodes)
+    like_chakra = trace.to_linked(tmp_path / "linked.json", like_chakra=True)
+    assert not any("sync_dep" in node for node in document(like_chakra.path)["nodes"])
 
 
 @pytest.mark.unit
@@ -232,10 +257,22 @@ def test_dlrm_differs_where_it_is_documented(dlrm: list[tuple[Document, Document
         ours = document(linked.path)["nodes"]
         theirs = Linker(execution, kineto).linked()["nodes"]
         assert hosts(ours) == hosts(theirs)
+        assert any("sync_dep" in node for node in ours)
+        assert_acyclic(ours)
         is_known = [node for node in ours if node.get("cat") != "gpu_memset"]
         assert work(is_known) == work(theirs)
         num_other = sum(one != other for one, other in zip(exclusive(ours), exclusive(theirs), strict=True))
         assert num_other < 0.02 * len(ours)
+
+
+def assert_acyclic(nodes: list[Document]) -> None:
+    waits = dependencies(nodes)
+    assert all(source < node for node, sources in waits.items() for source in sources)
+    assert all(set(node.get("sync_dep", [])) <= waits[node["id"]] for node in nodes)
+
+
+def table(found: ks.Table) -> list[Document]:
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows()]
 
 
 def column(trace: ks.Trace, *names: str) -> list[list[Any]]:

@@ -67,3 +67,85 @@ fn a_chain_deeper_than_any_stack_is_no_trouble() {
     let linked = linked(&json!([]), &json!(nodes));
     assert_eq!(written(&linked, Rules::Exact).0.len(), 49_999);
 }
+
+fn op(name: &str, start: u64, dur: u64, id: u64) -> Value {
+    json!({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": dur, "args": {"Record function id": id}})
+}
+
+fn call(name: &str, start: u64, dur: u64, id: u64) -> Value {
+    json!({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": dur, "args": {"correlation": id}})
+}
+
+fn work(category: &str, stream: u64, start: u64, dur: u64, more: &Value) -> Value {
+    let mut event = json!({"ph": "X", "cat": category, "name": category, "pid": 0, "tid": stream, "ts": start, "dur": dur, "args": {"device": 0, "stream": stream}});
+    event["args"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event
+}
+
+#[test]
+fn what_a_thread_begins_after_a_wait_depends_on_what_it_waited_for() {
+    let events = json!([
+        op("first", 0, 10, 1),
+        call("cudaLaunchKernel", 2, 2, 1),
+        work("kernel", 7, 5, 40, &json!({"correlation": 1})),
+        op("item", 20, 40, 2),
+        call("cudaMemcpyAsync", 22, 2, 2),
+        work("gpu_memcpy", 7, 45, 5, &json!({"correlation": 2})),
+        op("inside", 25, 2, 3),
+        call("cudaStreamSynchronize", 30, 25, 3),
+        op("after", 70, 10, 4),
+        op("within", 72, 2, 5),
+        call("cudaDeviceSynchronize", 90, 9, 4),
+    ]);
+    let node =
+        |name: &str, id: u64, parent: u64| json!({"name": name, "id": 10 + id, "rf_id": id, "parent": 10 + parent});
+    let nodes = [("first", 1, 0), ("item", 2, 0), ("inside", 3, 2), ("after", 4, 0), ("within", 5, 4)];
+    let linked = linked(&events, &json!(nodes.map(|(name, id, parent)| node(name, id, parent))));
+    let (nodes, _) = written(&linked, Rules::Exact);
+    let waits = nodes.iter().filter(|node| node.get("sync_dep").is_some());
+    assert_eq!(
+        waits.map(|node| (&node["name"], &node["sync_dep"])).collect::<Vec<_>>(),
+        [(&json!("after"), &json!([3]))]
+    );
+    assert_eq!(nodes[3]["cat"], "gpu_memcpy");
+    let (nodes, _) = written(&linked, Rules::LikeChakra);
+    assert!(nodes.iter().all(|node| node.get("sync_dep").is_none()));
+}
+
+#[test]
+fn work_that_waits_for_another_stream_depends_on_its_work() {
+    let on_event = json!({"cuda_sync_kind": "Stream Wait Event", "correlation": 4, "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 2});
+    let events = json!([
+        op("first", 0, 10, 1),
+        call("cudaLaunchKernel", 2, 2, 1),
+        work("kernel", 7, 5, 40, &json!({"correlation": 1})),
+        call("cudaEventRecord", 12, 1, 2),
+        op("second", 20, 20, 2),
+        call("cudaStreamWaitEvent", 21, 1, 4),
+        work("cuda_sync", 8, 21, 1, &on_event),
+        call("cudaLaunchKernel", 25, 2, 3),
+        work("kernel", 8, 50, 5, &json!({"correlation": 3})),
+    ]);
+    let node = |name: &str, id: u64| json!({"name": name, "id": id, "rf_id": id, "parent": 0});
+    let linked = linked(&events, &json!([node("first", 1), node("second", 2)]));
+    let (nodes, _) = written(&linked, Rules::Exact);
+    let waits: Vec<_> = nodes.iter().map(|node| node.get("sync_dep")).collect();
+    assert_eq!(waits, [None, None, None, Some(&json!([1]))]);
+}
+
+#[test]
+fn nothing_waits_for_what_has_a_larger_id_or_none() {
+    let pairs = ["synthetic_cuda", "mlp_gloo", "hostile"].map(files::pair);
+    let mut num_waits = 0;
+    for linked in pairs {
+        let (nodes, _) = written(&linked, Rules::Exact);
+        for (id, node) in (0_u64..).zip(&nodes) {
+            let waits = node.get("sync_dep").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_u64);
+            for source in waits {
+                assert!(source < id && nodes[source as usize].get("cat").is_some());
+                num_waits += 1;
+            }
+        }
+    }
+    assert!(num_waits > 0);
+}

@@ -27,6 +27,8 @@ pub enum How {
     SyncEvent,
     /// The last on its stream before.
     StreamOrder,
+    /// The last that ended while a call that waits lasted.
+    EndedInside,
 }
 
 impl How {
@@ -43,17 +45,20 @@ impl How {
             Self::Enclosure => "enclosure",
             Self::SyncEvent => "sync_event",
             Self::StreamOrder => "stream_order",
+            Self::EndedInside => "ended_inside",
         }
     }
 
     /// How sure such a link is where nothing else tells, from 0 to 1.
     ///
     /// Ids that the profiler itself gives to both ends are certain. `External id` agrees with the operator around the
-    /// launch in 99 of 100 cases; a sequence number is found on a thread that is itself inferred.
+    /// launch in 99 of 100 cases; a sequence number is found on a thread that is itself inferred. What ended inside of a
+    /// wait is what reports of waits say in 18 of 18 cases, but those have few streams.
     pub fn confidence(self) -> f32 {
         match self {
             Self::ExternalId | Self::SequenceNumber => 0.99,
             Self::Sequence | Self::Window | Self::Enclosure => 0.9,
+            Self::EndedInside => 0.8,
             Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
         }
     }

@@ -53,7 +53,8 @@ fn is_enqueued(trace: &Trace, row: usize) -> bool {
     trace.is_on_device(row) && (kind.is_device_work() || kind == EventKind::Sync)
 }
 
-fn is_launch(trace: &Trace, row: usize) -> bool {
+/// Whether an event is a call of a device's runtime or driver.
+pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 

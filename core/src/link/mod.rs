@@ -1,5 +1,6 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
+mod blocking;
 mod calls;
 mod capture;
 mod collective;
@@ -183,7 +184,8 @@ impl LinkedTrace {
 
     /// What waited for which device event, by the row of who waited; found when first asked for.
     ///
-    /// From `cuda_sync` events: the kind, `stream`, `wait_on_stream` and `wait_on_cuda_event_record_corr_id`.
+    /// From `cuda_sync` events: the kind, `stream`, `wait_on_stream` and `wait_on_cuda_event_record_corr_id`. Of a call that
+    /// none reports, from the times: what ended last while it lasted ([`How::EndedInside`]).
     pub fn sync_edges(&self) -> &[Edge] {
         self.sync_edges.get_or_init(|| sync::sync_edges(&self.trace, &self.links))
     }

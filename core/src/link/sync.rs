@@ -1,10 +1,11 @@
-//! Waits and what they waited for, from the device's own reports of them (`cuda_sync`).
+//! Waits and what they waited for: from the device's own reports of them (`cuda_sync`), else from the times.
 //!
 //! Work of a stream is done in the order in which it was enqueued. So who waits for a stream waits for what was enqueued on
 //! it last, and who waits for an event for what was enqueued last before the event was recorded.
 
 use rustc_hash::FxHashMap;
 
+use super::blocking::blocking_edges;
 use super::edge::{Edge, EdgeKind};
 use super::{How, Links};
 use crate::sort;
@@ -22,6 +23,14 @@ type Queue = Vec<(Ts, u32)>;
 
 /// All of them, by the row of the wait.
 pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
+    let mut edges = reported_edges(trace, links);
+    edges.extend(blocking_edges(trace, links));
+    sort::by_key(&mut edges, |edge| (edge.target, edge.source));
+    edges.dedup();
+    edges
+}
+
+fn reported_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     let is_sync = |row: &usize| trace.events.kind[*row] == EventKind::Sync;
     let mut syncs: Vec<usize> = (0..trace.events.len()).filter(is_sync).collect();
     if syncs.is_empty() {
@@ -29,10 +38,12 @@ pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     }
     let mut waits = Waits::new(trace, links);
     sort::by_key(&mut syncs, |row| waits.call(*row).1);
-    let mut edges: Vec<Edge> = syncs.iter().flat_map(|row| waits.of(*row)).collect();
-    sort::by_key(&mut edges, |edge| (edge.target, edge.source));
-    edges.dedup();
-    edges
+    syncs.iter().flat_map(|row| waits.of(*row)).collect()
+}
+
+/// When work of a device was enqueued; where its launch is not in the file, not after it began.
+pub(super) fn enqueued(trace: &Trace, links: &Links, row: usize) -> Ts {
+    trace.events.start[links.launch.get(row).map_or(row, |launch| launch as usize)]
 }
 
 struct Waits<'a> {
@@ -62,8 +73,7 @@ impl<'a> Waits<'a> {
     }
 
     fn enqueue(&mut self, row: usize) {
-        let enqueued = self.trace.events.start[self.links.launch.get(row).map_or(row, |launch| launch as usize)];
-        let place = (enqueued, row as u32);
+        let place = (enqueued(self.trace, self.links, row), row as u32);
         let device = self.device(row);
         if let Some(stream) = self.stream(row) {
             self.streams.entry((device, stream)).or_default().push(place);

@@ -291,9 +291,10 @@ class Trace(Analyses):
     def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> Linked:
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
 
-        Compressed when `path` ends in `.gz`. `like_chakra` decides and formats as that program does even where it is
-        wrong; ARCHITECTURE.md lists the differences. Says what was linked and what was left out. TraceError when the
-        trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what it held before.
+        Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
+        `like_chakra` decides and formats as that program does even where it is wrong; ARCHITECTURE.md lists the
+        differences. Says what was linked and what was left out. TraceError when the trace has no Execution Trace;
+        OSError when it cannot be written, and then `path` holds what it held before.
         """
         from kinetoscope.linked import write_linked
 

@@ -2,12 +2,14 @@
 //!
 //! A node that is linked has `inclusive_dur`, `exclusive_dur`, `ts` and `inter_thread_dep` besides what it had. Each kernel,
 //! copy or fill that it caused follows it, as a copy of it with another `name`, `cat`, `ph`, `stream`, and with it as
-//! parent. Ids count from 0. Times are microseconds.
+//! parent. Ids count from 0. Times are microseconds. Who waited for device work has the ids of it in `sync_dep`: other such
+//! work, or what a thread began first when its wait was over.
 
 mod exclusive;
 mod kernel;
 mod number;
 mod op;
+mod sync;
 mod times;
 mod wait;
 
@@ -24,6 +26,7 @@ use crate::trace::arg_key::ArgKey;
 use crate::trace::node::Node;
 use kernel::{event, is_device_work};
 use number::Numbers;
+use sync::Syncs;
 use times::{Exclusive, Times};
 
 /// How to decide where it makes a difference.
@@ -73,7 +76,11 @@ pub fn write_linked(linked: &LinkedTrace, rules: Rules, out: &mut dyn io::Write)
     let numbers = Numbers::new(&linked.trace, &times.kernels);
     let style = if rules == Rules::Exact { Style::Lines } else { Style::Indented };
     let mut page = Page::open(&linked.trace, style, out);
-    let mut writer = Writer { linked, rules, times, numbers, text: String::new() };
+    let syncs = match rules {
+        Rules::Exact => Syncs::of_trace(linked, &numbers, &times.kernels),
+        Rules::LikeChakra => Syncs::default(),
+    };
+    let mut writer = Writer { linked, rules, times, numbers, syncs, text: String::new() };
     for at in 0..linked.trace.nodes.len() {
         let row = writer.numbers.order[at];
         writer.node(row);
@@ -92,6 +99,7 @@ struct Writer<'a> {
     rules: Rules,
     times: Times,
     numbers: Numbers,
+    syncs: Syncs,
     /// The node that is being written.
     text: String,
 }
@@ -104,6 +112,7 @@ impl Writer<'_> {
         if let Some(event) = event(self.linked, row as usize) {
             self.write_times(event);
             self.write_wait(row);
+            self.write_syncs(node.id);
         }
         self.text.push('}');
     }
@@ -126,6 +135,7 @@ impl Writer<'_> {
             let _ = write!(self.text, ",\"ctrl_deps\":{parent}");
         }
         self.write_device(event as usize);
+        self.write_syncs(node.id);
         self.text.push('}');
     }
 
@@ -187,6 +197,16 @@ impl Writer<'_> {
             Some(other) => write!(self.text, "{}", self.numbers.of_node[other as usize]),
             None => write!(self.text, "null"),
         };
+    }
+
+    /// Writes what device work was waited for, where there was any.
+    fn write_syncs(&mut self, id: u64) {
+        for (place, source) in self.syncs.of(id).enumerate() {
+            let _ = write!(self.text, "{}{source}", if place == 0 { ",\"sync_dep\":[" } else { "," });
+        }
+        if self.syncs.of(id).next().is_some() {
+            self.text.push(']');
+        }
     }
 
     /// Writes what only device work has.

@@ -1,0 +1,70 @@
+//! Calls on the host that ended when work of a device did, as the device reports no such waits (`cuda_sync`).
+//!
+//! A call to synchronize waits for what was enqueued before; for which stream or event no file says, so it is taken to wait
+//! for what ended last while it lasted. A copy from or to the host whose call was not over before it is one that its call
+//! waited for. Other work never is: where it ends as early, the call was slow, or the device's clock is.
+
+use super::edge::{Edge, EdgeKind};
+use super::launch::is_launch;
+use super::sync::enqueued;
+use super::{How, Links};
+use crate::sort;
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+/// What such a call has in its name, in every runtime.
+const NAMES: [&str; 2] = ["Synchronize", "synchronize"];
+
+/// What a copy that the host has no part in has in its name.
+const WITHIN_DEVICES: &str = "(Device -> Device)";
+
+/// Who waits goes on soon: what ended before so many others was not waited for.
+const MAX_PASSED: usize = 256;
+
+/// Edges to the calls that no report says anything of.
+pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
+    let events = &trace.events;
+    let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
+    let mut ended: Vec<(Ts, u32)> = work.map(|row| (events.end(row), row as u32)).collect();
+    sort::ascending(&mut ended);
+    let edge = |call: usize| {
+        let is_wait = NAMES.iter().any(|name| trace.event_name(call).contains(name));
+        let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
+        Some(Edge::between(EdgeKind::Sync, How::EndedInside, source, call as u32))
+    };
+    (0..events.len()).filter(|row| is_launch(trace, *row)).filter_map(edge).collect()
+}
+
+/// What was enqueued before a call without a report of its own, and ended last while it lasted.
+fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) -> Option<u32> {
+    let events = &trace.events;
+    if links.launched.of(call).any(|row| events.kind[row] == EventKind::Sync) {
+        return None;
+    }
+    let num_ended = ended.partition_point(|(end, _)| *end <= events.end(call));
+    let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start[call]);
+    inside.map(|(_, row)| *row).find(|row| is_enqueued_before(trace, links, *row as usize, call))
+}
+
+/// Whether the process of a call enqueued work before it.
+fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> bool {
+    let events = &trace.events;
+    let process = |row: usize| trace.track(events.track[row]).process;
+    let number = || trace.args.integer(&trace.strings, events.args(row), ArgKey::ProcessId);
+    let is_own =
+        links.launch.get(row).map_or_else(|| number().is_none(), |launch| process(launch as usize) == process(call));
+    is_own && enqueued(trace, links, row) < events.start[call]
+}
+
+/// The copy that a call enqueued and that began and ended while the call lasted, as all else did that it enqueued.
+fn own_copy(trace: &Trace, links: &Links, call: usize) -> Option<u32> {
+    let events = &trace.events;
+    let work = || links.launched.of(call).filter(|row| events.kind[*row].is_device_work());
+    let is_copy =
+        |row: &usize| events.kind[*row] == EventKind::Copy && !trace.event_name(*row).contains(WITHIN_DEVICES);
+    let last = work().max_by_key(|row| events.end(*row)).filter(is_copy)?;
+    let is_inside = |row: usize| events.start[call] <= events.start[row] && events.end(row) <= events.end(call);
+    work().all(is_inside).then_some(last as u32)
+}
