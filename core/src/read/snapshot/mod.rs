@@ -75,6 +75,8 @@ fn encoded<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
     if rest.is_empty() { Ok(content) } else { Err(fault("more bytes than its columns have")) }
 }
 
+// Cold, so that there is one of it, and not one wherever it is called: every page carries them.
+#[cold]
 fn fault(found: &str) -> Error {
     let (expected, found) = (u32::from(VERSION), found.to_owned());
     ErrorKind::Snapshot { expected, found, position: Position::default() }.into()

@@ -35,7 +35,13 @@ pub(super) fn expect_texts_of_field(field: &Field, strings: &Strings) -> Result<
 /// Checks that all are there.
 pub(super) fn expect(whose: &str, ids: &[StrId], strings: &Strings) -> Result<(), Error> {
     let is_there = ids.iter().all(|id| id.index() < strings.len());
-    if is_there { Ok(()) } else { Err(fault(&format!("a text of {whose} that is not there"))) }
+    if is_there { Ok(()) } else { Err(missing(whose)) }
+}
+
+// Cold for the same reason as `fault`.
+#[cold]
+fn missing(whose: &str) -> Error {
+    fault(&format!("a text of {whose} that is not there"))
 }
 
 fn expect_texts_of_node(node: &Node, strings: &Strings) -> Result<(), Error> {
