@@ -91,8 +91,9 @@ impl Analysis {
     /// missing.
     ///
     /// The part is `start_ns` and `end_ns` (as the tables count time), `iteration` (the number of a `ProfilerStep#n`),
-    /// `stream`, and `launched_inside` (leave out device events whose launch is outside of the range). An error says
-    /// what there is instead of what was asked for.
+    /// `stream`, `launched_inside` (leave out device events whose launch is outside of the range) and `whole` (take events
+    /// that begin in the range, and device work that is launched in it, as a whole). An error says what there is instead
+    /// of what was asked for.
     ///
     /// ```
     /// use kinetoscope::analyze::analysis;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::analysis::{Analysis, Answer, Plot};
 use super::class::{Class, classes};
+use super::concurrency;
+use super::gpu_timeline;
 use super::interval::{difference, intersection, total_ns, union, within};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::priority;
 use super::selection::Selection;
-use crate::table::{Column, Table, int, put_name, text};
+use crate::table::{Column, Table, int};
 use crate::time::TimeRange;
 
 /// Where the time went.
@@ -19,7 +21,7 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
         OptionDoc {
             name: "per",
             doc: "a row for each of these",
-            kind: OptionKind::Choice(&["iteration", "selection"]),
+            kind: OptionKind::Choice(&["iteration", "selection", "work"]),
         },
         OptionDoc {
             name: "micro_ns",
@@ -28,12 +30,13 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
         },
     ],
     run: |selection, options: &Options| {
-        let spans = spans(selection, options.choice("per") == "iteration");
+        let spans = spans(selection, options.choice("per"));
         let rows = breakdown(selection, &spans, options.count("micro_ns"));
-        let timeline = rows.iter().flat_map(GpuTimelineRow::of).collect();
+        let timeline = rows.iter().flat_map(gpu_timeline::rows).collect();
         Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
-            .and(&GPU_TIMELINE, timeline)
+            .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
+            .and(&concurrency::TABLE, concurrency::concurrency(selection, &spans))
             .drawn(Plot::Bars {
                 label: "iteration",
                 parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
@@ -44,7 +47,7 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
 /// Idle times of less than this are between kernels that follow each other, when nobody says.
 pub const MICRO_NS: i64 = 5_000;
 
-/// A span that time is divided in: that of an iteration, or all that is looked at.
+/// A span that time is divided in: that of an iteration, of all device work, or of all that is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The number of the iteration, where it is one.
@@ -107,18 +110,24 @@ const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
     int("copy_ns", |rows, at| Some(rows[at].copy_ns)),
 ];
 
-/// The spans of the iterations that meet the selection, cut to it; of the selection itself where there are none, or
-/// they are not asked for.
-pub(super) fn spans(selection: &Selection<'_>, is_per_iteration: bool) -> Vec<Span> {
+/// The spans of the iterations that meet the selection, cut to it, where `per` is `iteration` and there are any; from the
+/// first start of device work to the last end where it is `work`; else that of the selection.
+pub(super) fn spans(selection: &Selection<'_>, per: &str) -> Vec<Span> {
     let whole = selection.span();
-    let iterations = selection.linked.links.iterations.iter().filter(|_| is_per_iteration);
+    let range = if per == "work" { of_work(selection).unwrap_or(whole) } else { whole };
+    let iterations = selection.linked.links.iterations.iter().filter(|_| per == "iteration");
     let inside = iterations.filter(|iteration| whole.overlaps(iteration.start, iteration.dur));
     let span = |iteration: &crate::link::Iteration| {
         let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
         Span { iteration: Some(iteration.number), range: super::interval::clip(range, whole) }
     };
     let spans: Vec<_> = inside.map(span).collect();
-    if spans.is_empty() { vec![Span { iteration: None, range: whole }] } else { spans }
+    if spans.is_empty() { vec![Span { iteration: None, range }] } else { spans }
+}
+
+fn of_work(selection: &Selection<'_>) -> Option<TimeRange> {
+    let times = selection.device_work().map(|row| selection.time(row));
+    times.reduce(|all, one| TimeRange { start: all.start.min(one.start), end: all.end.max(one.end) })
 }
 
 /// Time of one device's work by its class, as disjoint ranges.
@@ -192,49 +201,3 @@ fn row(span: Span, device: Option<i64>, by_class: &ByClass, micro_ns: i64) -> Br
         copy_ns: total_ns(&memory),
     }
 }
-
-/// A row of the breakdown as the `gpu_timeline` of `TraceLens` has it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GpuTimelineRow {
-    iteration: Option<i64>,
-    device: Option<i64>,
-    part: &'static str,
-    total_ns: i64,
-    share: f64,
-}
-
-impl GpuTimelineRow {
-    fn of(row: &BreakdownRow) -> [Self; 9] {
-        let parts = [
-            ("computation_time", row.compute_ns),
-            ("exposed_comm_time", row.exposed_communication_ns),
-            ("exposed_memcpy_time", row.exposed_copy_ns),
-            ("busy_time", row.busy_ns),
-            ("micro_idle_time", row.micro_idle_ns),
-            ("macro_idle_time", row.idle_ns - row.micro_idle_ns),
-            ("total_time", row.span_ns),
-            ("total_comm_time", row.communication_ns),
-            ("total_memcpy_time", row.copy_ns),
-        ];
-        parts.map(|(part, total_ns)| Self {
-            iteration: row.iteration,
-            device: row.device,
-            part,
-            total_ns,
-            share: total_ns as f64 / row.span_ns.max(1) as f64,
-        })
-    }
-}
-
-static GPU_TIMELINE: Table<Vec<GpuTimelineRow>> = Table {
-    name: "gpu_timeline",
-    doc: "a part of a device's time in a span",
-    num_rows: Vec::len,
-    columns: &[
-        int("iteration", |rows, at| rows[at].iteration),
-        int("device", |rows, at| rows[at].device),
-        text("type", |rows, at, out| put_name(out, rows[at].part)),
-        int("total_ns", |rows, at| Some(rows[at].total_ns)),
-        crate::table::float("share", |rows, at| Some(rows[at].share)),
-    ],
-};

@@ -28,6 +28,7 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
 /// A copy or a fill.
 #[derive(Debug, Clone)]
 struct Copy<'a> {
+    device: Option<i64>,
     direction: &'a str,
     memory: &'a str,
     start: Ts,
@@ -72,9 +73,10 @@ const COLUMNS: &[Column<Vec<CopyRow>>] = &[
     float("max_gbps", |rows, at| rows[at].max_gbps),
 ];
 
-/// A change of the bandwidth that copies and fills of one direction have together.
+/// A change of the bandwidth that copies and fills of one direction have together on a device.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BandwidthPoint {
+    device: Option<i64>,
     direction: String,
     time: Ts,
     gbps: f64,
@@ -82,9 +84,10 @@ pub(super) struct BandwidthPoint {
 
 static SERIES: Table<Vec<BandwidthPoint>> = Table {
     name: "copy_bandwidth_series",
-    doc: "a change of the bandwidth of all copies or fills of one direction",
+    doc: "a change of the bandwidth of all copies or fills of one direction on a device",
     num_rows: Vec::len,
     columns: &[
+        int("device", |rows, at| rows[at].device),
         text("direction", |rows, at, out| put_name(out, &rows[at].direction)),
         int("time_ns", |rows, at| Some(rows[at].time.0)),
         float("gbps", |rows, at| Some(rows[at].gbps)),
@@ -102,6 +105,7 @@ fn copies<'a>(selection: &Selection<'a>) -> Vec<Copy<'a>> {
         let dur_ns = events.dur[row].0;
         let (direction, memory) = named(trace.event_name(row));
         Copy {
+            device: trace.track(events.track[row]).stream.and_then(|stream| stream.device),
             direction,
             memory,
             start: events.start[row],
@@ -147,16 +151,20 @@ fn copy_bandwidth(copies: &[Copy<'_>]) -> Vec<CopyRow> {
     rows
 }
 
-/// The bandwidth of each direction over time: the sum of those that run.
+/// When, how many more run then, and by how much that changes the bandwidth.
+type Change = (Ts, i64, f64);
+
+/// The bandwidth of each direction on each device over time: the sum of those that run.
 fn series(copies: &[Copy<'_>]) -> Vec<BandwidthPoint> {
-    let mut changes: BTreeMap<&str, Vec<(Ts, i64, f64)>> = BTreeMap::new();
+    let mut changes: BTreeMap<(Option<i64>, &str), Vec<Change>> = BTreeMap::new();
     for copy in copies {
         let Some(gbps) = copy.gbps else { continue };
         let end = copy.end.max(Ts(copy.start.0.saturating_add(1)));
-        changes.entry(copy.direction).or_default().extend([(copy.start, 1, gbps), (end, -1, -gbps)]);
+        let of_link = changes.entry((copy.device, copy.direction)).or_default();
+        of_link.extend([(copy.start, 1, gbps), (end, -1, -gbps)]);
     }
     let mut points = Vec::new();
-    for (direction, mut changes) in changes {
+    for ((device, direction), mut changes) in changes {
         sort::by_key(&mut changes, |(time, ..)| *time);
         let (mut running, mut gbps) = (0, 0.0);
         for (at, (time, change, by)) in changes.iter().enumerate() {
@@ -164,7 +172,7 @@ fn series(copies: &[Copy<'_>]) -> Vec<BandwidthPoint> {
             // Sums of floats leave something behind, where nothing runs any more.
             gbps = if running == 0 { 0.0 } else { gbps + by };
             if changes.get(at + 1).is_none_or(|next| next.0 != *time) {
-                points.push(BandwidthPoint { direction: direction.to_owned(), time: *time, gbps });
+                points.push(BandwidthPoint { device, direction: direction.to_owned(), time: *time, gbps });
             }
         }
     }

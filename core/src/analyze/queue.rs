@@ -39,6 +39,8 @@ pub struct QueuePoint {
     pub time: Ts,
     /// The length from then on.
     pub length: i64,
+    /// Id of what changed it: the launch, or the device work that begins.
+    pub event_id: u32,
 }
 
 static POINTS: Table<Vec<QueuePoint>> = Table {
@@ -50,6 +52,7 @@ static POINTS: Table<Vec<QueuePoint>> = Table {
         int("stream", |rows, at| rows[at].stream.stream),
         int("time_ns", |rows, at| Some(rows[at].time.0)),
         int("length", |rows, at| Some(rows[at].length)),
+        int("event_id", |rows, at| Some(i64::from(rows[at].event_id))),
     ],
 };
 
@@ -88,30 +91,30 @@ const COLUMNS: &[Column<Vec<QueueRow>>] = &[
 
 /// When the queue of each stream changed: one longer at the start of a launch, one shorter when its device work begins.
 ///
-/// What begins before its launch, by clocks that disagree, is never in the queue. Changes at one time are one point.
+/// What begins before its launch, by clocks that disagree, leaves the queue as it comes. At one time, what comes is before
+/// what leaves.
 pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
     let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
     let mut points = Vec::new();
     for (track, stream) in streams(selection) {
-        let mut changes: Vec<(Ts, i64)> = Vec::new();
+        let mut changes: Vec<(Ts, i64, u32)> = Vec::new();
         for row in work(selection, track) {
             let Some(launch) = links.launch.get(row) else { continue };
             let (enqueued, begun) = (events.start[launch as usize], events.start[row]);
-            changes.extend([(enqueued.min(begun), 1), (begun, -1)]);
+            let ids = (events.position[launch as usize], events.position[row]);
+            changes.extend([(enqueued.min(begun), 1, ids.0), (begun, -1, ids.1)]);
         }
-        sort::by_key(&mut changes, |(time, _)| *time);
+        sort::by_key(&mut changes, |(time, change, id)| (*time, -change, *id));
         let mut length = 0;
-        for (at, (time, change)) in changes.iter().enumerate() {
+        for (time, change, event_id) in changes {
             length += change;
-            if changes.get(at + 1).is_none_or(|next| next.0 != *time) {
-                points.push(QueuePoint { stream, time: *time, length });
-            }
+            points.push(QueuePoint { stream, time, length, event_id });
         }
     }
     points
 }
 
-/// The queue of each stream over a span.
+/// The queue of each stream over a span; lengths that last no time count in none of it.
 ///
 /// ```
 /// use kinetoscope::analyze::{FULL, Selection, queue_length, queue_points};
@@ -128,7 +131,7 @@ pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
 pub fn queue_length(points: &[QueuePoint], span: TimeRange, full: i64) -> Vec<QueueRow> {
     let span_ns = span.dur().0.max(1) as f64;
     let rows = points.chunk_by(|a, b| a.stream == b.stream).map(|points| {
-        let (mut weighted, mut busy_ns, mut full_ns, mut count, mut before) = (0.0, 0, 0, 0, 0);
+        let (mut weighted, mut busy_ns, mut full_ns, mut max) = (0.0, 0, 0, 0);
         for (at, point) in points.iter().enumerate() {
             let until = points.get(at + 1).map_or(span.end, |next| next.time);
             let time = super::interval::clip(TimeRange { start: point.time, end: until.max(point.time) }, span);
@@ -136,14 +139,13 @@ pub fn queue_length(points: &[QueuePoint], span: TimeRange, full: i64) -> Vec<Qu
             weighted += point.length as f64 * ns as f64;
             busy_ns += if point.length > 0 { ns } else { 0 };
             full_ns += if point.length >= full { ns } else { 0 };
-            count += (point.length - before).max(0) as u64;
-            before = point.length;
+            max = max.max(if ns > 0 { point.length } else { 0 });
         }
         QueueRow {
             stream: points[0].stream,
-            count,
+            count: points.len() as u64 / 2,
             mean: weighted / span_ns,
-            max: points.iter().map(|point| point.length).max().unwrap_or(0),
+            max,
             empty_ns: span.dur().0 - busy_ns,
             full_ns,
             full_share: full_ns as f64 / span_ns,

@@ -19,6 +19,9 @@ pub struct Selection<'a> {
     pub stream: Option<i64>,
     /// Whether device events are left out whose launch is not inside the range.
     pub is_launched_inside: bool,
+    /// Whether events belong to the range that they begin in, and device work to that of its launch: as a whole, rather
+    /// than cut to the range.
+    pub is_whole: bool,
 }
 
 /// What part of a trace is asked for.
@@ -34,6 +37,8 @@ pub struct Wanted {
     pub stream: Option<i64>,
     /// See [`Selection::is_launched_inside`].
     pub is_launched_inside: bool,
+    /// See [`Selection::is_whole`].
+    pub is_whole: bool,
 }
 
 impl Wanted {
@@ -47,12 +52,13 @@ impl Wanted {
         };
         let (start_ns, end_ns) = (integer("start_ns")?, integer("end_ns")?);
         let (iteration, stream) = (integer("iteration")?, integer("stream")?);
-        let is_launched_inside = match request.remove("launched_inside") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(is_wanted)) => is_wanted,
-            Some(other) => return Err(unlike("true or false as launched_inside", &other.to_string())),
+        let mut flag = |name: &str| match request.remove(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(is_wanted)) => Ok(is_wanted),
+            Some(other) => Err(unlike(&format!("true or false as {name}"), &other.to_string())),
         };
-        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside })
+        let (is_launched_inside, is_whole) = (flag("launched_inside")?, flag("whole")?);
+        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_whole })
     }
 }
 
@@ -64,7 +70,7 @@ impl<'a> Selection<'a> {
 
     /// What is in a range, where there is one.
     pub fn within(linked: &'a LinkedTrace, range: Option<TimeRange>) -> Self {
-        Self { linked, range, stream: None, is_launched_inside: false }
+        Self { linked, range, stream: None, is_launched_inside: false, is_whole: false }
     }
 
     /// What is asked for. An error where that is not in the trace.
@@ -73,7 +79,8 @@ impl<'a> Selection<'a> {
         if let Some(stream) = wanted.stream {
             expect_stream(linked, stream)?;
         }
-        Ok(Self { linked, range, stream: wanted.stream, is_launched_inside: wanted.is_launched_inside })
+        let Wanted { stream, is_launched_inside, is_whole, .. } = *wanted;
+        Ok(Self { linked, range, stream, is_launched_inside, is_whole })
     }
 
     /// Rows of the events that are looked at, in the order of the file.
@@ -87,26 +94,31 @@ impl<'a> Selection<'a> {
         self.rows().filter(|row| kinds[*row].is_device_work())
     }
 
-    /// Whether an event overlaps the range, and is on the stream if it is a device event.
+    /// Whether an event is in the range, and on the stream if it is a device event.
     pub fn contains(&self, row: usize) -> bool {
-        let (trace, events) = (&self.linked.trace, &self.linked.trace.events);
-        let is_inside = |row: usize| self.range.is_none_or(|range| range.overlaps(events.start[row], events.dur[row]));
-        if !is_inside(row) {
+        let events = &self.linked.trace.events;
+        let on = self.linked.trace.track(events.track[row]).stream;
+        if on.is_some_and(|on| self.stream.is_some_and(|stream| on.stream != Some(stream))) {
             return false;
         }
-        let Some(on) = trace.track(events.track[row]).stream else { return true };
-        let is_launched = || {
-            let launch = self.linked.links.launch.get(row).map(|launch| events.start[launch as usize]);
-            self.range.is_none_or(|range| launch.is_some_and(|start| range.start <= start && start < range.end))
-        };
-        self.stream.is_none_or(|stream| on.stream == Some(stream)) && (!self.is_launched_inside || is_launched())
+        let Some(range) = self.range else { return true };
+        let begins_inside = |start: Ts| range.start <= start && start < range.end;
+        let is_launched =
+            || self.linked.links.launch.get(row).is_some_and(|launch| begins_inside(events.start[launch as usize]));
+        match on {
+            Some(_) if self.is_whole && events.kind[row].is_device_work() => is_launched(),
+            _ if self.is_whole => begins_inside(events.start[row]),
+            _ if !range.overlaps(events.start[row], events.dur[row]) => false,
+            Some(_) if self.is_launched_inside => is_launched(),
+            _ => true,
+        }
     }
 
-    /// The event's time, cut to the range.
+    /// The event's time, cut to the range unless events are taken as a whole.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
         let time = TimeRange { start: events.start[row], end: events.end(row) };
-        self.range.map_or(time, |range| clip(time, range))
+        self.range.filter(|_| !self.is_whole).map_or(time, |range| clip(time, range))
     }
 
     /// The event's duration inside the range, in nanoseconds.
@@ -118,11 +130,15 @@ impl<'a> Selection<'a> {
     pub fn self_ns(&self) -> Vec<i64> {
         let nesting = &self.linked.links.nesting;
         let mut self_ns = vec![0; self.linked.trace.events.len()];
-        for row in self.rows() {
+        for row in 0..self_ns.len() {
+            let (is_inside, parent) = (self.contains(row), nesting.parent.get(row).map(|parent| parent as usize));
             let dur = self.dur_ns(row);
-            add_ns(&mut self_ns[row], dur);
-            if let Some(parent) = nesting.parent.get(row) {
-                add_ns(&mut self_ns[parent as usize], -dur);
+            if is_inside {
+                add_ns(&mut self_ns[row], dur);
+            }
+            // What is inside of a call may begin only after the range.
+            if let Some(parent) = parent.filter(|parent| is_inside || (self.is_whole && self.contains(*parent))) {
+                add_ns(&mut self_ns[parent], -dur);
             }
         }
         self_ns.iter_mut().for_each(|ns| *ns = (*ns).max(0));

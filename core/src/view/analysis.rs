@@ -21,6 +21,7 @@ pub(super) fn answer(session: &Session, request: &AnalyzeRequest) -> Result<Resp
         iteration: request.iteration,
         stream: request.stream,
         is_launched_inside: request.launched_inside,
+        is_whole: request.whole,
     };
     let options = Options::new(analysis.options, request.options.clone())?;
     let answer = (analysis.run)(&Selection::of(&session.linked, &wanted)?, &options);

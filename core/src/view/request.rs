@@ -31,6 +31,8 @@ pub(super) struct AnalyzeRequest {
     #[serde(default)]
     pub(super) launched_inside: bool,
     #[serde(default)]
+    pub(super) whole: bool,
+    #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) limit: Option<usize>,
 }

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         """Look at the device events of this stream alone."""
         launched_inside: bool
         """Leave out device events whose launch is not inside the range."""
+        whole: bool
+        """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
 
 
 class Analyses:
@@ -31,7 +33,8 @@ class Analyses:
     Every method takes the part of the trace to look at: `start_ns` and `end_ns`, as the tables count time, or
     `iteration`, the number of a `ProfilerStep#n`; `stream`, to look at the device events of one stream alone; and
     `launched_inside`, to leave out device events whose launch is not inside the range. What the range cuts counts with
-    what is inside. TraceError for a part that there is not, or an option that an analysis does not have.
+    what is inside; `whole=True` cuts nothing: events belong to the range that they begin in, and device work to that of
+    its launch, wherever it runs. TraceError for a part that there is not, or an option that an analysis does not have.
     """
 
     def analyze(self, name: str, **request: Any) -> Answer:
@@ -48,7 +51,9 @@ class Analyses:
 
         Beside it, the same as others show it: `gpu_timeline` (TraceLens), a row for each part; and `step_time` (the
         TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset, communication,
-        runtime, data loader, CPU execution, other.
+        runtime, data loader, CPU execution, other. And `concurrency`: how long just these classes of work ran together.
+
+        `per="work"` looks at the time from the first start of device work to its last end.
         """
         return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
 

@@ -1,21 +1,136 @@
-"""The traces of a job, as HTA's analyses take them."""
+"""The traces of a job, and HTA's analyses of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from kinetoscope.hta import annotated, bandwidth, device_time, idle, kernels, launches, queue
 from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class TraceAnalysis:
-    """Reads the traces of a job into frames."""
+    """Reads the traces of a job into frames, and answers what HTA answers, in its frames; times are in µs.
+
+    Arguments that ask for a drawing, such as `visualize`, are taken and do nothing.
+    """
 
     def __init__(
         self,
         trace_files: Mapping[int, str] | Sequence[str] | None = None,
         trace_dir: str = DEFAULT_TRACE_DIR,
-        include_last_profiler_step: bool | None = False,  # noqa: FBT001, FBT002 - HTA's signature
+        include_last_profiler_step: bool | None = False,
     ) -> None:
         self.t = Trace(trace_files, trace_dir)
         """The traces and their frames."""
         self.t.load_traces(include_last_profiler_step)
+
+    def get_profiler_steps(self) -> list[int]:
+        """The steps that events of any rank are in."""
+        return sorted({step for rank in self.t.get_ranks() for step in self.t.get_iterations(rank)})
+
+    def get_temporal_breakdown(self, visualize: bool = True) -> pandas.DataFrame:
+        """Idle, computing and other time of each rank's devices, from the first start to the last end."""
+        return device_time.temporal_breakdown(self.t)
+
+    def get_comm_comp_overlap(self, visualize: bool = True) -> pandas.DataFrame:
+        """The percentage of each rank's communication that computation hides."""
+        return device_time.overlap(self.t)
+
+    def get_gpu_kernel_breakdown(
+        self,
+        visualize: bool = True,
+        duration_ratio: float = 0.8,
+        num_kernels: int = 10,
+        include_memory_kernels: bool = True,
+        image_renderer: str = "",
+    ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+        """Time by type of kernel; and kernels of each rank and type by name, the shorter ones together as `others`."""
+        types = kernels.kernel_types(self.t, with_memory=include_memory_kernels)
+        shown = kernels.Shown(duration_ratio, num_kernels)
+        return types, kernels.kernel_table(self.t, shown, with_memory=include_memory_kernels)
+
+    def get_gpu_user_annotation_breakdown(
+        self,
+        use_gpu_annotation: bool = True,
+        visualize: bool = True,
+        duration_ratio: float = 0.8,
+        num_kernels: int = 1000,
+        allowlist_patterns: Sequence[str] | None = None,
+        image_renderer: str | None = None,
+    ) -> pandas.DataFrame | None:
+        """Annotations of each rank by name, as the device has them or the host; None where there are none."""
+        shown = kernels.Shown(duration_ratio, num_kernels, allowlist_patterns or ())
+        return kernels.annotation_table(self.t, "device" if use_gpu_annotation else "host", shown)
+
+    def get_gpu_kernels_with_user_annotations(
+        self, rank: int, expand_names: bool = True, shorten_names: bool = True
+    ) -> pandas.DataFrame | None:
+        """Device events with the innermost annotation around each; None where there are no annotations."""
+        return annotated.annotated_kernels(self.t, rank, with_names=expand_names, with_short_names=shorten_names)
+
+    def get_idle_time_breakdown(
+        self,
+        ranks: Sequence[int] | None = None,
+        streams: Sequence[int] | None = None,
+        visualize: bool = True,
+        visualize_pctg: bool = True,
+        show_idle_interval_stats: bool = False,
+        consecutive_kernel_delay: float = 30,
+    ) -> tuple[pandas.DataFrame, pandas.DataFrame | None]:
+        """Idle time of each stream by its reason; and, if asked for, what the gaps are like.
+
+        Gaps of less than `consecutive_kernel_delay` µs before work that had been launched are `kernel_wait`.
+        """
+        sums, intervals = idle.idle_times(self.t, self._ranks(ranks), streams, consecutive_kernel_delay)
+        return sums, intervals if show_idle_interval_stats else None
+
+    def get_cuda_kernel_launch_stats(
+        self,
+        ranks: Sequence[int] | None = None,
+        runtime_cutoff: int = 50,
+        launch_delay_cutoff: int = 100,
+        include_memory_events: bool = True,
+        visualize: bool = True,
+    ) -> dict[int, pandas.DataFrame]:
+        """Launches of each rank with the work they launched, and the delay between; the cutoffs are for drawings."""
+        return {
+            rank: launches.launch_stats(self.t, rank, with_memory=include_memory_events) for rank in self._ranks(ranks)
+        }
+
+    def get_queue_length_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, pandas.DataFrame]:
+        """Changes of the number of launches whose work has not begun, by rank; labelled by the event."""
+        return {rank: queue.queue_lengths(self.t, rank) for rank in self._ranks(ranks)}
+
+    def get_queue_length_summary(self, ranks: Sequence[int] | None = None) -> pandas.DataFrame | None:
+        """What the points of the series are like, by rank and stream; not weighted by time."""
+        return self.get_queue_length_summary_from_time_series(self.get_queue_length_time_series(ranks))
+
+    def get_queue_length_summary_from_time_series(
+        self, queue_length_dict: Mapping[int, pandas.DataFrame]
+    ) -> pandas.DataFrame | None:
+        """As `get_queue_length_summary`, of the series given."""
+        return queue.summary(queue_length_dict, "stream", "queue_length")
+
+    def get_time_spent_blocked_on_full_queue(
+        self, queue_length_dict: Mapping[int, pandas.DataFrame], max_queue_length: int = 1024
+    ) -> pandas.DataFrame:
+        """How long the queue of each stream was that long or longer, for the ranks given."""
+        return queue.blocked(self.t, queue_length_dict, max_queue_length)
+
+    def get_memory_bw_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, pandas.DataFrame]:
+        """Changes of the bandwidth (GB/s) of copies and fills, by rank."""
+        return {rank: bandwidth.bandwidths(self.t, rank) for rank in self._ranks(ranks)}
+
+    def get_memory_bw_summary(self, ranks: Sequence[int] | None = None) -> pandas.DataFrame | None:
+        """What the points of the series above 0 are like, by rank and kind of copy; not weighted by time."""
+        series = self.get_memory_bw_time_series(ranks)
+        positive = {rank: frame.query("memory_bw_gbps > 0") for rank, frame in series.items()}
+        return queue.summary(positive, "name", "memory_bw_gbps")
+
+    def _ranks(self, ranks: Sequence[int] | None) -> Sequence[int]:
+        """The first, where none are given."""
+        return self.t.get_ranks()[:1] if ranks is None else ranks

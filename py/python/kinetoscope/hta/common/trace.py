@@ -21,6 +21,8 @@ from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded
+    from kinetoscope.analyses import Part
+    from kinetoscope.answer import Answer
 
 DEFAULT_TRACE_DIR = str(Path(tempfile.gettempdir(), "trace"))
 _ENCODED = ("cat", "name")
@@ -43,6 +45,7 @@ class Trace:
         files = _files_in(self.trace_path) if trace_files is None else self._files_of(trace_files)
         by_rank = _by_rank(files)
         self._recorded = {rank: file.trace for rank, file in by_rank.items()}
+        self._parts: dict[int, Part] = {}
         self.trace_files = {rank: file.path for rank, file in by_rank.items()}
         """The Kineto trace of each rank."""
         self.meta_data: dict[int, dict[str, Any]] = {rank: trace.metadata for rank, trace in self._recorded.items()}
@@ -69,7 +72,8 @@ class Trace:
                 self.symbol_table.add_symbols(frame[column].cat.categories)
             complete = _complete(frame, steps[rank], is_whole=bool(include_last_profiler_step)) if has_steps else frame
             self.traces[rank] = self._encoded(complete)
-        self._recorded = {}
+            is_cut = has_steps and not include_last_profiler_step
+            self._parts[rank] = _before_last_step(self._recorded[rank]) if is_cut else {}
         self.is_parsed = True
 
     def get_ranks(self) -> list[int]:
@@ -81,6 +85,15 @@ class Trace:
         if rank not in self.traces:
             raise ValueError(f"expected one of the ranks {self.get_ranks()}, found {rank}")
         return self.traces[rank]
+
+    def recorded(self, rank: int) -> recorded.Trace:
+        """The trace that a rank's frame is made of. ValueError when there is none."""
+        self.get_trace(rank)
+        return self._recorded[rank]
+
+    def analyze(self, rank: int, name: str, **options: Any) -> Answer:
+        """What an analysis answers about those events of a rank that are in its frame."""
+        return self.recorded(rank).analyze(name, **options, **self._parts[rank])
 
     def get_trace_df(self, rank: int) -> pandas.DataFrame:
         """As `get_trace`."""
@@ -149,6 +162,12 @@ def _by_rank(files: Iterable[_File]) -> dict[int, _File]:
 def _steps(trace: recorded.Trace) -> dict[int, int]:
     """The event of each step."""
     return dict(trace.iterations.select("iteration", "event_id").rows())
+
+
+def _before_last_step(trace: recorded.Trace) -> Part:
+    """What begins before the last step, and the device work that this launched."""
+    starts = [start for (start,) in trace.iterations.select("start_ns").rows()]
+    return {"end_ns": max(starts), "whole": True} if starts else {}
 
 
 def _complete(frame: pandas.DataFrame, steps: Mapping[int, int], *, is_whole: bool) -> pandas.DataFrame:

@@ -1,0 +1,177 @@
+"""`kinetoscope.hta` has HTA's methods: their arguments, the shape of what they return, several ranks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kinetoscope.hta import TraceAnalysis
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.unit
+
+
+def event(category: str, name: str, thread: int, times: tuple[float, float], **args: Any) -> dict[str, Any]:
+    process = 0 if category.startswith(("gpu", "kernel")) else 1
+    ts, dur = times
+    return {"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": ts, "dur": dur, "args": args}
+
+
+def launched(number: int, call: float, name: str, stream: int, times: tuple[float, float]) -> list[dict[str, Any]]:
+    category = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
+    more = {"bytes": 4000, "memory bandwidth (GB/s)": 2.0} if category == "gpu_memcpy" else {}
+    args = {"correlation": number, "stream": stream, "device": 0, **more}
+    return [
+        event("cuda_runtime", "cudaLaunchKernel", 1, (call, 2), correlation=number),
+        event(category, name, stream, times, **args),
+    ]
+
+
+# Work of the first step runs into the second, which is left out.
+EVENTS = [
+    event("user_annotation", "ProfilerStep#1", 1, (0, 50)),
+    event("user_annotation", "ProfilerStep#2", 1, (50, 50)),
+    *launched(1, 1, "gemm", 7, (10, 10)),
+    *launched(2, 5, "ncclDevKernel_AllReduce", 8, (15, 10)),
+    *launched(3, 30, "Memcpy HtoD (Pageable -> Device)", 7, (40, 2)),
+    *launched(4, 48, "gemm", 7, (45, 15)),
+    *launched(5, 70, "relu", 7, (75, 5)),
+    event("gpu_user_annotation", "forward", 7, (9, 40)),
+    event("gpu_user_annotation", "layer", 7, (9.5, 11)),
+]
+
+
+@pytest.fixture
+def analyzer(tmp_path: Path) -> TraceAnalysis:
+    return TraceAnalysis(trace_files={rank: write(tmp_path, rank) for rank in (0, 3)})
+
+
+def write(folder: Path, rank: int) -> str:
+    path = folder / f"rank{rank}.json"
+    path.write_text(json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": EVENTS}))
+    return str(path)
+
+
+def test_steps_and_breakdowns_leave_out_the_last_step(analyzer: TraceAnalysis, tmp_path: Path) -> None:
+    assert analyzer.get_profiler_steps() == [1]
+    temporal = analyzer.get_temporal_breakdown(visualize=False)
+    assert temporal.columns.tolist() == [
+        *("rank", "idle_time(us)", "compute_time(us)", "non_compute_time(us)", "kernel_time(us)"),
+        *("idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg"),
+    ]
+    # from 10 to 60: gemm 10 to 20, communication to 25, a copy from 40 to 42, gemm from 45 on
+    row = [18, 25, 7, 50, 36, 50, 14]
+    assert temporal.to_numpy().tolist() == [[0, *row], [3, *row]]
+    whole = TraceAnalysis(trace_files={0: write(tmp_path, 0)}, include_last_profiler_step=True)
+    assert whole.get_temporal_breakdown()["kernel_time(us)"].tolist() == [70]
+
+
+def test_overlap(analyzer: TraceAnalysis) -> None:
+    assert analyzer.get_comm_comp_overlap().to_numpy().tolist() == [[0, 50], [3, 50]]
+
+
+def test_kernels(analyzer: TraceAnalysis) -> None:
+    types, kernels = analyzer.get_gpu_kernel_breakdown(num_kernels=10)
+    assert types.to_numpy().tolist() == [
+        ["COMPUTATION", 40, 62.5],
+        ["COMMUNICATION", 10, 15.6],
+        ["COMPUTATION overlapping COMMUNICATION", 10, 15.6],
+        ["MEMORY", 4, 6.2],
+    ]
+    gemm = kernels[(kernels["name"] == "gemm") & (kernels["rank"] == 3)]
+    assert gemm.to_numpy().tolist() == [["gemm", 25, 15, 10, pytest.approx(3.5355339), 12.5, "COMPUTATION", 3]]
+    types, kernels = analyzer.get_gpu_kernel_breakdown(include_memory_kernels=False)
+    assert not types["kernel_type"].str.contains("MEMORY").any()
+    assert "MEMORY" not in set(kernels["kernel_type"])
+
+
+def test_shorter_kernels_are_together(tmp_path: Path) -> None:
+    runs = [("long", 50), ("middle", 30), ("short", 4), ("short", 8), ("least", 2)]
+    events = [event("kernel", name, 7, (100 * at, dur), stream=7) for at, (name, dur) in enumerate(runs)]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    _, kernels = TraceAnalysis(trace_files={0: str(path)}).get_gpu_kernel_breakdown(num_kernels=2)
+    rows = {name: rest for name, *rest in kernels.to_numpy().tolist()}
+    assert list(rows) == ["long", "middle", "others"]
+    assert rows["others"][:5] == [14, 8, 2, pytest.approx(3.0550505), pytest.approx(14 / 3)]
+
+
+def test_idle_time(analyzer: TraceAnalysis) -> None:
+    sums, intervals = analyzer.get_idle_time_breakdown(ranks=[3], streams=[7])
+    assert intervals is None
+    # 20 to 40: the copy was launched at 30; 42 to 45: launched later, too, by clocks that disagree
+    assert sums.to_numpy().tolist() == [[3, 7, "host_wait", 23, 1], [3, 7, "other", 0, 0]]
+    _, intervals = analyzer.get_idle_time_breakdown(show_idle_interval_stats=True)
+    assert intervals is not None
+    assert intervals.loc["host_wait", ["stream", "count", "max"]].tolist() == [7, 2, 20]
+
+
+def test_launches(analyzer: TraceAnalysis) -> None:
+    stats = analyzer.get_cuda_kernel_launch_stats(ranks=[0, 3])
+    assert list(stats) == [0, 3]
+    assert stats[3].columns.tolist() == ["correlation", "cpu_duration", "gpu_duration", "launch_delay"]
+    assert stats[3].to_numpy().tolist() == [[1, 2, 10, 7], [2, 2, 10, 8], [3, 2, 2, 8], [4, 2, 15, 0]]
+    assert len(analyzer.get_cuda_kernel_launch_stats(include_memory_events=False)[0]) == 3
+
+
+def test_queues(analyzer: TraceAnalysis) -> None:
+    series = analyzer.get_queue_length_time_series(ranks=[3])
+    assert list(series) == [3]
+    assert series[3].columns.tolist() == ["ts", "pid", "tid", "stream", "queue_length"]
+    assert series[3].loc[2].tolist() == [1, 0, 7, 7, 1]  # the first launch
+    summary = analyzer.get_queue_length_summary(ranks=[0, 3])
+    assert summary is not None
+    assert summary.index.tolist() == [(0, 7), (0, 8), (3, 7), (3, 8)]
+    assert summary[("queue_length", "count")].tolist() == [6, 2, 6, 2]
+    blocked = analyzer.get_time_spent_blocked_on_full_queue(series, max_queue_length=1)
+    assert blocked["stream"].tolist() == [7, 8]
+    assert blocked["duration_at_max_queue_length"].tolist() == [9 + 10, 10]
+    assert analyzer.get_time_spent_blocked_on_full_queue(series).empty
+
+
+def test_bandwidth(analyzer: TraceAnalysis) -> None:
+    series = analyzer.get_memory_bw_time_series()
+    assert series[0].to_numpy().tolist() == [[40, 0, "Memcpy HtoD", 2], [42, 0, "Memcpy HtoD", 0]]
+    summary = analyzer.get_memory_bw_summary([0, 3])
+    assert summary is not None
+    assert summary.index.tolist() == [(0, "Memcpy HtoD"), (3, "Memcpy HtoD")]
+    assert summary[("memory_bw_gbps", "mean")].tolist() == [2, 2]
+
+
+def test_annotations(analyzer: TraceAnalysis) -> None:
+    device = analyzer.get_gpu_user_annotation_breakdown()
+    assert device is not None
+    assert device[["name", "sum (us)", "rank"]].to_numpy().tolist() == [
+        *(["forward", 40, 0], ["layer", 11, 0]),
+        *(["forward", 40, 3], ["layer", 11, 3]),
+    ]
+    host = analyzer.get_gpu_user_annotation_breakdown(use_gpu_annotation=False)
+    assert host is not None
+    assert host["name"].tolist() == ["ProfilerStep#1"] * 2
+    annotated = analyzer.get_gpu_kernels_with_user_annotations(3)
+    assert annotated is not None
+    found = annotated[["s_name", "s_user_annotation"]].to_numpy().tolist()
+    assert found == [
+        ["gemm", "layer"],
+        ["ncclDevKernel_AllReduce", ""],
+        ["Memcpy HtoD (Pageable -> Device)", "forward"],
+        ["gemm", ""],
+    ]
+
+
+def test_without_device_work_there_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "host.json"
+    path.write_text(json.dumps({"traceEvents": [event("cpu_op", "aten::add", 1, (0, 2))]}))
+    analyzer = TraceAnalysis(trace_files={0: str(path)})
+    assert analyzer.get_temporal_breakdown().empty
+    assert all(frame.empty for frame in analyzer.get_gpu_kernel_breakdown())
+    assert analyzer.get_idle_time_breakdown()[0].empty
+    assert analyzer.get_cuda_kernel_launch_stats()[0].empty
+    assert analyzer.get_queue_length_summary() is None
+    assert analyzer.get_memory_bw_summary() is None
+    assert analyzer.get_gpu_user_annotation_breakdown() is None
+    assert analyzer.get_gpu_kernels_with_user_annotations(0) is None
+    assert analyzer.get_profiler_steps() == []
