@@ -6,6 +6,7 @@
 mod blocking;
 mod collectives;
 mod containers;
+mod critical_path;
 mod dependencies;
 mod device;
 mod execution;

@@ -8,6 +8,7 @@ mod class;
 mod concurrency;
 mod copy_bandwidth;
 mod coverage;
+mod critical_path;
 mod gpu_timeline;
 mod health;
 mod idle;
@@ -33,6 +34,9 @@ pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use class::{Class, classes};
 pub use coverage::{Coverage, Share, WindowRow, coverage};
+pub use critical_path::{
+    Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, path_rows,
+};
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
@@ -62,6 +66,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &queue::QUEUE_LENGTH,
     &copy_bandwidth::COPY_BANDWIDTH,
     &idle::IDLE,
+    &critical_path::CRITICAL_PATH,
 ];
 
 /// The analysis of that name. An error says which there are.

@@ -54,11 +54,15 @@ pub(super) fn step_time(selection: &Selection<'_>, spans: &[Span]) -> Vec<StepTi
     spans.iter().flat_map(rows).collect()
 }
 
+/// Whether a host event of that name loads data.
+pub(super) fn is_loader(name: &str) -> bool {
+    name.contains("DataLoader")
+}
+
 /// When something of each part but the last happened.
 fn happened(selection: &Selection<'_>) -> [Vec<TimeRange>; PARTS.len() - 1] {
     let trace = &selection.linked.trace;
     let classes = classes(selection.linked);
-    let is_loader = |row: usize| trace.event_name(row).contains("DataLoader");
     let mut ranges: [Vec<TimeRange>; PARTS.len() - 1] = Default::default();
     for row in selection.rows() {
         let kind = trace.events.kind[row];
@@ -69,7 +73,11 @@ fn happened(selection: &Selection<'_>) -> [Vec<TimeRange>; PARTS.len() - 1] {
             EventKind::Copy => 1,
             EventKind::Fill => 2,
             EventKind::Launch => 4,
-            EventKind::Operator | EventKind::Annotation if !trace.is_on_device(row) && is_loader(row) => 5,
+            EventKind::Operator | EventKind::Annotation
+                if !trace.is_on_device(row) && is_loader(trace.event_name(row)) =>
+            {
+                5
+            }
             EventKind::Operator => 6,
             _ => continue,
         };

@@ -36,7 +36,7 @@ impl Nesting {
     }
 
     /// Row of the innermost event around each event, on the same track, that is of a sort.
-    pub(super) fn innermost(&self, is_it: impl Fn(usize) -> bool) -> OptionalColumn {
+    pub(crate) fn innermost(&self, is_it: impl Fn(usize) -> bool) -> OptionalColumn {
         let mut found = OptionalColumn::empty(self.order.len());
         // Parents come before their children in this order, so each is found in one step.
         for row in self.order.iter().map(|row| *row as usize) {

@@ -143,3 +143,19 @@ class Analyses:
         it on the thread that launched what came next.
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
+
+    def critical_path(self, *, what_if: str | None = None, factor: float = 1.0, **part: Unpack[Part]) -> Answer:
+        """The longest chain of what waited for what, step by step: what must be faster for the whole to be faster.
+
+        `kind` says what a step is: `operator` (time inside a host event that is in none inside it), `launch` (from a
+        call to the work it enqueued, where nothing else held that back), `kernel`, `kernel_kernel` (between work and
+        the next on its stream), `sync` (between work and what waited for it), `dependency` (an order that takes no
+        time). `dur_ns` is what it adds, `bound_by` what it is put to: `host`, `compute`, `communication`, `copy`,
+        `launch`, `wait`, `data_loading`. The length is the sum of `dur_ns` and never more than the time looked at.
+
+        Beside it `critical_path_bound` and `critical_path_operators` sum the steps, `critical_path_length` has the
+        length, and what it would be (`new_length_ns`, `saved_ns`) if all events with `what_if` in their name took
+        `factor` times their time: the longest path then, which may be another. `critical_path_nodes` and
+        `critical_path_edges` are the whole graph.
+        """
+        return self.analyze("critical_path", what_if=what_if, factor=factor, **part)

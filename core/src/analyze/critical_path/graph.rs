@@ -1,0 +1,137 @@
+//! What waits for what: starts and ends of events, and edges that lead forward in time.
+
+use crate::sort;
+use crate::time::Ts;
+
+/// What an edge of the graph stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathKind {
+    /// Time inside a host event that is in none of the events inside it.
+    Operator,
+    /// An order that takes no time by itself: of a thread, of a stream, of a launch and what it enqueued.
+    Dependency,
+    /// From the start of a call to the start of what it enqueued, where nothing else held that back.
+    Launch,
+    /// Work of a device.
+    Kernel,
+    /// From the end of work to the start of the next on the stream, which had been enqueued by then.
+    KernelKernel,
+    /// From the end of work to what waited for it.
+    Sync,
+}
+
+impl PathKind {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Dependency => "dependency",
+            Self::Launch => "launch",
+            Self::Kernel => "kernel",
+            Self::KernelKernel => "kernel_kernel",
+            Self::Sync => "sync",
+        }
+    }
+}
+
+/// The start or the end of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathNode {
+    /// Row of the event.
+    pub event: u32,
+    /// Whether it is the start.
+    pub is_start: bool,
+    /// When, cut to what is looked at.
+    pub time: Ts,
+}
+
+/// What must come before what, and how long that takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathEdge {
+    /// Place of the earlier node.
+    pub source: u32,
+    /// Place of the later node.
+    pub target: u32,
+    /// The time it takes; never more than lies between the two.
+    pub weight_ns: i64,
+    /// What it stands for.
+    pub kind: PathKind,
+    /// Row of the event that it is put to.
+    pub event: u32,
+}
+
+/// Nodes in the order of time, and edges in an order that is always the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathGraph {
+    /// Starts and ends.
+    pub nodes: Vec<PathNode>,
+    /// Edges, as places in `nodes`.
+    pub edges: Vec<PathEdge>,
+}
+
+/// What comes first of the nodes of one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// Work that others may have waited for ends.
+    DeviceEnd,
+    /// Threads go on.
+    Host,
+    /// Work begins; what takes no time ends, too.
+    DeviceStart,
+}
+
+/// A graph that is being made.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    nodes: Vec<PathNode>,
+    turns: Vec<Turn>,
+    edges: Vec<PathEdge>,
+}
+
+impl Builder {
+    pub(super) fn node(&mut self, node: PathNode, turn: Turn) -> u32 {
+        self.nodes.push(node);
+        self.turns.push(turn);
+        self.nodes.len() as u32 - 1
+    }
+
+    pub(super) fn time(&self, node: u32) -> Ts {
+        self.nodes[node as usize].time
+    }
+
+    pub(super) fn turn(&self, node: u32) -> Turn {
+        self.turns[node as usize]
+    }
+
+    /// The time between two nodes, in nanoseconds.
+    pub(super) fn gap_ns(&self, source: u32, target: u32) -> i64 {
+        self.time(target).since(self.time(source)).0.max(0)
+    }
+
+    pub(super) fn edge(&mut self, edge: PathEdge) {
+        self.edges.push(edge);
+    }
+
+    /// An edge that takes no time.
+    pub(super) fn order(&mut self, source: u32, target: u32) {
+        let event = self.nodes[target as usize].event;
+        self.edge(PathEdge { source, target, weight_ns: 0, kind: PathKind::Dependency, event });
+    }
+
+    /// The graph, its nodes in the order of time, of turns and of their making; without edges that do not lead forward
+    /// in that order. So it has no cycle.
+    pub(super) fn finish(self) -> PathGraph {
+        let mut order: Vec<u32> = (0..self.nodes.len() as u32).collect();
+        sort::by_key(&mut order, |node| (self.nodes[*node as usize].time, self.turns[*node as usize]));
+        let mut places = vec![0; order.len()];
+        for (place, node) in order.iter().enumerate() {
+            places[*node as usize] = place as u32;
+        }
+        let placed = |edge: PathEdge| {
+            let (source, target) = (places[edge.source as usize], places[edge.target as usize]);
+            (source < target).then_some(PathEdge { source, target, ..edge })
+        };
+        let nodes = order.iter().map(|node| self.nodes[*node as usize]).collect();
+        PathGraph { nodes, edges: self.edges.into_iter().filter_map(placed).collect() }
+    }
+}

@@ -1,0 +1,237 @@
+//! The critical path as tables: its steps, what bounds them, whose they are; and the graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bound::{Bound, Bounds};
+use super::graph::PathKind;
+use super::what_if::WhatIf;
+use super::{CriticalPath, EMPTY};
+use crate::analyze::analysis::Answer;
+use crate::analyze::selection::Selection;
+use crate::sort;
+use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
+use crate::time::{Ts, add_ns};
+use crate::trace::track::Stream;
+
+/// A step of the critical path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRow {
+    /// When it began.
+    pub start: Ts,
+    /// What it adds to the length.
+    pub dur_ns: i64,
+    /// What it stands for.
+    pub kind: PathKind,
+    /// What bounds it.
+    pub bound: Bound,
+    /// Id of the event that it is put to.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its thread, as the file writes it; of a host event.
+    pub thread: String,
+    /// Its stream; of device work.
+    pub stream: Option<Stream>,
+}
+
+static TABLE: Table<Vec<PathRow>> =
+    Table { name: "critical_path", doc: "a step of the critical path, in order", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<PathRow>>] = &[
+    int("start_ns", |rows, at| Some(rows[at].start.0)),
+    int("dur_ns", |rows, at| Some(rows[at].dur_ns)),
+    text("kind", |rows, at, out| put_name(out, rows[at].kind.name())),
+    text("bound_by", |rows, at, out| put_name(out, rows[at].bound.name())),
+    int("id", |rows, at| Some(rows[at].id.into())),
+    text("name", |rows, at, out| put_name(out, &rows[at].name)),
+    text("thread", |rows, at, out| put(out, &rows[at].thread)),
+    int("device", |rows, at| rows[at].stream?.device),
+    int("stream", |rows, at| rows[at].stream?.stream),
+];
+
+/// Steps of the path that one thing bounds.
+#[derive(Debug, Clone, PartialEq)]
+struct BoundRow {
+    bound: Bound,
+    total_ns: i64,
+    share: f64,
+}
+
+static BOUND: Table<Vec<BoundRow>> = Table {
+    name: "critical_path_bound",
+    doc: "what bounds the critical path",
+    num_rows: Vec::len,
+    columns: &[
+        text("bound_by", |rows, at, out| put_name(out, rows[at].bound.name())),
+        int("total_ns", |rows, at| Some(rows[at].total_ns)),
+        float("share", |rows, at| Some(rows[at].share)),
+    ],
+};
+
+/// Steps of the path that are put to events of one name.
+#[derive(Debug, Clone, PartialEq)]
+struct NameRow {
+    name: String,
+    kind: PathKind,
+    count: u64,
+    total_ns: i64,
+    share: f64,
+}
+
+static NAMES: Table<Vec<NameRow>> = Table {
+    name: "critical_path_operators",
+    doc: "steps of the critical path by the name of the event they are put to",
+    num_rows: Vec::len,
+    columns: &[
+        text("name", |rows, at, out| put_name(out, &rows[at].name)),
+        text("kind", |rows, at, out| put_name(out, rows[at].kind.name())),
+        int("count", |rows, at| Some(rows[at].count as i64)),
+        int("total_ns", |rows, at| Some(rows[at].total_ns)),
+        float("share", |rows, at| Some(rows[at].share)),
+    ],
+};
+
+static WHAT_IF: Table<Vec<WhatIf>> = Table {
+    name: "critical_path_length",
+    doc: "the length of the critical path, and what it would be",
+    num_rows: Vec::len,
+    columns: &[
+        int("length_ns", |rows, at| Some(rows[at].length_ns)),
+        int("span_ns", |rows, at| Some(rows[at].span_ns)),
+        text("what_if", |rows, at, out| rows[at].name.as_ref().is_some_and(|name| put_name(out, name))),
+        float("factor", |rows, at| rows[at].name.as_ref().map(|_| rows[at].factor)),
+        int("num_events", |rows, at| rows[at].name.as_ref().map(|_| rows[at].num_events as i64)),
+        int("new_length_ns", |rows, at| rows[at].name.as_ref().map(|_| rows[at].new_length_ns)),
+        int("saved_ns", |rows, at| {
+            rows[at].name.as_ref().map(|_| rows[at].length_ns.saturating_sub(rows[at].new_length_ns))
+        }),
+    ],
+};
+
+/// A node of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct NodeRow {
+    id: u32,
+    is_start: bool,
+    time: Ts,
+}
+
+static NODES: Table<Vec<NodeRow>> = Table {
+    name: "critical_path_nodes",
+    doc: "a start or an end in the graph of what waited for what",
+    num_rows: Vec::len,
+    columns: &[
+        int("node", |_, at| Some(at as i64)),
+        int("id", |rows, at| Some(rows[at].id.into())),
+        boolean("is_start", |rows, at| Some(rows[at].is_start)),
+        int("time_ns", |rows, at| Some(rows[at].time.0)),
+    ],
+};
+
+/// An edge of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct EdgeRow {
+    source: u32,
+    target: u32,
+    weight_ns: i64,
+    kind: PathKind,
+    id: u32,
+    is_critical: bool,
+}
+
+static EDGES: Table<Vec<EdgeRow>> = Table {
+    name: "critical_path_edges",
+    doc: "what waited for what: an edge between two nodes",
+    num_rows: Vec::len,
+    columns: &[
+        int("source", |rows, at| Some(rows[at].source.into())),
+        int("target", |rows, at| Some(rows[at].target.into())),
+        int("weight_ns", |rows, at| Some(rows[at].weight_ns)),
+        text("kind", |rows, at, out| put_name(out, rows[at].kind.name())),
+        int("id", |rows, at| Some(rows[at].id.into())),
+        boolean("is_critical", |rows, at| Some(rows[at].is_critical)),
+    ],
+};
+
+/// The path and its graph as tables.
+pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: WhatIf) -> Answer {
+    let rows = rows(selection, path);
+    let (bounds, names) = (by_bound(&rows), by_name(&rows));
+    let lengths = if rows.is_empty() { Vec::new() } else { vec![what_if] };
+    let (nodes, edges) = graph(selection, path);
+    Answer::of(&TABLE, rows, EMPTY)
+        .and(&BOUND, bounds)
+        .and(&NAMES, names)
+        .and(&WHAT_IF, lengths)
+        .and(&NODES, nodes)
+        .and(&EDGES, edges)
+}
+
+/// The steps of the path, in order.
+pub fn rows(selection: &Selection<'_>, path: &CriticalPath) -> Vec<PathRow> {
+    let (trace, bounds) = (&selection.linked.trace, Bounds::of(selection.linked));
+    let row = |edge: &super::PathEdge| {
+        let event = edge.event as usize;
+        let track = trace.track(trace.events.track[event]);
+        let thread = if track.stream.is_none() { trace.strings.text(track.thread) } else { "" };
+        PathRow {
+            start: path.graph.nodes[edge.source as usize].time,
+            dur_ns: edge.weight_ns,
+            kind: edge.kind,
+            bound: bounds.bound(edge),
+            id: trace.events.position[event],
+            name: trace.event_name(event).to_owned(),
+            thread: thread.to_owned(),
+            stream: track.stream,
+        }
+    };
+    path.steps().map(row).collect()
+}
+
+fn by_bound(rows: &[PathRow]) -> Vec<BoundRow> {
+    let mut totals = [0_i64; Bound::ALL.len()];
+    rows.iter().for_each(|row| add_ns(&mut totals[row.bound as usize], row.dur_ns));
+    let all_ns = crate::time::sum_ns(totals).max(1) as f64;
+    let bounds = Bound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0);
+    let mut bounds: Vec<_> =
+        bounds.map(|(bound, total_ns)| BoundRow { bound, total_ns, share: total_ns as f64 / all_ns }).collect();
+    sort::by_key(&mut bounds, |row| std::cmp::Reverse(row.total_ns));
+    bounds
+}
+
+fn by_name(rows: &[PathRow]) -> Vec<NameRow> {
+    let mut groups: BTreeMap<(&str, PathKind), (BTreeSet<u32>, i64)> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.dur_ns > 0) {
+        let (ids, total_ns) = groups.entry((&row.name, row.kind)).or_default();
+        ids.insert(row.id);
+        add_ns(total_ns, row.dur_ns);
+    }
+    let all_ns = crate::time::sum_ns(groups.values().map(|(_, total_ns)| *total_ns)).max(1) as f64;
+    let row = |((name, kind), (ids, total_ns)): ((&str, PathKind), (BTreeSet<u32>, i64))| NameRow {
+        name: name.to_owned(),
+        kind,
+        count: ids.len() as u64,
+        total_ns,
+        share: total_ns as f64 / all_ns,
+    };
+    let mut names: Vec<_> = groups.into_iter().map(row).collect();
+    sort::by_key(&mut names, |row| std::cmp::Reverse(row.total_ns));
+    names
+}
+
+fn graph(selection: &Selection<'_>, path: &CriticalPath) -> (Vec<NodeRow>, Vec<EdgeRow>) {
+    let ids = &selection.linked.trace.events.position;
+    let mut is_critical = vec![false; path.graph.edges.len()];
+    path.path.iter().for_each(|edge| is_critical[*edge as usize] = true);
+    let nodes = path.graph.nodes.iter();
+    let nodes = nodes.map(|node| NodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time });
+    let edges = path.graph.edges.iter().zip(is_critical).map(|(edge, is_critical)| EdgeRow {
+        source: edge.source,
+        target: edge.target,
+        weight_ns: edge.weight_ns,
+        kind: edge.kind,
+        id: ids[edge.event as usize],
+        is_critical,
+    });
+    (nodes.collect(), edges.collect())
+}
