@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A place in a file.
+/// A place in a file; without words where nothing is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
     /// Name of the file, where one is known.
@@ -21,7 +21,7 @@ impl fmt::Display for Position {
         let byte = self.byte.map(|byte| format!("byte {byte}"));
         let event = self.event.map(|event| format!("event {event}"));
         let parts: Vec<_> = [file, byte, event].into_iter().flatten().collect();
-        f.write_str(&if parts.is_empty() { String::from("no place") } else { parts.join(", ") })
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -71,7 +71,7 @@ fn behind(position: &Position) -> String {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The bytes are not what they claim to be.
-    #[error("expected {expected}, found {found} ({position})")]
+    #[error("expected {expected}, found {found}{}", behind(position))]
     Malformed {
         /// What a trace would have here.
         expected: &'static str,
@@ -81,7 +81,7 @@ pub enum ErrorKind {
         position: Position,
     },
     /// The bytes are something, but nothing that is read.
-    #[error("expected {expected}, found {found} ({position})")]
+    #[error("expected {expected}, found {found}{}", behind(position))]
     Unsupported {
         /// What would have been read.
         expected: &'static str,

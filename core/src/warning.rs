@@ -231,7 +231,7 @@ impl WarningKind {
             }
             Self::BackwardDependency => "a dependency would lead back in time, and perhaps in a circle: left out",
             Self::DeviceEventOutside => {
-                "a device event belongs to no node and ran before or after all of them: left out"
+                "a device event belongs to no node and ran when none is known to have run: left out"
             }
             Self::DeviceEventWithoutNode => {
                 "a device event belongs to no node: kept, behind what its stream did before"

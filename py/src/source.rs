@@ -181,7 +181,9 @@ impl io::Read for PythonFile<'_> {
 pub(crate) fn os_error(error: &io::Error, path: &str) -> PyErr {
     match error.raw_os_error() {
         Some(code) => {
-            PyOSError::new_err((code, io::Error::from_raw_os_error(code).kind().to_string(), path.to_owned()))
+            let text = io::Error::from_raw_os_error(code).to_string();
+            let words = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
+            PyOSError::new_err((code, words.to_owned(), path.to_owned()))
         }
         None => PyOSError::new_err(format!("{path}: {error}")),
     }

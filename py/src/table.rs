@@ -34,7 +34,7 @@ pub(crate) fn find(tables: &[Arc<dyn Rows>], name: &str) -> PyResult<Arc<dyn Row
     let found = tables.iter().find(|table| table.name() == name);
     found.map(Arc::clone).ok_or_else(|| {
         let names: Vec<_> = tables.iter().map(|table| table.name()).collect();
-        PyKeyError::new_err(format!("expected a table of {names:?}, found {name:?}"))
+        PyKeyError::new_err(format!("expected a table of {}, found {name}", names.join(", ")))
     })
 }
 
@@ -80,7 +80,7 @@ impl Table {
         let find = |name: &String| {
             let found = self.columns.iter().find(|column| self.rows_of.column_name(**column) == name);
             found.copied().ok_or_else(|| {
-                PyKeyError::new_err(format!("expected a column of {:?}, found {name:?}", self.columns()))
+                PyKeyError::new_err(format!("expected a column of {}, found {name}", self.columns().join(", ")))
             })
         };
         let columns = columns.iter().map(find).collect::<PyResult<_>>()?;

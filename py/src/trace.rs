@@ -159,10 +159,13 @@ impl Trace {
         upgrade: bool,
         anonymise: bool,
     ) -> PyResult<Self> {
-        let wanted = Edit { iteration, subtree, upgrade, anonymise };
-        py.detach(|| edit(&self.session.linked.trace, wanted))
-            .map(|trace| Self::new(trace, 1))
-            .map_err(|error| raised(&error))
+        let linked = &self.session.linked;
+        py.detach(|| {
+            let spans = linked.spans();
+            edit(&linked.trace, Edit { iteration, spans: &spans, subtree, upgrade, anonymise })
+        })
+        .map(|trace| Self::new(trace, 1))
+        .map_err(|error| raised(&error))
     }
 
     /// The whole trace as an SVG picture.

@@ -250,7 +250,9 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     source = str(data / "synthetic_cuda/kineto_trace_0.json.gz")
     assert main(["chakra", source, "-o", str(tmp_path / "one.et.gz")]) == 0
     assert decoded(gzip.decompress((tmp_path / "one.et.gz").read_bytes()))
-    assert main(["chakra", source, "--no-et", "-o", str(tmp_path / "none.et")]) == 2
+    alone = tmp_path / "alone.json.gz"
+    alone.write_bytes((data / "synthetic_cuda/kineto_trace_0.json.gz").read_bytes())
+    assert main(["chakra", str(alone), "-o", str(tmp_path / "none.et")]) == 2
 
 
 @pytest.mark.shared

@@ -79,7 +79,7 @@ def test_windows_of_a_rank_are_told_apart(data: Path, tmp_path: Path, capsys: py
 
 def test_a_folder_has_its_own_execution_traces(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", str(data / "mlp_gloo"), "--no-et"]) == 2
-    assert "expected a file with --et or --no-et, found a folder" in capsys.readouterr().err
+    assert "expected a file with --no-et, found a folder" in capsys.readouterr().err
 
 
 def test_the_execution_trace(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:

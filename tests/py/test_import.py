@@ -79,3 +79,22 @@ def test_reading_works_without_torch() -> None:
         "try:\n    ks.profile('traces')\nexcept ImportError as error:\n    print(error)"
     )
     assert run(code).strip() == "ks.profile: expected PyTorch, found none: pip install torch"
+
+
+def test_annotations_can_be_looked_up() -> None:
+    code = (
+        "import inspect, typing, kinetoscope as ks\n"
+        "def functions(thing):\n"
+        "    for value in [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]:\n"
+        "        wrapped = (getattr(value, name, None) for name in ('fget', 'func', '__func__'))\n"
+        "        value = next(filter(None, wrapped), value)\n"
+        "        if inspect.isfunction(value): yield value\n"
+        "hints = [typing.get_type_hints(found) for name in ks.__all__ for found in functions(getattr(ks, name))]\n"
+        "assert len(hints) > 100, len(hints)\n"
+        "print(typing.get_type_hints(ks.Trace.table)['return'] is ks.Table)"
+    )
+    assert run(code).strip() == "True"
+
+
+def test_what_is_shown_is_what_is_public() -> None:
+    assert run("import kinetoscope as ks; print(sorted(dir(ks)) == sorted(ks.__all__))").strip() == "True"

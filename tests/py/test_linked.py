@@ -188,8 +188,8 @@ def test_what_cannot_be_linked_says_so(data: Path, tmp_path: Path, capsys: pytes
     alone.write_bytes(kineto.read_bytes())
     assert main(["link", "--kineto", str(alone), "-o", str(target)]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        "kinetoscope: expected one trace of rank 3, found ranks 1",
-        "kinetoscope: expected one trace of any rank, found ranks 0, 1",
+        "kinetoscope: expected one trace of rank 3, found rank 1",
+        "kinetoscope: expected one trace, or --rank to say which, found ranks 0, 1",
         "kinetoscope: expected an Execution Trace, found a trace without one",
     ]
     assert not target.exists()

@@ -193,7 +193,8 @@ fn an_iteration_that_is_asked_for_is_kept_in_a_snapshot() {
         assert_eq!(chosen(&LinkedTrace::new(read_snapshot(&snapshot, Limits::default()).unwrap())), Some(step));
     }
     let error = LinkedTrace::linked_to(pair.trace(), Some(99)).unwrap_err().to_string();
-    assert!(error.starts_with("expected an iteration that the other recording fits (1, 2)"), "{error}");
+    let expected = "expected an iteration that the other recording fits, found 99; others fit: 1 (100 %), 2 (100 %)";
+    assert_eq!(error, expected);
 }
 
 #[test]

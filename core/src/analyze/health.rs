@@ -14,7 +14,7 @@ pub struct HealthRow {
     pub message: &'static str,
     /// How often.
     pub count: u64,
-    /// The first place.
+    /// The first place; empty where it has none.
     pub first: String,
 }
 

@@ -5,22 +5,51 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Draft;
 use crate::error::{Error, ErrorKind};
 use crate::trace::iteration::iteration_number;
-use crate::trace::node::{Node, NodeKind};
+use crate::trace::node::{Node, NodeKind, NodeSpan};
 
-/// Keeps the nodes from a step of the profiler up to the next.
-pub(super) fn keep_iteration(draft: &mut Draft, number: i64) -> Result<(), Error> {
+/// Keeps the nodes from a step of the profiler up to the next; where no node is one, those of a span.
+pub(super) fn keep_iteration(draft: &mut Draft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
     let step = |node: &Node| Some((node.id, iteration_number(draft.name(node))?));
     let mut steps: Vec<_> = draft.nodes.iter().filter_map(step).collect();
     steps.sort_unstable();
+    if steps.is_empty() {
+        return keep_span(draft, number, spans);
+    }
     let Some(at) = steps.iter().position(|(_, other)| *other == number) else {
-        let numbers: Vec<_> = steps.iter().map(|(_, number)| number.to_string()).collect();
-        let known = if numbers.is_empty() { String::from("none") } else { numbers.join(", ") };
-        return Err(refused(format!("an iteration of the Execution Trace ({known})"), number.to_string()));
+        return Err(no_iteration(steps.iter().map(|(_, number)| *number), number));
     };
     let start = steps[at].0;
     let end = steps[at..].iter().map(|(id, _)| *id).find(|id| *id > start);
     keep(draft, |node| node.id >= start && end.is_none_or(|end| node.id < end));
     Ok(())
+}
+
+/// Keeps the nodes that were entered in an iteration, and those that they are inside of.
+fn keep_span(draft: &mut Draft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
+    let Some(span) = spans.iter().find(|span| span.iteration == number) else {
+        return Err(no_iteration(spans.iter().map(|span| span.iteration), number));
+    };
+    let parents: FxHashMap<u64, u64> = draft.nodes.iter().filter_map(|node| Some((node.id, node.parent?))).collect();
+    let mut kept = FxHashSet::default();
+    for node in draft.nodes.iter().filter(|node| (span.first..=span.last).contains(&node.order())) {
+        let mut at = Some(node.id);
+        while let Some(id) = at.filter(|id| kept.insert(*id)) {
+            at = parents.get(&id).copied();
+        }
+    }
+    keep(draft, |node| kept.contains(&node.id));
+    Ok(())
+}
+
+/// Names the iterations that there are.
+fn no_iteration(known: impl Iterator<Item = i64>, number: i64) -> Error {
+    let numbers: Vec<_> = known.map(|number| number.to_string()).collect();
+    if numbers.is_empty() {
+        let expected =
+            format!("ProfilerStep#{number} in the Execution Trace, or in a Kineto trace that it is linked to");
+        return refused(expected, String::from("no step in either"));
+    }
+    refused(format!("an iteration of the Execution Trace ({})", numbers.join(", ")), number.to_string())
 }
 
 /// Keeps a node and all below it.

@@ -11,13 +11,16 @@ use crate::error::Error;
 use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::node::Node;
+use crate::trace::node::{Node, NodeSpan};
 
 /// What to do, in this order.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Edit {
-    /// Keep this iteration alone: the nodes from `ProfilerStep#n` up to the next one, on all threads.
+pub struct Edit<'a> {
+    /// Keep this iteration alone: the nodes from `ProfilerStep#n` up to the next one, on all threads; or, where no node
+    /// is one, those of its span, with all that they are inside of.
     pub iteration: Option<i64>,
+    /// The iterations as the Kineto trace knows them.
+    pub spans: &'a [NodeSpan],
     /// Keep the node with this id and all below it.
     pub subtree: Option<u64>,
     /// Lay nodes out as the newest schema (1.1.1) has them.
@@ -50,12 +53,12 @@ struct Draft {
 /// assert_eq!(second.nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [5, 6]);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn edit(trace: &Trace, edit: Edit) -> Result<Trace, Error> {
+pub fn edit(trace: &Trace, edit: Edit<'_>) -> Result<Trace, Error> {
     trace.expect_execution()?;
     let mut draft =
         Draft { strings: trace.strings.clone(), header: trace.execution_header.clone(), nodes: trace.nodes.clone() };
     if let Some(number) = edit.iteration {
-        cut::keep_iteration(&mut draft, number)?;
+        cut::keep_iteration(&mut draft, number, edit.spans)?;
     }
     if let Some(id) = edit.subtree {
         cut::keep_subtree(&mut draft, id)?;

@@ -1,10 +1,14 @@
 //! Iterations: the ranges that the profiler names `ProfilerStep#n`.
 
+use rustc_hash::FxHashSet;
+
+use super::Links;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
+use crate::trace::node::NodeSpan;
 
 /// One iteration of the training or serving loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,4 +49,19 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
         }
     }
     (iterations, column)
+}
+
+/// Which nodes each iteration's first and last linked ones are; iterations without any are left out, and so are
+/// recordings of a number that came before.
+pub(super) fn spans(trace: &Trace, links: &Links) -> Vec<NodeSpan> {
+    let mut spans: Vec<Option<NodeSpan>> = vec![None; links.iterations.len()];
+    for row in 0..trace.nodes.len() {
+        let event = links.nodes.event_of_node.get(row);
+        let Some(at) = event.and_then(|event| links.iteration.get(event as usize)) else { continue };
+        let (order, iteration) = (trace.nodes[row].order(), links.iterations[at as usize].number);
+        let span = spans[at as usize].get_or_insert(NodeSpan { iteration, first: order, last: order });
+        (span.first, span.last) = (span.first.min(order), span.last.max(order));
+    }
+    let mut known = FxHashSet::default();
+    spans.into_iter().flatten().filter(|span| known.insert(span.iteration)).collect()
 }

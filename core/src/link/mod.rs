@@ -20,17 +20,18 @@ mod owner;
 pub mod rank;
 mod storage;
 mod sync;
+mod unfit;
 
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorKind, Position};
+use crate::error::{Error, Position};
 use crate::id::OptionalColumn;
 use crate::threads::both;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
-use crate::trace::node::Node;
+use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
 pub use capture::{Captured, CapturedGraphs};
@@ -111,8 +112,12 @@ impl LinkedTrace {
     /// that number, or the one that fits best.
     ///
     /// What is known of processes and record ids is left out of account, so that files of two runs of one program are
-    /// linked, too. An error says which iterations fit, where the one that is asked for does not.
+    /// linked, too.
+    ///
+    /// # Errors
+    /// When one of the recordings is missing, or the iteration does not fit; then it says how well others do.
     pub fn linked_to(mut trace: Trace, iteration: Option<i64>) -> Result<Self, Error> {
+        trace.expect_execution()?;
         let text = iteration.map_or_else(|| String::from("null"), |number| number.to_string());
         let (key, value) = (trace.strings.intern(node::ASKED_FOR), trace.strings.intern(&text));
         trace.execution_header.retain(|(other, _)| *other != key);
@@ -121,12 +126,7 @@ impl LinkedTrace {
         if linked.links.nodes.how.is_some() {
             return Ok(linked);
         }
-        let windows = linked.links.nodes.windows.iter().take(MAX_NAMED);
-        let numbers: Vec<_> = windows.map(|window| window.iteration.to_string()).collect();
-        let numbers = if numbers.is_empty() { String::from("none") } else { numbers.join(", ") };
-        let expected = format!("an iteration that the other recording fits ({numbers})");
-        let found = if iteration.is_some() { text } else { format!("a fit of {:.2}", linked.links.nodes.confidence) };
-        Err(ErrorKind::Request { expected, found }.into())
+        Err(unfit::unfit(&linked, iteration))
     }
 
     /// How many events are above each event, from parent to parent; counted when first asked for.
@@ -142,6 +142,13 @@ impl LinkedTrace {
     /// Time in the children of each event, summed, in nanoseconds; when first asked for.
     pub fn children_ns(&self) -> &[i64] {
         self.children_ns.get_or_init(|| self.links.nesting.children_ns(&self.trace.events.dur))
+    }
+
+    /// Which nodes were entered in each iteration, by the events that they are linked to; in the order of time.
+    ///
+    /// For Execution Traces that do not say so themselves, as [`edit`](crate::edit) takes it.
+    pub fn spans(&self) -> Vec<NodeSpan> {
+        iteration::spans(&self.trace, &self.links)
     }
 
     /// Device time of host events; summed when first asked for.
@@ -221,9 +228,6 @@ impl LinkedTrace {
         self.trace.events.dur[row].0.saturating_sub(self.children_ns()[row]).max(0)
     }
 }
-
-/// How many of the iterations that fit an error names.
-const MAX_NAMED: usize = 50;
 
 /// Fewer events are linked before a second thread would have begun.
 const WORTH_A_THREAD: usize = 10_000;

@@ -99,6 +99,8 @@ const SIGNATURES: [(&[u8], Container); 10] = [
     (b"\x7fELF", Container::Other("a program")),
 ];
 
+const BINARY: &str = "binary data";
+
 /// Recognises a file by its first bytes (a kilobyte is plenty).
 pub fn sniff(head: &[u8]) -> Container {
     if head.get(257..262) == Some(b"ustar") {
@@ -122,7 +124,7 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'{')) if is_memory_snapshot(text) => Container::MemorySnapshot,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
-        (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other("binary data"),
+        (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(BINARY),
         (None, _) => Container::Other("text that is no JSON object or array"),
     }
 }
@@ -154,7 +156,12 @@ pub(super) fn skip_mark(window: &mut Window<'_>) {
 pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result<(), Error> {
     let container = sniff(window.text());
     let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
-    let (expected, found) = ("a JSON trace, plain or in a compressed stream", container.words());
+    let found = container.words();
+    let expected = match container {
+        // It may be anything, a damaged Chakra trace or snapshot as well.
+        Container::Other(BINARY) => "a trace, plain or in a compressed stream",
+        _ => "a JSON trace, plain or in a compressed stream",
+    };
     match container {
         Container::Json => {
             skip_mark(window);
@@ -202,7 +209,7 @@ mod tests {
         assert_eq!(sniff(b"  \n"), Container::Empty);
         assert_eq!(sniff(b"<!doctype html>"), Container::Other("an HTML or XML page"));
         assert_eq!(sniff(b"\x80\x04\x95"), Container::Pickle);
-        assert_eq!(sniff(b"\x80\x01"), Container::Other("binary data"));
+        assert_eq!(sniff(b"\x80\x01"), Container::Other(BINARY));
         assert_eq!(sniff(b" [[-1, 1,"), Container::MemoryTimeline);
         assert_eq!(sniff(b"{ \"device_traces\": ["), Container::MemorySnapshot);
         assert_eq!(sniff(b"hello"), Container::Other("text that is no JSON object or array"));

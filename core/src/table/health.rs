@@ -39,7 +39,8 @@ impl<S: HasHealth> Columns<S> {
             warning(source, row).is_some_and(|warning| put(out, warning.kind.message()))
         }),
         text("first", |source, row, out| {
-            warning(source, row).is_some_and(|warning| put(out, &warning.first.to_string()))
+            let place = warning(source, row).map(|warning| warning.first.to_string());
+            place.is_some_and(|place| !place.is_empty() && put(out, &place))
         }),
     ];
 }

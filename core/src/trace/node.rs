@@ -108,10 +108,26 @@ impl NodeKind {
     }
 }
 
+/// The nodes that were entered in one iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeSpan {
+    /// The number of its `ProfilerStep#n`.
+    pub iteration: i64,
+    /// Where the first of them is in the order of [`Node::order`].
+    pub first: u64,
+    /// Where the last one is.
+    pub last: u64,
+}
+
 /// `RecordScope::USER_SCOPE`.
 const USER_SCOPE: u64 = 7;
 
 impl Node {
+    /// Where it is in the order in which nodes were entered: `rf_id`, or `id` where it has none.
+    pub fn order(&self) -> u64 {
+        if self.record_id == 0 { self.id } else { self.record_id }
+    }
+
     /// The ids of all its texts.
     pub fn texts_mut(&mut self) -> [&mut StrId; 14] {
         let Values { values: inputs, shapes: input_shapes, types: input_types, strides: input_strides } =

@@ -17,6 +17,7 @@
 
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.cache import use_cache
+from kinetoscope.hints import looked_up
 from kinetoscope.read import read
 from kinetoscope.trace import Trace
 
@@ -30,27 +31,23 @@ if TYPE_CHECKING:
     from kinetoscope.tables import Tables
     from kinetoscope.traceset import TraceSet
 else:
-    # What reading one file does without: the module that each is from, imported when it is first asked for.
-    _LAZY = {
-        "Chakra": "chakra",
-        "MemorySnapshot": "memory",
-        "MemoryTimeline": "memory",
-        "Table": "table",
-        "Tables": "tables",
-        "TraceSet": "traceset",
-        "profile": "profiling",
-        "read_dir": "job",
-    }
-
-    def __getattr__(name: str) -> object:
-        if name not in _LAZY:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-        from importlib import import_module
-
-        return globals().setdefault(name, getattr(import_module(f"{__name__}.{_LAZY[name]}"), name))
+    # What reading one file does without.
+    __getattr__ = looked_up(
+        __name__,
+        {
+            "Chakra": "kinetoscope.chakra",
+            "MemorySnapshot": "kinetoscope.memory",
+            "MemoryTimeline": "kinetoscope.memory",
+            "Table": "kinetoscope.table",
+            "Tables": "kinetoscope.tables",
+            "TraceSet": "kinetoscope.traceset",
+            "profile": "kinetoscope.profiling",
+            "read_dir": "kinetoscope.job",
+        },
+    )
 
     def __dir__() -> list[str]:
-        return sorted(globals().keys() | _LAZY.keys())
+        return sorted(__all__)
 
 
 __all__ = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope.file import BytesFile
+from kinetoscope.notice import warn
 
 if TYPE_CHECKING:
     from kinetoscope.source import File
@@ -51,10 +51,6 @@ def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], obj
         except OSError as error:
             if error.errno is not None or not archive.files:  # the file cannot be read, or nothing in it
                 raise
-            _warn(f"{file.label or 'the archive'} is damaged: what is whole was read: {error}")
+            warn(f"{file.label or 'the archive'} is damaged: what is whole was read: {error}")
             archive.left_out["(the rest)"] = f"damaged: {error}"
     return archive
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)

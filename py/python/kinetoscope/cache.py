@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kinetoscope.source import Cache
+from kinetoscope import hints
 
 _VARIABLE = "KINETOSCOPE_CACHE"
 
@@ -21,7 +19,7 @@ def use_cache(folder: str | os.PathLike[str] | None) -> None:
     _folder[:] = [None if folder is None else os.fspath(folder)]
 
 
-def cache_folder(cache: Cache) -> str | None:
+def cache_folder(cache: hints.Cache) -> str | None:
     """The folder that `cache=` means: the one given, False for none, None for the one in use."""
     if cache is False:
         return None

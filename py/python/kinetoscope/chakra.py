@@ -8,13 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetoscope.table import Table
 from kinetoscope.tables import Tables
-from kinetoscope.whole import written_whole
+from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kinetoscope.table import Table
+    from kinetoscope.trace import Trace
+
+GROUPS = "comm_group.json"
+"""Where simulators look for process groups."""
 
 
 class Chakra(Tables):
@@ -56,15 +60,18 @@ class Chakra(Tables):
         What was read comes back byte for byte, but for what was no message, which `health` counts. OSError when it
         cannot be written, and then `path` holds what it held before.
         """
-        target = Path(path)
-        with written_whole(target) as temporary:
-            self._native.write_chakra(str(temporary), target.suffix == ".gz")
-        return target
+        return write_whole(path, self._native.write_chakra)[0]
+
+
+def write_chakra(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
+    """Writes a trace as `Trace.to_chakra` does, without its process groups."""
+    target = Path(path)
+    chakra = Chakra(trace._native.chakra(), str(target))  # noqa: SLF001 - the core makes it of the links
+    chakra.save(target)
+    return chakra
 
 
 def write_groups(folder: Path, groups: Mapping[str, Sequence[int]]) -> Path:
     """Writes the ranks of process groups by their names as `comm_group.json`, where simulators look for them."""
-    target = folder / "comm_group.json"
-    with written_whole(target) as temporary:
-        temporary.write_text(json.dumps(groups, indent=2) + "\n", encoding="utf-8")
-    return target
+    content = json.dumps(groups, indent=2) + "\n"
+    return write_whole(folder / GROUPS, lambda path, _: Path(path).write_text(content, encoding="utf-8"))[0]

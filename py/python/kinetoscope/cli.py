@@ -7,27 +7,34 @@ import errno
 import json
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetoscope import _native
-from kinetoscope.chakra import write_groups
+from kinetoscope import _native, text
+from kinetoscope.chakra import GROUPS, write_chakra, write_groups
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.job import read_dir
+from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
 from kinetoscope.read import read
 from kinetoscope.tables import Tables
 from kinetoscope.traceset import TraceSet
+from kinetoscope.window import window
 
 if TYPE_CHECKING:
     from kinetoscope.summary import Section, Summary
     from kinetoscope.trace import Trace
 
 _PARAM_COMMS = "param-comms"
+_ITERATION_TO_KEEP = "keep the nodes of ProfilerStep#N alone, as the Execution Trace or the Kineto trace has it"
+_ITERATION_TO_LINK = (
+    "where one of the files has many iterations, link this one, by names and shapes alone: ProfilerStep#N, or the Nth "
+    "from 0 where there are none (default: the first that fits best; doctor lists others)"
+)
 _FAILED = 2
 _MAX_COUNT = 1 << 63
 _INTERRUPTED = 130
@@ -40,7 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):  # a terminal may not have every letter of a name
         sys.stdout.reconfigure(errors="replace")
     try:
-        options.run(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RuntimeWarning)
+            warnings.showwarning = _show_warning
+            options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough; what is left in the buffer has nowhere to go
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"kinetoscope: {_line(error)}", file=sys.stderr)
         return _FAILED
     return 0
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"kinetoscope: {message}", file=sys.stderr)
 
 
 def _line(error: Exception) -> str:
@@ -85,10 +99,13 @@ def _parser() -> argparse.ArgumentParser:
         choices=[*(ending[1:] for ending in FORMATS), _PARAM_COMMS],
         help=f"(default: as the ending says); {_PARAM_COMMS}: communications for PARAM, a file for each rank",
     )
-    table.add_argument("--table", help="(default: events, or the first of what is no trace)")
+    table.add_argument("--table", help="(default: events; nodes, where there are none; the first of what is no trace)")
     about = "the graph that simulators read (.et), with comm_group.json; of several ranks, one each"
-    chakra = _command(commands, "chakra", _chakra, about)
-    chakra.add_argument("-o", "--output", type=Path, default=Path("rank.et"), help="(default: rank.et, rank.0.et, …)")
+    chakra = _command(commands, "chakra", _chakra, about, needs_et=True)
+    chakra.add_argument(
+        "-o", "--output", type=Path, default=Path("rank.et"), help="(default: rank.et, rank.0.et, …); .gz compresses"
+    )
+    _add_iteration(chakra)
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     _link_command(commands)
     _edit_command(commands)
@@ -97,11 +114,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _edit_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     edit = _command(
-        commands, "edit", _edit, "a part of an Execution Trace, in the newest layout or without private names"
+        commands,
+        "edit",
+        _edit,
+        "a part of an Execution Trace, in the newest layout or without private names",
+        needs_et=True,
     )
     edit.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
     edit.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
-    edit.add_argument("--iteration", type=_count, metavar="N", help="keep the nodes of ProfilerStep#N alone")
+    edit.add_argument("--iteration", type=_count, metavar="N", help=_ITERATION_TO_KEEP)
     edit.add_argument("--subtree", type=_count, metavar="ID", help="keep the node with this id and all below it")
     edit.add_argument("--upgrade", action="store_true", help="lay nodes out as the newest schema has them")
     edit.add_argument("--anonymise", action="store_true", help="pseudonyms for names that are not PyTorch's own")
@@ -116,8 +137,13 @@ def _link_command(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     link.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
     link.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
     link.add_argument("--like-chakra", action="store_true", help="decide and format exactly as chakra_trace_link does")
+    _add_iteration(link)
     _add_reading(link)
-    link.set_defaults(run=_link)
+    link.set_defaults(run=_link, no_et=False)
+
+
+def _add_iteration(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--iteration", type=_count, metavar="N", help=_ITERATION_TO_LINK)
 
 
 def _count(text: str) -> int:
@@ -132,15 +158,21 @@ _count.__name__ = "count"  # argparse says "invalid count value"
 
 
 def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: object, about: str
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: object,
+    about: str,
+    *,
+    needs_et: bool = False,
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=about, description=f"Prints or writes {about}.")
     command.add_argument(
         "trace", metavar="TRACE", help="file, archive or folder of Kineto traces and Execution Traces, or its address"
     )
-    command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
+    if not needs_et:
+        command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     _add_reading(command)
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, no_et=False)
     return command
 
 
@@ -155,7 +187,7 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
 def _trace(options: argparse.Namespace) -> Trace | TraceSet:
     found = _read(options)
     if isinstance(found, Tables):
-        other = f"{found.sort}, which summary and export take"
+        other = f"{found.sort}, which summary, export and doctor take"
         raise _native.UnsupportedTraceError(f"expected a trace, found {other}: {options.trace}")
     return found
 
@@ -163,10 +195,13 @@ def _trace(options: argparse.Namespace) -> Trace | TraceSet:
 def _read(options: argparse.Namespace) -> Trace | TraceSet | Tables:
     if not options.trace:
         raise ValueError("expected the path of a trace, found an empty one")
+    if output := getattr(options, "output", None):
+        refuse_input(output, [options.trace, options.et or ""])
     common = {"max_bytes": options.max_bytes, "cache": options.cache}
     if options.trace.endswith("/") or Path(options.trace).is_dir():
         if options.et or options.no_et:
-            raise ValueError(f"expected a file with --et or --no-et, found a folder: {options.trace}")
+            wanted = "--et" if options.et else "--no-et"
+            raise ValueError(f"expected a file with {wanted}, found a folder: {options.trace}")
         return read_dir(options.trace, **common)
     with _busy(f"reading {options.trace}"):
         return read(options.trace, False if options.no_et else options.et, **common)
@@ -174,19 +209,15 @@ def _read(options: argparse.Namespace) -> Trace | TraceSet | Tables:
 
 def _tell_defects(found: Trace | TraceSet | Tables) -> None:
     """What was wrong with the files, on the error stream: what is written says it no more."""
-    for part in [member.trace for member in found.members] if isinstance(found, TraceSet) else [found]:
-        for severity, count, message in part.health.select("severity", "count", "message").rows():
-            if severity == "defect":
-                print(f"kinetoscope: {count:,} × {message}", file=sys.stderr)
+    for rank, part in ranked(found) if isinstance(found, TraceSet) else [("", found)]:
+        _tell_defects_of(part, rank)
 
 
-def _ranks(job: TraceSet) -> Iterator[tuple[str, Trace]]:
-    """The traces of a job under names that tell them apart: `0`, `1`, `1.1` for its second window, `unknown`."""
-    windows: Counter[str] = Counter()
-    for member in job.members:
-        rank = "unknown" if member.rank is None else str(member.rank)
-        yield f"{rank}.{windows[rank]}" if windows[rank] else rank, member.trace
-        windows[rank] += 1
+def _tell_defects_of(part: Trace | Tables, rank: str) -> None:
+    which = f"rank {rank}: " if rank else ""
+    for severity, count, message in part.health.select("severity", "count", "message").rows():
+        if severity == "defect":
+            print(f"kinetoscope: {which}{count:,} × {message}", file=sys.stderr)
 
 
 def _summary(options: argparse.Namespace) -> None:
@@ -205,7 +236,7 @@ def _summary(options: argparse.Namespace) -> None:
 
 
 def _summaries(job: TraceSet, options: argparse.Namespace) -> None:
-    summaries = {rank: trace.summary(limit=options.limit) for rank, trace in _ranks(job)}
+    summaries = {rank: trace.summary(limit=options.limit) for rank, trace in ranked(job)}
     if options.json:
         print(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
         return
@@ -222,13 +253,10 @@ def _print_summary(summary: Summary, limit: int) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    trace = _trace(options)
-    if not isinstance(trace, TraceSet):
-        _write_report(trace, options.output, options.title)
-        return
-    for rank, part in _ranks(trace):
-        title = f"{options.title}, rank {rank}" if options.title else None
-        _write_report(part, options.output.with_stem(f"{options.output.stem}_{rank}"), title)
+    expect_ending(options.output, ".html", ".htm")
+    for rank, trace, path in outputs(_trace(options), options.output):
+        title = f"{options.title}, rank {rank}" if options.title and rank else options.title
+        _write_report(trace, path, title)
 
 
 def _write_report(trace: Trace, output: Path, title: str | None) -> None:
@@ -241,31 +269,65 @@ def _export(options: argparse.Namespace) -> None:
     if options.format == _PARAM_COMMS:
         _export_param_comms(options)
         return
+    if options.output and options.format:
+        expect_ending(options.output, f".{options.format}")
     trace = _read(options)
     _tell_defects(trace)
-    name = options.table or (trace.table_names[0] if isinstance(trace, Tables) else "events")
+    name = options.table or _first_table(trace)
     parts = trace.parts(name)
     if options.output is None:
         if options.format != "jsonl":
             raise ValueError("expected a file to write to (-o), or --format jsonl to print, found neither")
         sys.stdout.writelines(json_lines(parts))
         return
+    refuse_input(options.output, sources(trace))
     with _busy(f"writing {options.output}"):
         path = export(parts, options.output, f".{options.format}" if options.format else None)
     print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
 
 
+def _first_table(found: Trace | TraceSet | Tables) -> str:
+    if isinstance(found, Tables):
+        return found.table_names[0]
+    traces = found if isinstance(found, TraceSet) else [found]
+    return "events" if any(trace.num_events for trace in traces) else "nodes"
+
+
 def _link(options: argparse.Namespace) -> None:
-    options.no_et = False
-    trace = _of_rank(_trace(options), options.rank)
+    expect_ending(options.output, ".json", may_be_packed=True)
+    trace = _one_trace(options)
+    if not trace.num_events:
+        raise ValueError(f"expected a Kineto trace, found an Execution Trace alone: {trace.source}")
+    trace = _linked_to(trace, options.iteration)
     _tell_defects(trace)
     with _busy(f"writing {options.output}"):
         linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
     print(linked)
+    _tell_window(trace)
+
+
+def _linked_to(trace: Trace, iteration: int | None) -> Trace:
+    return trace if iteration is None else trace.linked_to(iteration)
+
+
+def _tell_window(trace: Trace) -> None:
+    nodes = trace.coverage["nodes"]
+    if words := window(trace):
+        print(f"  {words}")
+    elif trace.num_events and nodes["count"] and not nodes["num_linked"]:
+        print("  the files are not linked with each other: kinetoscope doctor says more")
+
+
+def _one_trace(options: argparse.Namespace) -> Trace:
+    """The one that is asked for, to be written elsewhere than over any file that was read."""
+    found = _trace(options)
+    refuse_input(options.output, sources(found))
+    return _of_rank(found, options.rank)
 
 
 def _edit(options: argparse.Namespace) -> None:
-    trace = _of_rank(_trace(options), options.rank)
+    expect_ending(options.output, ".json", may_be_packed=True)
+    trace = _one_trace(options)
     _tell_defects(trace)
     wanted = {name: getattr(options, name) for name in ("iteration", "subtree", "upgrade", "anonymise")}
     edited = trace.edit(**wanted)
@@ -281,52 +343,54 @@ def _of_rank(found: Trace | TraceSet, rank: int | None) -> Trace:
         traces = [(found.rank, found)]
     wanted = [trace for other, trace in traces if rank is None or other in {rank, None}]
     if len(wanted) != 1:
-        ranks = ", ".join(str(other) for other, _ in traces)
-        raise ValueError(f"expected one trace of {'any rank' if rank is None else f'rank {rank}'}, found ranks {ranks}")
+        ranks = ", ".join("unknown" if other is None else str(other) for other, _ in traces)
+        there = f"rank{'s' if len(traces) > 1 else ''} {ranks}"
+        asked = "one trace, or --rank to say which" if rank is None else f"one trace of rank {rank}"
+        raise ValueError(f"expected {asked}, found {there}")
     return wanted[0]
 
 
 def _export_param_comms(options: argparse.Namespace) -> None:
     if options.output is None:
         raise ValueError(f"expected a file to write {_PARAM_COMMS} to (-o), found none")
-    trace = _trace(options)
-    _tell_defects(trace)
-    several = dict(_ranks(trace)) if isinstance(trace, TraceSet) else {"": trace}
-    for rank, part in several.items():
-        output = options.output.with_stem(f"{options.output.stem}_{rank}") if rank else options.output
-        path = part.to_param_comms(output)
+    expect_ending(options.output, ".json")
+    found = _trace(options)
+    _tell_defects(found)
+    for _, trace, path in outputs(found, options.output):
+        trace.to_param_comms(path)
         print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 def _chakra(options: argparse.Namespace) -> None:
-    found = _trace(options)
-    output: Path = options.output
-    if not isinstance(found, TraceSet):
-        _write_chakra(found, output)
-        return
-    for rank, trace in _ranks(found):
-        _write_chakra(trace, output.with_name(f"{output.stem}.{rank}{output.suffix}"))
-    groups = {name: ranks for trace in found for name, ranks in trace.comm_groups.items()}
+    expect_ending(options.output, ".et", may_be_packed=True)
+    groups: dict[str, list[int]] = {}
+    for rank, trace, path in outputs(_trace(options), options.output, "."):
+        linked = _linked_to(trace, options.iteration)
+        _tell_defects_of(linked, rank)
+        _write_chakra(linked, path)
+        groups |= linked.comm_groups
     if groups:
-        write_groups(output.parent, groups)
+        print(f"{write_groups(options.output.parent, groups)}: {text.plural(len(groups), 'process group')}")
+    else:
+        print(f"no {GROUPS}: the ranks of no process group were recorded")
 
 
-def _write_chakra(trace: Trace, output: Path) -> None:
-    _tell_defects(trace)
-    with _busy(f"writing {output}"):
-        chakra = trace.to_chakra(output)
-    print(f"{output}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
-    for kind, count, severity, message, *_ in chakra.health.rows():
-        print(f"  {severity}: {count:,} × {kind}: {message}")
+def _write_chakra(trace: Trace, path: Path) -> None:
+    with _busy(f"writing {path}"):
+        chakra = write_chakra(trace, path)
+    print(f"{path}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
+    _tell_window(trace)
+    for count, severity, message in chakra.health.select("count", "severity", "message").rows():
+        print(f"  {severity}: {count:,} × {message}")
 
 
 def _doctor(options: argparse.Namespace) -> None:
-    trace = _trace(options)
+    trace = _read(options)
     if not isinstance(trace, TraceSet):
         print(diagnosis(trace))
         return
     print(trace)
-    for rank, part in _ranks(trace):
+    for rank, part in ranked(trace):
         print(f"\n--- rank {rank} ---\n\n{diagnosis(part)}")
 
 
@@ -350,8 +414,6 @@ def _print_section(section: Section) -> None:
     from rich.console import Console
     from rich.table import Table as Grid
     from rich.text import Text
-
-    from kinetoscope import text
 
     grid = Grid(title=section.title, title_justify="left", box=None, header_style="dim", title_style="bold")
     for title, is_number in zip(section.header, section.numbers, strict=True):

@@ -6,9 +6,12 @@ The counts are the core's; the words and the advice, which names options of `pro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope import text
+from kinetoscope import _native, text
+from kinetoscope.tables import Tables
+from kinetoscope.window import window
 
 if TYPE_CHECKING:
     from kinetoscope.table import Table
@@ -40,9 +43,16 @@ class Diagnosis(tuple[Finding, ...]):
     __str__ = __repr__
 
 
-def diagnosis(trace: Trace) -> Diagnosis:
+def diagnosis(trace: Trace | Tables) -> Diagnosis:
     """Looks at a trace the way a colleague would before working with it."""
+    if isinstance(trace, Tables):
+        return Diagnosis([*_tables(trace), *_defects(trace)])
     return Diagnosis([*_contents(trace), *_links(trace), *_defects(trace)])
+
+
+def _tables(found: Tables) -> Iterator[Finding]:
+    sizes = ((name, len(found.table(name))) for name in found.table_names if name != "health")
+    yield Finding("ok", f"{found.sort}: {', '.join(f'{text.count(size)} {name}' for name, size in sizes)}")
 
 
 def _contents(trace: Trace) -> Iterator[Finding]:
@@ -81,21 +91,22 @@ def _links(trace: Trace) -> Iterator[Finding]:
         yield Finding("missing", "no Execution Trace", "ks.profile writes both; or --et, when it lies elsewhere")
     elif trace.num_events:
         yield _linked(coverage, "nodes", "nodes of the Execution Trace have their event")
-        yield from _windows(coverage["windows"])
+        yield from _windows(trace)
 
 
-def _windows(windows: list[dict[str, Any]]) -> Iterator[Finding]:
-    for number, fit in ((window["iteration"], window["fit"]) for window in windows if window["is_linked"]):
-        which = f"iteration {number} of the longer recording, which the shorter one fits to {fit:.0%}"
-        also = sum(window["fit"] == fit for window in windows) - 1
-        what = f"linked to {which}; {text.count(also)} others fit as well" if also else f"linked to {which}"
-        yield Finding("note", what, "trace.linked_to(iteration=…) takes another" if also else "")
+def _windows(trace: Trace) -> Iterator[Finding]:
+    if words := window(trace):
+        yield Finding("note", words, "ks.read(…, iteration=…), or --iteration, takes another")
+    if not trace.coverage["nodes"]["num_linked"]:
+        with suppress(_native.TraceError):
+            words = window(trace.linked_to()) or "linked from end to end"
+            yield Finding("note", f"by names and shapes alone, {words}", "ks.read(…, iteration=…), or --iteration")
 
 
-def _defects(trace: Trace) -> Iterator[Finding]:
+def _defects(trace: Trace | Tables) -> Iterator[Finding]:
     rows = trace.health.select("severity", "count", "message", "first").rows()
     for severity, count, message, first in rows:
-        yield Finding(severity, f"{text.count(count)} × {message} (first: {first})")
+        yield Finding(severity, f"{text.count(count)} × {message}{f' (first: {first})' if first else ''}")
     if all(severity != "defect" for severity, *_ in rows):
         yield Finding("ok", "no defects")
 

@@ -7,13 +7,13 @@ content. Entries appear whole, so that any number of processes may share a folde
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native
 from kinetoscope.file import LocalFile
+from kinetoscope.notice import warn
 from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _loaded(entry: Path, max_threads: int) -> _native.Trace | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        _warn(f"{entry} in the cache was not read, the trace is read anew: {error}")
+        warn(f"{entry} in the cache was not read, the trace is read anew: {error}")
         return None
 
 
@@ -69,11 +69,7 @@ def _keep(trace: _native.Trace, entry: Path) -> None:
         with written_whole(entry) as temporary:
             temporary.write_bytes(snapshot + _digest(snapshot))
     except OSError as error:
-        _warn(f"{entry} in the cache was not written: {error}")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warn(f"{entry} in the cache was not written: {error}")
 
 
 def _digest(content: bytes) -> bytes:

@@ -141,8 +141,15 @@ def file_of(content: Content) -> File:
     return BytesFile(label, content.read())
 
 
+def expect_no_file(folder: str) -> None:
+    """NotADirectoryError when what is taken for a folder, perhaps for the slash behind it, is a file."""
+    if os.path.isfile(folder.rstrip(os.sep)):
+        raise NotADirectoryError(f"expected a folder, found a file: {folder}")
+
+
 def files_in(folder: str | os.PathLike[str]) -> dict[str, File]:
     """The files of a folder by their names, but for hidden ones; "" is the current one. OSError when that fails."""
+    expect_no_file(os.fspath(folder))
     with os.scandir(folder or os.curdir) as entries:  # it knows what a file is without asking the disk for each
         names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
     return {name: LocalFile(os.path.join(folder, name)) for name in names}

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope import _native
+from kinetoscope import _native, hints
 from kinetoscope.archive import Archive, unpacked
 from kinetoscope.cache import cache_folder
 from kinetoscope.discover import Pair, pair_up
 from kinetoscope.early import Early
-from kinetoscope.file import LocalFile, files_in
+from kinetoscope.file import LocalFile, expect_no_file, files_in
 from kinetoscope.head import Head, head_of, peek
 from kinetoscope.load import Options
 from kinetoscope.names import is_archive_name, is_trace, is_url
+from kinetoscope.notice import warn
 from kinetoscope.nsight import readable, stale
 from kinetoscope.remote import file_at, files_at
 from kinetoscope.traceset import Member, TraceSet, trace_set
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
-    from kinetoscope.source import Cache, File
+    from kinetoscope.source import File
     from kinetoscope.trace import Trace
 
 _ARCHIVED = "an archive, which ks.read reads"
@@ -31,13 +31,14 @@ _ARCHIVED = "an archive, which ks.read reads"
 _SHOWN = 3
 
 
-def read_dir(
+def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     folder: str | os.PathLike[str],
     *,
     eager: bool = True,
     progress: bool | None = None,
+    iteration: int | None = None,
     max_bytes: int | None = None,
-    cache: Cache = None,
+    cache: hints.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> TraceSet:
     """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
@@ -51,25 +52,32 @@ def read_dir(
     which a few ranks are wanted. `TraceSet.load` reads the rest. `progress` says whether to show a bar: by default in a
     terminal and in a notebook. Ctrl-C ends the reading within a fraction of a second, all threads included.
 
-    `max_bytes`, `cache` and `storage_options` as in `read`. OSError when the folder cannot be listed; TraceError when
-    no file of it is a trace.
+    `iteration`, `max_bytes`, `cache` and `storage_options` as in `read`; where a recording has but one file, there is
+    nothing to link. OSError when the folder cannot be listed; TraceError when no file of it is a trace.
     """
-    options = Options(max_bytes, cache_folder(cache))
+    path = os.fspath(folder)
+    if not path:
+        raise ValueError("expected the path of a folder, found an empty one")
+    if path.endswith(os.sep):
+        expect_no_file(path)
+    options = Options(max_bytes, cache_folder(cache), iteration=iteration)
     archive = _archive(folder, storage_options)
     if archive is not None and eager:
         return _archived_job(archive, None, options, progress=progress)
     found = _files(folder, storage_options) if archive is None else unpacked(archive, max_bytes)
-    return _job(found, os.fspath(folder), options, eager=eager, progress=progress)
+    return _job(found, path, options, eager=eager, progress=progress)
 
 
 def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
     """Reads an archive for `read`: its trace, or the set of them where there are several."""
-    job = _archived_job(file, execution, Options(options.max_bytes, options.cache), progress=None)
+    job = _archived_job(
+        file, execution, Options(options.max_bytes, options.cache, iteration=options.iteration), progress=None
+    )
     if len(job) > 1:
         return job
     for name, why in job.left_out.items():
         if is_trace(name):
-            _warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
+            warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
     return job.members[0].trace
 
 
@@ -162,7 +170,3 @@ def _nothing(left_out: Mapping[str, str]) -> str:
 def _is_certain(names: Iterable[str], heads: Mapping[str, Head]) -> bool:
     """Whether the heads tell that these files are traces, so that reading them can wait."""
     return all(heads[name].is_execution is not None for name in names)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)

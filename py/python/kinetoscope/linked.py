@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope.whole import written_whole
+from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
     from kinetoscope import _native
@@ -34,7 +34,5 @@ class Linked(NamedTuple):
 
 def write_linked(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> Linked:
     """Writes the file under a temporary name first; see `Trace.to_linked`."""
-    target = Path(path)
-    with written_whole(target) as temporary:
-        counts = native.write_linked(str(temporary), target.suffix == ".gz", like_chakra)
+    target, counts = write_whole(path, lambda target, gzip: native.write_linked(target, gzip, like_chakra))
     return Linked(target, *counts)

@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 class Options:
     """What the caller of `read` or `read_dir` wishes for each recording."""
 
-    def __init__(self, max_bytes: int | None, cache: str | None, max_threads: int = 1) -> None:
+    def __init__(
+        self, max_bytes: int | None, cache: str | None, max_threads: int = 1, iteration: int | None = None
+    ) -> None:
+        if max_bytes is not None and max_bytes < 0:
+            raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
         self.max_bytes = max_bytes
         self.cache = cache
         self.max_threads = max_threads
         """For one recording; a job's are read on a thread each."""
+        self.iteration = iteration
+        """What the nodes of each recording are to be linked to, whatever it is read as."""
 
 
 def load(

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from kinetoscope.table import Table
 from kinetoscope.tables import Tables
-
-if TYPE_CHECKING:
-    from kinetoscope.table import Table
 
 
 class MemorySnapshot(Tables):

@@ -19,7 +19,7 @@ _WORDS = frozenset({"kineto", "trace", "torch", "pytorch", "execution", "et", "e
 """Words that say what kind of file it is. Without them, the two files of one recording have the same name."""
 _SEPARATORS = str.maketrans("_-", "..")
 _SIGNS = str.maketrans("", "", "+-.")
-"""What an address's scheme may have besides letters and digits."""
+"""What an address's scheme may have besides letters and digits, behind the letter that it begins with."""
 
 
 def is_url(source: object) -> TypeGuard[str]:
@@ -27,8 +27,10 @@ def is_url(source: object) -> TypeGuard[str]:
     if not isinstance(source, str):
         return False
     scheme, _, rest = source.partition(":")
+    if not rest.startswith(("//", ":")) or not scheme.isascii():
+        return False
     # two letters at least: Windows has drives
-    return rest.startswith(("//", ":")) and len(scheme) > 1 and scheme.isascii() and scheme.translate(_SIGNS).isalnum()
+    return len(scheme) > 1 and scheme[0].isalpha() and scheme.translate(_SIGNS).isalnum()
 
 
 def is_report(name: str) -> bool:

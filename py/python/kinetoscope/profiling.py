@@ -17,15 +17,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kinetoscope import hints
 from kinetoscope.rank import current_rank
 from kinetoscope.recording import Recording, RecordingFolder
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from kinetoscope.trace import Trace
+from kinetoscope.trace import Trace
 
 
 class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it takes
@@ -115,7 +112,7 @@ class profile:  # noqa: N801 - named like torch.profiler.profile, whose place it
 
     # --- the window -----------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> hints.Self:
         self.start()
         return self
 

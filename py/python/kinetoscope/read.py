@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import os
-import warnings
+from collections.abc import Mapping
 
-from kinetoscope import _native
+from kinetoscope import _native, hints
 from kinetoscope.cache import cache_folder
-from kinetoscope.file import file_at_path, file_of
+from kinetoscope.file import expect_no_file, file_at_path, file_of
 from kinetoscope.load import Options, load, load_any
 from kinetoscope.names import is_url
 from kinetoscope.nsight import readable
 from kinetoscope.processors import num_processors
+from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Literal
-
-    from kinetoscope.source import Cache, File, Source
+    from kinetoscope.source import File
     from kinetoscope.tables import Tables
-    from kinetoscope.trace import Trace
 
 
 def read(
-    source: Source,
-    et: Source | Literal[False] | None = None,
+    source: hints.Source,
+    et: hints.Source | hints.Literal[False] | None = None,
     *,
+    iteration: int | None = None,
     max_bytes: int | None = None,
-    cache: Cache = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> Trace | Any:
+    cache: hints.Cache = None,
+    storage_options: Mapping[str, hints.Any] | None = None,
+) -> Trace | hints.Any:
     """Reads a Kineto trace and the Execution Trace recorded with it, and links them: a Trace.
 
     `source` is a path, an address (s3, gs, http …, through fsspec with these `storage_options`), bytes,
@@ -49,13 +47,16 @@ def read(
     address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,
     `x_trace.json` and `x_et.json`); False for none.
 
+    `iteration` links the two by names and shapes alone, to this iteration of the longer one, as `Trace.linked_to` does;
+    of an archive, those of each rank.
+
     `max_bytes` bounds the size of each file after decompression, and of all files in an archive. `cache` is a folder
     for snapshots, so that the same files are loaded quickly the next time; by default the one of `use_cache`.
 
     TraceError says what was expected, what was found, and where. OSError when a file cannot be opened, ImportError when
     a package for an address is missing. Defects that a trace can be read in spite of are in `Trace.health`.
     """
-    options = Options(max_bytes, cache_folder(cache), num_processors())
+    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration)
     file = _file(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _file(et, storage_options)
@@ -64,11 +65,19 @@ def read(
 
         return read_archive(file, execution, options)
     if et is None:
-        return _read_found(file, execution, options)
-    return load_any([file] if execution is None else [file, execution], options)
+        found = _read_found(file, execution, options)
+    else:
+        found = load_any([file] if execution is None else [file, execution], options)
+    return found if iteration is None else _linked_to(found, iteration)
 
 
-def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
+def _linked_to(found: Trace | Tables, iteration: int) -> Trace:
+    if isinstance(found, Trace):
+        return found.linked_to(iteration)
+    raise _native.UnsupportedTraceError(f"expected a trace to link, found {found.sort} ({found.source})")
+
+
+def _file(source: hints.Source, storage_options: Mapping[str, hints.Any] | None) -> File:
     if is_url(source):
         from kinetoscope.remote import file_at
 
@@ -76,8 +85,12 @@ def _file(source: Source, storage_options: Mapping[str, Any] | None) -> File:
     if not isinstance(source, (str, os.PathLike)):
         return file_of(source)
     path = os.fspath(source)
+    if not path:
+        raise ValueError("expected the path of a trace, found an empty one")
     if os.path.isdir(path):
         raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
+    if path.endswith(os.sep):
+        expect_no_file(path)
     return readable(file_at_path(path))
 
 
@@ -89,9 +102,7 @@ def _read_found(file: File, execution: File | None, options: Options) -> Trace |
         return load(file, execution, options)
     except (_native.TraceError, OSError) as error:
         trace = load(file, None, options)
-        _warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
+        from kinetoscope.notice import warn
+
+        warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
         return trace
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)

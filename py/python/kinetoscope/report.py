@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native, html, text
-from kinetoscope.whole import written_whole
+from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
     from kinetoscope.summary import Summary
@@ -34,11 +34,8 @@ h1.ks-title{font-size:18px}
 
 def write_report(trace: Trace, path: str | os.PathLike[str], title: str) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
-    page = report_page(trace, title)
-    target = Path(path)
-    with written_whole(target) as temporary:
-        temporary.write_bytes(page.encode("utf-8", "replace"))
-    return target
+    page = report_page(trace, title).encode("utf-8", "replace")
+    return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
 
 
 def report_page(trace: Trace, title: str) -> str:

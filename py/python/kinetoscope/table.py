@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinetoscope import text
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
-    from kinetoscope import _native
+from kinetoscope import _native, hints, text
 
 _SHOWN_ROWS = 5
 _SHOWN_COLUMNS = 10
@@ -70,19 +63,19 @@ class Table:
         """
         return self._native.json_lines(start, len(self) if stop is None else stop, before)
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> hints.pyarrow.Table:
         """As a `pyarrow.Table`. ImportError without pyarrow."""
         import pyarrow
 
         return pyarrow.table(self)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> hints.polars.DataFrame:
         """As a `polars.DataFrame`. ImportError without polars."""
         import polars
 
         return polars.DataFrame(self)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> hints.pandas.DataFrame:
         """As a `pandas.DataFrame`. ImportError without pandas and pyarrow.
 
         Integers and truths stay exact: a column with nulls becomes pandas' nullable type, not floats or objects.

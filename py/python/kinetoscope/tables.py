@@ -6,14 +6,11 @@ import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinetoscope import text
+from kinetoscope import _native, text
 from kinetoscope.export import Part, export
 from kinetoscope.table import Table
-
-if TYPE_CHECKING:
-    from kinetoscope import _native
 
 
 class Tables:

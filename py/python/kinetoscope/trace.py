@@ -5,23 +5,9 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from kinetoscope import _native
+from kinetoscope import _native, hints
 from kinetoscope.analyses import Analyses
 from kinetoscope.processors import num_processors
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from kinetoscope import seam
-    from kinetoscope.answer import Answer
-    from kinetoscope.chakra import Chakra
-    from kinetoscope.export import Part
-    from kinetoscope.linked import Linked
-    from kinetoscope.summary import Summary
-    from kinetoscope.table import Table
-    from kinetoscope.widget import Timeline
 
 
 class Trace(Analyses):
@@ -52,11 +38,13 @@ class Trace(Analyses):
         number of their `ProfilerStep#n`, or from 0 where there are none. What is known of processes and record ids is
         left out of account, so this links files of two runs of one program, too, which `read` does not.
 
-        TraceError, which names the iterations that fit, when this one does not, or none does.
+        TraceError when the iteration does not fit, or one of the two recordings is missing; it says how well the others
+        fit.
         """
-        return Trace(self._native.linked_to(iteration), self.source, self.execution_source)
+        number = _number(iteration, "the number of an iteration")
+        return Trace(self._native.linked_to(number), self.source, self.execution_source)
 
-    def captured(self, capture: Trace) -> Table:
+    def captured(self, capture: Trace) -> hints.Table:
         """The kernels of CUDA and HIP graphs that ran in this trace, each with the call that captured it in another.
 
         A graph's kernels have one launch and no operator of their own. One row each: `id` here; `captured_launch`,
@@ -66,67 +54,70 @@ class Trace(Analyses):
         """
         from kinetoscope.table import Table
 
-        return Table(self._native.captured(capture._native))
+        native = getattr(capture, "_native", None)
+        if not isinstance(native, _native.Trace):
+            raise TypeError(f"expected the Trace of the capture, found {type(capture).__name__}")
+        return Table(self._native.captured(native))
 
     # --- tables ---------------------------------------------------------------------------------------------------
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> hints.Table:
         """A table by its name; the properties below are the same. KeyError when there is no such table."""
         from kinetoscope.table import Table
 
         return Table(self._native.table(name))
 
     @cached_property
-    def events(self) -> Table:
+    def events(self) -> hints.Table:
         """What has a duration: complete events (`ph` X), and pairs of begin and end. In the file's order."""
         return self.table("events")
 
     @cached_property
-    def instants(self) -> Table:
+    def instants(self) -> hints.Table:
         """Points in time (`ph` i)."""
         return self.table("instants")
 
     @cached_property
-    def counters(self) -> Table:
+    def counters(self) -> hints.Table:
         """Values over time (`ph` C)."""
         return self.table("counters")
 
     @cached_property
-    def flows(self) -> Table:
+    def flows(self) -> hints.Table:
         """Ends of the arrows that the file draws (`ph` s, t, f)."""
         return self.table("flows")
 
     @cached_property
-    def nodes(self) -> Table:
+    def nodes(self) -> hints.Table:
         """Vertices of the Execution Trace, with the event each was."""
         return self.table("nodes")
 
     @cached_property
-    def tensors(self) -> Table:
+    def tensors(self) -> hints.Table:
         """Uses of tensors in the Execution Trace: one row for each that goes into a node or comes out of it."""
         return self.table("tensors")
 
     @cached_property
-    def dependencies(self) -> Table:
+    def dependencies(self) -> hints.Table:
         """Data dependencies in the Execution Trace: one row for each node that reads what another one computed."""
         return self.table("dependencies")
 
     @cached_property
-    def process_groups(self) -> Table:
+    def process_groups(self) -> hints.Table:
         """Which ranks talk to each other, as either file says it; `ranks` is empty for all."""
         return self.table("process_groups")
 
     @cached_property
-    def iterations(self) -> Table:
+    def iterations(self) -> hints.Table:
         """Steps of the training (`ProfilerStep#n`)."""
         return self.table("iterations")
 
     @cached_property
-    def links(self) -> Table:
+    def links(self) -> hints.Table:
         """Edges between events, with the key that matched (`how`) and a confidence from 0 to 1."""
         return self.table("links")
 
-    def collectives(self) -> Table:
+    def collectives(self) -> hints.Table:
         """Communications between ranks, one row each, from the Execution Trace, the Kineto trace, or both joined.
 
         `sources` says which of the recordings know of it: `node`, `host`, `device`. What they do not say is null. Times
@@ -136,7 +127,7 @@ class Trace(Analyses):
         return self.table("collectives")
 
     @cached_property
-    def health(self) -> Table:
+    def health(self) -> hints.Table:
         """Every kind of defect that was survived, with its count, the first place, and what was done. Best without any.
 
         The rows of severity `note` are no defects: events of no duration, partial overlaps, launches of nothing.
@@ -156,12 +147,12 @@ class Trace(Analyses):
         return self._native.rank
 
     @cached_property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, hints.Any]:
         """The headers of the files, as they are."""
         return _json(self._native.metadata_json)
 
     @cached_property
-    def coverage(self) -> dict[str, Any]:
+    def coverage(self) -> dict[str, hints.Any]:
         """How much was linked, by the key that matched, and why the rest was not.
 
         `nodes` are those of the Execution Trace with their event on the host, `operators` the host's operators and
@@ -191,13 +182,13 @@ class Trace(Analyses):
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def analyze(self, name: str, **request: Any) -> Answer:
+    def analyze(self, name: str, **request: hints.Any) -> hints.Answer:
         """An analysis by its name, with its options and the part of the trace to look at."""
         from kinetoscope.answer import answered
 
         return answered(self._native, name, request)
 
-    def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> Summary:
+    def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> hints.Summary:
         """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given.
 
         Of operators and kernels it has at most `limit` each, those of the most time.
@@ -208,7 +199,7 @@ class Trace(Analyses):
         since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
-    def query(self, request: dict[str, Any]) -> seam.Answer:
+    def query(self, request: dict[str, hints.Any]) -> hints.seam.Answer:
         """Asks the core what the viewer asks it; ARCHITECTURE.md lists the requests.
 
         Its times are ns since `origin_ns`. TraceError for a request that it does not know.
@@ -225,7 +216,7 @@ class Trace(Analyses):
         """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
         return self._native.snapshot()
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str]) -> hints.Path:
         """Writes the snapshot to a file, `run.kscope` for example, which `kinetoscope.read` loads faster than the JSON.
 
         Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
@@ -233,14 +224,11 @@ class Trace(Analyses):
         """
         from pathlib import Path
 
-        from kinetoscope.whole import written_whole
+        from kinetoscope.whole import write_whole
 
-        target = Path(path)
-        with written_whole(target) as temporary:
-            temporary.write_bytes(self.snapshot())
-        return target
+        return write_whole(path, lambda target, _: Path(target).write_bytes(self.snapshot()))[0]
 
-    def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
+    def export(self, path: str | os.PathLike[str], table: str = "events") -> hints.Path:
         """Writes a table to a file: Parquet, Arrow IPC, CSV or JSON lines (`.parquet`, `.arrow`, `.csv`, `.jsonl`).
 
         The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV and
@@ -252,43 +240,33 @@ class Trace(Analyses):
 
         return export(self.parts(table), path)
 
-    def parts(self, table: str) -> list[Part]:
+    def parts(self, table: str) -> list[hints.Part]:
         """What `export` writes."""
         from kinetoscope.export import Part
 
         return [Part(self.table(table), {})]
 
-    def to_chrome(self, path: str | os.PathLike[str]) -> Path:
+    def to_chrome(self, path: str | os.PathLike[str]) -> hints.Path:
         """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.
 
         It reads back to equal tables with equal ids. Nodes are not in it. OSError when it cannot be written, and then
         `path` holds what it held before.
         """
-        from pathlib import Path
+        from kinetoscope.whole import write_whole
 
-        from kinetoscope.whole import written_whole
+        return write_whole(path, self._native.write_chrome)[0]
 
-        target = Path(path)
-        with written_whole(target) as temporary:
-            self._native.write_chrome(str(temporary), target.suffix == ".gz")
-        return target
-
-    def to_execution_trace(self, path: str | os.PathLike[str]) -> Path:
+    def to_execution_trace(self, path: str | os.PathLike[str]) -> hints.Path:
         """Writes the Execution Trace's JSON as it was read: keys, types, digits; compressed when `path` ends in `.gz`.
 
         TraceError when the trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what
         it held before.
         """
-        from pathlib import Path
+        from kinetoscope.whole import write_whole
 
-        from kinetoscope.whole import written_whole
+        return write_whole(path, self._native.write_execution)[0]
 
-        target = Path(path)
-        with written_whole(target) as temporary:
-            self._native.write_execution(str(temporary), target.suffix == ".gz")
-        return target
-
-    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> Linked:
+    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> hints.Linked:
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
 
         Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
@@ -300,7 +278,7 @@ class Trace(Analyses):
 
         return write_linked(self._native, path, like_chakra=like_chakra)
 
-    def to_param_comms(self, path: str | os.PathLike[str]) -> Path:
+    def to_param_comms(self, path: str | os.PathLike[str]) -> hints.Path:
         """Writes the communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list.
 
         Process groups come first, then communications and waits in the order of their calls, each wait with the `req`
@@ -308,20 +286,15 @@ class Trace(Analyses):
         because nothing names them or their call is not in the window. OSError when the file cannot be written, and then
         `path` holds what it held before.
         """
-        import warnings
-        from pathlib import Path
+        from kinetoscope.notice import warn
+        from kinetoscope.whole import write_whole
 
-        from kinetoscope.whole import written_whole
-
-        target = Path(path)
-        with written_whole(target) as temporary:
-            _, num_left_out = self._native.write_param_comms(str(temporary))
-        if num_left_out:
-            note = f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded"
-            warnings.warn(note, RuntimeWarning, stacklevel=2)
+        target, counts = write_whole(path, lambda target, _: self._native.write_param_comms(target))
+        if num_left_out := counts[1]:
+            warn(f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded")
         return target
 
-    def to_chakra(self, path: str | os.PathLike[str]) -> Chakra:
+    def to_chakra(self, path: str | os.PathLike[str]) -> hints.Chakra:
         """Writes the graph that simulators read (MLCommons Chakra, `.et`), and the process groups beside it.
 
         Returns what was written: its class says what that is, and its `health` what was left out. The groups are
@@ -330,13 +303,11 @@ class Trace(Analyses):
         """
         from pathlib import Path
 
-        from kinetoscope.chakra import Chakra, write_groups
+        from kinetoscope.chakra import write_chakra, write_groups
 
-        target = Path(path)
-        chakra = Chakra(self._native.chakra(), str(target))
-        chakra.save(target)
+        chakra = write_chakra(self, path)
         if self.comm_groups:
-            write_groups(target.parent, self.comm_groups)
+            write_groups(Path(path).parent, self.comm_groups)
         return chakra
 
     # --- the Execution Trace, edited ---
@@ -351,22 +322,28 @@ class Trace(Analyses):
     ) -> Trace:
         """A trace of the nodes alone, without events: what is asked for of them, in this order.
 
-        `iteration` keeps the nodes from `ProfilerStep#n` up to the next; `subtree` the node with this id and all below
-        it; both the roots and the process groups, too. `upgrade` lays nodes out as the newest schema (1.1.1) has them,
-        `anonymise` puts pseudonyms in the place of names and texts that are not PyTorch's own. TraceError when there
-        is no Execution Trace, no such iteration, or no such node. `to_execution_trace` writes the result.
+        `iteration` keeps the nodes from `ProfilerStep#n` up to the next; where no node is one, those entered between
+        the first and the last that are linked to events of it, with all that they are inside of. `subtree` keeps the
+        node with this id and all below it; both keep the roots and the process groups, too. `upgrade` lays nodes out as
+        the newest schema (1.1.1) has them, `anonymise` puts pseudonyms in the place of names and texts that are not
+        PyTorch's own. TraceError when there is no Execution Trace, no such iteration, or no such node.
+        `to_execution_trace` writes the result.
         """
-        return Trace(self._native.edit(iteration, subtree, upgrade, anonymise), self.source)
+        numbers = (
+            _number(iteration, "the number of an iteration"),
+            _number(subtree, "the id of a node", is_signed=False),
+        )
+        return Trace(self._native.edit(*numbers, upgrade, anonymise), self.source)
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
-    def timeline(self, height: int = 560) -> Timeline:
+    def timeline(self, height: int = 560) -> hints.Timeline:
         """The interactive timeline, for the output of a notebook's cell; `height` in pixels. Needs anywidget."""
         from kinetoscope.widget import Timeline
 
         return Timeline(self, height=height)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> hints.Path:
         """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
 
         The file needs nothing but itself: it opens from disk and without a network. OSError when it cannot be written.
@@ -384,7 +361,19 @@ class Trace(Analyses):
         return trace_html(self)
 
 
-def _json(text: str) -> Any:
+def _number(value: int | None, what: str, *, is_signed: bool = True) -> int | None:
+    """TypeError for what is no integer, TraceError for one that no file has."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"expected {what}, found {type(value).__name__}")
+    number = value.__index__()
+    if not (-(1 << 63) if is_signed else 0) <= number < 1 << 63:
+        raise _native.TraceError(f"expected {what}, found {number}")
+    return number
+
+
+def _json(text: str) -> hints.Any:
     import json
 
     return json.loads(text)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope import _native, text
+from kinetoscope import _native, hints, text
 from kinetoscope.analyses import Analyses
 from kinetoscope.discover import Pair, natural
 from kinetoscope.export import Part, export
 from kinetoscope.load import Options, load
+from kinetoscope.notice import warn
 from kinetoscope.progress import bar
 from kinetoscope.table import Table
+from kinetoscope.trace import Trace
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
-    from kinetoscope.answer import Answer
     from kinetoscope.head import Head
     from kinetoscope.source import File
-    from kinetoscope.trace import Trace
 
 _SHOWN_LEFT_OUT = 10
 
@@ -60,7 +59,7 @@ class Member:
         if self._trace is None:
             trace = self.read()
             for note in self.notes:
-                warnings.warn(note, RuntimeWarning, stacklevel=2)
+                warn(note)
             return trace
         return self._trace
 
@@ -97,9 +96,15 @@ class Member:
         """Reads the trace, once. Where one of two files cannot be read, the other is, and `notes` says so."""
         with self._lock:
             if self._trace is None:
-                self._trace = self._read(reading)
+                self._trace = self._linked(self._read(reading))
                 self._files = {}  # of an archive, they are the bytes
             return self._trace
+
+    def _linked(self, trace: Trace) -> Trace:
+        """To the iteration that was asked for, where there are two files to link."""
+        if self._options.iteration is None or not (trace.num_events and len(trace.nodes)):
+            return trace
+        return trace.linked_to(self._options.iteration)
 
     def _read(self, reading: _native.Reading | None) -> Trace:
         pair = self.pair
@@ -215,7 +220,7 @@ class TraceSet(Analyses):
             windows[member.rank] += 1
         return parts
 
-    def analyze(self, name: str, **request: Any) -> Answer:
+    def analyze(self, name: str, **request: Any) -> hints.Answer:
         """An analysis of each trace by its name. Reads what is not read yet; ValueError when there is no trace."""
         from kinetoscope.answer import answered_of_all
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+_Answer = TypeVar("_Answer")
 
 
 @contextmanager
@@ -31,3 +34,14 @@ def written_whole(path: Path) -> Generator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[str, bool], _Answer]) -> tuple[Path, _Answer]:
+    """Has a file written as `written_whole` does; gives its path, and what `write` gave.
+
+    `write` is told where to, and whether compressed: when `path` ends in `.gz`.
+    """
+    target = Path(path)
+    with written_whole(target) as temporary:
+        answer = write(str(temporary), target.suffix == ".gz")
+    return target, answer

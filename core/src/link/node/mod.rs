@@ -13,6 +13,7 @@ mod span;
 mod thread;
 mod window;
 
+pub(super) use self::sequence::FIT;
 use self::shape::Shapes;
 use self::window::Recordings;
 pub use self::window::Window;
@@ -83,7 +84,7 @@ pub fn is_call(trace: &Trace, row: usize) -> bool {
 
 /// Where a node is in the order in which nodes were entered: `rf_id`, or `id` where it has none.
 pub fn node_order(node: &Node) -> u64 {
-    if node.record_id == 0 { node.id } else { node.record_id }
+    node.order()
 }
 
 /// How much less sure it is that an iteration is the right one where others fit as well.

@@ -17,7 +17,7 @@ pub(super) struct Linked {
 /// A thread's calls fit when this share of them is found in the other file.
 ///
 /// Traces of different models have whole stretches in common, such as those of one layer, but not this much.
-const FIT: f32 = 0.8;
+pub(in crate::link) const FIT: f32 = 0.8;
 
 impl Linked {
     /// Leaves out what is of the same name, but of other shapes.

@@ -13,7 +13,7 @@ export function Health({ overview }: { overview: Overview }): JSX.Element {
               <td class="ks-number">{formatCount(defect.count)} ×</td>
               <td>
                 {defect.message}
-                <small class="ks-block">first: {defect.first}</small>
+                {defect.first && <small class="ks-block">first: {defect.first}</small>}
               </td>
             </tr>
           ))}

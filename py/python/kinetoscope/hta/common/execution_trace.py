@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas
 
+from kinetoscope.notice import warn
 from kinetoscope.read import read
 
 if TYPE_CHECKING:
@@ -76,13 +76,14 @@ def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> No
 
     RuntimeWarning when no event was any. ValueError when there is no such rank.
     """
+    if getattr(et, "trace", None) is None:
+        raise TypeError(f"expected what load_execution_trace gives, found {type(et).__name__}")
     frame = trace.get_trace(rank)
     linked = read(trace.trace_files[rank], et=et.trace.source)
     nodes = dict(linked.events.select("id", "node_id").rows())
     frame["et_node"] = pandas.Series([nodes[event] for event in frame["index"]], frame.index, dtype="float64")
     if frame["et_node"].isna().all():
-        note = f"no event of {trace.trace_files[rank]} was found in {et.trace.source}: are they of the same run?"
-        warnings.warn(note, RuntimeWarning, stacklevel=2)
+        warn(f"no event of {trace.trace_files[rank]} was found in {et.trace.source}: are they of the same run?")
 
 
 def add_et_column(trace_df: pandas.DataFrame, et: ExecutionTrace, column: str) -> None:

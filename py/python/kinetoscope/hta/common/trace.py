@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable, shorten_
 from kinetoscope.hta.frame import frame_of, is_on_device
 from kinetoscope.job import read_dir
 from kinetoscope.load import Options, load
+from kinetoscope.notice import warn
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
@@ -154,8 +154,7 @@ def _by_rank(files: Iterable[_File]) -> dict[int, _File]:
     for file in sorted(files, key=lambda file: file.rank is None):
         rank = next(free for free in itertools.count() if free not in found) if file.rank is None else file.rank
         if found.setdefault(rank, file) is not file:
-            note = f"{file.path} was left out: {found[rank].path} is of rank {rank}, too"
-            warnings.warn(note, RuntimeWarning, stacklevel=4)
+            warn(f"{file.path} was left out: {found[rank].path} is of rank {rank}, too")
     return dict(sorted(found.items()))
 
 
