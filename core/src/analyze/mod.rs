@@ -24,6 +24,7 @@ mod priority;
 mod queue;
 mod reason;
 mod selection;
+mod sequence;
 mod stack;
 mod stacks;
 mod statistics;
@@ -48,6 +49,7 @@ pub use overlap::{OverlapRow, overlap};
 pub use queue::{FULL, QueuePoint, QueueRow, points as queue_points, queue_length};
 pub use reason::Reason;
 pub use selection::{Selection, Wanted};
+pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
 pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
 
@@ -67,6 +69,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &copy_bandwidth::COPY_BANDWIDTH,
     &idle::IDLE,
     &critical_path::CRITICAL_PATH,
+    &sequence::SEQUENCES,
 ];
 
 /// The analysis of that name. An error says which there are.

@@ -159,3 +159,11 @@ class Analyses:
         `critical_path_edges` are the whole graph.
         """
         return self.analyze("critical_path", what_if=what_if, factor=factor, **part)
+
+    def sequences(self, *, operator: str | None = None, min_length: int = 3, **part: Unpack[Part]) -> Answer:
+        """Sequences of kernels, copies and fills that operators launch, by how many calls launch the same one.
+
+        Under the outermost operators whose name holds `operator` (all, without one), with all that is inside them, in
+        the order of their starts. `kernels` is a JSON list of names; `first_id` is the first of the calls.
+        """
+        return self.analyze("sequences", operator=operator, min_length=min_length, **part)
