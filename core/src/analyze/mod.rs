@@ -16,6 +16,7 @@ pub mod interval;
 mod kernel;
 mod launch;
 mod launches;
+mod memory;
 mod module;
 mod operator;
 mod options;
@@ -42,6 +43,7 @@ pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use launches::{LaunchRow, launches};
+pub use memory::{MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory};
 pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};
@@ -70,6 +72,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &idle::IDLE,
     &critical_path::CRITICAL_PATH,
     &sequence::SEQUENCES,
+    &memory::MEMORY,
 ];
 
 /// The analysis of that name. An error says which there are.

@@ -167,3 +167,12 @@ class Analyses:
         the order of their starts. `kernels` is a JSON list of names; `first_id` is the first of the calls.
         """
         return self.analyze("sequences", operator=operator, min_length=min_length, **part)
+
+    def memory(self, **part: Unpack[Part]) -> Answer:
+        """Memory of each device: the most that was allocated at a time and when, allocations, releases.
+
+        From `[memory]` events, which `profile_memory=True` records. Beside it `memory_series`, what was allocated and
+        reserved after each change; and `memory_owners`, by operator and module: `peak_bytes`, what they held when the
+        device had the most allocated, and `kept_bytes`, what was not released before the end.
+        """
+        return self.analyze("memory", **part)

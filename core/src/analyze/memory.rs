@@ -1,0 +1,271 @@
+//! Memory that the allocators gave and took back: over time, its peak, and who asked for it.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::options::Options;
+use super::selection::Selection;
+use crate::id::{StrId, TrackId};
+use crate::link::MODULE_PREFIX;
+use crate::sort;
+use crate::table::{Column, Table, int, put, put_name, text};
+use crate::time::{Ts, add_ns};
+use crate::trace::kind::EventKind;
+
+/// Memory over time.
+pub(super) static MEMORY: Analysis = Analysis {
+    name: "memory",
+    doc: "memory of each device over time, its peak, and the operators and modules that hold it then",
+    options: &[],
+    run: |selection, _: &Options| {
+        let changes = changes(selection);
+        let devices = memory(&changes);
+        let owners = owners(selection, &changes, &devices);
+        Answer::of(&TABLE, devices, "no allocation was recorded (profile_memory=True records them)")
+            .and(&SERIES, changes)
+            .and(&OWNERS, owners)
+            .drawn(Plot::Bars { label: "device", parts: &["peak_allocated_bytes"] })
+    },
+};
+
+/// A device as `PyTorch` numbers it: its type (0 is the host, 1 CUDA and ROCm), and its number there (-1 of the host).
+pub type MemoryDevice = (i64, i64);
+
+/// An allocation, or with negative `bytes` a release (`[memory]`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryChange {
+    /// The device.
+    pub device: MemoryDevice,
+    /// When.
+    pub time: Ts,
+    /// Its size, as it is written.
+    pub bytes: i64,
+    /// Where.
+    pub address: i64,
+    /// What is allocated from then on: `Total Allocated`, or the sum of `bytes` so far where that is not written.
+    pub allocated_bytes: i64,
+    /// What the allocator holds from then on: `Total Reserved`.
+    pub reserved_bytes: Option<i64>,
+    /// Row of the innermost operator around it, on its thread.
+    pub operator: Option<u32>,
+    /// Row of the innermost module's call around it.
+    pub module: Option<u32>,
+}
+
+static SERIES: Table<Vec<MemoryChange>> = Table {
+    name: "memory_series",
+    doc: "an allocation or a release",
+    num_rows: Vec::len,
+    columns: &[
+        text("device", |rows, at, out| put_device(out, rows[at].device)),
+        int("time_ns", |rows, at| Some(rows[at].time.0)),
+        int("bytes", |rows, at| Some(rows[at].bytes)),
+        int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
+        int("reserved_bytes", |rows, at| rows[at].reserved_bytes),
+    ],
+};
+
+/// The memory of one device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// The device.
+    pub device: MemoryDevice,
+    /// Allocations.
+    pub num_allocations: u64,
+    /// Their sizes together.
+    pub allocated_bytes: i64,
+    /// Releases.
+    pub num_releases: u64,
+    /// Their sizes together.
+    pub released_bytes: i64,
+    /// Allocated before the first change.
+    pub first_bytes: i64,
+    /// The most that was allocated at a time.
+    pub peak_allocated_bytes: i64,
+    /// When that was first so.
+    pub peak: Ts,
+    /// The most that the allocator held, where it is written.
+    pub peak_reserved_bytes: Option<i64>,
+    /// Allocated after the last change.
+    pub last_bytes: i64,
+}
+
+static TABLE: Table<Vec<MemoryRow>> =
+    Table { name: "memory", doc: "the memory of one device", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<MemoryRow>>] = &[
+    text("device", |rows, at, out| put_device(out, rows[at].device)),
+    int("peak_allocated_bytes", |rows, at| Some(rows[at].peak_allocated_bytes)),
+    int("peak_ns", |rows, at| Some(rows[at].peak.0)),
+    int("peak_reserved_bytes", |rows, at| rows[at].peak_reserved_bytes),
+    int("first_bytes", |rows, at| Some(rows[at].first_bytes)),
+    int("last_bytes", |rows, at| Some(rows[at].last_bytes)),
+    int("num_allocations", |rows, at| Some(rows[at].num_allocations as i64)),
+    int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
+    int("num_releases", |rows, at| Some(rows[at].num_releases as i64)),
+    int("released_bytes", |rows, at| Some(rows[at].released_bytes)),
+];
+
+/// What one operator, in one module, asked for on one device.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct MemoryOwnerRow {
+    device: MemoryDevice,
+    operator: String,
+    module: String,
+    num_allocations: i64,
+    allocated_bytes: i64,
+    peak_bytes: i64,
+    kept_bytes: i64,
+}
+
+static OWNERS: Table<Vec<MemoryOwnerRow>> = Table {
+    name: "memory_owners",
+    doc: "what one operator, in one module, allocated on one device",
+    num_rows: Vec::len,
+    columns: &[
+        text("device", |rows, at, out| put_device(out, rows[at].device)),
+        text("operator", |rows, at, out| put(out, &rows[at].operator)),
+        text("module", |rows, at, out| put(out, &rows[at].module)),
+        int("num_allocations", |rows, at| Some(rows[at].num_allocations)),
+        int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
+        int("peak_bytes", |rows, at| Some(rows[at].peak_bytes)),
+        int("kept_bytes", |rows, at| Some(rows[at].kept_bytes)),
+    ],
+};
+
+fn put_device(out: &mut String, device: MemoryDevice) -> bool {
+    match device {
+        (0, _) => put_name(out, "cpu"),
+        (1, number) => put_name(out, &format!("cuda:{number}")),
+        (other, number) => put_name(out, &format!("{other}:{number}")),
+    }
+}
+
+/// All allocations and releases of the selection, by time; those of one time in the order of the file.
+pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
+    let linked = selection.linked;
+    let (trace, frames) = (&linked.trace, linked.frames());
+    let mut instants: Vec<_> = trace
+        .instants
+        .iter()
+        .filter(|instant| trace.strings.text(instant.name) == "[memory]")
+        .filter(|instant| selection.range.is_none_or(|range| range.start <= instant.time && instant.time < range.end))
+        .collect();
+    sort::by_key(&mut instants, |instant| (instant.time, instant.position));
+    let mut sums: BTreeMap<MemoryDevice, i64> = BTreeMap::new();
+    let change = |instant: &crate::trace::flow::Instant| {
+        let numbers: FxHashMap<&str, i64> = trace
+            .args
+            .pairs(&trace.strings, instant.args)
+            .filter_map(|(key, value)| Some((key, value.parse().ok()?)))
+            .collect();
+        let number = |key: &str| numbers.get(key).copied();
+        let bytes = number("Bytes")?;
+        let device = (number("Device Type").unwrap_or(0), number("Device Id").unwrap_or(-1));
+        let sum = sums.entry(device).or_insert(0);
+        add_ns(sum, bytes);
+        let around = around(linked, instant.track, instant.time);
+        let is_operator = |row: &u32| trace.events.kind[*row as usize] == EventKind::Operator;
+        let outwards = || std::iter::successors(around, |row| linked.links.nesting.parent.get(*row as usize));
+        Some(MemoryChange {
+            device,
+            time: instant.time,
+            bytes,
+            address: number("Addr").unwrap_or(0),
+            allocated_bytes: number("Total Allocated").unwrap_or(*sum),
+            reserved_bytes: number("Total Reserved"),
+            operator: outwards().find(is_operator),
+            module: around.and_then(|row| frames.module.get(row as usize)),
+        })
+    };
+    instants.into_iter().filter_map(change).collect()
+}
+
+/// Row of the innermost event of a track around a time.
+fn around(linked: &crate::LinkedTrace, track: TrackId, time: Ts) -> Option<u32> {
+    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
+    let rows = nesting.track_rows(track);
+    let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
+    std::iter::successors(Some(rows[last]), |row| nesting.parent.get(*row as usize))
+        .find(|row| time < events.end(*row as usize))
+}
+
+/// The memory of each device.
+///
+/// `peak_allocated_bytes = max Total Allocated`; `first_bytes = Total Allocated − Bytes` of the first change.
+pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
+    let mut devices: BTreeMap<MemoryDevice, MemoryRow> = BTreeMap::new();
+    for change in changes {
+        let first_bytes = change.allocated_bytes.saturating_sub(change.bytes);
+        let row = devices.entry(change.device).or_insert_with(|| MemoryRow {
+            device: change.device,
+            num_allocations: 0,
+            allocated_bytes: 0,
+            num_releases: 0,
+            released_bytes: 0,
+            first_bytes,
+            peak_allocated_bytes: first_bytes,
+            peak: change.time,
+            peak_reserved_bytes: None,
+            last_bytes: 0,
+        });
+        let is_release = change.bytes < 0;
+        *(if is_release { &mut row.num_releases } else { &mut row.num_allocations }) += 1;
+        let sum = if is_release { &mut row.released_bytes } else { &mut row.allocated_bytes };
+        add_ns(sum, change.bytes.saturating_abs());
+        if change.allocated_bytes > row.peak_allocated_bytes {
+            (row.peak_allocated_bytes, row.peak) = (change.allocated_bytes, change.time);
+        }
+        row.peak_reserved_bytes = row.peak_reserved_bytes.max(change.reserved_bytes);
+        row.last_bytes = change.allocated_bytes;
+    }
+    devices.into_values().collect()
+}
+
+/// Allocations by operator and module; those that hold the most at their device's peak first.
+///
+/// `peak_bytes` are those of its allocations that were not released when the device had the most allocated, `kept_bytes`
+/// those that never were.
+fn owners(selection: &Selection<'_>, changes: &[MemoryChange], devices: &[MemoryRow]) -> Vec<MemoryOwnerRow> {
+    let trace = &selection.linked.trace;
+    type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
+    let mut rows: FxHashMap<Key, MemoryOwnerRow> = FxHashMap::default();
+    let mut held: FxHashMap<(MemoryDevice, i64), (Ts, Key, i64)> = FxHashMap::default();
+    let peaks: BTreeMap<_, _> = devices.iter().map(|row| (row.device, row.peak)).collect();
+    let peak = |device: &MemoryDevice| peaks.get(device).copied().unwrap_or_default();
+    for change in changes {
+        if change.bytes < 0 {
+            if let Some((since, key, bytes)) = held.remove(&(change.device, change.address)) {
+                let is_at_peak = since <= peak(&change.device) && peak(&change.device) < change.time;
+                let row = rows.entry(key).or_default();
+                add_ns(&mut row.peak_bytes, if is_at_peak { bytes } else { 0 });
+            }
+            continue;
+        }
+        let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);
+        let key = (change.device, name(change.operator), name(change.module));
+        let row = rows.entry(key).or_insert_with(|| {
+            let text = |row: Option<u32>| row.map_or("", |row| trace.event_name(row as usize));
+            let module = text(change.module);
+            let module = module.strip_prefix(MODULE_PREFIX).unwrap_or(module).to_owned();
+            let operator = text(change.operator).to_owned();
+            MemoryOwnerRow { device: change.device, operator, module, ..MemoryOwnerRow::default() }
+        });
+        row.num_allocations += 1;
+        add_ns(&mut row.allocated_bytes, change.bytes);
+        held.insert((change.device, change.address), (change.time, key, change.bytes));
+    }
+    for ((device, _), (since, key, bytes)) in held {
+        let row = rows.entry(key).or_default();
+        add_ns(&mut row.kept_bytes, bytes);
+        add_ns(&mut row.peak_bytes, if since <= peak(&device) { bytes } else { 0 });
+    }
+    let mut rows: Vec<_> = rows.into_values().collect();
+    sort::by(&mut rows, |a, b| {
+        let names = |row: &MemoryOwnerRow| (row.device, row.operator.clone(), row.module.clone());
+        (b.peak_bytes, b.allocated_bytes).cmp(&(a.peak_bytes, a.allocated_bytes)).then_with(|| names(a).cmp(&names(b)))
+    });
+    rows
+}
