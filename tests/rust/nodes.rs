@@ -145,6 +145,37 @@ fn device_time_of_nodes_is_that_of_their_events_and_of_the_nodes_inside() {
     }
 }
 
+#[test]
+fn ids_of_another_run_link_nothing_where_the_runs_part() {
+    let mut pair = Pair::of("mlp_gloo", 0);
+    pair.execution = Pair::of("mlp_gloo", 1).execution;
+    pair.execution.as_object_mut().unwrap().remove("pid");
+    // So far both made the same calls: nothing tells them apart.
+    assert_eq!(pair.linked().links.nodes.how, Some(How::RecordId));
+    for attr in pair.nodes().iter_mut().filter_map(|node| node["attrs"].as_array_mut()).flatten() {
+        if attr["name"] == "rf_id" && attr["value"].as_u64().unwrap() > 520 {
+            attr["value"] = json!(attr["value"].as_u64().unwrap() + 3);
+        }
+    }
+    let linked = pair.linked();
+    assert_eq!((linked.links.nodes.how, linked.links.nodes.node_of_event.num_set()), (None, 0));
+    assert!(linked.links.nodes.confidence > 0.75, "most names agree by the time");
+    assert_eq!(linked.links.warnings.count(WarningKind::ForeignExecutionTrace), 1);
+}
+
+#[test]
+fn what_only_one_file_names_otherwise_is_no_other_run() {
+    let mut pair = Pair::of("mlp_gloo", 0);
+    let before = links(&pair.linked());
+    pair.nodes()
+        .iter_mut()
+        .filter(|node| node["name"] == "aten::t")
+        .for_each(|node| node["name"] = json!("transposed"));
+    let after = links(&pair.linked());
+    assert!(after.len() < before.len() && after.len() * 100 > before.len() * 75);
+    assert!(after.iter().all(|(event, node)| before.get(event) == Some(node)));
+}
+
 /// The iteration that is linked.
 fn chosen(linked: &LinkedTrace) -> Option<i64> {
     linked.links.nodes.windows.iter().find(|window| window.is_linked).map(|window| window.iteration)
@@ -169,11 +200,37 @@ fn one_iteration_is_found_among_many() {
     for pair in [few_nodes, few_events] {
         let part = pair.linked();
         assert_eq!(part.links.nodes.how, Some(How::Window), "{:?}", part.links.nodes.windows);
-        assert_eq!((chosen(&part), part.links.nodes.confidence), (Some(1), 1.0));
+        assert_eq!(chosen(&part), Some(1));
+        // The others differ from it by a call or two.
+        let confidence = part.links.nodes.confidence;
+        assert!((0.51..0.7).contains(&confidence), "{confidence}");
         let after = links(&part);
         assert!(after.len() > 50);
         assert!(after.iter().all(|(event, node)| before.get(event) == Some(node)));
     }
+}
+
+#[test]
+fn a_thread_that_lacks_its_first_calls_stays_in_its_iteration() {
+    let mut pair = Pair::of("synthetic_cuda", 0).without_ids();
+    let whole = pair.linked();
+    let (trace, before) = (&whole.trace, links(&whole));
+    let [step, next] = [1, 2].map(|step| whole.links.iterations[step].event as usize);
+    let [first, last] =
+        [step, next].map(|event| trace.nodes[whole.links.nodes.node_of_event.get(event).unwrap() as usize].id);
+    pair.nodes().retain(|node| (first..last).contains(&node["id"].as_u64().unwrap()));
+    // Backward runs on a thread of its own, layer by layer: the next iteration's first would fit after this one's last.
+    let is_backward = |row: &usize| {
+        let is_inside = (trace.events.start[step]..trace.events.start[next]).contains(&trace.events.start[*row]);
+        is_inside && kinetoscope::link::is_call(trace, *row) && trace.events.track[*row] != trace.events.track[step]
+    };
+    let mut lost: Vec<_> = (0..trace.events.len()).filter(is_backward).collect();
+    lost.sort_by_key(|row| trace.events.start[*row]);
+    let lost: Vec<_> = lost[..4].iter().map(|row| u64::from(trace.events.position[*row])).collect();
+    pair.events().retain(|event| !lost.contains(&event["tag"].as_u64().unwrap()));
+    let after = links(&LinkedTrace::linked_to(pair.trace(), Some(1)).unwrap());
+    assert!(after.len() > 40, "{}", after.len());
+    assert!(after.iter().all(|(event, node)| before.get(event) == Some(node)));
 }
 
 #[test]
@@ -247,7 +304,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "does not hold yet: of equal calls in a row of which one is missing, the others may link one late"]
     fn what_is_missing_misleads_nothing(at in 0..PAIRS.len(), seed in any::<u64>(), lacks_nodes in any::<bool>()) {
         let (folder, rank) = PAIRS[at];
         let mut pair = Pair::of(folder, rank).without_ids();

@@ -1,7 +1,9 @@
 //! What two sequences of names have in common, in time that grows with their length.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
+use super::certain::{Names, Path, REACH, certain};
 use super::gram::Grams;
 
 /// Places that belong together: in the first sequence, in the second.
@@ -13,20 +15,46 @@ const BLOCK: usize = 256;
 /// How many names may be missing on either side of a block before a new place to go on from is looked for.
 const MAX_EDITS: usize = 64;
 
-/// Aligns two sequences, and keeps only what could not have been aligned otherwise.
+/// What two sequences have in common.
+#[derive(Debug, Default)]
+pub(super) struct Aligned {
+    /// What could not have been aligned otherwise.
+    pub(super) certain: Vec<Pair>,
+    /// How many names could be matched, in one way or another.
+    pub(super) num_matched: u32,
+}
+
+/// Aligns the whole of `a` with what is `within` these places of `b`, or up to `room` names before and after them.
 ///
-/// From the front each name is matched as early as it can be, from the back as late: where both agree there is no choice.
-pub(super) fn align(a: &[u32], b: &[u32]) -> Vec<Pair> {
-    let forward = Walk::new(a, b).run();
-    let reversed = |names: &[u32]| names.iter().rev().copied().collect::<Vec<_>>();
-    let backward = Walk::new(&reversed(a), &reversed(b)).run();
-    let turned = |(at, to): &Pair| (a.len() as u32 - 1 - at, b.len() as u32 - 1 - to);
-    let mut backward = backward.iter().rev().map(turned).peekable();
-    let is_agreed = |pair: &Pair| {
-        while backward.next_if(|other| other.0 < pair.0).is_some() {}
-        backward.peek() == Some(pair)
-    };
-    forward.into_iter().filter(is_agreed).collect()
+/// From the front each name is matched as early as it can be, from the back as late; near these two ways others are
+/// looked for, and what all have in common stays.
+pub(super) fn align(names: &Names<'_>, within: Range<usize>, room: usize) -> Aligned {
+    let (first, last) = (within.start as u32, within.end as u32);
+    let pairs = forward(names, within.start..names.b.len().min(within.end + room));
+    if pairs.len() == names.a.len() && pairs.len() == within.len() {
+        return Aligned { num_matched: pairs.len() as u32, certain: pairs };
+    }
+    let end = pairs.last().map_or(last, |pair| last.max(pair.1 + 1));
+    let forward = Path { pairs, ends: first..end };
+    let pairs = backward(names, within.start.saturating_sub(room)..within.end);
+    let start = pairs.first().map_or(first, |pair| first.min(pair.1));
+    let backward = Path { pairs, ends: start..last };
+    let num_matched = forward.pairs.len().max(backward.pairs.len());
+    let certain = certain(names, &[forward, backward], if room > 0 { REACH as u32 } else { 0 });
+    Aligned { num_matched: num_matched.max(certain.len()) as u32, certain }
+}
+
+fn forward(names: &Names<'_>, within: Range<usize>) -> Vec<Pair> {
+    let pairs = Walk::new(names.a, &names.b[within.clone()]).run();
+    let pairs = pairs.into_iter().map(|(at, to)| (at, to + within.start as u32));
+    pairs.filter(|pair| names.are_matching(*pair)).collect()
+}
+
+fn backward(names: &Names<'_>, within: Range<usize>) -> Vec<Pair> {
+    let [a, b] = [names.a, &names.b[within.clone()]].map(|names| names.iter().rev().copied().collect::<Vec<_>>());
+    let pairs = Walk::new(&a, &b).run();
+    let turned = |(at, to): (u32, u32)| (a.len() as u32 - 1 - at, within.end as u32 - 1 - to);
+    pairs.into_iter().rev().map(turned).filter(|pair| names.are_matching(*pair)).collect()
 }
 
 /// Matches two sequences from their start, each name as early as it can be.
@@ -150,6 +178,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn align(a: &[u32], b: &[u32]) -> Vec<Pair> {
+        super::align(&Names { a, b, is_contradicted: &|_| false }, 0..b.len(), 0).certain
+    }
 
     /// Names that come in no order.
     fn random(num_names: u32) -> impl FnMut() -> u32 {

@@ -1,8 +1,8 @@
 //! Events and nodes with equal ids.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::name::plain;
+use super::name::Names;
 use super::{Found, is_call};
 use crate::link::How;
 use crate::trace::Trace;
@@ -15,14 +15,27 @@ pub(super) struct Shared {
     agreeing: Vec<(u32, u32)>,
     /// All of them.
     pub(super) count: usize,
+    /// Those whose names differ, though both files have both names.
+    num_contradicting: usize,
     /// Nodes that have an id.
     num_nodes: usize,
 }
+
+/// Ids that two files share name the same operators at least this often when the files are of one run.
+const SAME_RUN: f32 = 0.75;
 
 impl Shared {
     /// The share of them whose names are equal.
     pub(super) fn agreement(&self) -> f32 {
         self.agreeing.len() as f32 / self.count.max(1) as f32
+    }
+
+    /// Whether the ids are of one run. One that is another up to some call shares the ids and names before it.
+    ///
+    /// Runs that make the same calls in the same order have equal ids and names throughout: only the process tells
+    /// them apart. The order of ids does not, which is that of time in either run.
+    pub(super) fn are_of_one_run(&self) -> bool {
+        self.agreement() >= SAME_RUN && self.num_contradicting * 100 <= self.count
     }
 
     /// Whether both files number the same calls alike. Ids of two numberings meet by chance, and then names differ.
@@ -47,17 +60,32 @@ pub(super) fn shared(trace: &Trace, key: ArgKey) -> Shared {
     if by_record.is_empty() {
         return shared;
     }
+    let mut names = Names::new(&trace.strings);
+    let mut differing = Vec::new();
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
         let id = trace.args.identifier(&trace.strings, trace.events.args(row), key);
-        if let Some(node) = id.and_then(|id| by_record.get(&id).copied()) {
-            shared.count += 1;
-            let node_name = trace.nodes[node as usize].name;
-            let is_same = node_name == trace.events.name[row]
-                || plain(trace.event_name(row)) == plain(trace.strings.text(node_name));
-            if is_same {
-                shared.agreeing.push((row as u32, node));
-            }
+        let Some(node) = id.and_then(|id| by_record.get(&id).copied()) else { continue };
+        shared.count += 1;
+        let pair = (names.name(trace.events.name[row]), names.name(trace.nodes[node as usize].name));
+        if pair.0 == pair.1 {
+            shared.agreeing.push((row as u32, node));
+        } else {
+            differing.push(pair);
         }
     }
+    shared.num_contradicting = num_contradicting(trace, &mut names, &differing);
     shared
+}
+
+/// How many of these pairs, of an event's name and a node's, are of names that both files have.
+///
+/// A call that one of the files gives a name of its own is no sign of another run.
+fn num_contradicting(trace: &Trace, names: &mut Names<'_>, differing: &[(u32, u32)]) -> usize {
+    if differing.is_empty() {
+        return 0;
+    }
+    let of_nodes: FxHashSet<_> = trace.nodes.iter().map(|node| names.name(node.name)).collect();
+    let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
+    let of_events: FxHashSet<_> = calls.map(|row| names.name(trace.events.name[row])).collect();
+    differing.iter().filter(|(event, node)| of_nodes.contains(event) && of_events.contains(node)).count()
 }

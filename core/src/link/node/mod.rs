@@ -1,6 +1,8 @@
 //! Host events and the nodes of the Execution Trace that the same calls made.
 
 mod align;
+mod band;
+mod certain;
 mod fill;
 mod gram;
 mod id;
@@ -37,8 +39,13 @@ pub struct NodeLinks {
     pub parent_of_node: OptionalColumn,
     /// How the links were found; `None` when nothing is linked.
     pub how: Option<How>,
-    /// How sure they are, from 0 to 1: the share of what should have agreed that did. When nothing is linked, the share
-    /// that was not enough.
+    /// How sure they are, from 0 to 1: by ids, the share of those in both files that have one name; by names, the `fit`,
+    /// which is the share of events that have a node times the share of nodes that have an event. When nothing is linked,
+    /// what was not enough.
+    ///
+    /// Where one recording fits into the other in several places, `fit × (0.5 + 0.5 × min(1, (fit − next) / (0.1 × fit)))`:
+    /// as much as the fit if the next best one is a tenth worse, half as much if it is as good, unless the iteration
+    /// was asked for.
     pub confidence: f32,
     /// Where one recording fits into the other, when they are not of the same length; in their order, the linked one
     /// and the first thousand.
@@ -54,9 +61,6 @@ struct Found {
     confidence: f32,
     windows: Vec<Window>,
 }
-
-/// Ids that two files share name the same operators at least this often when the files are of one run.
-const SAME_RUN: f32 = 0.75;
 
 pub(super) fn link_nodes(trace: &Trace, warnings: &mut Warnings) -> NodeLinks {
     let found = find(trace, warnings);
@@ -87,9 +91,6 @@ pub fn node_order(node: &Node) -> u64 {
     node.order()
 }
 
-/// How much less sure it is that an iteration is the right one where others fit as well.
-const ONE_OF_SEVERAL: f32 = 0.5;
-
 /// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::linked_to`): so a snapshot keeps it.
 pub(super) const ASKED_FOR: &str = "linked_iteration";
 
@@ -108,7 +109,7 @@ fn find(trace: &Trace, warnings: &mut Warnings) -> Found {
     let recorded = id::shared(trace, ArgKey::RecordId);
     if recorded.count > 0 {
         // Ids count from 1 in every run, so those of another run are shared too, but they name other operators.
-        if recorded.agreement() < SAME_RUN {
+        if !recorded.are_of_one_run() {
             warnings.push_many(WarningKind::ForeignExecutionTrace, 1, Position::default);
             return Found { confidence: recorded.agreement(), ..Found::default() };
         }
@@ -130,14 +131,15 @@ fn by_names(trace: &Trace, iteration: Option<i64>, warnings: &mut Warnings) -> F
         found = sequence::found(sequence::align_threads(&threads, &shapes), How::Sequence);
     }
     if found.how.is_none() {
-        let (linked, windows) = Recordings::new(trace, &threads, &shapes).link(iteration);
-        let part = Found { windows, ..sequence::found(linked, How::Window) };
-        let is_sure = iteration.is_some() || !window::is_one_of_several(&part.windows);
+        let chosen = Recordings::new(trace, &threads, &shapes).link(iteration);
+        let part = sequence::found(chosen.linked, How::Window);
         let confidence = match part.how {
-            Some(_) => part.confidence * if is_sure { 1.0 } else { ONE_OF_SEVERAL },
+            Some(_) => part.confidence * chosen.sureness,
             None => part.confidence.max(found.confidence),
         };
-        found = Found { confidence, ..part };
+        let mut windows = chosen.windows;
+        windows.iter_mut().for_each(|window| window.is_linked &= part.how.is_some());
+        found = Found { confidence, windows, ..part };
     }
     if found.how.is_some() {
         fill::fill(trace, &mut found.rows);

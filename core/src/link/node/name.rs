@@ -28,6 +28,6 @@ impl<'a> Names<'a> {
 }
 
 /// A name without what Kineto may write in another way.
-pub(super) fn plain(name: &str) -> String {
+fn plain(name: &str) -> String {
     name.replace(['"', '\\'], "'")
 }

@@ -64,6 +64,11 @@ fn seeds(short: &[u32], grams: &Grams) -> Vec<usize> {
     seeds
 }
 
+/// More than this is not left out of an iteration of so many names that fits.
+pub(super) fn room(num_names: usize) -> usize {
+    num_names / 4 + RUN
+}
+
 struct Search<'a> {
     short: &'a [u32],
     long: &'a [u32],
@@ -74,13 +79,11 @@ struct Search<'a> {
 impl Search<'_> {
     /// The span around a seed that stands at a place of the long sequence.
     fn extended(&self, seed: usize, place: usize) -> Option<Span> {
-        // More than this is not left out of an iteration that fits.
-        let room = |names: usize| names + names / 4 + RUN;
         let ahead = (self.short.len() - seed, self.long.len() - place);
-        let end = place + ahead.1.min(room(ahead.0));
+        let end = place + ahead.1.min(ahead.0 + room(ahead.0));
         let forward = Walk::new(&self.short[seed..], &self.long[place..end]).run();
         let [short, long] = &self.reversed;
-        let end = ahead.1 + place.min(room(seed));
+        let end = ahead.1 + place.min(seed + room(seed));
         let backward = Walk::new(&short[ahead.0..], &long[ahead.1..end]).run();
         let first = backward.last().map_or(place, |(_, to)| place - 1 - *to as usize);
         let last = forward.last().map(|(_, to)| place + *to as usize)?;

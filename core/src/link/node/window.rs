@@ -1,12 +1,16 @@
 //! Which iteration of the longer recording the shorter one is.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
-use super::align::align;
+use rustc_hash::FxHashSet;
+
+use super::align::{Pair, align};
+use super::certain::Names;
 use super::node_order;
-use super::sequence::Linked;
+use super::sequence::{FIT, Linked};
 use super::shape::Shapes;
-use super::span::{Span, spans};
+use super::span::{Span, room, spans};
 use super::thread::{Sequence, Thread};
 use crate::sort;
 use crate::trace::Trace;
@@ -43,10 +47,20 @@ fn told(windows: Vec<Window>) -> Vec<Window> {
     windows.into_iter().enumerate().filter(is_told).map(|(_, window)| window).collect()
 }
 
-/// Whether others fit as well as the window that is linked.
-pub(super) fn is_one_of_several(windows: &[Window]) -> bool {
-    let linked = windows.iter().find(|window| window.is_linked);
-    linked.is_some_and(|linked| windows.iter().filter(|window| window.fit >= linked.fit).count() > 1)
+/// How sure a choice is: half as much where another window fits as well as where all others fit a tenth worse.
+fn sureness(best: f32, next: f32) -> f32 {
+    let ahead = (best - next) / (best * (1.0 - NEAR)).max(f32::EPSILON);
+    0.5 + 0.5 * ahead.clamp(0.0, 1.0)
+}
+
+/// A window among those that fit.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    /// By thread, what is linked.
+    pub(super) linked: Vec<Linked>,
+    pub(super) windows: Vec<Window>,
+    /// How sure it is that it is this one, from 0.5 to 1.
+    pub(super) sureness: f32,
 }
 
 /// Which of the files has many iterations.
@@ -61,6 +75,13 @@ struct Placed {
     first: i128,
     last: i128,
     span: Span,
+}
+
+impl Placed {
+    /// Whether they have any time in common.
+    fn is_meanwhile(&self, other: &Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
 }
 
 /// The recordings of which one is part of the other.
@@ -79,9 +100,9 @@ impl<'a> Recordings<'a> {
     }
 
     /// Links each thread within one window: that of the iteration that is asked for, else the first that fits best.
-    pub(super) fn link(&self, iteration: Option<i64>) -> (Vec<Linked>, Vec<Window>) {
+    pub(super) fn link(&self, iteration: Option<i64>) -> Chosen {
         let spans: Vec<_> = self.threads.iter().map(|thread| self.spans(thread)).collect();
-        let Some(main) = self.main(&spans) else { return <_>::default() };
+        let Some(main) = self.main(&spans) else { return Chosen::default() };
         let mut windows = self.windows(&spans, main);
         let is_asked_for = |at: &usize| iteration.is_none_or(|number| windows[*at].iteration == number);
         let candidates: Vec<_> = (0..windows.len()).filter(is_asked_for).collect();
@@ -93,10 +114,14 @@ impl<'a> Recordings<'a> {
                 windows[*at].fit = Linked::of_all(self.linked(&spans, &spans[main][*at])).fit();
             }
         }
-        let best = candidates.into_iter().max_by(|a, b| windows[*a].fit.total_cmp(&windows[*b].fit));
-        let linked = best.map(|at| self.linked(&spans, &spans[main][at]).collect());
-        best.into_iter().for_each(|at| windows[at].is_linked = true);
-        (linked.unwrap_or_default(), told(windows))
+        let Some(best) = candidates.iter().copied().max_by(|a, b| windows[*a].fit.total_cmp(&windows[*b].fit)) else {
+            return Chosen { windows: told(windows), ..Chosen::default() };
+        };
+        windows[best].is_linked = true;
+        let others = candidates.iter().filter(|at| **at != best && iteration.is_none());
+        let next = others.map(|at| windows[*at].fit).fold(0.0, f32::max);
+        let sureness = sureness(windows[best].fit, next);
+        Chosen { linked: self.linked(&spans, &spans[main][best]), windows: told(windows), sureness }
     }
 
     /// Where a thread fits best, or nearly so.
@@ -112,12 +137,15 @@ impl<'a> Recordings<'a> {
         spans.into_iter().map(placed).collect()
     }
 
-    /// The thread, among the long ones, that fits in the fewest places: it tells iterations apart.
+    /// The thread, among the long ones, with the most different names: of it a part is no other part. Of several, the
+    /// one that fits in the fewest places.
     fn main(&self, spans: &[Vec<Placed>]) -> Option<usize> {
         let len = |at: usize| self.sides(&self.threads[at]).0.names.len();
         let longest = (0..self.threads.len()).map(len).max()?;
         let long = (0..self.threads.len()).filter(|at| len(*at) * 4 >= longest && !spans[*at].is_empty());
-        long.min_by_key(|at| (spans[*at].len(), Reverse(len(*at))))
+        let num_names =
+            |at: usize| self.sides(&self.threads[at]).0.names.iter().copied().collect::<FxHashSet<u32>>().len();
+        long.min_by_key(|at| (Reverse(num_names(*at)), spans[*at].len()))
     }
 
     fn sides<'b>(&self, thread: &'b Thread) -> (&'b Sequence, &'b Sequence) {
@@ -134,7 +162,7 @@ impl<'a> Recordings<'a> {
         let window = |(at, placed): (usize, &Placed)| {
             let before = steps.partition_point(|(place, _)| *place <= placed.first);
             let step = before.checked_sub(1).map(|step| steps[step].1);
-            let matched = spans.iter().filter_map(|spans| nearest(spans, placed)).map(|placed| placed.span.num_matched);
+            let matched = together(spans, placed).into_iter().flatten().map(|placed| placed.span.num_matched);
             Window {
                 iteration: step.unwrap_or(at as i64),
                 fit: matched.sum::<usize>() as f32 / num_expected.max(1) as f32,
@@ -169,23 +197,59 @@ impl<'a> Recordings<'a> {
         }
     }
 
-    /// Each thread within the span that is nearest to one.
-    fn linked<'b>(&'b self, spans: &'b [Vec<Placed>], to: &'b Placed) -> impl Iterator<Item = Linked> + 'b {
-        let threads = self.threads.iter().zip(spans);
-        threads.map(move |(thread, spans)| self.linked_within(thread, nearest(spans, to).map(|placed| &placed.span)))
+    /// Each thread with what it has meanwhile, or, where that does not fit, within its span that is nearest to one.
+    ///
+    /// A span may be missing, or begin in one iteration and end in the next: where calls repeat, that fits nearly as well.
+    fn linked(&self, spans: &[Vec<Placed>], to: &Placed) -> Vec<Linked> {
+        let near = together(spans, to);
+        let all = near
+            .iter()
+            .flatten()
+            .fold((to.first, to.last), |(first, last), placed| (first.min(placed.first), last.max(placed.last)));
+        let best = |(thread, placed): (&Thread, Option<&Placed>)| {
+            let within = |places| self.linked_within(thread, self.meanwhile(thread, places), 0);
+            let (short, _) = self.sides(thread);
+            let of_span = placed.map(|Placed { span, .. }| {
+                self.linked_within(thread, span.first..span.last + 1, room(short.names.len()))
+            });
+            let is_better = |way: &Linked, best: &Linked| best.fit() < FIT && way.fit() > best.fit();
+            let ways = of_span.into_iter().chain([within(all)]);
+            ways.fold(within((to.first, to.last)), |best, way| if is_better(&way, &best) { way } else { best })
+        };
+        self.threads.iter().zip(near).map(best).collect()
     }
 
-    fn linked_within(&self, thread: &Thread, span: Option<&Span>) -> Linked {
+    /// What a thread of the longer recording has from one place to another.
+    fn meanwhile(&self, thread: &Thread, (first, last): (i128, i128)) -> Range<usize> {
+        let rows = &self.sides(thread).1.rows;
+        let start = rows.partition_point(|row| self.place(*row) < first);
+        start..rows.partition_point(|row| self.place(*row) <= last).max(start)
+    }
+
+    fn linked_within(&self, thread: &Thread, within: Range<usize>, room: usize) -> Linked {
         let (short, long) = self.sides(thread);
-        let Some(span) = span else { return Linked { num_expected: short.num_expected, ..Linked::default() } };
-        let row = |(at, to): (u32, u32)| {
-            let (short, long) = (short.rows[at as usize], long.rows[span.first + to as usize]);
+        let rows = |(at, to): Pair| {
+            let (short, long) = (short.rows[at as usize], long.rows[to as usize]);
             if self.longer == Longer::Events { (long, short) } else { (short, long) }
         };
-        let pairs = align(&short.names, &long.names[span.first..=span.last]);
-        let num_inside = long.num_expected_between(span.first, span.last);
-        Linked::new(pairs.into_iter().map(row), short.num_expected.max(num_inside), self.shapes)
+        let is_contradicted = |pair: Pair| {
+            let (event, node) = rows(pair);
+            self.shapes.contradict(event, node)
+        };
+        let num_inside = within.clone().last().map_or(0, |last| long.num_expected_between(within.start, last));
+        let names = Names { a: &short.names, b: &long.names, is_contradicted: &is_contradicted };
+        let aligned = align(&names, within, room);
+        Linked {
+            rows: aligned.certain.into_iter().map(rows).collect(),
+            num_found: aligned.num_matched,
+            num_expected: [short.num_expected, num_inside],
+        }
     }
+}
+
+/// Of each thread's spans the nearest to one, if they have any time in common.
+fn together<'a>(spans: &'a [Vec<Placed>], to: &Placed) -> Vec<Option<&'a Placed>> {
+    spans.iter().map(|spans| nearest(spans, to).filter(|placed| placed.is_meanwhile(to))).collect()
 }
 
 /// Of a thread's spans the one with which another takes up the least time: all threads are to be in one iteration.
@@ -194,7 +258,7 @@ fn nearest<'a>(spans: &'a [Placed], to: &Placed) -> Option<&'a Placed> {
     let together = |placed: &&Placed| {
         let time = placed.last.max(to.last) - placed.first.min(to.first);
         let distance = (placed.first + placed.last).abs_diff(to.first + to.last);
-        (time, Reverse(placed.span.num_matched), distance)
+        (!placed.is_meanwhile(to), time, Reverse(placed.span.num_matched), distance)
     };
     spans[start..].iter().take(MAX_NEAR).min_by_key(together)
 }
