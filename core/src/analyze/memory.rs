@@ -8,7 +8,7 @@ use super::analysis::{Analysis, Answer, Plot};
 use super::options::Options;
 use super::selection::Selection;
 use crate::id::{StrId, TrackId};
-use crate::link::MODULE_PREFIX;
+use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::sort;
 use crate::table::{Column, Table, int, put, put_name, text};
 use crate::time::{Ts, add_ns};
@@ -184,7 +184,7 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
 }
 
 /// Row of the innermost event of a track around a time.
-fn around(linked: &crate::LinkedTrace, track: TrackId, time: Ts) -> Option<u32> {
+fn around(linked: &LinkedTrace, track: TrackId, time: Ts) -> Option<u32> {
     let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
     let rows = nesting.track_rows(track);
     let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
