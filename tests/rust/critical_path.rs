@@ -1,7 +1,7 @@
 //! The critical path, on traces small enough to check by hand, and what holds for every trace.
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{CriticalPath, PathKind, Selection, WhatIf, critical_path, path_rows};
+use kinetoscope::analyze::{CriticalPath, PathKind, Selection, WhatIf, critical_path, critical_path_of_hta, path_rows};
 use kinetoscope::time::{TimeRange, Ts};
 use proptest::prelude::*;
 
@@ -167,6 +167,11 @@ fn check(linked: &LinkedTrace) -> CriticalPath {
     assert!(steps.windows(2).all(|pair| pair[0].target == pair[1].source));
     assert!(found.length_ns() <= selection.span().dur().0);
     assert!(found.length_ns() >= busiest_ns(linked), "the path is shorter than a stream's work");
+    for is_last_left_out in [false, true] {
+        let like_hta = critical_path_of_hta(&selection, is_last_left_out);
+        let steps: Vec<_> = like_hta.steps().collect();
+        assert!(steps.windows(2).all(|pair| pair[0].target == pair[1].source));
+    }
     found
 }
 
@@ -191,7 +196,8 @@ proptest! {
         let kinds = ["Stream Sync", "Context Sync", "Event Sync", "Stream Wait Event"];
         let event = |(category, thread, start, dur, id): &(usize, u32, i64, i64, i64)| {
             let kind = kinds[*id as usize % kinds.len()];
-            let name = if id % 2 == 0 { "cudaDeviceSynchronize" } else { "e" };
+            let names = ["cudaDeviceSynchronize", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaEventRecord", kind];
+            let name = names[(*dur + *id) as usize % names.len()];
             let more = format!(
                 r#","cuda_sync_kind":"{kind}","wait_on_stream":{thread},"wait_on_cuda_event_record_corr_id":{id},
                 "Sequence number":{id},"Fwd thread id":{}"#, dur % 3
@@ -211,6 +217,7 @@ fn extreme_times_are_survived() {
     let events = [event("0", most), event(&format!("-{most}"), most), event(most, most)].join(",");
     let linked = LinkedTrace::new(files::trace(&format!("[{events}]")));
     assert!(critical_path(&Selection::all(&linked)).length_ns() > 0);
+    assert_eq!(critical_path_of_hta(&Selection::all(&linked), false).length_ns(), 0);
 }
 
 #[test]

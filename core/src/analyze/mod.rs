@@ -37,7 +37,8 @@ pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use class::{Class, classes};
 pub use coverage::{Coverage, Share, WindowRow, coverage};
 pub use critical_path::{
-    Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, path_rows,
+    Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
+    path_rows,
 };
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};

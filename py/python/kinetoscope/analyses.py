@@ -144,7 +144,15 @@ class Analyses:
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
-    def critical_path(self, *, what_if: str | None = None, factor: float = 1.0, **part: Unpack[Part]) -> Answer:
+    def critical_path(
+        self,
+        *,
+        what_if: str | None = None,
+        factor: float = 1.0,
+        like: str = "kinetoscope",
+        without_last: bool = False,
+        **part: Unpack[Part],
+    ) -> Answer:
         """The longest chain of what waited for what, step by step: what must be faster for the whole to be faster.
 
         `kind` says what a step is: `operator` (time inside a host event that is in none inside it), `launch` (from a
@@ -157,8 +165,12 @@ class Analyses:
         length, and what it would be (`new_length_ns`, `saved_ns`) if all events with `what_if` in their name took
         `factor` times their time: the longest path then, which may be another. `critical_path_nodes` and
         `critical_path_edges` are the whole graph.
+
+        `like="hta"` makes the graph of HolisticTraceAnalysis instead, with its nodes, edges, weights and whole
+        microseconds; with `without_last` of what it keeps when it leaves out the last iteration.
         """
-        return self.analyze("critical_path", what_if=what_if, factor=factor, **part)
+        options = {"what_if": what_if, "factor": factor, "like": like, "without_last": without_last}
+        return self.analyze("critical_path", **options, **part)
 
     def sequences(self, *, operator: str | None = None, min_length: int = 3, **part: Unpack[Part]) -> Answer:
         """Sequences of kernels, copies and fills that operators launch, by how many calls launch the same one.

@@ -60,13 +60,15 @@ pub struct PathEdge {
     pub event: u32,
 }
 
-/// Nodes in the order of time, and edges in an order that is always the same.
+/// Nodes, and edges in an order that is always the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathGraph {
     /// Starts and ends.
     pub nodes: Vec<PathNode>,
     /// Edges, as places in `nodes`.
     pub edges: Vec<PathEdge>,
+    /// Places of nodes in an order in which every edge leads forward.
+    pub order: Vec<u32>,
 }
 
 /// What comes first of the nodes of one time.
@@ -131,7 +133,8 @@ impl Builder {
             let (source, target) = (places[edge.source as usize], places[edge.target as usize]);
             (source < target).then_some(PathEdge { source, target, ..edge })
         };
-        let nodes = order.iter().map(|node| self.nodes[*node as usize]).collect();
-        PathGraph { nodes, edges: self.edges.into_iter().filter_map(placed).collect() }
+        let nodes: Vec<_> = order.iter().map(|node| self.nodes[*node as usize]).collect();
+        let order = (0..nodes.len() as u32).collect();
+        PathGraph { nodes, edges: self.edges.into_iter().filter_map(placed).collect(), order }
     }
 }

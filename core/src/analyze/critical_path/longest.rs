@@ -5,15 +5,16 @@ use crate::time::add_ns;
 
 /// Edges of the longest path, from its start to its end, as places in `edges`.
 ///
-/// `length(node) = max over edges into it (length(source) + weight)`, in one pass over the nodes in the order given, in
-/// which every edge must lead forward. The first of equal edges is taken, and of equal ends the first in the order. A
+/// `length(node) = max over edges into it (length(source) + weight)`, in one pass over the nodes in their
+/// order. The first of equal edges is taken, and of equal ends the first in the order. A
 /// weight below zero counts as zero. O(nodes + edges).
-pub(super) fn longest_path(num_nodes: usize, edges: &[PathEdge], order: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(super) fn longest(graph: &PathGraph) -> Vec<u32> {
+    let (num_nodes, edges) = (graph.nodes.len(), &graph.edges);
     let into = Into::new(num_nodes, edges);
     let mut lengths = vec![0_i64; num_nodes];
     let mut best = vec![NONE; num_nodes];
     let mut end = None;
-    for node in order {
+    for node in graph.order.iter().copied() {
         let at = node as usize;
         for edge in into.of(at) {
             let PathEdge { source, weight_ns, .. } = edges[*edge as usize];
@@ -35,11 +36,6 @@ pub(super) fn longest_path(num_nodes: usize, edges: &[PathEdge], order: impl Ite
     }
     path.reverse();
     path
-}
-
-/// The longest path of a graph whose nodes stand in an order in which every edge leads forward.
-pub(super) fn longest(graph: &PathGraph) -> Vec<u32> {
-    longest_path(graph.nodes.len(), &graph.edges, 0..graph.nodes.len() as u32)
 }
 
 /// No edge.
@@ -78,8 +74,9 @@ impl Into {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::graph::PathKind;
+    use super::super::graph::{PathKind, PathNode};
     use super::*;
+    use crate::time::Ts;
 
     /// The length of the longest path from a node on, by trying all.
     fn exhaustive(edges: &[PathEdge], node: u32) -> i64 {
@@ -95,7 +92,8 @@ mod tests {
                 PathEdge { source, target, weight_ns, kind: PathKind::Kernel, event: 0 }
             };
             let edges: Vec<_> = forward.map(edge).collect();
-            let path = longest_path(9, &edges, 0..9);
+            let nodes = vec![PathNode { event: 0, is_start: true, time: Ts(0) }; 9];
+            let path = longest(&PathGraph { nodes, edges: edges.clone(), order: (0..9).collect() });
             let steps: Vec<_> = path.iter().map(|at| edges[*at as usize]).collect();
             prop_assert!(steps.windows(2).all(|pair| pair[0].target == pair[1].source));
             let length: i64 = steps.iter().map(|edge| edge.weight_ns).sum();

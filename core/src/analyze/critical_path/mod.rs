@@ -4,6 +4,7 @@ mod bound;
 mod device;
 mod graph;
 mod host;
+mod hta;
 mod longest;
 mod row;
 mod wait;
@@ -15,6 +16,7 @@ use super::selection::Selection;
 use crate::time::sum_ns;
 pub use bound::Bound;
 pub use graph::{PathEdge, PathGraph, PathKind, PathNode};
+pub use hta::critical_path_of_hta;
 pub use row::{PathRow, rows as path_rows};
 pub use what_if::WhatIf;
 
@@ -33,9 +35,22 @@ pub(super) static CRITICAL_PATH: Analysis = Analysis {
             doc: "how many times their time they would take: 0.5 is twice as fast",
             kind: OptionKind::Number(1.0),
         },
+        OptionDoc {
+            name: "like",
+            doc: "whose graph: ours, or the one that HolisticTraceAnalysis makes",
+            kind: OptionKind::Choice(&["kinetoscope", "hta"]),
+        },
+        OptionDoc {
+            name: "without_last",
+            doc: "with like=hta, leave out the last iteration before all else, as that program does",
+            kind: OptionKind::Flag,
+        },
     ],
     run: |selection, options: &Options| {
-        let path = critical_path(selection);
+        let path = match options.choice("like") {
+            "hta" => critical_path_of_hta(selection, options.flag("without_last")),
+            _ => critical_path(selection),
+        };
         let what_if = WhatIf::of(selection, &path, options.text("what_if"), options.number("factor"));
         row::answer(selection, &path, what_if).drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
     },
@@ -58,7 +73,7 @@ impl CriticalPath {
 
     /// Its length: `Σ weight_ns`. Never more than the span of what is looked at.
     pub fn length_ns(&self) -> i64 {
-        sum_ns(self.steps().map(|edge| edge.weight_ns))
+        sum_ns(self.steps().map(|edge| edge.weight_ns.max(0)))
     }
 }
 

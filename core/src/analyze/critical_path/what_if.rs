@@ -2,7 +2,7 @@
 
 use super::CriticalPath;
 use super::graph::PathKind;
-use super::longest::longest_path;
+use super::longest::longest;
 use crate::analyze::selection::Selection;
 use crate::time::sum_ns;
 
@@ -38,17 +38,17 @@ impl WhatIf {
         };
         let Some(name) = name else { return found };
         let is_meant = meant(selection, name);
-        let mut edges = path.graph.edges.clone();
+        let mut graph = path.graph.clone();
         let mut counted = vec![false; is_meant.len()];
-        for edge in &mut edges {
+        for edge in &mut graph.edges {
             let event = edge.event as usize;
             if is_meant[event] && matches!(edge.kind, PathKind::Operator | PathKind::Kernel) {
                 edge.weight_ns = (edge.weight_ns as f64 * factor).round() as i64;
                 counted[event] = true;
             }
         }
-        let new = longest_path(path.graph.nodes.len(), &edges, 0..path.graph.nodes.len() as u32);
-        found.new_length_ns = sum_ns(new.iter().map(|edge| edges[*edge as usize].weight_ns));
+        let new = longest(&graph);
+        found.new_length_ns = sum_ns(new.iter().map(|edge| graph.edges[*edge as usize].weight_ns.max(0)));
         found.num_events = counted.iter().filter(|is_counted| **is_counted).count() as u64;
         found
     }

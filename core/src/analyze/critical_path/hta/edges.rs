@@ -1,0 +1,79 @@
+//! Edges in the order in which nodes were first joined; another edge between the same two takes the place of the first.
+
+use rustc_hash::FxHashMap;
+
+use crate::analyze::critical_path::graph::{PathEdge, PathKind};
+
+/// Edges, and the order in which nodes were first touched.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    list: Vec<PathEdge>,
+    places: FxHashMap<u64, u32>,
+}
+
+impl Edges {
+    /// Joins two nodes; the weight is in microseconds.
+    pub(super) fn add(&mut self, source: u32, target: u32, weight: i64, kind: PathKind, event: u32) {
+        let edge = PathEdge { source, target, weight_ns: weight.saturating_mul(1_000), kind, event };
+        let place = *self.places.entry(u64::from(source) << 32 | u64::from(target)).or_insert(self.list.len() as u32);
+        match self.list.get_mut(place as usize) {
+            Some(before) => *before = edge,
+            None => self.list.push(edge),
+        }
+    }
+
+    /// Nodes that have edges, those first that nothing leads to, then those that only these lead to, and so on; each
+    /// generation in the order in which it is reached. What is in a circle, or after one, is left out.
+    pub(super) fn generations(&self, num_nodes: usize) -> Vec<u32> {
+        let onwards = Onwards::new(num_nodes, &self.list);
+        let mut waits_for = vec![0_u32; num_nodes];
+        self.list.iter().for_each(|edge| waits_for[edge.target as usize] += 1);
+        let mut is_seen = vec![false; num_nodes];
+        let ends = self.list.iter().flat_map(|edge| [edge.source, edge.target]);
+        let mut order: Vec<u32> = ends.filter(|node| !std::mem::replace(&mut is_seen[*node as usize], true)).collect();
+        order.retain(|node| waits_for[*node as usize] == 0);
+        let mut at = 0;
+        while let Some(node) = order.get(at).copied() {
+            at += 1;
+            for edge in onwards.of(node) {
+                let target = self.list[*edge as usize].target;
+                waits_for[target as usize] -= 1;
+                if waits_for[target as usize] == 0 {
+                    order.push(target);
+                }
+            }
+        }
+        order
+    }
+
+    pub(super) fn into_list(self) -> Vec<PathEdge> {
+        self.list
+    }
+}
+
+/// Edges by the node that they lead away from, each node's in their order.
+struct Onwards {
+    starts: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl Onwards {
+    fn new(num_nodes: usize, list: &[PathEdge]) -> Self {
+        let mut starts = vec![0_u32; num_nodes + 1];
+        list.iter().for_each(|edge| starts[edge.source as usize + 1] += 1);
+        for node in 1..starts.len() {
+            starts[node] += starts[node - 1];
+        }
+        let (mut next, mut edges) = (starts.clone(), vec![0_u32; list.len()]);
+        for (place, edge) in list.iter().enumerate() {
+            let at = &mut next[edge.source as usize];
+            edges[*at as usize] = place as u32;
+            *at += 1;
+        }
+        Self { starts, edges }
+    }
+
+    fn of(&self, node: u32) -> &[u32] {
+        &self.edges[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
+    }
+}
