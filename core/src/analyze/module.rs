@@ -43,7 +43,9 @@ pub struct ModuleRow {
     pub backward_ns: i64,
     /// Kernels, copies and fills for it and for the modules inside it.
     pub num_device_events: u64,
-    /// Id of the longest call.
+    /// Host time of the longest call.
+    pub max_ns: i64,
+    /// Its id.
     pub longest_id: u32,
 }
 
@@ -60,17 +62,22 @@ const COLUMNS: &[Column<Vec<ModuleRow>>] = &[
     int("forward_ns", |rows, at| Some(rows[at].forward_ns)),
     int("backward_ns", |rows, at| Some(rows[at].backward_ns)),
     int("num_device_events", |rows, at| Some(rows[at].num_device_events as i64)),
+    int("max_ns", |rows, at| Some(rows[at].max_ns)),
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
-/// Device work for a call of a module.
+/// What a call of a module cost, or it and all calls inside it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Work {
-    self_ns: i64,
+struct Cost {
+    /// Host time of the calls right inside it.
+    inside_ns: i64,
     forward_ns: i64,
     backward_ns: i64,
-    count: u64,
+    num_device_events: u64,
 }
+
+/// Costs by the row of the call.
+type Costs = FxHashMap<u32, Cost>;
 
 /// Modules by name: the most device time of their own first, then the most host time.
 ///
@@ -79,67 +86,79 @@ struct Work {
 /// all that the call is inside of.
 pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let linked = selection.linked;
-    let (trace, links) = (&linked.trace, &linked.links);
-    let module_of = &linked.frames().module;
-    let is_module = |row: usize| trace.event_name(row).starts_with(MODULE_PREFIX);
-    let mut work: FxHashMap<u32, Work> = FxHashMap::default();
-    for row in selection.device_work() {
-        let Some(module) = module_of.get(row) else { continue };
-        let (ns, of_call) = (selection.dur_ns(row), work.entry(module).or_default());
-        let launch = links.launch.get(row).map(|launch| trace.events.start[launch as usize]);
-        let call = module as usize;
-        let is_forward =
-            launch.is_some_and(|start| trace.events.start[call] <= start && start < trace.events.end(call));
-        add_ns(if is_forward { &mut of_call.forward_ns } else { &mut of_call.backward_ns }, ns);
-        add_ns(&mut of_call.self_ns, ns);
-        of_call.count += 1;
-    }
+    let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
     // Parents come before their children in this order.
-    let calls: Vec<u32> = links.nesting.order.iter().copied().filter(|row| is_module(*row as usize)).collect();
-    let mut inside_ns: FxHashMap<u32, i64> = FxHashMap::default();
-    let mut total = work.clone();
-    for call in calls.iter().rev() {
-        let Some(parent) = module_of.get(*call as usize) else { continue };
-        let below = total.get(call).copied().unwrap_or_default();
-        let above = total.entry(parent).or_default();
-        add_ns(&mut above.forward_ns, below.forward_ns);
-        add_ns(&mut above.backward_ns, below.backward_ns);
-        above.count += below.count;
-        if selection.contains(*call as usize) {
-            add_ns(inside_ns.entry(parent).or_insert(0), selection.dur_ns(*call as usize));
-        }
-    }
-    let mut rows: FxHashMap<StrId, (ModuleRow, i64)> = FxHashMap::default();
+    let calls: Vec<u32> = linked.links.nesting.order.iter().copied().filter(is_module).collect();
+    let own = own(selection);
+    let all = with_inner(selection, &calls, own.clone());
+    let mut rows: FxHashMap<StrId, ModuleRow> = FxHashMap::default();
     for call in calls {
-        let row = call as usize;
-        let (own, all) = (work.get(&call), total.get(&call).copied().unwrap_or_default());
-        if !selection.contains(row) && all.count == 0 {
-            continue;
+        let cost = |costs: &Costs| costs.get(&call).copied().unwrap_or_default();
+        if selection.contains(call as usize) || cost(&all).num_device_events > 0 {
+            let row = rows.entry(linked.trace.events.name[call as usize]).or_default();
+            row.add(selection, call as usize, cost(&own), cost(&all));
         }
-        let name = trace.event_name(row);
-        let new = || {
-            let module = name.strip_prefix(MODULE_PREFIX).unwrap_or(name).to_owned();
-            (ModuleRow { module, ..ModuleRow::default() }, -1)
-        };
-        let (of_name, longest) = rows.entry(trace.events.name[row]).or_insert_with(new);
-        if selection.contains(row) {
-            let dur = selection.dur_ns(row);
-            of_name.count += 1;
-            add_ns(&mut of_name.total_ns, dur);
-            add_ns(&mut of_name.self_ns, (dur - inside_ns.get(&call).copied().unwrap_or(0)).max(0));
-            if dur > *longest {
-                (*longest, of_name.longest_id) = (dur, trace.events.position[row]);
-            }
-        }
-        add_ns(&mut of_name.device_self_ns, own.map_or(0, |work| work.self_ns));
-        add_ns(&mut of_name.forward_ns, all.forward_ns);
-        add_ns(&mut of_name.backward_ns, all.backward_ns);
-        add_ns(&mut of_name.device_total_ns, all.forward_ns.saturating_add(all.backward_ns));
-        of_name.num_device_events += all.count;
     }
-    let mut rows: Vec<_> = rows.into_values().map(|(row, _)| row).collect();
+    let mut rows: Vec<_> = rows.into_values().collect();
     sort::by(&mut rows, |a, b| {
         (b.device_self_ns, b.total_ns).cmp(&(a.device_self_ns, a.total_ns)).then_with(|| a.module.cmp(&b.module))
     });
     rows
+}
+
+/// The device work of each call that is for no module inside it.
+fn own(selection: &Selection<'_>) -> Costs {
+    let (links, events) = (&selection.linked.links, &selection.linked.trace.events);
+    let mut costs = Costs::default();
+    for row in selection.device_work() {
+        let Some(call) = selection.linked.frames().module.get(row) else { continue };
+        let (start, end) = (events.start[call as usize], events.end(call as usize));
+        let launch = links.launch.get(row).map(|launch| events.start[launch as usize]);
+        let is_forward = launch.is_some_and(|launch| start <= launch && launch < end);
+        let cost = costs.entry(call).or_default();
+        add_ns(if is_forward { &mut cost.forward_ns } else { &mut cost.backward_ns }, selection.dur_ns(row));
+        cost.num_device_events += 1;
+    }
+    costs
+}
+
+/// The costs of the calls with those of all calls inside them.
+fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: Costs) -> Costs {
+    for call in calls.iter().rev() {
+        let Some(parent) = selection.linked.frames().module.get(*call as usize) else { continue };
+        let inner = costs.get(call).copied().unwrap_or_default();
+        let outer = costs.entry(parent).or_default();
+        add_ns(&mut outer.forward_ns, inner.forward_ns);
+        add_ns(&mut outer.backward_ns, inner.backward_ns);
+        outer.num_device_events += inner.num_device_events;
+        if selection.contains(*call as usize) {
+            add_ns(&mut outer.inside_ns, selection.dur_ns(*call as usize));
+        }
+    }
+    costs
+}
+
+impl ModuleRow {
+    /// Adds a call: its host time where it is looked at, and its device work.
+    fn add(&mut self, selection: &Selection<'_>, call: usize, own: Cost, all: Cost) {
+        let trace = &selection.linked.trace;
+        if self.module.is_empty() {
+            let name = trace.event_name(call);
+            name.strip_prefix(MODULE_PREFIX).unwrap_or(name).clone_into(&mut self.module);
+        }
+        if selection.contains(call) {
+            let dur = selection.dur_ns(call);
+            if self.count == 0 || dur > self.max_ns {
+                (self.max_ns, self.longest_id) = (dur, trace.events.position[call]);
+            }
+            self.count += 1;
+            add_ns(&mut self.total_ns, dur);
+            add_ns(&mut self.self_ns, dur.saturating_sub(all.inside_ns).max(0));
+        }
+        add_ns(&mut self.device_self_ns, own.forward_ns.saturating_add(own.backward_ns));
+        add_ns(&mut self.forward_ns, all.forward_ns);
+        add_ns(&mut self.backward_ns, all.backward_ns);
+        add_ns(&mut self.device_total_ns, all.forward_ns.saturating_add(all.backward_ns));
+        self.num_device_events += all.num_device_events;
+    }
 }
