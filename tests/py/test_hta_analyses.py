@@ -117,6 +117,22 @@ def test_launches(analyzer: TraceAnalysis) -> None:
     assert len(analyzer.get_cuda_kernel_launch_stats(include_memory_events=False)[0]) == 3
 
 
+def test_frequent_sequences(tmp_path: Path) -> None:
+    calls = [event("cpu_op", "aten::linear", 1, (100 * at, 50)) for at in range(3)]
+    work = [
+        launched(1 + 10 * at + place, 100 * at + place, name, 7, (100 * at + 10 * place + 5, 2))
+        for at, names in enumerate(["abc", "abc", "ab"])
+        for place, name in enumerate(names)
+    ]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": [*calls, *(made for pair in work for made in pair)]}))
+    analyzer = TraceAnalysis(trace_files={0: str(path)})
+    found = analyzer.get_frequent_cuda_kernel_sequences("linear", str(tmp_path), min_pattern_len=2)
+    assert found.columns.tolist() == ["pattern", "count", "GPU kernel duration (us)", "CPU op duration (us)"]
+    assert found.to_numpy().tolist() == [["aten::linear|a|b|c", 2, 12, 100], ["aten::linear|a|b", 1, 4, 50]]
+    assert len(analyzer.get_frequent_cuda_kernel_sequences("linear")) == 1
+
+
 def test_queues(analyzer: TraceAnalysis) -> None:
     series = analyzer.get_queue_length_time_series(ranks=[3])
     assert list(series) == [3]

@@ -201,3 +201,11 @@ def test_annotations(pair: Pair, side: str) -> None:
         assert (row[0], row[6]) == (golden[0], golden[6])
         assert is_near(row[1], golden[1], pair.lost_us * count)
         assert all(is_near(*values, pair.lost_us) for values in zip(row[2:6], golden[2:6], strict=True))
+
+
+def test_frequent_sequences(pair: Pair) -> None:
+    ours = pair.ours.get_frequent_cuda_kernel_sequences("aten::linear", rank=pair.rank)
+    if "EXC" in pair.golden["freq"]:
+        return
+    theirs = [row[1:] for row in pair.head("freq")]
+    assert ours.to_numpy().tolist() == theirs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kinetoscope.hta import annotated, bandwidth, device_time, idle, kernels, launches, queue
+from kinetoscope.hta import annotated, bandwidth, device_time, idle, kernels, launches, queue, sequences
 from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
 
 if TYPE_CHECKING:
@@ -87,6 +87,22 @@ class TraceAnalysis:
         """
         sums, intervals = idle.idle_times(self.t, self._ranks(ranks), streams, consecutive_kernel_delay)
         return sums, intervals if show_idle_interval_stats else None
+
+    def get_frequent_cuda_kernel_sequences(
+        self,
+        operator_name: str,
+        output_dir: str = "",
+        min_pattern_len: int = 3,
+        rank: int = 0,
+        top_k: int = 5,
+        visualize: bool = False,
+        compress_other_kernels: bool = True,
+    ) -> pandas.DataFrame:
+        """Kernels under operators with `operator_name` in their names, as `operator|kernel|…`, the most frequent first.
+
+        No trace is written: `output_dir`, `top_k` and `compress_other_kernels` do nothing.
+        """
+        return sequences.frequent_sequences(self.t, rank, operator_name, min_pattern_len)
 
     def get_cuda_kernel_launch_stats(
         self,
