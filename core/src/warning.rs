@@ -203,7 +203,7 @@ impl WarningKind {
             Self::DuplicateNode => "a node has the id of an earlier one: both kept, the first is linked",
             Self::MissingParent => "a node's parent is not in the file: kept without one",
             Self::ForeignExecutionTrace => {
-                "the record ids of the two files name different operators, so they are of different runs: not linked"
+                "the record ids of the two files name different operators, as those of different runs do: not linked"
             }
             Self::OtherProcess => "the Execution Trace is of another process (pid) than the Kineto trace: not linked",
             Self::UnlikeExecutionTrace => "the operators of the two files fit nowhere: not linked",

@@ -121,6 +121,10 @@ def test_files_that_are_not_linked_are_said(kineto: Path, capsys: pytest.Capture
     command = ["chakra", str(kineto), "--et", str(stranger), "-o", str(kineto.with_name("rank.et"))]
     assert main(command) == 0
     assert "\n  the files are not linked with each other: kinetoscope doctor says more\n" in capsys.readouterr().out
+    linked = kineto.with_name("linked.json")
+    assert main(["link", "--kineto", str(kineto), "--et", str(stranger), "-o", str(linked)]) == 2
+    assert "expected two files of one run, found none of" in capsys.readouterr().err
+    assert not linked.exists()
 
 
 def without_steps(execution: dict[str, Any]) -> dict[str, Any]:

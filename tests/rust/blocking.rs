@@ -60,6 +60,17 @@ fn a_call_to_synchronize_waits_for_what_ended_last_inside_of_it() {
 }
 
 #[test]
+fn a_stream_that_goes_on_was_not_waited_for() {
+    let events = |name: &'static str| {
+        let call = ("cuda_runtime", name, 1, 1, 20, 40, 9);
+        [launch(1, 0), launch(2, 5), kernel(1, 7, 10, 45), kernel(2, 7, 55, 90), call]
+    };
+    assert_eq!(waits(&events("cudaStreamSynchronize")), []);
+    // What was recorded before the second kernel was enqueued.
+    assert_eq!(waits(&events("cudaEventSynchronize")), [(2, 4)]);
+}
+
+#[test]
 fn a_call_that_nothing_ended_in_waits_for_nothing() {
     let wait = ("cuda_runtime", "cudaEventSynchronize", 1, 1, 20, 10, 9);
     assert_eq!(waits(&[launch(1, 0), kernel(1, 7, 10, 10), wait]), []);

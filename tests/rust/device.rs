@@ -62,11 +62,13 @@ fn a_device_event_without_a_launch_may_name_its_operator() {
         ("kernel", "9", 50, 5, r#""External id":6,"stream":9,"device":0,"correlation":99"#),
         ("kernel", "9", 60, 5, r#""External id":5,"stream":9,"device":0,"correlation":5"#),
         ("kernel", "9", 70, 5, r#""External id":0,"stream":9,"device":0"#),
+        // It was over before the operator that has the id began.
+        ("kernel", "9", 15, 3, r#""External id":6,"stream":9,"device":0"#),
     ];
     let linked = linked(&events, &[]);
     assert_eq!(edges(&linked, EdgeKind::External), [(How::RecordId, 0, 2), (How::ExternalId, 1, 3)]);
     assert_eq!(edges(&linked, EdgeKind::Launch), []);
-    assert_eq!([4, 5].map(|row| linked.links.operator.get(row)), [None, None]);
+    assert_eq!([4, 5, 6].map(|row| linked.links.operator.get(row)), [None; 3]);
     assert_eq!(linked.device_time().self_ns[1], 5_000);
 }
 

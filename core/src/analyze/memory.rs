@@ -30,7 +30,7 @@ pub(super) static MEMORY: Analysis = Analysis {
     },
 };
 
-/// A device as `PyTorch` numbers it: its type (0 is the host, 1 CUDA and ROCm), and its number there (-1 of the host).
+/// A device as `PyTorch` numbers it: its type (0 is the host, 1 CUDA and `ROCm`), and its number there (-1 of the host).
 pub type MemoryDevice = (i64, i64);
 
 /// An allocation, or with negative `bytes` a release (`[memory]`).
@@ -224,13 +224,15 @@ pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
     devices.into_values().collect()
 }
 
+/// A device, and the names of an operator and a module.
+type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
+
 /// Allocations by operator and module; those that hold the most at their device's peak first.
 ///
 /// `peak_bytes` are those of its allocations that were not released when the device had the most allocated, `kept_bytes`
 /// those that never were.
 fn owners(selection: &Selection<'_>, changes: &[MemoryChange], devices: &[MemoryRow]) -> Vec<MemoryOwnerRow> {
     let trace = &selection.linked.trace;
-    type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
     let mut rows: FxHashMap<Key, MemoryOwnerRow> = FxHashMap::default();
     let mut held: FxHashMap<(MemoryDevice, i64), (Ts, Key, i64)> = FxHashMap::default();
     let peaks: BTreeMap<_, _> = devices.iter().map(|row| (row.device, row.peak)).collect();

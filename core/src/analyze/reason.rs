@@ -14,7 +14,7 @@ use crate::trace::node::NodeKind;
 pub enum Reason {
     /// There is no second file, or nothing in it that could be linked.
     NoPartner,
-    /// The two files were not recorded together.
+    /// The two files fit too little, or their ids name different calls.
     OtherRun,
     /// An annotation of a name that only one file has.
     OneSided,
@@ -45,7 +45,7 @@ impl Reason {
     pub fn message(self) -> &'static str {
         match self {
             Self::NoPartner => "there is no second file, or nothing in it to be linked with",
-            Self::OtherRun => "the two files were not recorded together",
+            Self::OtherRun => "the two files fit too little to be of one run, or their ids name different calls",
             Self::OneSided => "only one of the files has annotations of this name",
             Self::NameAbsent => "only one of the files has operators of this name",
             Self::ThreadAbsent => "the other file lacks the thread",

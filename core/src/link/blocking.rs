@@ -1,7 +1,7 @@
 //! Calls on the host that ended when work of a device did, as the device reports no such waits (`cuda_sync`).
 //!
 //! A call to synchronize waits for what was enqueued before; for which stream or event no file says, so it is taken to wait
-//! for what ended last while it lasted. A copy from or to the host whose call was not over before it is one that its call
+//! for what ended last while it lasted, on a stream that then had nothing more to do (but for an event's). A copy from or to the host whose call was not over before it is one that its call
 //! waited for. Other work never is: where it ends as early, the call was slow, or the device's clock is.
 
 use super::edge::{Edge, EdgeKind};
@@ -45,7 +45,28 @@ fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) ->
     }
     let num_ended = ended.partition_point(|(end, _)| *end <= events.end(call));
     let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start[call]);
-    inside.map(|(_, row)| *row).find(|row| is_enqueued_before(trace, links, *row as usize, call))
+    // After what was recorded as an event, its stream may have more to do.
+    let is_of_event = trace.event_name(call).contains("Event");
+    let is_left = |row: usize| next_on_stream(trace, links, row).is_some_and(|next| outlasts(trace, links, next, call));
+    let is_awaited = |row: usize| is_enqueued_before(trace, links, row, call) && (is_of_event || !is_left(row));
+    inside.map(|(_, row)| *row).find(|row| is_awaited(*row as usize))
+}
+
+/// The work after this on its stream.
+fn next_on_stream(trace: &Trace, links: &Links, row: usize) -> Option<usize> {
+    let events = &trace.events;
+    let rows = links.nesting.track_rows(events.track[row]);
+    let after = rows.partition_point(|other| events.start[*other as usize] <= events.start[row]);
+    rows[after..]
+        .iter()
+        .take(MAX_PASSED)
+        .map(|other| *other as usize)
+        .find(|other| events.kind[*other].is_device_work())
+}
+
+/// Whether work was enqueued before a call and still not done after it: then the call did not wait for its stream.
+fn outlasts(trace: &Trace, links: &Links, row: usize, call: usize) -> bool {
+    is_enqueued_before(trace, links, row, call) && trace.events.end(row) > trace.events.end(call)
 }
 
 /// Whether the process of a call enqueued work before it.

@@ -52,7 +52,9 @@ fn named(trace: &Trace, launch: &OptionalColumn, alone: &[usize]) -> Vec<Named> 
     let by_record = Ids::of(trace, ArgKey::RecordId, alone);
     let by_external = Ids::of(trace, ArgKey::ExternalId, alone).filter(|ids| ids.agree(trace, launch));
     let find = |device: &usize| {
-        let of = |ids: &Option<Ids>| ids.as_ref().and_then(|ids| ids.call(trace, *device));
+        // Work begins after the operator that launches it: an id of an earlier one was used again.
+        let is_before = |call: &u32| trace.events.start[*call as usize] <= trace.events.start[*device];
+        let of = |ids: &Option<Ids>| ids.as_ref().and_then(|ids| ids.call(trace, *device)).filter(is_before);
         let record = of(&by_record).map(|operator| (operator, How::RecordId));
         let (operator, how) = record.or_else(|| Some((of(&by_external)?, How::ExternalId)))?;
         Some(Named { device: *device as u32, operator, how })

@@ -36,6 +36,7 @@ _ITERATION_TO_LINK = (
     "from 0 where there are none (default: the first that fits best; doctor lists others)"
 )
 _FAILED = 2
+_DOCTOR = "kinetoscope doctor says more"
 _MAX_COUNT = 1 << 63
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -300,6 +301,9 @@ def _link(options: argparse.Namespace) -> None:
         raise ValueError(f"expected a Kineto trace, found an Execution Trace alone: {trace.source}")
     trace = _linked_to(trace, options.iteration)
     _tell_defects(trace)
+    nodes = trace.coverage["nodes"]
+    if nodes["count"] and not nodes["num_linked"]:
+        raise ValueError(f"expected two files of one run, found none of {nodes['count']:,} nodes linked: {_DOCTOR}")
     with _busy(f"writing {options.output}"):
         linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
     print(linked)
@@ -315,7 +319,7 @@ def _tell_window(trace: Trace) -> None:
     if words := window(trace):
         print(f"  {words}")
     elif trace.num_events and nodes["count"] and not nodes["num_linked"]:
-        print("  the files are not linked with each other: kinetoscope doctor says more")
+        print(f"  the files are not linked with each other: {_DOCTOR}")
 
 
 def _one_trace(options: argparse.Namespace) -> Trace:

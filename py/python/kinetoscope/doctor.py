@@ -99,7 +99,10 @@ def _windows(trace: Trace) -> Iterator[Finding]:
         yield Finding("note", words, "ks.read(…, iteration=…), or --iteration, takes another")
     if not trace.coverage["nodes"]["num_linked"]:
         with suppress(_native.TraceError):
-            words = window(trace.linked_to()) or "linked from end to end"
+            asked = trace.linked_to()
+            nodes = asked.coverage["nodes"]
+            linked = f"{text.count(nodes['num_linked'])} of {text.count(nodes['count'])} nodes linked"
+            words = window(asked) or linked
             yield Finding("note", f"by names and shapes alone, {words}", "ks.read(…, iteration=…), or --iteration")
 
 
