@@ -144,7 +144,7 @@ fn waits_of_real_files_are_found_without_reports() {
         (format!("{AMD}/inference/sglang_decode/sglang_Qwen3-8B_decode.json.gz"), 1),
         (format!("{HTA}/amd_trace/mi250_minitoy_train_ROCm6_2_kineto.json.gz"), 2),
         (format!("{HTA}/with_gpu_user_annotation/step_based_trace_2543932.json.gz"), 6),
-        (format!("{HTA}/trace_diff/control/control.json.gz"), 63),
+        (format!("{HTA}/trace_diff/control/control.json.gz"), 60),
     ] {
         let Some(trace) = shared::trace(&name) else { continue };
         assert_eq!(waits_found(trace).len(), num_waits, "{name}");
