@@ -217,9 +217,9 @@ def test_what_is_wrong_with_the_files_is_said_beside_what_is_written(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kineto, other = data / "minimal_cpu/kineto_trace_0.json.gz", data / "transformer_cpu/torch_et_0.json.gz"
-    assert main(["link", "--kineto", str(kineto), "--et", str(other), "-o", str(tmp_path / "linked.json")]) == 0
-    printed = capsys.readouterr()
-    assert "0 of " in printed.out
-    assert "not linked" in printed.err
+    assert main(["chakra", str(kineto), "--et", str(other), "-o", str(tmp_path / "rank.et")]) == 0
+    assert "not linked" in capsys.readouterr().err
+    assert main(["link", "--kineto", str(kineto), "--et", str(other), "-o", str(tmp_path / "linked.json")]) == 2
+    assert "found none of" in capsys.readouterr().err
     assert main(["export", str(kineto), "-o", str(tmp_path / "events.csv")]) == 0
     assert capsys.readouterr().err == ""

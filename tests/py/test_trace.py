@@ -46,7 +46,8 @@ def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
     assert device["linked"] == {"correlation": device["count"] - 1}
     assert cuda.coverage["reasons"]["launched_before"] == "it was launched before the recording began"
     owners = cuda.coverage["device_owners"]
-    assert owners["linked"] == {"external_id": 1, "enclosure": owners["count"] - 1}
+    assert owners["linked"] == {"enclosure": owners["count"] - 1}
+    assert owners["unlinked"] == {"launched_before": 1}
     nodes = transformer.coverage["nodes"]
     assert nodes["linked"] == {"record_id": nodes["count"]}
 
