@@ -6,10 +6,11 @@ use super::analysis::{Analysis, Answer, Plot};
 use super::class::{Class, classes};
 use super::concurrency;
 use super::gpu_timeline;
-use super::interval::{difference, intersection, total_ns, union, within};
+use super::interval::{clip, difference, intersection, total_ns, union, within};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::priority;
 use super::selection::Selection;
+use crate::link::Iteration;
 use crate::table::{Column, Table, int};
 use crate::time::TimeRange;
 
@@ -31,12 +32,13 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
     ],
     run: |selection, options: &Options| {
         let spans = spans(selection, options.choice("per"));
-        let rows = breakdown(selection, &spans, options.count("micro_ns"));
+        let busy = busy(selection);
+        let rows = rows(&busy, &spans, options.count("micro_ns"));
         let timeline = rows.iter().flat_map(gpu_timeline::rows).collect();
         Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
             .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
-            .and(&concurrency::TABLE, concurrency::concurrency(selection, &spans))
+            .and(&concurrency::TABLE, concurrency::concurrency(&busy, &spans))
             .drawn(Plot::Bars {
                 label: "iteration",
                 parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
@@ -117,10 +119,8 @@ pub(super) fn spans(selection: &Selection<'_>, per: &str) -> Vec<Span> {
     let range = if per == "work" { of_work(selection).unwrap_or(whole) } else { whole };
     let iterations = selection.linked.links.iterations.iter().filter(|_| per == "iteration");
     let inside = iterations.filter(|iteration| whole.overlaps(iteration.start, iteration.dur));
-    let span = |iteration: &crate::link::Iteration| {
-        let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
-        Span { iteration: Some(iteration.number), range: super::interval::clip(range, whole) }
-    };
+    let span =
+        |iteration: &Iteration| Span { iteration: Some(iteration.number), range: clip(iteration.range(), whole) };
     let spans: Vec<_> = inside.map(span).collect();
     if spans.is_empty() { vec![Span { iteration: None, range }] } else { spans }
 }
@@ -134,13 +134,14 @@ fn of_work(selection: &Selection<'_>) -> Option<TimeRange> {
 pub(super) type ByClass = [Vec<TimeRange>; Class::ALL.len()];
 
 /// When each device did work of each class.
-pub(super) fn busy(selection: &Selection<'_>) -> BTreeMap<Option<i64>, ByClass> {
+pub(super) type Busy = BTreeMap<Option<i64>, ByClass>;
+
+fn busy(selection: &Selection<'_>) -> Busy {
     let trace = &selection.linked.trace;
     let classes = classes(selection.linked);
-    let mut devices: BTreeMap<Option<i64>, ByClass> = BTreeMap::new();
+    let mut devices = Busy::new();
     for row in selection.device_work() {
-        let device = trace.track(trace.events.track[row]).stream.and_then(|stream| stream.device);
-        devices.entry(device).or_default()[classes[row] as usize].push(selection.time(row));
+        devices.entry(trace.device(row)).or_default()[classes[row] as usize].push(selection.time(row));
     }
     devices.values_mut().flatten().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
     devices
@@ -166,10 +167,15 @@ pub(super) fn busy(selection: &Selection<'_>) -> BTreeMap<Option<i64>, ByClass> 
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn breakdown(selection: &Selection<'_>, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {
-    let busy = busy(selection);
-    let rows =
-        spans.iter().flat_map(|span| busy.iter().map(|(device, by_class)| row(*span, *device, by_class, micro_ns)));
-    rows.collect()
+    rows(&busy(selection), spans, micro_ns)
+}
+
+fn rows(busy: &Busy, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {
+    let of_span = |span: &Span| {
+        let span = *span;
+        busy.iter().map(move |(device, by_class)| row(span, *device, by_class, micro_ns))
+    };
+    spans.iter().flat_map(of_span).collect()
 }
 
 fn row(span: Span, device: Option<i64>, by_class: &ByClass, micro_ns: i64) -> BreakdownRow {

@@ -1,9 +1,8 @@
 //! Which classes of work ran on a device at the same time, and for how long.
 
-use super::breakdown::{ByClass, Span, busy};
+use super::breakdown::{Busy, ByClass, Span};
 use super::class::Class;
 use super::interval::within;
-use super::selection::Selection;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::{TimeRange, Ts, add_ns};
@@ -48,8 +47,7 @@ fn bit(class: Class) -> u8 {
 const NUM_SETS: usize = 1 << Class::ALL.len();
 
 /// Time of each span and device by the set of classes that run; sets that never do have no row. They add up to the span.
-pub(super) fn concurrency(selection: &Selection<'_>, spans: &[Span]) -> Vec<ConcurrencyRow> {
-    let busy = busy(selection);
+pub(super) fn concurrency(busy: &Busy, spans: &[Span]) -> Vec<ConcurrencyRow> {
     let of_device = |span: &Span, device: Option<i64>, by_class: &ByClass| {
         let (iteration, span_ns) = (span.iteration, span.range.dur().0.max(1) as f64);
         let sets = (0..).zip(swept(by_class, span.range)).filter(|(_, total_ns)| *total_ns > 0);

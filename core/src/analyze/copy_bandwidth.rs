@@ -105,7 +105,7 @@ fn copies<'a>(selection: &Selection<'a>) -> Vec<Copy<'a>> {
         let dur_ns = events.dur[row].0;
         let (direction, memory) = named(trace.event_name(row));
         Copy {
-            device: trace.track(events.track[row]).stream.and_then(|stream| stream.device),
+            device: trace.device(row),
             direction,
             memory,
             start: events.start[row],

@@ -65,7 +65,7 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
     let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let mut talking: BTreeMap<(Option<i64>, bool, &str), Vec<TimeRange>> = BTreeMap::new();
     for row in selection.device_work() {
-        let device = trace.track(trace.events.track[row]).stream.and_then(|stream| stream.device);
+        let device = trace.device(row);
         match classes[row] {
             Class::Computation => computing.entry(device).or_default().push(selection.time(row)),
             Class::Communication => {

@@ -163,7 +163,7 @@ fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Err
             let numbers: Vec<_> = iterations.iter().take(MAX_NAMED).map(|iteration| iteration.number).collect();
             return Err(unlike(&format!("one of the iterations {numbers:?}"), &number.to_string()));
         };
-        return Ok(Some(TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) }));
+        return Ok(Some(iteration.range()));
     }
     if start.or(end).is_none() {
         return Ok(None);

@@ -128,8 +128,7 @@ fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
     let events = &trace.events;
     let mut ranges: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     for row in selection.rows().filter(|row| events.kind[*row].is_device_work()) {
-        let device = trace.track(events.track[row]).stream.and_then(|stream| stream.device);
-        ranges.entry(device).or_default().push(selection.time(row));
+        ranges.entry(trace.device(row)).or_default().push(selection.time(row));
     }
     let names = trace.device_names();
     let span_ns = selection.span().dur().0.max(1);
@@ -162,7 +161,7 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let inside =
         selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
     let row = |iteration: &crate::link::Iteration| {
-        let range = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
+        let range = iteration.range();
         // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
         let first = busy.partition_point(|busy| busy.end <= range.start);
         let last = busy.partition_point(|busy| busy.start < range.end).max(first);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::Links;
 use crate::id::OptionalColumn;
 use crate::sort;
-use crate::time::{Dur, Ts};
+use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
 use crate::trace::node::NodeSpan;
@@ -21,6 +21,13 @@ pub struct Iteration {
     pub start: Ts,
     /// Its duration.
     pub dur: Dur,
+}
+
+impl Iteration {
+    /// From its start to its end.
+    pub fn range(&self) -> TimeRange {
+        TimeRange { start: self.start, end: self.start.after(self.dur) }
+    }
 }
 
 /// Finds the iterations and says which one each event belongs to: a host event by its start, a device event by its

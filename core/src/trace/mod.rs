@@ -132,6 +132,11 @@ impl Trace {
         self.args.identifier(&self.strings, self.events.args(row), ArgKey::RecordId).filter(|id| *id != 0)
     }
 
+    /// The number of the device that an event is on, where the file gives one.
+    pub fn device(&self, row: usize) -> Option<i64> {
+        self.track(self.events.track[row]).stream?.device
+    }
+
     /// The number that a launch shares with what it enqueued (`correlation`); 0 is none.
     pub fn correlation_id(&self, row: usize) -> Option<u64> {
         self.args.identifier(&self.strings, self.events.args(row), ArgKey::Correlation).filter(|id| *id != 0)

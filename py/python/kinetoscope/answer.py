@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native, text
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
     from pathlib import Path
-
-    from kinetoscope.traceset import Member
 
 
 class Answer(Table):
@@ -55,20 +52,20 @@ def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer
     return Answer(tables, reason, json.loads(plot) if plot else None)
 
 
-def answered_of_all(members: Sequence[Member], name: str, request: dict[str, Any]) -> Answer:
-    """What the core answers about each of the traces, in parallel; in tables with the columns `rank` and `window`."""
+def answered_of_all(
+    traces: Sequence[_native.Trace], places: Sequence[tuple[int | None, int]], name: str, request: dict[str, Any]
+) -> Answer:
+    """What the core answers about each of the traces, in parallel; in tables with the columns `rank` and `window`.
+
+    `places` are the values of these columns.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     from kinetoscope.processors import num_processors
 
     asked = json.dumps(request)
     with ThreadPoolExecutor(num_processors()) as pool:
-        answers = list(pool.map(lambda member: _native.analyze(member.trace._native, name, asked), members))  # noqa: SLF001 - the core answers
-    windows: Counter[int | None] = Counter()
-    places: list[tuple[int | None, int]] = []
-    for member in members:
-        places.append((member.rank, windows[member.rank]))
-        windows[member.rank] += 1
+        answers = list(pool.map(lambda trace: _native.analyze(trace, name, asked), traces))
     by_table = zip(*(tables for tables, _, _ in answers), strict=True)
     stacked = [
         _native.stacked([(*place, table) for place, table in zip(places, tables, strict=True)]) for tables in by_table

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope.export import FORMATS
-from kinetoscope.traceset import TraceSet
+from kinetoscope.traceset import TraceSet, places
 
 if TYPE_CHECKING:
     from kinetoscope.tables import Tables
@@ -44,11 +43,9 @@ def outputs(found: Trace | TraceSet, path: Path, separator: str = "_") -> list[O
 
 def ranked(job: TraceSet) -> Iterator[tuple[str, Trace]]:
     """The traces of a job under names that tell them apart: `0`, `1`, `1.1` for its second window, `unknown`."""
-    windows: Counter[str] = Counter()
-    for member in job.members:
-        rank = "unknown" if member.rank is None else str(member.rank)
-        yield f"{rank}.{windows[rank]}" if windows[rank] else rank, member.trace
-        windows[rank] += 1
+    for member, (number, window) in zip(job.members, places(job.members), strict=True):
+        rank = "unknown" if number is None else str(number)
+        yield f"{rank}.{window}" if window else rank, member.trace
 
 
 def _with_rank(path: Path, rank: str) -> Path:

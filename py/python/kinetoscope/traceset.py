@@ -213,12 +213,10 @@ class TraceSet(Analyses):
     def parts(self, table: str) -> list[Part]:
         """What `export` writes: a part for each trace."""
         self.load()
-        windows: Counter[int | None] = Counter()
-        parts: list[Part] = []
-        for member in self.members:
-            parts.append(Part(member.trace.table(table), {"rank": member.rank, "window": windows[member.rank]}))
-            windows[member.rank] += 1
-        return parts
+        return [
+            Part(member.trace.table(table), {"rank": rank, "window": window})
+            for member, (rank, window) in zip(self.members, places(self.members), strict=True)
+        ]
 
     def analyze(self, name: str, **request: Any) -> hints.Answer:
         """An analysis of each trace by its name. Reads what is not read yet; ValueError when there is no trace."""
@@ -227,7 +225,8 @@ class TraceSet(Analyses):
         self.load()
         if not self._members:
             raise ValueError("expected at least one trace, found none")
-        return answered_of_all(self.members, name, request)
+        traces = [member.trace._native for member in self.members]  # noqa: SLF001 - the core answers
+        return answered_of_all(traces, places(self.members), name, request)
 
     def collectives(self, *, align_clocks: bool = False) -> Table:
         """Communications of all ranks: one row for each rank's part, trace after trace.
@@ -300,6 +299,16 @@ class TraceSet(Analyses):
         body = "".join(f"<tr>{''.join(f'<td>{text.escaped(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
         notes = "".join(f"<p>{text.escaped(text.printable(note))}</p>" for note in self._remarks())
         return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:
+    """The rank of each member, and which of its rank's traces it is, from 0."""
+    windows: Counter[int | None] = Counter()
+    found: list[tuple[int | None, int]] = []
+    for member in members:
+        found.append((member.rank, windows[member.rank]))
+        windows[member.rank] += 1
+    return found
 
 
 def trace_set(members: Sequence[Member], left_out: Mapping[str, str], *, progress: bool | None) -> TraceSet:

@@ -222,7 +222,7 @@ fn write_origin(vertex: &Vertex, exclusive: i64, linked: &LinkedTrace, out: &mut
     if !vertex.is_on_device {
         return;
     }
-    let device = trace.track(trace.events.track[event]).stream.and_then(|stream| stream.device);
+    let device = trace.device(event);
     let argument = |key| trace.args.integer(&trace.strings, trace.events.args(event), key);
     let known =
         [("device", device), ("correlation", argument(ArgKey::Correlation)), ("bytes", argument(ArgKey::Bytes))];
