@@ -20,6 +20,7 @@ LAYERS = Layers(
                 "answer",
                 "archive",
                 "cache",
+                "cells",
                 "chakra",
                 "discover",
                 "doctor",
@@ -48,7 +49,9 @@ LAYERS = Layers(
             *("remote", "seam", "sorts", "source", "summary", "table", "tables", "text", "trace", "traceset"),
             *("whole", "window", "workers"),
         },
-        "hosts": {"cli", "hta", "html", "output", "profiling", "report", "widget"},
+        "hosts": {
+            *("arguments", "cli", "hta", "html", "output", "profiling", "questions", "report", "terminal", "widget")
+        },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
     exceptions={
@@ -67,7 +70,7 @@ LIBRARIES = {
     "pandas": {"hints", "hta", "table"},
     "polars": {"hints", "table"},
     "pyarrow": {"export", "hints", "hta", "table"},
-    "rich": {"cli", "progress"},
+    "rich": {"progress", "terminal"},
     "torch": {"profiling"},
     "traitlets": {"widget"},
 }

@@ -52,3 +52,13 @@ def test_aligned() -> None:
     assert (
         text.aligned(["name", "n"], [["a", "10"], ["bcdef", "1"]], [False, True]) == "name    n\na      10\nbcdef   1"
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(None, "–"), (0, "0 B"), (1023, "1,023 B"), (1024, "1 KiB"), (1_572_864, "1.5 MiB"), (-2048, "−2 KiB")],
+)
+def test_size(number: int | None, words: str) -> None:
+    assert text.size(number) == words
+    assert text.size((1 << 40) - 1) == "1 TiB"
+    assert text.size(1 << 60) == "1,049,000 TiB"

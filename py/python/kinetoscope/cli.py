@@ -9,24 +9,24 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native, text
+from kinetoscope.arguments import add_reading, count, one_or_all, read_asked, tell_defects, tell_defects_of
 from kinetoscope.chakra import GROUPS, write_chakra, write_groups
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
-from kinetoscope.job import read_dir
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
-from kinetoscope.read import read
+from kinetoscope.questions import add_analyze
 from kinetoscope.tables import Tables
+from kinetoscope.terminal import busy, print_section
 from kinetoscope.traceset import TraceSet
 from kinetoscope.window import window
 
 if TYPE_CHECKING:
-    from kinetoscope.summary import Section, Summary
+    from kinetoscope.summary import Summary
     from kinetoscope.trace import Trace
 
 _PARAM_COMMS = "param-comms"
@@ -37,7 +37,6 @@ _ITERATION_TO_LINK = (
 )
 _FAILED = 2
 _DOCTOR = "kinetoscope doctor says more"
-_MAX_COUNT = 1 << 63
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
@@ -81,8 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"kinetoscope {_native.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     summary = _command(commands, "summary", _summary, "time by kind, iterations, top operators and kernels, health")
-    summary.add_argument("--limit", type=_count, default=10, metavar="N", help="rows of each table (default: 10)")
+    summary.add_argument("--limit", type=count, default=10, metavar="N", help="rows of each table (default: 10)")
     summary.add_argument("--json", action="store_true", help="the numbers as JSON")
+    add_analyze(commands)
     report = _command(
         commands, "report", _report, "one HTML file with the summary and the timeline; of several ranks, one each"
     )
@@ -122,9 +122,9 @@ def _edit_command(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         needs_et=True,
     )
     edit.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
-    edit.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
-    edit.add_argument("--iteration", type=_count, metavar="N", help=_ITERATION_TO_KEEP)
-    edit.add_argument("--subtree", type=_count, metavar="ID", help="keep the node with this id and all below it")
+    edit.add_argument("--rank", type=count, metavar="N", help="which one, of several; refuse a trace of another")
+    edit.add_argument("--iteration", type=count, metavar="N", help=_ITERATION_TO_KEEP)
+    edit.add_argument("--subtree", type=count, metavar="ID", help="keep the node with this id and all below it")
     edit.add_argument("--upgrade", action="store_true", help="lay nodes out as the newest schema has them")
     edit.add_argument("--anonymise", action="store_true", help="pseudonyms for names that are not PyTorch's own")
 
@@ -135,27 +135,16 @@ def _link_command(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     link.add_argument(
         "--kineto", dest="trace", required=True, metavar="TRACE", help="Kineto trace, or a folder or archive of both"
     )
-    link.add_argument("--rank", type=_count, metavar="N", help="which one, of several; refuse a trace of another")
+    link.add_argument("--rank", type=count, metavar="N", help="which one, of several; refuse a trace of another")
     link.add_argument("-o", "--output", type=Path, required=True, help="compressed when it ends in .gz")
     link.add_argument("--like-chakra", action="store_true", help="decide and format exactly as chakra_trace_link does")
     _add_iteration(link)
-    _add_reading(link)
+    add_reading(link)
     link.set_defaults(run=_link, no_et=False)
 
 
 def _add_iteration(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--iteration", type=_count, metavar="N", help=_ITERATION_TO_LINK)
-
-
-def _count(text: str) -> int:
-    """A number that is not negative and that the native reader can take."""
-    number = int(text)
-    if not 0 <= number < _MAX_COUNT:
-        raise ValueError
-    return number
-
-
-_count.__name__ = "count"  # argparse says "invalid count value"
+    command.add_argument("--iteration", type=count, metavar="N", help=_ITERATION_TO_LINK)
 
 
 def _command(
@@ -172,57 +161,13 @@ def _command(
     )
     if not needs_et:
         command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
-    _add_reading(command)
+    add_reading(command)
     command.set_defaults(run=run, no_et=False)
     return command
 
 
-def _add_reading(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--et", help="Execution Trace recorded with it (default: the one beside it)")
-    command.add_argument(
-        "--max-bytes", type=_count, metavar="N", help="refuse files that are larger than this, decompressed"
-    )
-    command.add_argument("--cache", metavar="DIR", help="keep snapshots here, and read them the next time")
-
-
-def _trace(options: argparse.Namespace) -> Trace | TraceSet:
-    found = _read(options)
-    if isinstance(found, Tables):
-        other = f"{found.sort}, which summary, export and doctor take"
-        raise _native.UnsupportedTraceError(f"expected a trace, found {other}: {options.trace}")
-    return found
-
-
-def _read(options: argparse.Namespace) -> Trace | TraceSet | Tables:
-    if not options.trace:
-        raise ValueError("expected the path of a trace, found an empty one")
-    if output := getattr(options, "output", None):
-        refuse_input(output, [options.trace, options.et or ""])
-    common = {"max_bytes": options.max_bytes, "cache": options.cache}
-    if options.trace.endswith("/") or Path(options.trace).is_dir():
-        if options.et or options.no_et:
-            wanted = "--et" if options.et else "--no-et"
-            raise ValueError(f"expected a file with {wanted}, found a folder: {options.trace}")
-        return read_dir(options.trace, **common)
-    with _busy(f"reading {options.trace}"):
-        return read(options.trace, False if options.no_et else options.et, **common)
-
-
-def _tell_defects(found: Trace | TraceSet | Tables) -> None:
-    """What was wrong with the files, on the error stream: what is written says it no more."""
-    for rank, part in ranked(found) if isinstance(found, TraceSet) else [("", found)]:
-        _tell_defects_of(part, rank)
-
-
-def _tell_defects_of(part: Trace | Tables, rank: str) -> None:
-    which = f"rank {rank}: " if rank else ""
-    for severity, count, message in part.health.select("severity", "count", "message").rows():
-        if severity == "defect":
-            print(f"kinetoscope: {which}{count:,} × {message}", file=sys.stderr)
-
-
 def _summary(options: argparse.Namespace) -> None:
-    trace = _read(options)
+    trace = read_asked(options)
     if isinstance(trace, TraceSet):
         _summaries(trace, options)
         return
@@ -250,18 +195,19 @@ def _summaries(job: TraceSet, options: argparse.Namespace) -> None:
 def _print_summary(summary: Summary, limit: int) -> None:
     print(summary.headline)
     for section in summary.sections(limit):
-        _print_section(section)
+        print()
+        print_section(section)
 
 
 def _report(options: argparse.Namespace) -> None:
     expect_ending(options.output, ".html", ".htm")
-    for rank, trace, path in outputs(_trace(options), options.output):
+    for rank, trace, path in outputs(one_or_all(options), options.output):
         title = f"{options.title}, rank {rank}" if options.title and rank else options.title
         _write_report(trace, path, title)
 
 
 def _write_report(trace: Trace, output: Path, title: str | None) -> None:
-    with _busy(f"writing {output}"):
+    with busy(f"writing {output}"):
         path = trace.report(output, title=title)
     print(f"{path}: {path.stat().st_size:,} bytes")
 
@@ -272,8 +218,8 @@ def _export(options: argparse.Namespace) -> None:
         return
     if options.output and options.format:
         expect_ending(options.output, f".{options.format}")
-    trace = _read(options)
-    _tell_defects(trace)
+    trace = read_asked(options)
+    tell_defects(trace)
     name = options.table or _first_table(trace)
     parts = trace.parts(name)
     if options.output is None:
@@ -282,7 +228,7 @@ def _export(options: argparse.Namespace) -> None:
         sys.stdout.writelines(json_lines(parts))
         return
     refuse_input(options.output, sources(trace))
-    with _busy(f"writing {options.output}"):
+    with busy(f"writing {options.output}"):
         path = export(parts, options.output, f".{options.format}" if options.format else None)
     print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
 
@@ -300,11 +246,11 @@ def _link(options: argparse.Namespace) -> None:
     if not trace.num_events:
         raise ValueError(f"expected a Kineto trace, found an Execution Trace alone: {trace.source}")
     trace = _linked_to(trace, options.iteration)
-    _tell_defects(trace)
+    tell_defects(trace)
     nodes = trace.coverage["nodes"]
     if nodes["count"] and not nodes["num_linked"]:
         raise ValueError(f"expected two files of one run, found none of {nodes['count']:,} nodes linked: {_DOCTOR}")
-    with _busy(f"writing {options.output}"):
+    with busy(f"writing {options.output}"):
         linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
     print(linked)
     _tell_window(trace)
@@ -324,7 +270,7 @@ def _tell_window(trace: Trace) -> None:
 
 def _one_trace(options: argparse.Namespace) -> Trace:
     """The one that is asked for, to be written elsewhere than over any file that was read."""
-    found = _trace(options)
+    found = one_or_all(options)
     refuse_input(options.output, sources(found))
     return _of_rank(found, options.rank)
 
@@ -332,7 +278,7 @@ def _one_trace(options: argparse.Namespace) -> Trace:
 def _edit(options: argparse.Namespace) -> None:
     expect_ending(options.output, ".json", may_be_packed=True)
     trace = _one_trace(options)
-    _tell_defects(trace)
+    tell_defects(trace)
     wanted = {name: getattr(options, name) for name in ("iteration", "subtree", "upgrade", "anonymise")}
     edited = trace.edit(**wanted)
     path = edited.to_execution_trace(options.output)
@@ -358,8 +304,8 @@ def _export_param_comms(options: argparse.Namespace) -> None:
     if options.output is None:
         raise ValueError(f"expected a file to write {_PARAM_COMMS} to (-o), found none")
     expect_ending(options.output, ".json")
-    found = _trace(options)
-    _tell_defects(found)
+    found = one_or_all(options)
+    tell_defects(found)
     for _, trace, path in outputs(found, options.output):
         trace.to_param_comms(path)
         print(f"{path}: {path.stat().st_size:,} bytes")
@@ -368,9 +314,9 @@ def _export_param_comms(options: argparse.Namespace) -> None:
 def _chakra(options: argparse.Namespace) -> None:
     expect_ending(options.output, ".et", may_be_packed=True)
     groups: dict[str, list[int]] = {}
-    for rank, trace, path in outputs(_trace(options), options.output, "."):
+    for rank, trace, path in outputs(one_or_all(options), options.output, "."):
         linked = _linked_to(trace, options.iteration)
-        _tell_defects_of(linked, rank)
+        tell_defects_of(linked, rank)
         _write_chakra(linked, path)
         groups |= linked.comm_groups
     if groups:
@@ -380,52 +326,19 @@ def _chakra(options: argparse.Namespace) -> None:
 
 
 def _write_chakra(trace: Trace, path: Path) -> None:
-    with _busy(f"writing {path}"):
+    with busy(f"writing {path}"):
         chakra = write_chakra(trace, path)
     print(f"{path}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
     _tell_window(trace)
-    for count, severity, message in chakra.health.select("count", "severity", "message").rows():
-        print(f"  {severity}: {count:,} × {message}")
+    for number, severity, message in chakra.health.select("count", "severity", "message").rows():
+        print(f"  {severity}: {number:,} × {message}")
 
 
 def _doctor(options: argparse.Namespace) -> None:
-    trace = _read(options)
+    trace = read_asked(options)
     if not isinstance(trace, TraceSet):
         print(diagnosis(trace))
         return
     print(trace)
     for rank, part in ranked(trace):
         print(f"\n--- rank {rank} ---\n\n{diagnosis(part)}")
-
-
-# --- the terminal -------------------------------------------------------------------------------------------------
-
-
-def _busy(doing: str) -> AbstractContextManager[object]:
-    """Shows that work is going on, where someone is watching."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-    from rich.text import Text
-
-    return Console(stderr=True).status(Text(f"{doing} …"))
-
-
-def _print_section(section: Section) -> None:
-    if not sys.stdout.isatty():
-        print(f"\n{section}")
-        return
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(title=section.title, title_justify="left", box=None, header_style="dim", title_style="bold")
-    for title, is_number in zip(section.header, section.numbers, strict=True):
-        grid.add_column(title, justify="right" if is_number else "left", no_wrap=is_number, overflow="ellipsis")
-    for row in section.rows:
-        grid.add_row(*(Text(text.printable(cell)) for cell in row))
-    console = Console()
-    console.print()
-    console.print(grid)
-    if section.left_out:
-        console.print(f"and {section.left_out:,} more", style="dim")

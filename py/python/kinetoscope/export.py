@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from kinetoscope.whole import written_whole
 
@@ -94,12 +94,17 @@ def _batches(parts: Sequence[Part], schema: Any) -> Iterator[Any]:
 
 def _write_csv(parts: Sequence[Part], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([*parts[0].columns, *parts[0].table.columns])
-        for table, columns in parts:
-            for start in range(0, len(table), _TEXT_ROWS):
-                rows = table.rows(start, start + _TEXT_ROWS)
-                writer.writerows([*columns.values(), *map(_csv_value, row)] for row in rows)
+        write_csv(parts, file)
+
+
+def write_csv(parts: Sequence[Part], file: TextIO, line_end: str = "\r\n") -> None:
+    """Tables one after another as CSV, under the names of their columns."""
+    writer = csv.writer(file, lineterminator=line_end)
+    writer.writerow([*parts[0].columns, *parts[0].table.columns])
+    for table, columns in parts:
+        for start in range(0, len(table), _TEXT_ROWS):
+            rows = table.rows(start, start + _TEXT_ROWS)
+            writer.writerows([*columns.values(), *map(_csv_value, row)] for row in rows)
 
 
 def _csv_value(value: Any) -> Any:
@@ -112,6 +117,23 @@ def json_lines(parts: Sequence[Part]) -> Iterator[str]:
         before = "".join(f"{json.dumps(name)}:{json.dumps(value)}," for name, value in columns.items())
         for start in range(0, len(table), _TEXT_ROWS):
             yield table.json_lines(start, start + _TEXT_ROWS, before)
+
+
+def json_array(parts: Sequence[Part]) -> Iterator[str]:
+    """The same as one JSON array, an object in each line."""
+    before = "[\n"
+    for lines in json_lines(parts):
+        for line in lines.split("\n")[:-1]:  # not `splitlines`: names may hold other ends of lines than this
+            yield f"{before}{line}"
+            before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def export_json(parts: Sequence[Part], path: Path) -> Path:
+    """Writes tables as one JSON array, under another name first. OSError as `export`."""
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json_array(parts))
+    return path
 
 
 def _write_lines(parts: Sequence[Part], path: Path) -> None:

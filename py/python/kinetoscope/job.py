@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from kinetoscope.archive import Archive, unpacked
 from kinetoscope.cache import cache_folder
 from kinetoscope.discover import Pair, pair_up
 from kinetoscope.early import Early
-from kinetoscope.file import LocalFile, expect_no_file, files_in
+from kinetoscope.file import LocalFile, expect_no_file, file_at_path, files_in
 from kinetoscope.head import Head, head_of, peek
 from kinetoscope.load import Options
 from kinetoscope.names import is_archive_name, is_trace, is_url
@@ -68,6 +68,20 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     return _job(found, path, options, eager=eager, progress=progress)
 
 
+def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache: hints.Cache = None) -> TraceSet:
+    """Reads what several paths or addresses name, of files, archives and folders, as one job.
+
+    Files have their paths for names, and Execution Traces are found beside them. Errors as those of `read_dir`.
+    """
+    options = Options(max_bytes, cache_folder(cache))
+    found = Archive({}, {})
+    for source in sources:
+        inside = _at(source, options)
+        found.files.update(inside.files)
+        found.left_out.update({name: why for name, why in inside.left_out.items() if is_trace(name)})
+    return _job(found, ", ".join(sources), options, progress=None)
+
+
 def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
     """Reads an archive for `read`: its trace, or the set of them where there are several."""
     job = _archived_job(
@@ -97,6 +111,26 @@ def _files(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | 
     if isinstance(folder, str) and is_url(folder):
         return _by_name(files_at(file_at(folder, storage_options)))
     return _by_name(files_in(folder))
+
+
+def _at(source: str, options: Options) -> Archive:
+    """The files at a path or an address, by their paths."""
+    if not source:
+        raise ValueError("expected the path of a trace, found an empty one")
+    if source.endswith("/") or (not is_url(source) and Path(source).is_dir()):
+        return _under(source, _files(source, None))
+    file = file_at(source, None) if is_url(source) else readable(file_at_path(source))
+    if _native.is_archive(file.head()):
+        return _under(source, unpacked(file, options.max_bytes))
+    execution = file.execution()
+    return Archive({each.label or source: each for each in (file, execution) if each is not None}, {})
+
+
+def _under(folder: str, found: Archive) -> Archive:
+    """The same files, by names with that of their folder or archive before them."""
+    place = folder.rstrip("/")
+    inside = {f"{place}/{name}": file for name, file in found.files.items()}
+    return Archive(inside, {f"{place}/{name}": why for name, why in found.left_out.items()})
 
 
 def _by_name(files: Mapping[str, File]) -> Archive:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
+_SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
+_STEP = 1024
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -19,6 +21,19 @@ def duration(ns: float | None) -> str:
         if rounded >= size:
             return f"{float(f'{ns / size:.4g}'):,.10g} {unit}"
     return f"{round(ns)} ns"
+
+
+def size(number: float | None) -> str:
+    """Bytes, four significant digits: `1.5 MiB`. `–` for None."""
+    if number is None:
+        return "–"
+    if number < 0:
+        return f"−{size(-number)}"
+    for unit in _SIZES:
+        if float(f"{number:.4g}") < _STEP or unit == _SIZES[-1]:
+            return f"{float(f'{number:.4g}'):,.10g} {unit}"
+        number /= _STEP
+    return ""
 
 
 def count(number: float | None) -> str:

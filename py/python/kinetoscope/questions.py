@@ -1,0 +1,198 @@
+"""The command `analyze`: its options are those that each analysis lists, its answer is text, CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetoscope import _native, text
+from kinetoscope.arguments import add_reading, all_of, count, tell_defects
+from kinetoscope.cells import section
+from kinetoscope.export import FORMATS, Part, export, export_json, json_array, write_csv
+from kinetoscope.output import expect_ending, refuse_input, sources
+from kinetoscope.terminal import busy, print_section
+
+if TYPE_CHECKING:
+    from kinetoscope.answer import Answer
+    from kinetoscope.table import Table
+
+_ROWS = 20
+_PART = (
+    ("start_ns", int, "look at what is after this, as the tables count time"),
+    ("end_ns", int, "and before this"),
+    ("iteration", count, "look at ProfilerStep#N"),
+    ("stream", int, "look at the device events of this stream alone"),
+)
+_FORMS = {"csv": "print CSV", "json": "print a JSON array", "parquet": "write Parquet (-o)"}
+_PRINTED = (".csv", ".json")
+
+
+def add_analyze(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command, with a command of its own for each analysis."""
+    about = "what an analysis answers: a table, of one trace or of all of a job"
+    analyze = commands.add_parser(
+        "analyze",
+        help=about,
+        description=f"Prints or writes {about}. kinetoscope analyze NAME --help lists its options.",
+    )
+    names = analyze.add_subparsers(title="analyses", required=True, metavar="NAME", dest="name")
+    for analysis in json.loads(_native.analyses_json()):
+        _add_analysis(names, analysis)
+
+
+def _add_analysis(names: argparse._SubParsersAction[argparse.ArgumentParser], analysis: dict[str, Any]) -> None:
+    about = analysis["doc"].replace("%", "%%")
+    command = names.add_parser(analysis["name"], help=about, description=f"{about[:1].upper()}{about[1:]}.")
+    command.add_argument(
+        "traces",
+        nargs="+",
+        metavar="TRACE",
+        help="files, archives, folders, addresses; of several, one answer for all",
+    )
+    own = command.add_argument_group("what is asked")
+    for option in analysis["options"]:
+        _add_option(own, option)
+    own.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
+    _add_part(command.add_argument_group("of what part"))
+    _add_form(command.add_argument_group("in what form"))
+    reading = command.add_argument_group("read how")
+    reading.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
+    add_reading(reading)
+    wanted = [option["name"] for option in analysis["options"]]
+    command.set_defaults(run=_analyze, wanted=wanted)
+
+
+class _Kind(NamedTuple):
+    type: Any
+    metavar: str | None
+
+
+def _number(text: str) -> float:
+    """A number that is not negative."""
+    number = float(text)
+    if not (math.isfinite(number) and number >= 0):
+        raise ValueError
+    return number
+
+
+_number.__name__ = "number"  # argparse says "invalid number value"
+_KINDS = {
+    "choice": _Kind(str, None),
+    "count": _Kind(count, "N"),
+    "number": _Kind(_number, "N"),
+    "text": _Kind(str, "TEXT"),
+}
+
+
+def _add_option(group: argparse._ArgumentGroup, option: dict[str, Any]) -> None:
+    flag, name = _flag(option["name"]), f"option_{option['name']}"
+    about = option["doc"].replace("%", "%%")
+    if option["kind"] == "flag":
+        group.add_argument(flag, dest=name, action="store_true", help=about)
+        return
+    kind, default = _KINDS[option["kind"]], option["default"]
+    known = "" if default is None else f" (default: {default})"
+    group.add_argument(
+        flag, dest=name, type=kind.type, metavar=kind.metavar, choices=option["choices"], help=f"{about}{known}"
+    )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _add_part(group: argparse._ArgumentGroup) -> None:
+    for name, kind, about in _PART:
+        group.add_argument(_flag(name), type=kind, metavar="N", help=about)
+    group.add_argument("--rank", type=count, metavar="N", help="look at this rank alone, of several")
+    group.add_argument(
+        "--launched-inside", action="store_true", help="leave out device work that is launched outside of it"
+    )
+    group.add_argument("--whole", action="store_true", help="take what begins in the range as a whole; nothing is cut")
+
+
+def _add_form(group: argparse._ArgumentGroup) -> None:
+    forms = group.add_mutually_exclusive_group()
+    for name, about in _FORMS.items():
+        forms.add_argument(f"--{name}", dest="form", action="store_const", const=f".{name}", help=about)
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it here; the ending chooses the format")
+    group.add_argument("--limit", type=count, default=_ROWS, metavar="N", help=f"rows of the text (default: {_ROWS})")
+
+
+def _analyze(options: argparse.Namespace) -> None:
+    form = _form(options)
+    found = all_of(options)
+    if options.output:
+        refuse_input(options.output, sources(found))
+    tell_defects(found)
+    with busy(f"asking for {options.name}"):
+        answer = found.analyze(options.name, **_request(options))
+    table = _table(answer, options.table)
+    if form:
+        _hand_out(table, form, options.output)
+        if not len(table) and answer.reason:
+            print(f"kinetoscope: {table.name}: {answer.reason}", file=sys.stderr)
+        return
+    _show(answer, table, options.limit)
+
+
+def _request(options: argparse.Namespace) -> dict[str, Any]:
+    own = {name: getattr(options, f"option_{name}") for name in options.wanted}
+    part = {name: getattr(options, name) for name, _, _ in _PART}
+    asked = {name: value for name, value in {**own, **part}.items() if value is not None}
+    return {**asked, "launched_inside": options.launched_inside, "whole": options.whole}
+
+
+def _form(options: argparse.Namespace) -> str | None:
+    """The format that is asked for, by a flag or by the ending; None for text."""
+    form, output = options.form, options.output
+    if output is None:
+        if form and form not in _PRINTED:
+            raise ValueError(f"expected a file to write to (-o) with --{form[1:]}, found none")
+        return form
+    if form:
+        expect_ending(output, form)
+        return form
+    ending = output.suffix.lower()
+    if ending not in _ENDINGS:
+        raise ValueError(f"expected a file name that ends in {', '.join(_ENDINGS)}, found {output.name}")
+    return ending
+
+
+_ENDINGS = (*FORMATS, ".json")
+
+
+def _table(answer: Answer, name: str | None) -> Table:
+    if name is None:
+        return answer
+    if name not in answer.tables:
+        raise ValueError(f"expected a table of {', '.join(answer.tables)}, found {name}")
+    return answer.tables[name]
+
+
+def _hand_out(table: Table, form: str, output: Path | None) -> None:
+    parts = [Part(table, {})]
+    if output is None:
+        if form == ".csv":
+            write_csv(parts, sys.stdout, "\n")
+        else:
+            sys.stdout.writelines(json_array(parts))
+        return
+    path = export_json(parts, output) if form == ".json" else export(parts, output, form)
+    print(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
+
+
+def _show(answer: Answer, table: Table, limit: int) -> None:
+    if len(table):
+        print_section(section(table, limit))
+    else:
+        print(f"{table.name}: {answer.reason or 'no rows'}")
+    beside = [
+        f"{name} ({text.plural(len(other), 'row')})" for name, other in answer.tables.items() if name != table.name
+    ]
+    if beside:
+        print(f"\nbeside it, with --table: {', '.join(beside)}")
