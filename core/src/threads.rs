@@ -1,7 +1,10 @@
-//! Two pieces of work at once.
+//! Pieces of work at once.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder, ScopedJoinHandle};
+
+use crate::sort;
 
 /// What both give. Where there may be two threads, each has one of its own, and the caller's sleeps: its processor then
 /// takes over whichever the system has put behind the other, which would wait for milliseconds while this thread works.
@@ -17,6 +20,27 @@ pub(crate) fn both<A: Send, B: Send>(
         let handles = (Builder::new().spawn_scoped(scope, &one), Builder::new().spawn_scoped(scope, &other));
         (handles.0.map_or_else(|_| one(), joined), handles.1.map_or_else(|_| other(), joined))
     })
+}
+
+/// What `work` gives for each number below `num`, in their order; the next number goes to whichever thread is free.
+pub(crate) fn each<T: Send>(max_threads: usize, num: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if max_threads.min(num) < 2 {
+        return (0..num).map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work_off = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        numbers.take_while(|at| *at < num).map(|at| (at, work(at))).collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let spawn = |_| Builder::new().spawn_scoped(scope, work_off).ok();
+        let handles: Vec<_> = (0..max_threads.min(num)).map_while(spawn).collect();
+        handles.into_iter().flat_map(joined).collect::<Vec<_>>()
+    });
+    // Where no thread could be made, nothing has been done yet.
+    done.extend(work_off());
+    sort::by_key(&mut done, |(at, _)| *at);
+    done.into_iter().map(|(_, given)| given).collect()
 }
 
 fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> T {

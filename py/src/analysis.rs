@@ -1,10 +1,6 @@
 //! Analyses by their names, and what they answered.
 
-use std::sync::Arc;
-
-use kinetoscope::analyze::{ANALYSES, OptionKind, analysis};
-use kinetoscope::table::{Part, Stacked};
-use pyo3::exceptions::PyValueError;
+use kinetoscope::analyze::{ANALYSES, Answer, OptionKind, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -31,27 +27,31 @@ pub(crate) fn analyses_json() -> String {
     Value::Array(all.collect()).to_string()
 }
 
-/// What an analysis of a trace answers to a request, a JSON object: its tables, why the first has no rows, and how it is
-/// drawn, as a JSON object.
+/// Tables of an answer, why the first has no rows, and how it is drawn, as a JSON object.
+type Answered = (Vec<Table>, Option<&'static str>, Option<String>);
+
+/// What an analysis of a trace answers to a request, a JSON object.
 #[pyfunction]
-pub(crate) fn analyze(
-    py: Python<'_>,
-    trace: PyRef<'_, Trace>,
-    name: &str,
-    request: &str,
-) -> PyResult<(Vec<Table>, Option<&'static str>, Option<String>)> {
+pub(crate) fn analyze(py: Python<'_>, trace: PyRef<'_, Trace>, name: &str, request: &str) -> PyResult<Answered> {
     let linked = trace.linked();
-    let answer = py.detach(|| analysis(name)?.answer(&linked, request)).map_err(|error| raised(&error))?;
-    let plot = answer.plot.map(|plot| json!(plot).to_string());
-    Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))
+    answered(py.detach(|| analysis(name)?.answer(&linked, request)))
 }
 
-/// Tables of one kind, each with its rank and which of its rank's traces it is of, as one.
+/// What it answers about the traces of a job, each with its rank, on as many threads as may be made.
 #[pyfunction]
-pub(crate) fn stacked(parts: Vec<(Option<i64>, i64, PyRef<'_, Table>)>) -> PyResult<Table> {
-    let part =
-        |(rank, window, table): (Option<i64>, i64, PyRef<'_, Table>)| Part { rank, window, rows_of: table.rows_of() };
-    let stacked = Stacked::new(parts.into_iter().map(part).collect());
-    let stacked = stacked.ok_or_else(|| PyValueError::new_err("expected at least one table, found none"))?;
-    Ok(Table::new(Arc::new(stacked)))
+pub(crate) fn analyze_job(
+    py: Python<'_>,
+    traces: Vec<(Option<i64>, PyRef<'_, Trace>)>,
+    name: &str,
+    request: &str,
+    max_threads: usize,
+) -> PyResult<Answered> {
+    let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
+    answered(py.detach(|| analysis(name)?.answer_of_job(&traces, request, max_threads)))
+}
+
+fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
+    let answer = answer.map_err(|error| raised(&error))?;
+    let plot = answer.plot.map(|plot| json!(plot).to_string());
+    Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))
 }

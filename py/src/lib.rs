@@ -20,7 +20,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::analysis::{analyses_json, analyze, stacked};
+    use crate::analysis::{analyses_json, analyze, analyze_job};
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]

@@ -120,3 +120,19 @@ def test_a_job_answers_for_each_rank(tmp_path: Path) -> None:
         (1, 10_000),
     ]
     assert kernels.rows(1, 3)[1][0] == 1
+
+
+def test_some_ranks_of_a_job_alone_are_looked_at(tmp_path: Path) -> None:
+    for rank in (0, 1, 4):
+        trace_of(tmp_path, f"kineto_trace_{rank}.json", distributedInfo={"rank": rank})
+    job = ks.read_dir(tmp_path)
+
+    def ranks(*, rank: int | list[int] | None) -> list[int]:
+        return sorted({found for (found,) in job.kernels(rank=rank, stream=20).select("rank").rows()})
+
+    assert (ranks(rank=None), ranks(rank=4), ranks(rank=[4, 0])) == ([0, 1, 4], [4], [0, 4])
+    for unknown in (3, [0, 3]):
+        with pytest.raises(ValueError, match=r"one or more of the ranks \[0, 1, 4\], found \[3\]"):
+            job.kernels(rank=unknown)
+    with pytest.raises(ks.TraceError, match="found rank"):
+        job[0].kernels(rank=0)

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::job::{Job, RankedTrace, selections};
 use super::options::{OptionDoc, Options};
 use super::selection::{Selection, Wanted};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
-use crate::table::{Rows, Table};
+use crate::link::rank::windows;
+use crate::table::{Part, Rows, Stacked, Table};
+use crate::threads::each;
 
 /// An analysis that hosts offer by its name.
 #[derive(Debug)]
@@ -20,7 +23,16 @@ pub struct Analysis {
     /// What can be asked for besides a part of the trace.
     pub options: &'static [OptionDoc],
     /// Computes it.
-    pub run: fn(&Selection<'_>, &Options) -> Answer,
+    pub run: Run,
+}
+
+/// How an analysis is computed, and of what.
+#[derive(Debug, Clone, Copy)]
+pub enum Run {
+    /// Of one trace. Of a job, each trace is asked, and the answers are put together.
+    Trace(fn(&Selection<'_>, &Options) -> Answer),
+    /// Of a job, whose ranks are compared. Of one trace, it is a job of that alone.
+    Job(fn(&Job<'_>, &Options) -> Answer),
 }
 
 /// What an analysis found.
@@ -78,6 +90,24 @@ impl Answer {
         self
     }
 
+    /// Answers about the traces of these ranks as one.
+    fn stacked(ranks: &[Option<i64>], answers: &[Self]) -> Self {
+        let places: Vec<_> = ranks.iter().copied().zip(windows(ranks)).collect();
+        let tables = (0..answers.first().map_or(0, |answer| answer.tables.len())).filter_map(|table| {
+            let tables = answers.iter().filter_map(|answer| answer.tables.get(table));
+            let part = |((rank, window), rows_of): (&(Option<i64>, i64), &Arc<dyn Rows>)| Part {
+                rank: *rank,
+                window: *window,
+                rows_of: Arc::clone(rows_of),
+            };
+            let stacked: Arc<dyn Rows> = Arc::new(Stacked::new(places.iter().zip(tables).map(part).collect())?);
+            Some(stacked)
+        });
+        let has_rows = answers.iter().any(|answer| answer.reason.is_none());
+        let reason = answers.iter().find_map(|answer| answer.reason).filter(|_| !has_rows);
+        Self { tables: tables.collect(), reason, plot: None }
+    }
+
     /// The same with how the first table is drawn.
     #[must_use]
     pub fn drawn(mut self, plot: Plot) -> Self {
@@ -96,22 +126,57 @@ impl Analysis {
     /// of what was asked for.
     ///
     /// ```
+    /// use std::sync::Arc;
     /// use kinetoscope::analyze::analysis;
     /// use kinetoscope::{Input, Limits, LinkedTrace, read};
     /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4}]"#;
-    /// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+    /// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
     /// let answer = analysis("kernels")?.answer(&linked, r#"{"start_ns": 7000}"#)?;
     /// assert_eq!(answer.tables[0].num_rows(), 1);
     /// assert!(analysis("kernels")?.answer(&linked, r#"{"colour": "red"}"#).is_err());
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
-    pub fn answer(&self, linked: &LinkedTrace, request: &str) -> Result<Answer, Error> {
+    pub fn answer(&self, linked: &Arc<LinkedTrace>, request: &str) -> Result<Answer, Error> {
+        let (wanted, options) = self.asked(request)?;
+        self.answer_about(linked, &wanted, &options)
+    }
+
+    /// Answers about a part of a trace, which is all there is of its job.
+    pub(crate) fn answer_about(
+        &self,
+        linked: &Arc<LinkedTrace>,
+        wanted: &Wanted,
+        options: &Options,
+    ) -> Result<Answer, Error> {
+        match self.run {
+            Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
+            Run::Job(run) => {
+                Ok(run(&Job::of(&[(linked.trace.rank(), Arc::clone(linked))], wanted, options, 1)?, options))
+            }
+        }
+    }
+
+    /// Answers the same request about the traces of a job, each with its rank, on as many threads as may be made.
+    ///
+    /// What is looked at is looked at in each trace. Tables of an analysis of one trace get the columns `rank` and
+    /// `window` before the others.
+    pub fn answer_of_job(&self, traces: &[RankedTrace], request: &str, max_threads: usize) -> Result<Answer, Error> {
+        let (wanted, options) = self.asked(request)?;
+        match self.run {
+            Run::Job(run) => Ok(run(&Job::of(traces, &wanted, &options, max_threads)?, &options)),
+            Run::Trace(run) => {
+                let parts = selections(traces, &wanted)?;
+                let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
+                Ok(Answer::stacked(&ranks, &each(max_threads, parts.len(), |at| run(&parts[at], &options))))
+            }
+        }
+    }
+
+    fn asked(&self, request: &str) -> Result<(Wanted, Options), Error> {
         let mut asked = serde_json::from_str(request).map_err(|error| {
             let expected = String::from("a JSON object of options");
             Error::from(ErrorKind::Request { expected, found: error.to_string() })
         })?;
-        let wanted = Wanted::take(&mut asked)?;
-        let options = Options::new(self.options, asked)?;
-        Ok((self.run)(&Selection::of(linked, &wanted)?, &options))
+        Ok((Wanted::take(&mut asked)?, Options::new(self.options, asked)?))
     }
 }

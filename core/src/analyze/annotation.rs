@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
 use super::statistics::deviation;
@@ -16,10 +16,10 @@ pub(super) static ANNOTATIONS: Analysis = Analysis {
     name: "annotations",
     doc: "ranges that the user named, on host and device, and the device work launched inside them",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         Answer::of(&TABLE, annotations(selection), "no annotation was recorded")
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
-    },
+    }),
 };
 
 /// All ranges of one name, on one side.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
 use super::concurrency;
 use super::gpu_timeline;
@@ -30,7 +30,7 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
             kind: OptionKind::Count(MICRO_NS),
         },
     ],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let spans = spans(selection, options.choice("per"));
         let busy = busy(selection);
         let rows = rows(&busy, &spans, options.count("micro_ns"));
@@ -43,7 +43,7 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
                 label: "iteration",
                 parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
             })
-    },
+    }),
 };
 
 /// Idle times of less than this are between kernels that follow each other, when nobody says.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
 use super::options::Options;
 use super::selection::Selection;
@@ -16,13 +16,13 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
     name: "copy_bandwidth",
     doc: "bytes, time and bandwidth of copies and fills, by what they copy from and to",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         let copies = copies(selection);
         let series = series(&copies);
         Answer::of(&TABLE, copy_bandwidth(&copies), "no copy or fill ran")
             .and(&SERIES, series)
             .drawn(Plot::Bars { label: "direction", parts: &["total_ns"] })
-    },
+    }),
 };
 
 /// A copy or a fill.

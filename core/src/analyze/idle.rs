@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use super::statistics::deviation;
@@ -29,7 +29,7 @@ pub(super) static IDLE: Analysis = Analysis {
         },
         OptionDoc { name: "longest", doc: "how many of the longest gaps are listed", kind: OptionKind::Count(100) },
     ],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let mut gaps = gaps(selection, options.count("kernel_wait_ns"));
         let rows = idle(&gaps, options.count("micro_ns"));
         sort::by_key(&mut gaps, |gap| (std::cmp::Reverse(gap.time.dur()), gap.time.start, gap.after_id));
@@ -38,7 +38,7 @@ pub(super) static IDLE: Analysis = Analysis {
         Answer::of(&TABLE, rows, "no stream has two kernels, copies or fills")
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
-    },
+    }),
 };
 
 /// Gaps of less than this are between kernels that were waiting for their turn, when nobody says.

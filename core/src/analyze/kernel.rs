@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
@@ -22,11 +22,11 @@ pub(super) static KERNELS: Analysis = Analysis {
         doc: "runs of less than this are counted as short",
         kind: OptionKind::Count(SHORT_NS),
     }],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let rows = kernels(selection, options.count("short_ns"));
         Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
-    },
+    }),
 };
 
 static TABLE: Table<Vec<KernelRow>> =

@@ -1,6 +1,6 @@
 //! Launches and what they enqueued: how long the call took, how long the work waited.
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
 use crate::sort;
@@ -13,13 +13,13 @@ pub(super) static LAUNCHES: Analysis = Analysis {
     name: "launches",
     doc: "each launch with its device work: duration of the call, of the work, and the delay between them",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         let rows = launches(selection);
         let summary = by_call(&rows);
         Answer::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
             .and(&BY_CALL, summary)
             .drawn(Plot::Points { x: "device_dur_ns", y: "delay_ns", label: "device_name" })
-    },
+    }),
 };
 
 /// One device event with its launch. A launch of several (a graph) has several rows.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
 use crate::id::{StrId, TrackId};
@@ -19,7 +19,7 @@ pub(super) static MEMORY: Analysis = Analysis {
     name: "memory",
     doc: "memory of each device over time, its peak, and the operators and modules that hold it then",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         let changes = changes(selection);
         let devices = memory(&changes);
         let owners = owners(selection, &changes, &devices);
@@ -27,7 +27,7 @@ pub(super) static MEMORY: Analysis = Analysis {
             .and(&SERIES, changes)
             .and(&OWNERS, owners)
             .drawn(Plot::Bars { label: "device", parts: &["peak_allocated_bytes"] })
-    },
+    }),
 };
 
 /// A device as `PyTorch` numbers it: its type (0 is the host, 1 CUDA and `ROCm`), and its number there (-1 of the host).

@@ -13,6 +13,7 @@ mod gpu_timeline;
 mod health;
 mod idle;
 pub mod interval;
+mod job;
 mod kernel;
 mod launch;
 mod launches;
@@ -31,7 +32,7 @@ mod stacks;
 mod statistics;
 mod summary;
 
-pub use analysis::{Analysis, Answer, Plot};
+pub use analysis::{Analysis, Answer, Plot, Run};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use class::{Class, classes};
@@ -42,6 +43,7 @@ pub use critical_path::{
 };
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
+pub use job::{Job, RankedTrace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use launches::{LaunchRow, launches};
 pub use memory::{MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory};
@@ -58,7 +60,7 @@ pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
 
 use crate::error::Error;
 
-/// All analyses of one trace, by their names.
+/// All analyses, by their names.
 pub const ANALYSES: &[&Analysis] = &[
     &breakdown::BREAKDOWN,
     &overlap::OVERLAP,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
 use crate::id::StrId;
@@ -16,10 +16,10 @@ pub(super) static MODULES: Analysis = Analysis {
     name: "modules",
     doc: "nn.Module calls: host time, and device time of their forward and backward work",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         Answer::of(&TABLE, modules(selection), "no nn.Module was recorded (with_stack or with_modules records them)")
             .drawn(Plot::Bars { label: "module", parts: &["device_self_ns"] })
-    },
+    }),
 };
 
 /// All calls of one module.

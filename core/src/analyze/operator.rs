@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::attribution;
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
@@ -33,7 +33,7 @@ pub(super) static OPERATORS: Analysis = Analysis {
             kind: OptionKind::Count(5),
         },
     ],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let rows = match options.choice("by") {
             "shape" => by_shape(selection),
             "stack" => by_stack(selection, options.count("stack_depth") as usize),
@@ -42,7 +42,7 @@ pub(super) static OPERATORS: Analysis = Analysis {
         Answer::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
             .drawn(Plot::Bars { label: "name", parts: &["device_self_ns"] })
-    },
+    }),
 };
 
 /// All calls of one operator.

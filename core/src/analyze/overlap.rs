@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
 use super::interval::{intersection, total_ns, union};
 use super::options::Options;
@@ -15,10 +15,10 @@ pub(super) static OVERLAP: Analysis = Analysis {
     name: "overlap",
     doc: "communication hidden by computation, by collective",
     options: &[],
-    run: |selection, _: &Options| {
+    run: Run::Trace(|selection, _: &Options| {
         Answer::of(&TABLE, overlap(selection), "no communication ran on a device")
             .drawn(Plot::Bars { label: "collective", parts: &["hidden_ns", "exposed_ns"] })
-    },
+    }),
 };
 
 /// All communication of one kind on a device.

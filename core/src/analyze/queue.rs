@@ -1,6 +1,6 @@
 //! How much work was enqueued on each stream and had not begun.
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::idle::{streams, work};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
@@ -18,13 +18,13 @@ pub(super) static QUEUE_LENGTH: Analysis = Analysis {
         doc: "a queue of this length is full: launches wait for it",
         kind: OptionKind::Count(FULL),
     }],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let points = points(selection);
         let rows = queue_length(&points, selection.span(), options.count("full"));
         Answer::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
             .and(&POINTS, points)
             .drawn(Plot::Bars { label: "stream", parts: &["mean"] })
-    },
+    }),
 };
 
 /// The length at which launches wait, on devices of NVIDIA, when nobody says.

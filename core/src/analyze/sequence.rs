@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::id::{OptionalColumn, StrId};
@@ -27,11 +27,11 @@ pub(super) static SEQUENCES: Analysis = Analysis {
             kind: OptionKind::Count(3),
         },
     ],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let rows = sequences(selection, options.text("operator").unwrap_or(""), options.count("min_length"));
         Answer::of(&TABLE, rows, "no such operator launched as many kernels")
             .drawn(Plot::Bars { label: "operator", parts: &["device_total_ns"] })
-    },
+    }),
 };
 
 /// One operator with one sequence of device work.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use super::stack::Stacks;
@@ -20,11 +20,11 @@ pub(super) static STACKS: Analysis = Analysis {
         doc: "how many frames are told apart, the innermost first",
         kind: OptionKind::Count(DEPTH),
     }],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let depth = options.count("depth").min(DEPTH) as usize;
         Answer::of(&TABLE, stacks(selection, depth), "no Python frame was recorded (with_stack=True records them)")
             .drawn(Plot::Bars { label: "frame", parts: &["self_ns"] })
-    },
+    }),
 };
 
 /// No more frames are told apart than this.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Session;
 use super::request::AnalyzeRequest;
 use super::response::Response;
-use crate::analyze::{Options, Selection, Wanted, analysis};
+use crate::analyze::{Options, Wanted, analysis};
 use crate::error::Error;
 use crate::table::{Rows, Values};
 
@@ -24,7 +24,7 @@ pub(super) fn answer(session: &Session, request: &AnalyzeRequest) -> Result<Resp
         is_whole: request.whole,
     };
     let options = Options::new(analysis.options, request.options.clone())?;
-    let answer = (analysis.run)(&Selection::of(&session.linked, &wanted)?, &options);
+    let answer = analysis.answer_about(&session.linked, &wanted, &options)?;
     let limit = request.limit.unwrap_or(LIMIT);
     let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, limit)).collect();
     let data = json!({"name": analysis.name, "doc": analysis.doc, "reason": answer.reason, "plot": answer.plot, "tables": tables});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypedDict
 
     from typing_extensions import Unpack
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         """Leave out device events whose launch is not inside the range."""
         whole: bool
         """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
+        rank: int | Iterable[int] | None
+        """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
 
 
 class Analyses:
@@ -34,7 +37,8 @@ class Analyses:
     `iteration`, the number of a `ProfilerStep#n`; `stream`, to look at the device events of one stream alone; and
     `launched_inside`, to leave out device events whose launch is not inside the range. What the range cuts counts with
     what is inside; `whole=True` cuts nothing: events belong to the range that they begin in, and device work to that of
-    its launch, wherever it runs. TraceError for a part that there is not, or an option that an analysis does not have.
+    its launch, wherever it runs. Of a job, the part is that of each trace, and `rank`, one or several, says
+    which traces are looked at. TraceError for a part that there is not, or an option that an analysis does not have.
     """
 
     def analyze(self, name: str, **request: Any) -> Answer:

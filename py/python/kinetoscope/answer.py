@@ -48,27 +48,16 @@ class Answer(Table):
 
 def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about one trace."""
-    tables, reason, plot = _native.analyze(trace, name, json.dumps(request))
-    return Answer(tables, reason, json.loads(plot) if plot else None)
+    return _answer(_native.analyze(trace, name, json.dumps(request)))
 
 
-def answered_of_all(
-    traces: Sequence[_native.Trace], places: Sequence[tuple[int | None, int]], name: str, request: dict[str, Any]
-) -> Answer:
-    """What the core answers about each of the traces, in parallel; in tables with the columns `rank` and `window`.
-
-    `places` are the values of these columns.
-    """
-    from concurrent.futures import ThreadPoolExecutor
-
+def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]) -> Answer:
+    """What the core answers about the traces of a job, each with its rank."""
     from kinetoscope.processors import num_processors
 
-    asked = json.dumps(request)
-    with ThreadPoolExecutor(num_processors()) as pool:
-        answers = list(pool.map(lambda trace: _native.analyze(trace, name, asked), traces))
-    by_table = zip(*(tables for tables, _, _ in answers), strict=True)
-    stacked = [
-        _native.stacked([(*place, table) for place, table in zip(places, tables, strict=True)]) for tables in by_table
-    ]
-    reasons = [reason for _, reason, _ in answers]
-    return Answer(stacked, reasons[0] if all(reasons) else None, None)
+    return _answer(_native.analyze_job(traces, name, json.dumps(request), num_processors()))
+
+
+def _answer(found: tuple[list[_native.Table], str | None, str | None]) -> Answer:
+    tables, reason, plot = found
+    return Answer(tables, reason, json.loads(plot) if plot else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -218,15 +218,15 @@ class TraceSet(Analyses):
             for member, (rank, window) in zip(self.members, places(self.members), strict=True)
         ]
 
-    def analyze(self, name: str, **request: Any) -> hints.Answer:
-        """An analysis of each trace by its name. Reads what is not read yet; ValueError when there is no trace."""
-        from kinetoscope.answer import answered_of_all
+    def analyze(self, name: str, *, rank: int | Iterable[int] | None = None, **request: Any) -> hints.Answer:
+        """An analysis by its name: of each trace, or of the job where it compares ranks.
 
-        self.load()
-        if not self._members:
-            raise ValueError("expected at least one trace, found none")
-        traces = [member.trace._native for member in self.members]  # noqa: SLF001 - the core answers
-        return answered_of_all(traces, places(self.members), name, request)
+        `rank`, one or several, is all that is looked at. Reads what is not read yet; ValueError when there is no trace,
+        or none of a rank.
+        """
+        from kinetoscope.answer import answered_of_job
+
+        return answered_of_job(self._chosen(rank), name, request)
 
     def collectives(self, *, align_clocks: bool = False) -> Table:
         """Communications of all ranks: one row for each rank's part, trace after trace.
@@ -252,8 +252,20 @@ class TraceSet(Analyses):
 
     def _shared(self, *, align_clocks: bool) -> _native.Tables:
         self.load()
-        traces = [(member.rank, member.trace._native) for member in self.members]  # noqa: SLF001 - the core compares them
-        return _native.rank_tables(traces, align_clocks)
+        return _native.rank_tables([_native_of(member) for member in self.members], align_clocks)
+
+    def _chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
+        """The traces of these ranks, or all, read, each with its rank."""
+        self.load()
+        if not self._members:
+            raise ValueError("expected at least one trace, found none")
+        if rank is None:
+            return [_native_of(member) for member in self.members]
+        wanted = {rank} if isinstance(rank, int) else set(rank)
+        unknown = sorted(wanted - set(self.ranks))
+        if unknown or not wanted:
+            raise ValueError(f"expected one or more of the ranks {self.ranks}, found {unknown}")
+        return [_native_of(member) for member in self.members if member.rank in wanted]
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]
@@ -299,6 +311,10 @@ class TraceSet(Analyses):
         body = "".join(f"<tr>{''.join(f'<td>{text.escaped(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
         notes = "".join(f"<p>{text.escaped(text.printable(note))}</p>" for note in self._remarks())
         return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _native_of(member: Member) -> tuple[int | None, _native.Trace]:
+    return member.rank, member.trace._native  # noqa: SLF001 - the core compares them
 
 
 def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:

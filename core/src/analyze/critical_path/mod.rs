@@ -10,7 +10,7 @@ mod row;
 mod wait;
 mod what_if;
 
-use super::analysis::{Analysis, Plot};
+use super::analysis::{Analysis, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::time::sum_ns;
@@ -46,14 +46,14 @@ pub(super) static CRITICAL_PATH: Analysis = Analysis {
             kind: OptionKind::Flag,
         },
     ],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let path = match options.choice("like") {
             "hta" => critical_path_of_hta(selection, options.flag("without_last")),
             _ => critical_path(selection),
         };
         let what_if = WhatIf::of(selection, &path, options.text("what_if"), options.number("factor"));
         row::answer(selection, &path, what_if).drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
-    },
+    }),
 };
 
 /// The longest path, and the graph that it leads through.

@@ -69,6 +69,17 @@ impl SharedHow {
     }
 }
 
+/// Which of the traces of its rank each trace is, from 0.
+pub(crate) fn windows(ranks: &[Option<i64>]) -> Vec<i64> {
+    let mut next: FxHashMap<Option<i64>, i64> = FxHashMap::default();
+    let window = |rank: &Option<i64>| {
+        let next = next.entry(*rank).or_default();
+        *next += 1;
+        *next - 1
+    };
+    ranks.iter().map(window).collect()
+}
+
 impl Ranks {
     /// Finds what traces share: each with its rank, in the order in which they are to be counted.
     ///
@@ -76,14 +87,12 @@ impl Ranks {
     /// not recorded, it is its place among its like in the iteration, if all traces have as many there, of like sizes.
     /// Starts are compared as the traces tell them, or with the clocks' offsets taken away (`is_aligned`).
     pub fn new(traces: Vec<(Option<i64>, Arc<LinkedTrace>)>, is_aligned: bool) -> Self {
-        let mut windows: FxHashMap<Option<i64>, i64> = FxHashMap::default();
-        let member = |(rank, linked): (Option<i64>, Arc<LinkedTrace>)| {
-            let next = windows.entry(rank).or_default();
-            *next += 1;
+        let windows = windows(&traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>());
+        let member = |((rank, linked), window): ((Option<i64>, Arc<LinkedTrace>), i64)| {
             let shared = vec![None; linked.collectives().rows.len()];
-            Member { rank, window: *next - 1, linked, shared, clock: None }
+            Member { rank, window, linked, shared, clock: None }
         };
-        let members: Vec<_> = traces.into_iter().map(member).collect();
+        let members: Vec<_> = traces.into_iter().zip(windows).map(member).collect();
         let lens = members.iter().map(|member: &Member| member.shared.len()).chain([0]);
         let starts = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let mut ranks = Self { shared: family::shared(&members), members, starts, is_aligned };

@@ -1,0 +1,52 @@
+//! The traces of a job, and what of each is looked at.
+
+use std::sync::Arc;
+
+use super::options::Options;
+use super::selection::{Selection, Wanted};
+use crate::error::Error;
+use crate::link::LinkedTrace;
+use crate::link::rank::Ranks;
+use crate::threads::each;
+
+/// A trace with the rank it is of, where that is known.
+pub type RankedTrace = (Option<i64>, Arc<LinkedTrace>);
+
+/// The option of analyses that compare what different clocks tell.
+pub(super) const ALIGN_CLOCKS: &str = "align_clocks";
+
+/// The traces of a job with what they share, and what of them is looked at.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// What of each trace is looked at.
+    pub parts: Vec<Selection<'a>>,
+    /// The same traces as members of the job, and what they share.
+    pub ranks: Arc<Ranks>,
+    max_threads: usize,
+}
+
+impl<'a> Job<'a> {
+    /// The same part of each trace. An error where one of them does not have it.
+    pub fn of(
+        traces: &'a [RankedTrace],
+        wanted: &Wanted,
+        options: &Options,
+        max_threads: usize,
+    ) -> Result<Self, Error> {
+        let parts = selections(traces, wanted)?;
+        // Whoever compares communications needs them of all traces; that is most of the work.
+        each(max_threads, traces.len(), |at| traces[at].1.collectives().rows.len());
+        let ranks = Ranks::new(traces.to_vec(), options.flag(ALIGN_CLOCKS));
+        Ok(Self { parts, ranks: Arc::new(ranks), max_threads })
+    }
+
+    /// What `work` gives for each part, by its place among them; as many at a time as threads may be made.
+    pub fn each<T: Send>(&self, work: impl Fn(usize, &Selection<'a>) -> T + Sync) -> Vec<T> {
+        each(self.max_threads, self.parts.len(), |at| work(at, &self.parts[at]))
+    }
+}
+
+/// What is looked at in each trace.
+pub(super) fn selections<'a>(traces: &'a [RankedTrace], wanted: &Wanted) -> Result<Vec<Selection<'a>>, Error> {
+    traces.iter().map(|(_, linked)| Selection::of(linked, wanted)).collect()
+}
