@@ -67,6 +67,7 @@ LIBRARIES = {
     "IPython": {"progress"},
     "anywidget": {"widget"},
     "fsspec": {"remote"},
+    "networkx": {"hta"},
     "pandas": {"hints", "hta", "table"},
     "polars": {"hints", "table"},
     "pyarrow": {"export", "hints", "hta", "table"},

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kinetoscope.hta import annotated, bandwidth, device_time, idle, kernels, launches, queue, sequences
+from kinetoscope.hta.analyzers.critical_path_analysis import CPGraph, CriticalPathAnalysis
 from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
+from kinetoscope.hta.overlay import write_overlay
 
 if TYPE_CHECKING:
     import pandas
@@ -146,6 +148,36 @@ class TraceAnalysis:
         series = self.get_memory_bw_time_series(ranks)
         positive = {rank: frame.query("memory_bw_gbps > 0") for rank, frame in series.items()}
         return queue.summary(positive, "name", "memory_bw_gbps")
+
+    def critical_path_analysis(
+        self,
+        rank: int,
+        annotation: str,
+        instance_id: int | tuple[int, int] | None,
+        data_load_events: Sequence[str] | None = None,
+    ) -> tuple[CPGraph, bool] | None:
+        """The critical path of what an annotation covers, and whether there is one; None without this annotation.
+
+        `annotation` is a part of its name, all of the trace when empty. `instance_id` says which of its instances, in
+        the frame's order, or from which to which; the first where it is None. Host events whose names match one of
+        `data_load_events`, regular expressions, count as `data_loading`. ValueError for an instance that there is not.
+        """
+        return CriticalPathAnalysis.critical_path_analysis(self.t, rank, annotation, instance_id, data_load_events)
+
+    def overlay_critical_path_analysis(
+        self,
+        rank: int,
+        critical_path_graph: CPGraph,
+        output_dir: str,
+        only_show_critical_events: bool = True,
+        show_all_edges: bool = False,
+    ) -> str:
+        """Writes the rank's trace with its critical path marked, `overlaid_critical_path_<file>`; returns the path.
+
+        Without host and device events that are not on the path, unless asked for; with arrows for those edges of the
+        path that are in no event; or, if asked for where all events are kept, for all edges.
+        """
+        return write_overlay(self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges)
 
     def _ranks(self, ranks: Sequence[int] | None) -> Sequence[int]:
         """The first, where none are given."""

@@ -95,6 +95,10 @@ class Trace:
         """What an analysis answers about those events of a rank that are in its frame."""
         return self.recorded(rank).analyze(name, **options, **self._parts[rank])
 
+    def is_cut(self, rank: int) -> bool:
+        """Whether the last step of a rank was left out."""
+        return bool(self._parts[rank])
+
     def get_trace_df(self, rank: int) -> pandas.DataFrame:
         """As `get_trace`."""
         return self.get_trace(rank)
