@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from kinetoscope.hta import TraceAnalysis
+from kinetoscope.hta.trace_analysis import TimeSeriesTypes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,10 +128,93 @@ def test_frequent_sequences(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": [*calls, *(made for pair in work for made in pair)]}))
     analyzer = TraceAnalysis(trace_files={0: str(path)})
-    found = analyzer.get_frequent_cuda_kernel_sequences("linear", str(tmp_path), min_pattern_len=2)
+    found = analyzer.get_frequent_cuda_kernel_sequences("linear", "", min_pattern_len=2)
     assert found.columns.tolist() == ["pattern", "count", "GPU kernel duration (us)", "CPU op duration (us)"]
     assert found.to_numpy().tolist() == [["aten::linear|a|b|c", 2, 12, 100], ["aten::linear|a|b", 1, 4, 50]]
-    assert len(analyzer.get_frequent_cuda_kernel_sequences("linear")) == 1
+    assert len(analyzer.get_frequent_cuda_kernel_sequences("linear", "")) == 1
+
+
+def marked(path: Path) -> dict[str, Any]:
+    """The patterns of each event that has some."""
+    events = json.loads(path.read_text())["traceEvents"]
+    return {event["name"]: event["args"]["Patterns"] for event in events if "Patterns" in event["args"]}
+
+
+def test_frequent_sequences_are_marked_in_the_trace(tmp_path: Path) -> None:
+    other = event("cpu_op", "aten::add", 1, (90, 5), shape=[1])
+    span = event("Trace", "PyTorch Profiler (0)", 1, (0, 100), Op=0)
+    call = [event("cpu_op", "aten::linear", 1, (0, 50)), event("cpu_op", "aten::mm", 1, (1, 9), dims=3)]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": [*call, *launched(1, 2, "gemm", 7, (20, 5)), other, span]}))
+    analyzer = TraceAnalysis(trace_files={0: str(path)})
+    analyzer.get_frequent_cuda_kernel_sequences("linear", str(tmp_path / "out"), min_pattern_len=1)
+    written = tmp_path / "out/overlaid_trace.json"
+    members = ("aten::linear", "aten::mm", "cudaLaunchKernel", "gemm")
+    assert marked(written) == {name: {"aten::linear|gemm": 1} for name in members}
+    *_, short, names = json.loads(written.read_text())["traceEvents"]
+    assert (short["name"], short["args"], names["args"]) == ("0", {}, {"Op": 0, "0": "aten::add"})
+    analyzer.get_frequent_cuda_kernel_sequences(
+        "linear", str(tmp_path / "out"), min_pattern_len=1, compress_other_kernels=False
+    )
+    assert json.loads(written.read_text())["traceEvents"][-2:] == [other, span]
+
+
+def test_aten_operators_with_their_kernels(analyzer: TraceAnalysis, tmp_path: Path) -> None:
+    calls = [
+        made
+        for at in (0, 100)
+        for made in (event("cpu_op", "aten::mm", 1, (at, 50)), event("cpu_op", "mm", 1, (at + 1, 9)))
+    ]
+    first = [launched(1, 2, "a", 7, (20, 5)), launched(2, 12, "b", 7, (25, 5)), launched(5, 60, "c", 7, (70, 5))]
+    second = [launched(3, 106, "a", 7, (120, 5)), launched(4, 112, "b", 7, (125, 5))]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": [*calls, *(made for pair in (*first, *second) for made in pair)]}))
+    analyzer = TraceAnalysis(trace_files={0: str(path), 2: str(path)})
+    found = analyzer.get_aten_op_kernels_and_delay(ranks=[0, 2], sort_by=["avg_runtime_delay"])
+    assert list(found) == [0, 2]
+    assert found[2].columns.tolist() == [
+        *("aten_op_name", "kernel_sequence", "occurrence_count", "avg_aten_op_launch_delay", "avg_runtime_delay"),
+    ]
+    assert found[2].to_numpy().tolist() == [["aten::mm", "a -> b", 2, 4, 16]]
+
+
+def test_counters_are_written_beside_the_trace(tmp_path: Path) -> None:
+    content = {"baseTimeNanoseconds": 1_700_000_000_000_000_000, "traceEvents": EVENTS}
+    (tmp_path / "rank.json").write_text(json.dumps(content))
+    analyzer = TraceAnalysis(trace_files={0: str(tmp_path / "rank.json")})
+    analyzer.generate_trace_with_counters()
+    document = json.loads((tmp_path / "rank_with_counters.json").read_text())
+    points = document["traceEvents"][len(EVENTS) :]
+    assert [event["name"] for event in document["traceEvents"][: len(EVENTS)]] == [event["name"] for event in EVENTS]
+    assert points[0] == {"ph": "C", "name": "Queue Length", "id": 7, "pid": 0, "ts": 1, "args": {"Queue Length": 1}}
+    assert points[-2:] == [
+        {"ph": "C", "name": "Memcpy HtoD", "pid": 0, "ts": at, "args": {"Memcpy BW": gbps}}
+        for at, gbps in ((40, 2), (42, 0))
+    ]
+    analyzer.generate_trace_with_counters(TimeSeriesTypes.MEMCPY_BANDWIDTH, [0], "_bandwidth")
+    events = json.loads((tmp_path / "rank_bandwidth.json").read_text())["traceEvents"]
+    assert {event["name"] for event in events if event["ph"] == "C"} == {"Memcpy HtoD"}
+
+
+def test_counters_of_cupti(tmp_path: Path) -> None:
+    events = [
+        *(event("cpu_op", name, 1, (at, 20)) for at, name in ((0, "aten::linear"), (50, "aten::add"))),
+        event("cpu_op", "aten::mm", 1, (1, 10)),
+        *(event("cuda_runtime", "cudaLaunchKernel", 1, (at, 1), correlation=at) for at in (2, 51)),
+        *(event("cuda_profiler_range", f"kernel{at}", 0, (at, 5), inst=at) for at in (60, 70)),
+    ]
+    path = tmp_path / "trace.json"
+    for kept, found in ((events, 1), (events[:-1], 0), (events[:-2], 0)):
+        path.write_text(json.dumps({"traceEvents": kept}))
+        frames = TraceAnalysis(trace_files={0: str(path)}).get_cupti_counter_data_with_operators([0])
+        assert len(frames) == found
+        for frame in frames:
+            assert frame[
+                ["name", "inst", "index_runtime", "op_stack", "top_level_op", "bottom_level_op"]
+            ].to_numpy().tolist() == [
+                ["kernel60", 60, 3, ["aten::linear", "aten::mm"], "aten::linear", "aten::mm"],
+                ["kernel70", 70, 4, ["aten::add"], "aten::add", "aten::add"],
+            ]
 
 
 def test_queues(analyzer: TraceAnalysis) -> None:
@@ -190,4 +274,7 @@ def test_without_device_work_there_is_nothing(tmp_path: Path) -> None:
     assert analyzer.get_memory_bw_summary() is None
     assert analyzer.get_gpu_user_annotation_breakdown() is None
     assert analyzer.get_gpu_kernels_with_user_annotations(0) is None
+    assert analyzer.get_aten_op_kernels_and_delay()[0].empty
+    assert analyzer.get_cupti_counter_data_with_operators() == []
+    assert analyzer.get_frequent_cuda_kernel_sequences("add", str(tmp_path)).empty
     assert analyzer.get_profiler_steps() == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,8 @@ WITHOUT_WAITS = {
     "critical_path__alexnet": [12_854_103, 10_630, 55_511, 12_920_244],
     "critical_path__cuda_event_sync": [212, 49, 2, 263],
 }
+# Operators with their kernels: HTA takes those of any thread, and the outer one of two that begin together.
+NUM_CALLS = {"mtia_inference_trace": 0, "timeline_analysis": 172}
 # Launches whose names HTA does not know.
 NUM_LAUNCHES = {"amd_trace": 16, "triton_example": 1, "mtia_inference_trace": 991}
 
@@ -204,8 +208,54 @@ def test_annotations(pair: Pair, side: str) -> None:
 
 
 def test_frequent_sequences(pair: Pair) -> None:
-    ours = pair.ours.get_frequent_cuda_kernel_sequences("aten::linear", rank=pair.rank)
+    ours = pair.ours.get_frequent_cuda_kernel_sequences("aten::linear", "", rank=pair.rank)
     if "EXC" in pair.golden["freq"]:
         return
     theirs = [row[1:] for row in pair.head("freq")]
     assert ours.to_numpy().tolist() == theirs
+
+
+def test_aten_delays(pair: Pair) -> None:
+    ours = pair.ours.get_aten_op_kernels_and_delay([pair.rank])[pair.rank]
+    found = {(operator, kernels): rest for operator, kernels, *rest in ours.to_numpy().tolist()}
+    if pair.name in NUM_CALLS:
+        assert len(found) == NUM_CALLS[pair.name]
+        return
+    for _, operator, kernels, *rest in pair.head("aten_delay"):
+        assert all(is_near(*values, pair.lost_us / 2) for values in zip(found[operator, kernels], rest, strict=True))
+    assert (
+        "v" not in pair.golden["aten_delay"] or len(found) == pair.golden["aten_delay"]["v"][str(pair.rank)]["shape"][0]
+    )
+
+
+def test_counters_of_cupti(shared: Path) -> None:
+    (frame,) = pair_of(shared, "cupti_profiler").ours.get_cupti_counter_data_with_operators([0])
+    columns = ["index", "ts", "index_runtime", "op_stack", "top_level_op", "bottom_level_op"]
+    rows = frame[columns].to_numpy().tolist()
+    # HTA's answer, in which one range has no name
+    assert (len(rows), rows[0], rows[-1]) == (
+        77,
+        [4107, 2498229, 473, ["aten::rand", "aten::uniform_"], "aten::rand", "aten::uniform_"],
+        [4183, 11726985, 4081, ["aten::linear", "aten::addmm"], "aten::linear", "aten::addmm"],
+    )
+    assert rows[1][3] == ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution"]
+
+
+def test_counters_in_a_trace(shared: Path, tmp_path: Path) -> None:
+    found = next((shared / HTA / "critical_path/alexnet").iterdir())
+    (tmp_path / "rank.json.gz").write_bytes(found.read_bytes())
+    TraceAnalysis({0: str(tmp_path / "rank.json.gz")}).generate_trace_with_counters()
+    events = json.loads(gzip.decompress((tmp_path / "rank_with_counters.json.gz").read_bytes()))["traceEvents"]
+    points = [event for event in events if event["ph"] == "C"]
+    assert len(events) == 1408 + len(points)
+    # as HTA writes them
+    assert Counter((point["name"], point.get("id")) for point in points) == {
+        ("Queue Length", 7): 182,
+        ("Queue Length", 20): 14,
+        ("Memcpy HtoD", None): 32,
+        ("Memset", None): 6,
+    }
+    assert [(point["ts"], point["args"]) for point in (points[0], points[-2])] == [
+        (1695835572943558, {"Queue Length": 1}),
+        (1695835585863748, {"Memcpy BW": 0.22535211267605634}),
+    ]

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kinetoscope.hta import annotated, bandwidth, device_time, idle, kernels, launches, queue, sequences
+from kinetoscope.hta import (
+    annotated,
+    aten,
+    bandwidth,
+    counted,
+    cupti,
+    device_time,
+    idle,
+    kernels,
+    launches,
+    patterned,
+    queue,
+    sequences,
+)
 from kinetoscope.hta.analyzers.critical_path_analysis import CPGraph, CriticalPathAnalysis
 from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
 from kinetoscope.hta.overlay import write_overlay
 
 if TYPE_CHECKING:
     import pandas
+
+TimeSeriesTypes = counted.TimeSeriesTypes
 
 
 class TraceAnalysis:
@@ -93,7 +108,7 @@ class TraceAnalysis:
     def get_frequent_cuda_kernel_sequences(
         self,
         operator_name: str,
-        output_dir: str = "",
+        output_dir: str,
         min_pattern_len: int = 3,
         rank: int = 0,
         top_k: int = 5,
@@ -102,9 +117,46 @@ class TraceAnalysis:
     ) -> pandas.DataFrame:
         """Kernels under operators with `operator_name` in their names, as `operator|kernel|…`, the most frequent first.
 
-        No trace is written: `output_dir`, `top_k` and `compress_other_kernels` do nothing.
+        Writes `overlaid_<file>` to `output_dir`, unless that is empty or there are none: the rank's trace with the
+        first `top_k` of them in the argument `Patterns` of all that belongs to them. All else has numbers in place of
+        names, and no arguments, unless `compress_other_kernels` is false.
         """
-        return sequences.frequent_sequences(self.t, rank, operator_name, min_pattern_len)
+        found = sequences.frequent_sequences(self.t, rank, operator_name, min_pattern_len)
+        if output_dir and len(found):
+            first = dict(found[["pattern", "count"]].head(top_k).to_numpy().tolist())
+            patterned.write_patterns(self.t, rank, operator_name, first, output_dir, is_short=compress_other_kernels)
+        return found
+
+    def get_aten_op_kernels_and_delay(
+        self, ranks: Sequence[int] | None = None, sort_by: Sequence[str] | None = None
+    ) -> dict[int, pandas.DataFrame]:
+        """ATen operators of each rank by the kernels that they launch: how often, and the mean delays of the first.
+
+        From the start of the operator to that of the launch, and from there to the start of the kernel, in µs. Sorted
+        by `occurrence_count`, or the columns asked for, the largest first.
+        """
+        return {
+            rank: aten.kernels_and_delays(self.t, rank, sort_by or ["occurrence_count"]) for rank in self._ranks(ranks)
+        }
+
+    def generate_trace_with_counters(
+        self,
+        time_series: counted.TimeSeriesTypes | None = None,
+        ranks: Sequence[int] | None = None,
+        output_suffix: str = "_with_counters",
+    ) -> None:
+        """Writes the trace of each rank beside its file, with tracks of queue lengths, of bandwidth, or of both."""
+        series = counted.TimeSeriesTypes.QUEUE_LENGTH | counted.TimeSeriesTypes.MEMCPY_BANDWIDTH
+        for rank in self._ranks(ranks):
+            counted.write_counters(self.t, rank, series if time_series is None else time_series, output_suffix)
+
+    def get_cupti_counter_data_with_operators(self, ranks: Sequence[int] | None = None) -> list[pandas.DataFrame]:
+        """Counters of CUPTI of each rank that has some, with the operators that launched what they count.
+
+        The ranges of the profiler are put to launches by their order; a rank with more of one is left out.
+        """
+        found = [cupti.counters(self.t, rank) for rank in self._ranks(ranks)]
+        return [frame for frame in found if frame is not None and len(frame)]
 
     def get_cuda_kernel_launch_stats(
         self,
