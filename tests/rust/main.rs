@@ -12,6 +12,7 @@ mod dependencies;
 mod device;
 mod execution;
 mod files;
+mod finding_rules;
 mod findings;
 mod frames;
 mod hostile;

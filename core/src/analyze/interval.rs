@@ -92,6 +92,64 @@ pub fn within(ranges: &[TimeRange], to: TimeRange) -> Vec<TimeRange> {
     ranges[first..last].iter().map(|range| clip(*range, to)).filter(|range| range.start < range.end).collect()
 }
 
+/// Disjoint, ascending ranges that are asked again and again how much of another they have.
+#[derive(Debug, Clone, Default)]
+pub struct Cover {
+    ranges: Vec<TimeRange>,
+    /// The length of all ranges before each one, and of all.
+    before_ns: Vec<i64>,
+}
+
+impl Cover {
+    /// Of ranges in any order, which may overlap.
+    pub fn of(ranges: Vec<TimeRange>) -> Self {
+        let ranges = union(ranges);
+        let mut before_ns = Vec::with_capacity(ranges.len() + 1);
+        before_ns.push(0);
+        for range in &ranges {
+            let before: i64 = before_ns.last().copied().unwrap_or(0);
+            before_ns.push(before.saturating_add(range.dur().0));
+        }
+        Self { ranges, before_ns }
+    }
+
+    /// The ranges.
+    pub fn ranges(&self) -> &[TimeRange] {
+        &self.ranges
+    }
+
+    /// How much of `to` they have, in nanoseconds, found by bisection.
+    ///
+    /// ```
+    /// use kinetoscope::analyze::interval::Cover;
+    /// use kinetoscope::time::{TimeRange, Ts};
+    /// let range = |start, end| TimeRange { start: Ts(start), end: Ts(end) };
+    /// let cover = Cover::of(vec![range(0, 4), range(6, 9)]);
+    /// assert_eq!(cover.inside_ns(range(2, 7)), 3);
+    /// ```
+    pub fn inside_ns(&self, to: TimeRange) -> i64 {
+        let first = self.ranges.partition_point(|range| range.end <= to.start);
+        let last = self.ranges.partition_point(|range| range.start < to.end);
+        if last <= first {
+            return 0;
+        }
+        let all = self.before_ns[last] - self.before_ns[first];
+        let early = (to.start.0 - self.ranges[first].start.0).max(0);
+        let late = (self.ranges[last - 1].end.0 - to.end.0).max(0);
+        all - early - late
+    }
+
+    /// What is left of `to` without them, in nanoseconds.
+    pub fn outside_ns(&self, to: TimeRange) -> i64 {
+        to.dur().0 - self.inside_ns(to)
+    }
+
+    /// The first start of a range at `time` or after it.
+    pub fn next_start(&self, time: Ts) -> Option<Ts> {
+        self.ranges.get(self.ranges.partition_point(|range| range.start < time)).map(|range| range.start)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -120,6 +178,7 @@ mod tests {
             let to = TimeRange { start: Ts(to.0.min(to.1)), end: Ts(to.0.max(to.1)) };
             prop_assert_eq!(swept(&within(&a, to)), swept(&intersection(&a, &[to])));
             prop_assert_eq!(total_ns(&difference(&a, &b)) + total_ns(&intersection(&a, &b)), total_ns(&a));
+            prop_assert_eq!(Cover::of(a.clone()).inside_ns(to), total_ns(&within(&a, to)));
         }
     }
 }

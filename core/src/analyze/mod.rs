@@ -9,6 +9,7 @@ mod concurrency;
 mod copy_bandwidth;
 mod coverage;
 mod critical_path;
+mod finding;
 mod gpu_timeline;
 mod health;
 mod idle;
@@ -41,6 +42,7 @@ pub use critical_path::{
     Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
     path_rows,
 };
+pub use finding::{Finding, MIN_SHARE, findings};
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use job::{Job, RankedTrace};
@@ -76,6 +78,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &critical_path::CRITICAL_PATH,
     &sequence::SEQUENCES,
     &memory::MEMORY,
+    &finding::FINDINGS,
 ];
 
 /// The analysis of that name. An error says which there are.

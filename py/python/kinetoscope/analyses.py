@@ -192,3 +192,15 @@ class Analyses:
         device had the most allocated, and `kept_bytes`, what was not released before the end.
         """
         return self.analyze("memory", **part)
+
+    def findings(self, *, min_share: float = 0.005, **part: Unpack[Part]) -> Answer:
+        """What slows the run down: whom it concerns (`subject`), what was seen, what it costs, and what helps.
+
+        `cost_ns` is the time that it costs at most, as its rule counts it; several findings may have the same time.
+        What costs less than `min_share` of the time looked at is left out, but for patterns of the program itself,
+        which may cost more in another run. `confidence` is from 0 to 1; `evidence` a JSON list of events' ids, the
+        costliest first.
+
+        Beside it `finding_rules`: all that is looked for, what its cost is, and how much was found.
+        """
+        return self.analyze("findings", min_share=min_share, **part)

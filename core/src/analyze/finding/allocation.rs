@@ -1,0 +1,54 @@
+//! Memory of the device allocated while the loop runs.
+
+use super::Rule;
+use super::found::{Found, by_subject, plural};
+use super::scene::Scene;
+
+pub(super) static ALLOCATION: Rule = Rule {
+    name: "allocation_in_steady_state",
+    doc: "the driver allocates or frees memory after the first iteration, which waits for the device",
+    cost: "host time of the calls",
+    advice: "keep shapes alike, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call \
+             torch.cuda.empty_cache() in the loop",
+    is_pattern: false,
+    find: found,
+};
+
+/// Calls that allocate or free, in the runtimes of NVIDIA and AMD.
+const CALLS: [&str; 16] = [
+    "cudaMalloc",
+    "cudaFree",
+    "cudaMallocAsync",
+    "cudaFreeAsync",
+    "cudaHostAlloc",
+    "cudaMallocHost",
+    "cudaFreeHost",
+    "cuMemCreate",
+    "cuMemMap",
+    "cuMemUnmap",
+    "cuMemSetAccess",
+    "hipMalloc",
+    "hipFree",
+    "hipHostMalloc",
+    "hipHostFree",
+    "hipMallocAsync",
+];
+
+fn found(scene: &Scene<'_>) -> Vec<Found> {
+    let calls = scene.named(|name| CALLS.contains(&name)).into_iter().filter(|row| is_steady(scene, *row));
+    let costs = calls.map(|row| (scene.name(row).to_owned(), scene.time(row).dur().0, row));
+    let confidence = if scene.links.iterations.len() > 1 { 0.9 } else { 0.5 };
+    let found = |(subject, costs): (String, Vec<_>)| {
+        let detail = plural(costs.len(), "call");
+        Found::of(subject, costs, confidence).told(detail)
+    };
+    by_subject(costs).into_iter().map(found).collect()
+}
+
+/// Whether an event comes after the first iteration, where there are several.
+fn is_steady(scene: &Scene<'_>, row: u32) -> bool {
+    match scene.links.iterations.len() {
+        0 | 1 => scene.is_in_loop(row),
+        _ => scene.links.iteration.get(row as usize).is_some_and(|iteration| iteration > 0),
+    }
+}

@@ -1,0 +1,68 @@
+//! A bias that a batch norm takes away again.
+
+use serde_json::Value;
+
+use super::Rule;
+use super::found::{Found, plural};
+use super::scene::Scene;
+use super::sibling::Operators;
+use crate::trace::arg_key::ArgKey;
+
+pub(super) static CONV_BIAS: Rule = Rule {
+    name: "conv_bias_before_batch_norm",
+    doc: "a convolution with a bias, right before a batch norm, whose mean takes the bias away",
+    cost: "time of adding the bias, where that is an operator of its own",
+    advice: "bias=False in the convolution",
+    is_pattern: true,
+    find: found,
+};
+
+fn found(scene: &Scene<'_>) -> Vec<Found> {
+    let norms = scene.named(|name| name == "aten::batch_norm");
+    if norms.is_empty() {
+        return Vec::new();
+    }
+    let tree = Operators::new(scene);
+    let mut types = scene.json_args(ArgKey::InputTypes);
+    let mut shapes = scene.json_args(ArgKey::InputShapes);
+    let mut rows = Vec::new();
+    for row in norms {
+        let Some(before) = convolution_before(&tree, &mut types, row) else { continue };
+        let has_type = |at: &Value| at.get(2).and_then(Value::as_str).is_some_and(|dtype| !dtype.is_empty());
+        let has_shape = |at: &Value| at.get(2).and_then(Value::as_array).is_some_and(|dims| !dims.is_empty());
+        if has_type(types.of(before)) || has_shape(shapes.of(before)) {
+            rows.push(before);
+        }
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let detail = format!("{} with a bias before a batch norm", plural(rows.len(), "call"));
+    vec![Found::of("convolution", with_added(scene, rows), 0.9).told(detail)]
+}
+
+/// The convolution right before a batch norm, which in training counts its batches first.
+fn convolution_before(tree: &Operators<'_>, types: &mut super::scene::JsonArgs<'_>, row: u32) -> Option<u32> {
+    let mut before = tree.before(row)?;
+    let is_counter =
+        tree.name(before) == "aten::add_" && types.of(before).get(0).is_none_or(|dtype| dtype == "long int");
+    if is_counter {
+        before = tree.before(before)?;
+    }
+    matches!(tree.name(before), "aten::conv1d" | "aten::conv2d" | "aten::conv3d").then_some(before)
+}
+
+/// Convolutions with the time of the additions inside them.
+fn with_added(scene: &Scene<'_>, mut rows: Vec<u32>) -> Vec<(i64, u32)> {
+    crate::sort::ascending(&mut rows);
+    rows.dedup();
+    let around = scene.around(&rows);
+    let mut costs: Vec<(i64, u32)> = rows.iter().map(|row| (0, *row)).collect();
+    for add in scene.named(|name| name == "aten::add_") {
+        let Some(convolution) = around.get(add as usize) else { continue };
+        if let Ok(at) = rows.binary_search(&convolution) {
+            crate::time::add_ns(&mut costs[at].0, scene.time_of(add));
+        }
+    }
+    costs
+}

@@ -1,0 +1,69 @@
+//! What a rule found, before it is told.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::MAX_EVIDENCE;
+use crate::sort;
+use crate::time::add_ns;
+
+/// What a rule found about one subject.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) subject: String,
+    pub(super) count: u64,
+    pub(super) cost_ns: i64,
+    pub(super) confidence: f64,
+    pub(super) detail: String,
+    /// Rows, the costliest first.
+    pub(super) evidence: Vec<u32>,
+}
+
+impl Found {
+    /// Events, each with its cost, that show the same.
+    pub(super) fn of(subject: impl Into<String>, mut costs: Vec<(i64, u32)>, confidence: f64) -> Self {
+        sort::by_key(&mut costs, |(ns, row)| (Reverse(*ns), *row));
+        let mut cost_ns = 0;
+        costs.iter().for_each(|(ns, _)| add_ns(&mut cost_ns, *ns));
+        Self {
+            subject: subject.into(),
+            count: costs.len() as u64,
+            cost_ns,
+            confidence,
+            detail: String::new(),
+            evidence: costs.iter().take(MAX_EVIDENCE).map(|(_, row)| *row).collect(),
+        }
+    }
+
+    /// The same, in words.
+    #[must_use]
+    pub(super) fn told(mut self, detail: String) -> Self {
+        self.detail = detail;
+        self
+    }
+}
+
+/// Events with their costs, by what they concern, in the order of its name.
+pub(super) fn by_subject(costs: impl Iterator<Item = (String, i64, u32)>) -> Vec<(String, Vec<(i64, u32)>)> {
+    let mut groups: FxHashMap<String, Vec<(i64, u32)>> = FxHashMap::default();
+    costs.for_each(|(subject, ns, row)| groups.entry(subject).or_default().push((ns, row)));
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    sort::by(&mut groups, |(a, _), (b, _)| a.cmp(b));
+    groups
+}
+
+/// A duration as people write it.
+pub(super) fn told_ns(ns: i64) -> String {
+    match ns.unsigned_abs() {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+/// A count with its noun.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,56 @@
+//! The device waits for the host to launch the next of many short kernels.
+
+use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
+use super::super::kernel::SHORT_NS;
+use super::Rule;
+use super::found::{Found, told_ns};
+use super::scene::Scene;
+use crate::trace::kind::EventKind;
+
+pub(super) static LAUNCH_BOUND: Rule = Rule {
+    name: "launch_bound",
+    doc: "many short kernels, each launched only after the device had nothing left to do",
+    cost: "idle time of the device, in gaps of less than 1 ms, before work that was launched after the gap began",
+    advice: "fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
+             operators, larger batches",
+    is_pattern: false,
+    find: found,
+};
+
+/// Longer gaps have other reasons than launches, such as loading of data.
+const MAX_GAP_NS: i64 = 1_000_000;
+
+/// Fewer kernels than this are not many.
+const MANY: usize = 50;
+
+fn found(scene: &Scene<'_>) -> Vec<Found> {
+    let is_kernel = |row: &usize| scene.trace.events.kind[*row] == EventKind::Kernel;
+    let durs: Vec<i64> =
+        scene.selection.device_work().filter(is_kernel).map(|row| scene.trace.events.dur[row].0).collect();
+    let num_short = durs.iter().filter(|ns| **ns < SHORT_NS).count();
+    if durs.len() < MANY || num_short * 2 < durs.len() {
+        return Vec::new();
+    }
+    let is_late = |gap: &Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
+    // Where another stream goes on, the device is not idle.
+    let late = gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter(is_late);
+    let cost = |gap: Gap| {
+        let row = scene.trace.events.row_at(gap.after_id)? as u32;
+        Some((scene.lost_ns(gap.time), row)).filter(|(ns, _)| *ns > 0)
+    };
+    let costs: Vec<_> = late.filter_map(cost).collect();
+    let median = median(durs.clone());
+    let detail = format!(
+        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times",
+        durs.len(),
+        told_ns(SHORT_NS),
+        told_ns(median),
+        costs.len()
+    );
+    if costs.is_empty() { Vec::new() } else { vec![Found::of("device", costs, 0.8).told(detail)] }
+}
+
+fn median(mut durs: Vec<i64>) -> i64 {
+    crate::sort::ascending(&mut durs);
+    durs.get(durs.len() / 2).copied().unwrap_or(0)
+}

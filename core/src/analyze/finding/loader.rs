@@ -1,0 +1,38 @@
+//! Waiting for data.
+
+use super::super::interval::{total_ns, union};
+use super::Rule;
+use super::found::{Found, plural, told_ns};
+use super::scene::Scene;
+
+pub(super) static NO_WORKERS: Rule = Rule {
+    name: "data_loading_without_workers",
+    doc: "a DataLoader without workers: the loop itself loads each batch",
+    cost: "time of loading with no device work (all of it where there is no device)",
+    advice: "DataLoader(num_workers=…, persistent_workers=True, pin_memory=True) loads the next batches meanwhile",
+    is_pattern: true,
+    find: |scene| found(scene, "_SingleProcessDataLoaderIter"),
+};
+
+pub(super) static STALL: Rule = Rule {
+    name: "data_loading_stall",
+    doc: "the loop waits for workers of a DataLoader while the device has nothing to do",
+    cost: "time of waiting with no device work (all of it where there is no device)",
+    advice: "more workers, a larger prefetch_factor, or less work for each sample; look at where the data comes from",
+    is_pattern: false,
+    find: |scene| found(scene, "_MultiProcessingDataLoaderIter"),
+};
+
+fn found(scene: &Scene<'_>, iterator: &str) -> Vec<Found> {
+    let is_next = |name: &str| name.contains(iterator) && name.contains("__next__");
+    let rows = scene.outermost(scene.named(is_next));
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let costs: Vec<_> = rows.iter().map(|row| (scene.lost_ns(scene.time(*row)), *row)).collect();
+    let loading_ns = total_ns(&union(rows.iter().map(|row| scene.time(*row)).collect()));
+    let is_costly = costs.iter().map(|(ns, _)| *ns).sum::<i64>() as f64 > super::MIN_SHARE * scene.span_ns as f64;
+    let detail =
+        format!("{} loaded in {}", plural(rows.len(), "batch").replace("batchs", "batches"), told_ns(loading_ns));
+    vec![Found::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).told(detail)]
+}

@@ -1,0 +1,107 @@
+//! Matrix multiplications that leave the matrix units of the device unused.
+
+use serde_json::Value;
+
+use super::Rule;
+use super::found::{Found, by_subject, plural};
+use super::scene::{JsonArgs, Scene};
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+pub(super) static FP32: Rule = Rule {
+    name: "fp32_matmul",
+    doc: "matrix multiplications in full 32-bit precision on a device that has TF32 and 16-bit matrix units",
+    cost: "half the device time of these kernels: TF32 has at least twice the rate on all devices that have it",
+    advice: "torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
+    is_pattern: false,
+    find: fp32,
+};
+
+pub(super) static UNALIGNED: Rule = Rule {
+    name: "unaligned_matmul",
+    doc: "matrix multiplications in 16 bits with a dimension that is no multiple of 8",
+    cost: "a quarter of their device time, where more than the number of rows is unaligned; an estimate",
+    advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, better of 64",
+    is_pattern: true,
+    find: unaligned,
+};
+
+/// The operators that multiply matrices themselves.
+const MATMULS: [&str; 5] = ["aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::_addmm_activation"];
+
+/// What names of kernels have that use matrix units, or round to TF32.
+const MATRIX_UNITS: [&str; 6] = ["tf32", "tensorop", "s1688", "s16816", "xf32", "mfma"];
+
+/// The first compute capability with TF32.
+const FIRST_WITH_TF32: i64 = 8;
+
+fn fp32(scene: &Scene<'_>) -> Vec<Found> {
+    let devices = scene.trace.header_value("deviceProperties").unwrap_or_default();
+    let major = |device: &Value| device.get("computeMajor").and_then(Value::as_i64);
+    let majors: Vec<_> = devices.as_array().into_iter().flatten().filter_map(major).collect();
+    // AMD's numbers of generations mean other things.
+    let is_nvidia = !devices.to_string().contains("AMD");
+    if !is_nvidia || majors.is_empty() || majors.iter().any(|major| *major < FIRST_WITH_TF32) {
+        return Vec::new();
+    }
+    let mut types = scene.json_args(ArgKey::InputTypes);
+    let kernels = scene.selection.device_work().filter(|row| scene.trace.events.kind[*row] == EventKind::Kernel);
+    let costs = kernels.filter_map(|kernel| {
+        let operator = scene.links.operator.get(kernel)?;
+        let name = scene.name(operator);
+        let is_full = MATMULS.contains(&name) && is_plain_gemm(scene.name(kernel as u32));
+        let is_float = types.of(operator).get(0).and_then(Value::as_str).is_none_or(|dtype| dtype == "float");
+        (is_full && is_float).then(|| (name.to_owned(), scene.time(kernel as u32).dur().0 / 2, kernel as u32))
+    });
+    let found = |(subject, costs): (String, Vec<_>)| {
+        let detail = format!("{} in 32 bits", plural(costs.len(), "kernel"));
+        Found::of(subject, costs, 0.8).told(detail)
+    };
+    let costs: Vec<_> = costs.collect();
+    by_subject(costs.into_iter()).into_iter().map(found).collect()
+}
+
+/// Whether a kernel multiplies 32-bit floats without matrix units.
+fn is_plain_gemm(kernel: &str) -> bool {
+    let lower = kernel.to_ascii_lowercase();
+    let is_gemm = ["sgemm", "f32f32_f32f32", "simt", "gemmsn", "gemv"].iter().any(|part| lower.contains(part));
+    is_gemm && !MATRIX_UNITS.iter().any(|part| lower.contains(part))
+}
+
+fn unaligned(scene: &Scene<'_>) -> Vec<Found> {
+    let (mut types, mut shapes) = (scene.json_args(ArgKey::InputTypes), scene.json_args(ArgKey::InputShapes));
+    let rows = scene.named(|name| MATMULS.contains(&name));
+    let costs = rows.into_iter().filter_map(|row| {
+        let dtype = types.of(row).get(0)?.as_str()?;
+        let is_half = ["Half", "BFloat16"].iter().any(|half| dtype.ends_with(half));
+        let shapes = shapes.of(row);
+        if !is_half || !has_unaligned(shapes, 2) {
+            return None;
+        }
+        // Rows can be any number: what lies one after another in memory decides.
+        let quarter = if has_unaligned(shapes, 1) { device_ns(scene, row) / 4 } else { 0 };
+        Some((scene.name(row).to_owned(), quarter, row))
+    });
+    let groups = by_subject(costs);
+    groups.into_iter().map(|(subject, costs)| told(&mut shapes, subject, costs)).collect()
+}
+
+/// Calls of one operator, with the shapes of the costliest.
+fn told(shapes: &mut JsonArgs<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
+    let num_calls = costs.len();
+    let is_costly = costs.iter().any(|(ns, _)| *ns > 0);
+    let found = Found::of(subject, costs, if is_costly { 0.6 } else { 0.3 });
+    let worst = found.evidence.first().map(|row| shapes.of(*row).to_string()).unwrap_or_default();
+    let detail = format!("{}, such as {worst}", plural(num_calls, "call"));
+    found.told(detail)
+}
+
+/// Whether one of the last dimensions of any tensor is no multiple of 8.
+fn has_unaligned(shapes: &Value, num_last: usize) -> bool {
+    let tensors = shapes.as_array().into_iter().flatten().filter_map(Value::as_array);
+    tensors.flat_map(|dims| dims.iter().rev().take(num_last)).filter_map(Value::as_i64).any(|dim| dim % 8 != 0)
+}
+
+fn device_ns(scene: &Scene<'_>, row: u32) -> i64 {
+    scene.linked.device_time().total_ns[row as usize]
+}

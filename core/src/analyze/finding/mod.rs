@@ -1,0 +1,202 @@
+//! Findings: what slows a run down, where, how much it costs, and what helps.
+
+mod allocation;
+mod communication;
+mod compile;
+mod conv_bias;
+mod copy;
+mod found;
+mod indexing;
+mod launch_bound;
+mod loader;
+mod matmul;
+mod optimizer;
+mod scene;
+mod sibling;
+mod sync;
+
+use serde::Serialize;
+
+use super::analysis::{Analysis, Answer, Plot};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::selection::Selection;
+use crate::sort;
+use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
+use found::Found;
+use scene::Scene;
+
+/// What slows a run down.
+pub(super) static FINDINGS: Analysis = Analysis {
+    name: "findings",
+    doc: "what slows the run down: evidence, cost, advice",
+    options: &[OptionDoc {
+        name: "min_share",
+        doc: "what costs less of the time looked at is left out, but for patterns of the program itself",
+        kind: OptionKind::Number(MIN_SHARE),
+    }],
+    run: |selection, options: &Options| {
+        let findings = findings(selection, options.number("min_share"));
+        let checks = checks(&findings);
+        Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
+            .and(&RULES_TABLE, checks)
+            .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
+    },
+};
+
+/// What costs less of the span than this is left out when nobody says.
+pub const MIN_SHARE: f64 = 0.005;
+
+/// How many events a finding names.
+const MAX_EVIDENCE: usize = 20;
+
+/// Something to look for.
+struct Rule {
+    /// Its name.
+    name: &'static str,
+    /// What is wrong when it is found.
+    doc: &'static str,
+    /// What its cost is.
+    cost: &'static str,
+    /// What helps.
+    advice: &'static str,
+    /// Whether it is a pattern of the program, which is found whatever it costs in this run.
+    is_pattern: bool,
+    find: fn(&Scene<'_>) -> Vec<Found>,
+}
+
+/// All that is looked for.
+const RULES: &[&Rule] = &[
+    &sync::SYNC,
+    &sync::ITEM,
+    &copy::PAGEABLE,
+    &copy::EXPOSED,
+    &copy::CREATED_ON_HOST,
+    &loader::NO_WORKERS,
+    &loader::STALL,
+    &launch_bound::LAUNCH_BOUND,
+    &optimizer::UNFUSED,
+    &optimizer::ZEROED,
+    &matmul::FP32,
+    &matmul::UNALIGNED,
+    &conv_bias::CONV_BIAS,
+    &allocation::ALLOCATION,
+    &compile::RECOMPILATION,
+    &communication::EXPOSED,
+    &indexing::INDEXING,
+];
+
+/// Something that slows the run down.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What it is: the name of a rule.
+    pub name: &'static str,
+    /// Whom it concerns: an operator, a call, a direction of copies, an optimizer.
+    pub subject: String,
+    /// The time that it costs at most, as its rule counts it.
+    pub cost_ns: i64,
+    /// `cost_ns` over the time looked at.
+    pub share: f64,
+    /// How often.
+    pub count: u64,
+    /// How sure it is that this is the case, from 0 to 1.
+    pub confidence: f64,
+    /// What was seen, in words.
+    pub detail: String,
+    /// What helps.
+    pub advice: &'static str,
+    /// Ids of events that show it, the costliest first, at most 20.
+    pub evidence: Vec<u32>,
+}
+
+/// A rule, and what came of it.
+struct Check {
+    rule: &'static Rule,
+    num_found: i64,
+}
+
+static TABLE: Table<Vec<Finding>> = Table {
+    name: "findings",
+    doc: "what slows the run down, the costliest first",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<Finding>>] = &[
+    text("finding", |rows, at, out| put_name(out, rows[at].name)),
+    text("subject", |rows, at, out| put_name(out, &rows[at].subject)),
+    int("cost_ns", |rows, at| Some(rows[at].cost_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    float("confidence", |rows, at| Some(rows[at].confidence)),
+    text("detail", |rows, at, out| put(out, &rows[at].detail)),
+    text("advice", |rows, at, out| put(out, rows[at].advice)),
+    json("evidence", |rows, at, out| {
+        let ids: Vec<_> = rows[at].evidence.iter().map(u32::to_string).collect();
+        put(out, &format!("[{}]", ids.join(", ")))
+    }),
+];
+
+static RULES_TABLE: Table<Vec<Check>> = Table {
+    name: "finding_rules",
+    doc: "what is looked for",
+    num_rows: Vec::len,
+    columns: &[
+        text("finding", |rows, at, out| put_name(out, rows[at].rule.name)),
+        int("num_found", |rows, at| Some(rows[at].num_found)),
+        text("what", |rows, at, out| put(out, rows[at].rule.doc)),
+        text("cost", |rows, at, out| put(out, rows[at].rule.cost)),
+        text("advice", |rows, at, out| put(out, rows[at].rule.advice)),
+        boolean("is_pattern", |rows, at| Some(rows[at].rule.is_pattern)),
+    ],
+};
+
+/// What slows the run down, the costliest first.
+///
+/// Each rule says what its cost is; costs of several findings may be the same time. Left out is what costs less than
+/// `min_share` of the time looked at, unless it is a pattern of the program, which may cost more in another run.
+///
+/// ```
+/// use kinetoscope::analyze::{MIN_SHARE, Selection, findings};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 2, "ts": 0, "dur": 90,
+///                  "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
+///                 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 90, "dur": 10}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let findings = findings(&Selection::all(&linked), MIN_SHARE);
+/// assert_eq!((findings[0].name, findings[0].cost_ns), ("data_loading_without_workers", 90_000));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn findings(selection: &Selection<'_>, min_share: f64) -> Vec<Finding> {
+    let scene = Scene::new(selection);
+    let of_rule = |rule: &&'static Rule| {
+        let rule = *rule;
+        (rule.find)(&scene).into_iter().map(|found| finding(&scene, rule, found)).filter(move |finding| {
+            finding.count > 0 && (rule.is_pattern || (finding.cost_ns > 0 && finding.share >= min_share))
+        })
+    };
+    let mut findings: Vec<_> = RULES.iter().flat_map(of_rule).collect();
+    sort::by(&mut findings, |a, b| {
+        b.cost_ns.cmp(&a.cost_ns).then_with(|| (a.name, &a.subject).cmp(&(b.name, &b.subject)))
+    });
+    findings
+}
+
+fn finding(scene: &Scene<'_>, rule: &Rule, found: Found) -> Finding {
+    let ids = &scene.trace.events.position;
+    Finding {
+        name: rule.name,
+        share: found.cost_ns as f64 / scene.span_ns.max(1) as f64,
+        evidence: found.evidence.iter().map(|row| ids[*row as usize]).collect(),
+        subject: found.subject,
+        cost_ns: found.cost_ns,
+        count: found.count,
+        confidence: found.confidence,
+        detail: found.detail,
+        advice: rule.advice,
+    }
+}
+
+fn checks(findings: &[Finding]) -> Vec<Check> {
+    let num_found = |rule: &Rule| findings.iter().filter(|finding| finding.name == rule.name).count() as i64;
+    RULES.iter().map(|rule| Check { rule, num_found: num_found(rule) }).collect()
+}

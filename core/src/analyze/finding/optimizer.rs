@@ -1,0 +1,97 @@
+//! Optimizers that work through parameters one by one, and gradients that are filled with zeros.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Rule;
+use super::found::{Found, by_subject, plural};
+use super::scene::Scene;
+
+pub(super) static UNFUSED: Rule = Rule {
+    name: "unfused_optimizer",
+    doc: "an optimizer updates parameter after parameter, a few small kernels each",
+    cost: "time of its steps with no device work (all of it where there is no device)",
+    advice: "fused=True, or foreach=True, as an argument of the optimizer",
+    is_pattern: true,
+    find: unfused,
+};
+
+pub(super) static ZEROED: Rule = Rule {
+    name: "gradients_zeroed",
+    doc: "zero_grad fills gradients with zeros",
+    cost: "device time of the fills, or host time of the calls where that is longer",
+    advice: "zero_grad(set_to_none=True), the default since PyTorch 2.0: gradients are then written, not added to zeros",
+    is_pattern: true,
+    find: zeroed,
+};
+
+/// How the profiler names a step of an optimizer.
+const STEP: &str = "Optimizer.step#";
+
+/// What an unfused step does to each parameter; many calls are many parameters.
+const UPDATES: [&str; 8] = [
+    "aten::add_",
+    "aten::mul_",
+    "aten::addcmul_",
+    "aten::addcdiv_",
+    "aten::lerp_",
+    "aten::sub_",
+    "aten::div_",
+    "aten::sqrt",
+];
+
+/// Fewer updates than this in a step are not worth a fused kernel.
+const MANY: usize = 8;
+
+fn unfused(scene: &Scene<'_>) -> Vec<Found> {
+    let is_step = |name: &str| name.starts_with(STEP) && !name.to_ascii_lowercase().contains("fused");
+    let steps = scene.named(|name| is_step(name) || is_single_tensor(name));
+    let around = scene.around(&steps);
+    let mut num_updates: FxHashMap<u32, usize> = FxHashMap::default();
+    for update in scene.named(|name| UPDATES.contains(&name)) {
+        if let Some(step) = around.get(update as usize) {
+            *num_updates.entry(step).or_default() += 1;
+        }
+    }
+    let fused = scene.named(|name| name.contains("_foreach_") || name.contains("_fused_"));
+    let fused: FxHashSet<u32> = fused.into_iter().filter_map(|row| around.get(row as usize)).collect();
+    let is_one_by_one = |step: &u32| {
+        let many = num_updates.get(step).is_some_and(|num| *num >= MANY);
+        is_single_tensor(scene.name(*step)) || (many && !fused.contains(step))
+    };
+    let rows = scene.outermost(steps.iter().copied().filter(is_one_by_one).collect());
+    let costs = rows.into_iter().map(|row| (subject(scene.name(row)), scene.lost_ns(scene.time(row)), row));
+    let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
+        let detail = format!("{} without _foreach_ or _fused_ operators", plural(costs.len(), "step"));
+        Found::of(subject, costs, 0.9).told(detail)
+    };
+    by_subject(costs).into_iter().map(found).collect()
+}
+
+/// Whether a frame is that of an update of one parameter after another.
+fn is_single_tensor(name: &str) -> bool {
+    name.rsplit(": ").next().is_some_and(|function| function.starts_with("_single_tensor_"))
+}
+
+/// `Adam` of `Optimizer.step#Adam.step`, `_single_tensor_adam` of a frame.
+fn subject(name: &str) -> String {
+    let step = name.strip_prefix(STEP).map(|rest| rest.trim_end_matches(".step"));
+    step.or_else(|| name.rsplit(": ").next()).unwrap_or(name).to_owned()
+}
+
+fn zeroed(scene: &Scene<'_>) -> Vec<Found> {
+    let calls = scene.named(|name| name.ends_with(": zero_grad") || name.starts_with("Optimizer.zero_grad#"));
+    let around = scene.around(&calls);
+    let fills = scene.named(|name| matches!(name, "aten::zero_" | "aten::_foreach_zero_"));
+    let is_of_gradient = |row: &u32| {
+        let parent = scene.links.nesting.parent.get(*row as usize);
+        around.get(*row as usize).is_some() && parent.is_none_or(|parent| scene.name(parent) != "aten::zeros")
+    };
+    let rows = scene.outermost(fills.into_iter().filter(is_of_gradient).collect());
+    let cost = |row: &u32| (scene.time_of(*row).max(scene.time(*row).dur().0), *row);
+    let costs: Vec<_> = rows.iter().map(cost).collect();
+    if costs.is_empty() {
+        return Vec::new();
+    }
+    let detail = plural(costs.len(), "fill");
+    vec![Found::of("zero_grad", costs, 0.95).told(detail)]
+}

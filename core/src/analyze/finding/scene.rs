@@ -1,0 +1,146 @@
+//! What all rules look at, made once.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::super::class::{Class, classes};
+use super::super::interval::{Cover, clip};
+use super::super::selection::Selection;
+use crate::id::{OptionalColumn, StrId, TemplateId};
+use crate::link::{LinkedTrace, Links};
+use crate::sort;
+use crate::time::TimeRange;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+/// The trace, as far as it is looked at.
+pub(super) struct Scene<'a> {
+    pub(super) selection: &'a Selection<'a>,
+    pub(super) linked: &'a LinkedTrace,
+    pub(super) trace: &'a Trace,
+    pub(super) links: &'a Links,
+    pub(super) span: TimeRange,
+    pub(super) span_ns: i64,
+    pub(super) classes: Vec<Class>,
+    /// When any device did any work.
+    pub(super) busy: Cover,
+    /// When any device computed.
+    pub(super) computing: Cover,
+    /// Rows of host events, by name.
+    rows: FxHashMap<StrId, Vec<u32>>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(selection: &'a Selection<'a>) -> Self {
+        let linked = selection.linked;
+        let classes = classes(linked);
+        let time = |row: usize| selection.time(row);
+        let computing = selection.device_work().filter(|row| classes[*row] == Class::Computation).map(time).collect();
+        let span = selection.span();
+        Self {
+            busy: Cover::of(selection.device_work().map(time).collect()),
+            computing: Cover::of(computing),
+            rows: rows_by_name(selection),
+            selection,
+            linked,
+            trace: &linked.trace,
+            links: &linked.links,
+            span,
+            span_ns: span.dur().0,
+            classes,
+        }
+    }
+
+    /// Rows of the host events whose name is such, ascending.
+    pub(super) fn named(&self, is_it: impl Fn(&str) -> bool) -> Vec<u32> {
+        let names = self.rows.iter().filter(|(name, _)| is_it(self.trace.strings.text(**name)));
+        let mut rows: Vec<u32> = names.flat_map(|(_, rows)| rows.iter().copied()).collect();
+        sort::ascending(&mut rows);
+        rows
+    }
+
+    /// Those of rows that are inside of no other of them.
+    pub(super) fn outermost(&self, rows: Vec<u32>) -> Vec<u32> {
+        if rows.is_empty() {
+            return rows;
+        }
+        let around = self.around(&rows);
+        rows.into_iter().filter(|row| around.get(*row as usize).is_none()).collect()
+    }
+
+    /// The innermost of the rows, which ascend, around each event.
+    pub(super) fn around(&self, rows: &[u32]) -> OptionalColumn {
+        self.links.nesting.innermost(|row| rows.binary_search(&(row as u32)).is_ok())
+    }
+
+    /// Name of an event.
+    pub(super) fn name(&self, row: u32) -> &'a str {
+        self.trace.event_name(row as usize)
+    }
+
+    /// An event's time, inside what is looked at.
+    pub(super) fn time(&self, row: u32) -> TimeRange {
+        self.selection.time(row as usize)
+    }
+
+    /// Whether there is any device work.
+    pub(super) fn has_device(&self) -> bool {
+        !self.busy.ranges().is_empty()
+    }
+
+    /// The time in a range with no device work; all of it where there is no device.
+    pub(super) fn lost_ns(&self, range: TimeRange) -> i64 {
+        self.busy.outside_ns(clip(range, self.span))
+    }
+
+    /// Whether an event is part of what is repeated: in an iteration, where there are any.
+    pub(super) fn is_in_loop(&self, row: u32) -> bool {
+        self.links.iterations.is_empty() || self.links.iteration.get(row as usize).is_some()
+    }
+
+    /// Rows of device work of a class.
+    pub(super) fn work_of(&self, class: Class) -> impl Iterator<Item = u32> + '_ {
+        self.selection.device_work().filter(move |row| self.classes[*row] == class).map(|row| row as u32)
+    }
+
+    /// Device time of an event and all inside it; host time where there is no device.
+    pub(super) fn time_of(&self, row: u32) -> i64 {
+        if self.has_device() { self.linked.device_time().total_ns[row as usize] } else { self.time(row).dur().0 }
+    }
+
+    /// A JSON argument of events, read once for all that share it.
+    pub(super) fn json_args(&self, key: ArgKey) -> JsonArgs<'a> {
+        JsonArgs { trace: self.trace, key, known: FxHashMap::default() }
+    }
+}
+
+/// An argument that is JSON, by template.
+pub(super) struct JsonArgs<'a> {
+    trace: &'a Trace,
+    key: ArgKey,
+    known: FxHashMap<TemplateId, Value>,
+}
+
+impl JsonArgs<'_> {
+    /// Of an event; null where it has none.
+    pub(super) fn of(&mut self, row: u32) -> &Value {
+        let (trace, key) = (self.trace, self.key);
+        self.known.entry(trace.events.template[row as usize]).or_insert_with(|| {
+            let mut text = String::new();
+            trace.args.write_text(&trace.strings, trace.events.args(row as usize), key, &mut text);
+            serde_json::from_str(&text).unwrap_or_default()
+        })
+    }
+}
+
+fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {
+    let trace = &selection.linked.trace;
+    let mut rows: FxHashMap<StrId, Vec<u32>> = FxHashMap::default();
+    for row in
+        selection.rows().filter(|row| !trace.is_on_device(*row) && trace.events.kind[*row] != EventKind::Overhead)
+    {
+        rows.entry(trace.events.name[row]).or_default().push(row as u32);
+    }
+    rows
+}

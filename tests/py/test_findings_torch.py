@@ -1,0 +1,112 @@
+"""Patterns of programs that are recorded here are found, and those of the same programs when they are mended are not.
+
+They are the patterns that PyTorch's own pattern matcher looked for, until it was removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")]
+
+Step = Callable[[], None]
+
+
+def found(step: Step, folder: Path) -> dict[str, int]:
+    """How often each pattern is found in three steps, recorded with stacks and shapes."""
+    step()
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, record_shapes=True, with_stack=True) as prof:
+        for _ in range(3):
+            step()
+    path = folder / "trace.json"
+    prof.export_chrome_trace(str(path))
+    findings = ks.read(path).findings().to_pandas()
+    return findings.groupby("finding")["count"].sum().to_dict()
+
+
+def optimizing(*, foreach: bool, set_to_none: bool) -> Step:
+    model = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(4)])
+    optimizer = torch.optim.Adam(model.parameters(), foreach=foreach)
+
+    def step() -> None:
+        model(torch.randn(4, 8)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=set_to_none)
+
+    return step
+
+
+def test_optimizers(tmp_path: Path) -> None:
+    one_by_one = found(optimizing(foreach=False, set_to_none=False), tmp_path)
+    assert one_by_one["unfused_optimizer"] == 3
+    assert one_by_one["gradients_zeroed"] >= 3
+    mended = found(optimizing(foreach=True, set_to_none=True), tmp_path)
+    assert not {"unfused_optimizer", "gradients_zeroed"} & mended.keys()
+
+
+def convolving(*, bias: bool, mode: bool) -> Step:
+    layers = [torch.nn.Conv2d(3, 4, 3, bias=bias), torch.nn.BatchNorm2d(4), torch.nn.Conv2d(4, 4, 3), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers).train(mode)
+
+    def step() -> None:
+        model(torch.randn(2, 3, 8, 8))
+
+    return step
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_bias_before_a_batch_norm(tmp_path: Path, *, mode: bool) -> None:
+    assert found(convolving(bias=True, mode=mode), tmp_path)["conv_bias_before_batch_norm"] == 3
+    assert "conv_bias_before_batch_norm" not in found(convolving(bias=False, mode=mode), tmp_path)
+
+
+def loading(num_workers: int) -> Step:
+    data = torch.utils.data.TensorDataset(torch.randn(8, 4))
+    loader = torch.utils.data.DataLoader(data, batch_size=4, num_workers=num_workers)
+
+    def step() -> None:
+        for (batch,) in loader:
+            batch.sum()
+
+    return step
+
+
+def test_a_loader_without_workers(tmp_path: Path) -> None:
+    assert found(loading(0), tmp_path)["data_loading_without_workers"] >= 6
+    assert "data_loading_without_workers" not in found(loading(1), tmp_path)
+
+
+def test_a_loop_over_elements(tmp_path: Path) -> None:
+    tensor = torch.zeros(64)
+
+    def one_by_one() -> None:
+        for at in range(64):
+            tensor[at] = at
+
+    def at_once() -> None:
+        tensor.copy_(torch.arange(64))
+
+    assert found(one_by_one, tmp_path)["indexing_in_a_loop"] >= 1
+    assert "indexing_in_a_loop" not in found(at_once, tmp_path)
+
+
+def test_unaligned_matrices(tmp_path: Path) -> None:
+    def multiplying(size: int) -> Step:
+        a, b = (torch.randn(size, size, dtype=torch.bfloat16) for _ in range(2))
+        return lambda: torch.mm(a, b)
+
+    assert found(multiplying(13), tmp_path)["unaligned_matmul"] == 3
+    assert "unaligned_matmul" not in found(multiplying(16), tmp_path)
+
+
+def test_a_tensor_that_is_filled_and_then_moved(tmp_path: Path) -> None:
+    assert found(lambda: torch.zeros(16).to("cpu", copy=True), tmp_path)["created_on_host"] == 3
+    assert "created_on_host" not in found(lambda: torch.zeros(16).add(1).to("cpu", copy=True), tmp_path)

@@ -1,0 +1,351 @@
+//! Each rule of the findings, on a trace that has what it looks for and on one that almost has it.
+
+use kinetoscope::LinkedTrace;
+use kinetoscope::analyze::{Finding, MIN_SHARE, Selection, findings};
+use serde_json::{Value, json};
+
+use crate::files;
+
+/// A trace in the making: a host thread and the streams of one device; times are in microseconds.
+#[derive(Default)]
+struct Scene {
+    events: Vec<Value>,
+    header: Value,
+}
+
+impl Scene {
+    fn host(&mut self, category: &str, name: &str, start: i64, dur: i64) -> &mut Self {
+        self.with(category, name, (start, dur), &json!({}))
+    }
+
+    fn operator(&mut self, name: &str, start: i64, dur: i64) -> &mut Self {
+        self.host("cpu_op", name, start, dur)
+    }
+
+    fn annotation(&mut self, name: &str, start: i64, dur: i64) -> &mut Self {
+        self.host("user_annotation", name, start, dur)
+    }
+
+    fn with(&mut self, category: &str, name: &str, (start, dur): (i64, i64), args: &Value) -> &mut Self {
+        let event = json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 2, "ts": start, "dur": dur, "args": args});
+        self.events.push(event);
+        self
+    }
+
+    /// A launch at a time and what it launches at another, on stream 7.
+    fn work(&mut self, category: &str, name: &str, launch: (i64, i64), run: (i64, i64)) -> &mut Self {
+        let id = self.events.len() + 1;
+        let call = if category == "kernel" { "cudaLaunchKernel" } else { "cudaMemcpyAsync" };
+        self.with("cuda_runtime", call, launch, &json!({"correlation": id}));
+        let args = json!({"correlation": id, "device": 0, "stream": 7, "bytes": 4096});
+        let (start, dur) = run;
+        let event = json!({"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7, "ts": start, "dur": dur, "args": args});
+        self.events.push(event);
+        self
+    }
+
+    fn kernel(&mut self, name: &str, launch: i64, start: i64, dur: i64) -> &mut Self {
+        self.work("kernel", name, (launch, 1), (start, dur))
+    }
+
+    fn copy(&mut self, name: &str, launch: (i64, i64), run: (i64, i64)) -> &mut Self {
+        self.work("gpu_memcpy", name, launch, run)
+    }
+
+    fn linked(&self) -> LinkedTrace {
+        let mut file = json!({"traceEvents": self.events});
+        file["deviceProperties"] = self.header.clone();
+        LinkedTrace::new(files::trace(&file.to_string()))
+    }
+
+    /// What is found by one rule.
+    fn found(&self, rule: &str) -> Vec<Finding> {
+        let linked = self.linked();
+        let all = findings(&Selection::all(&linked), MIN_SHARE);
+        all.into_iter().filter(|finding| finding.name == rule).collect()
+    }
+
+    /// The only finding of a rule: whom it concerns, what it costs in microseconds, how often.
+    fn only(&self, rule: &str) -> (String, i64, u64) {
+        let found = self.found(rule);
+        assert_eq!(found.len(), 1, "{rule}: {found:?}");
+        (found[0].subject.clone(), found[0].cost_ns / 1_000, found[0].count)
+    }
+
+    fn expect_none(&self, rule: &str) {
+        assert_eq!(self.found(rule), [], "{rule}");
+    }
+}
+
+fn scene() -> Scene {
+    Scene::default()
+}
+
+/// An operator that copies a number to the host and waits for it; the next kernel starts at `next`.
+fn reading(operator: &str, next: i64) -> Scene {
+    let mut scene = scene();
+    scene.kernel("gemm", 0, 2, 98).operator(operator, 10, 95);
+    scene.copy("Memcpy DtoH (Device -> Pinned)", (11, 2), (100, 1));
+    scene.host("cuda_runtime", "cudaStreamSynchronize", 14, 88).kernel("gemm", 103, next, 90);
+    scene
+}
+
+#[test]
+fn a_wait_costs_what_the_device_then_idles() {
+    assert_eq!(reading("aten::nonzero", 120).only("host_device_sync"), (String::from("aten::nonzero"), 19, 1));
+    // The device had more to do.
+    let mut busy = reading("aten::nonzero", 120);
+    let args = json!({"correlation": 99, "device": 0, "stream": 8});
+    busy.with("cuda_runtime", "cudaLaunchKernel", (5, 1), &json!({"correlation": 99}));
+    busy.events.push(
+        json!({"ph": "X", "cat": "kernel", "name": "long", "pid": 0, "tid": 8, "ts": 6, "dur": 150, "args": args}),
+    );
+    busy.expect_none("host_device_sync");
+}
+
+#[test]
+fn reading_one_number_is_told_apart_from_other_waits() {
+    let item = reading("aten::item", 120);
+    assert_eq!(item.only("item_in_loop"), (String::from("aten::item"), 19, 1));
+    item.expect_none("host_device_sync");
+    // Outside of the iterations nobody minds.
+    let mut after = reading("aten::item", 120);
+    after.annotation("ProfilerStep#1", 0, 9);
+    after.expect_none("item_in_loop");
+}
+
+#[test]
+fn copies_count_as_far_as_nothing_is_computed_beside_them() {
+    let copying = |name: &str, compute: i64| {
+        let mut scene = scene();
+        scene.copy(name, (0, 1), (10, 40)).kernel("gemm", 2, compute, 45);
+        scene
+    };
+    let (pageable, pinned) = ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pinned -> Device)");
+    assert_eq!(copying(pageable, 60).only("pageable_copy"), (String::from(pageable), 40, 1));
+    copying(pageable, 60).expect_none("exposed_copy");
+    copying(pinned, 60).expect_none("pageable_copy");
+    assert_eq!(copying(pinned, 30).only("exposed_copy"), (String::from(pinned), 20, 1));
+    copying(pinned, 8).expect_none("exposed_copy");
+    copying("Memcpy DtoD (Device -> Device)", 60).expect_none("exposed_copy");
+}
+
+#[test]
+fn what_is_filled_and_moved_at_once_is_created_in_the_wrong_place() {
+    let moving = |between: Option<&str>, copy: &str| {
+        let mut scene = scene();
+        scene.operator("aten::zeros", 0, 9).operator("aten::zero_", 2, 6).operator("aten::fill_", 3, 2);
+        if let Some(name) = between {
+            scene.operator(name, 10, 5);
+        }
+        scene.operator("aten::to", 20, 30).operator("aten::_to_copy", 21, 28).operator("aten::copy_", 22, 26);
+        scene.copy(copy, (23, 20), (25, 10));
+        scene
+    };
+    let to_device = "Memcpy HtoD (Pageable -> Device)";
+    assert_eq!(moving(None, to_device).only("created_on_host"), (String::from("aten::zeros"), 40, 1));
+    moving(Some("aten::add"), to_device).expect_none("created_on_host");
+    moving(None, "Memcpy DtoH (Device -> Pageable)").expect_none("created_on_host");
+}
+
+#[test]
+fn loading_costs_the_time_in_which_the_device_idles() {
+    let loading = |iterator: &str, dur: i64| {
+        let mut scene = scene();
+        scene.annotation(&format!("enumerate(DataLoader)#{iterator}.__next__"), 0, dur);
+        scene.kernel("gemm", 0, 1, 49).kernel("gemm", dur, dur + 1, 1_000);
+        scene
+    };
+    let (alone, workers) = ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter");
+    assert_eq!(loading(alone, 90).only("data_loading_without_workers"), (String::from(alone), 41, 1));
+    loading(alone, 90).expect_none("data_loading_stall");
+    assert_eq!(loading(workers, 90).only("data_loading_stall"), (String::from(workers), 41, 1));
+    // They had the batch ready.
+    loading(workers, 4).expect_none("data_loading_stall");
+    // It costs little, but it is the program's pattern.
+    assert!(loading(alone, 4).found("data_loading_without_workers")[0].confidence < 0.5);
+}
+
+#[test]
+fn short_kernels_that_are_waited_for_bind_a_run_to_its_launches() {
+    let launching = |dur: i64, lead: i64| {
+        let mut scene = scene();
+        for at in 0..60 {
+            scene.kernel("add", at * 10 - lead, at * 10 + 2, dur);
+        }
+        scene
+    };
+    let (subject, cost, count) = launching(3, 0).only("launch_bound");
+    assert_eq!((subject.as_str(), cost, count), ("device", 59 * 7, 59));
+    launching(3, 400).expect_none("launch_bound"); // launched in time
+    let mut few = scene();
+    (0..20).for_each(|at| {
+        few.kernel("add", at * 10, at * 10 + 2, 3);
+    });
+    few.expect_none("launch_bound");
+}
+
+#[test]
+fn an_optimizer_that_takes_parameters_one_by_one_is_told() {
+    let stepping = |update: &str, count: i64| {
+        let mut scene = scene();
+        scene.annotation("Optimizer.step#SGD.step", 0, 100);
+        for at in 0..count {
+            scene.operator(update, at * 5, 4);
+        }
+        scene
+    };
+    assert_eq!(stepping("aten::add_", 12).only("unfused_optimizer"), (String::from("SGD"), 100, 1));
+    stepping("aten::_foreach_add_", 12).expect_none("unfused_optimizer");
+    stepping("aten::add_", 3).expect_none("unfused_optimizer");
+    let mut mixed = stepping("aten::add_", 12);
+    mixed.operator("aten::_fused_sgd_", 80, 10);
+    mixed.expect_none("unfused_optimizer");
+    let mut frame = scene();
+    frame.host("python_function", "torch/optim/adam.py(340): _single_tensor_adam", 0, 50).operator("aten::add_", 1, 2);
+    assert_eq!(frame.only("unfused_optimizer").0, "_single_tensor_adam");
+}
+
+#[test]
+fn gradients_are_filled_only_in_zero_grad() {
+    let filling = |around: &str, fill: &str| {
+        let mut scene = scene();
+        scene.annotation(around, 0, 50).operator(fill, 5, 20).operator("aten::mm", 60, 5);
+        scene
+    };
+    let zero_grad = "Optimizer.zero_grad#SGD.zero_grad";
+    assert_eq!(filling(zero_grad, "aten::zero_").only("gradients_zeroed"), (String::from("zero_grad"), 20, 1));
+    assert_eq!(filling(zero_grad, "aten::_foreach_zero_").only("gradients_zeroed").1, 20);
+    filling("Optimizer.step#SGD.step", "aten::zero_").expect_none("gradients_zeroed");
+    filling(zero_grad, "aten::zeros").expect_none("gradients_zeroed");
+}
+
+#[test]
+fn full_precision_is_told_where_the_device_has_less() {
+    let multiplying = |kernel: &str, dtype: &str, major: i64| {
+        let mut scene = scene();
+        scene.with(
+            "cpu_op",
+            "aten::mm",
+            (0, 10),
+            &json!({"Input type": [dtype, dtype], "Input Dims": [[64, 64], [64, 64]]}),
+        );
+        scene.kernel(kernel, 2, 20, 80);
+        scene.header = json!([{"id": 0, "name": "NVIDIA", "computeMajor": major, "computeMinor": 0}]);
+        scene
+    };
+    let full = "ampere_sgemm_128x64_tn";
+    assert_eq!(multiplying(full, "float", 8).only("fp32_matmul"), (String::from("aten::mm"), 40, 1));
+    multiplying(full, "float", 7).expect_none("fp32_matmul");
+    multiplying("ampere_tf32_s1688gemm_128x64", "float", 8).expect_none("fp32_matmul");
+    multiplying("ampere_bf16_s16816gemm", "c10::BFloat16", 8).expect_none("fp32_matmul");
+}
+
+#[test]
+fn sixteen_bits_want_multiples_of_eight() {
+    let multiplying = |dtype: &str, shapes: [[i64; 2]; 2]| {
+        let mut scene = scene();
+        scene.with("cpu_op", "aten::mm", (0, 10), &json!({"Input type": [dtype, dtype], "Input Dims": shapes}));
+        scene.kernel("gemm", 2, 20, 80);
+        scene
+    };
+    let half = "c10::Half";
+    assert_eq!(multiplying(half, [[64, 64], [64, 50_257]]).only("unaligned_matmul"), (String::from("aten::mm"), 20, 1));
+    multiplying(half, [[64, 64], [64, 50_304]]).expect_none("unaligned_matmul");
+    multiplying("float", [[64, 64], [64, 50_257]]).expect_none("unaligned_matmul");
+    // Only the number of rows.
+    assert_eq!(multiplying(half, [[3, 64], [64, 64]]).only("unaligned_matmul").1, 0);
+}
+
+#[test]
+fn a_bias_before_a_batch_norm_is_lost() {
+    let convolving = |bias: &str, between: &[&str]| {
+        let mut scene = scene();
+        let args = json!({"Input type": ["float", "float", bias, "", ""]});
+        scene.with("cpu_op", "aten::conv2d", (0, 20), &args).operator("aten::convolution", 1, 18).operator(
+            "aten::add_",
+            10,
+            5,
+        );
+        for (at, name) in (0_i64..).zip(between) {
+            scene.with("cpu_op", name, (30 + at * 10, 5), &json!({"Input type": ["long int", "Scalar", "Scalar"]}));
+        }
+        scene.operator("aten::batch_norm", 90, 5);
+        scene
+    };
+    let rule = "conv_bias_before_batch_norm";
+    assert_eq!(convolving("float", &[]).only(rule), (String::from("convolution"), 5, 1));
+    assert_eq!(convolving("float", &["aten::add_"]).only(rule).2, 1); // batches are counted
+    convolving("", &[]).expect_none(rule);
+    convolving("float", &["aten::relu"]).expect_none(rule);
+}
+
+#[test]
+fn allocating_in_the_first_iteration_is_no_defect() {
+    let allocating = |at: i64| {
+        let mut scene = scene();
+        scene.annotation("ProfilerStep#1", 0, 100).annotation("ProfilerStep#2", 100, 100);
+        scene.host("cuda_runtime", "cudaMalloc", at, 30);
+        scene
+    };
+    assert_eq!(allocating(120).only("allocation_in_steady_state"), (String::from("cudaMalloc"), 30, 1));
+    allocating(20).expect_none("allocation_in_steady_state");
+}
+
+#[test]
+fn compiling_counts_and_what_was_compiled_does_not() {
+    let running = |name: &str| {
+        let mut scene = scene();
+        scene.annotation("ProfilerStep#1", 0, 100).annotation(name, 10, 60).annotation(
+            "backend_compile (dynamo_timed)",
+            20,
+            30,
+        );
+        scene
+    };
+    assert_eq!(running("_compile.compile_inner (dynamo_timed)").only("recompilation").1, 60);
+    let mut compiled = scene();
+    compiled.annotation("ProfilerStep#1", 0, 100).annotation("Torch-Compiled Region: 0/0", 10, 60);
+    compiled.host("python_function", "torch/_dynamo/convert_frame.py(1): catch_errors", 5, 70);
+    compiled.expect_none("recompilation");
+}
+
+#[test]
+fn communication_counts_as_far_as_nothing_is_computed() {
+    let reducing = |compute: i64| {
+        let mut scene = scene();
+        scene.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 0, 10, 40).kernel("gemm", 2, compute, 60);
+        scene
+    };
+    let (subject, cost, count) = reducing(30).only("exposed_communication");
+    assert_eq!((subject.as_str(), cost, count), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, 1));
+    reducing(5).expect_none("exposed_communication");
+}
+
+#[test]
+fn ten_rounds_of_the_same_are_a_loop() {
+    let taking = |rounds: i64, second: &str| {
+        let mut scene = scene();
+        for at in 0..rounds {
+            let name = if at == 1 { second } else { "aten::fill_" };
+            scene.operator("aten::select", at * 10, 4).operator(name, at * 10 + 5, 4);
+        }
+        scene
+    };
+    assert_eq!(taking(12, "aten::fill_").only("indexing_in_a_loop"), (String::from("aten::select"), 11 * 8, 1));
+    taking(9, "aten::fill_").expect_none("indexing_in_a_loop");
+    taking(10, "aten::mul_").expect_none("indexing_in_a_loop");
+}
+
+#[test]
+fn evidence_names_the_costliest_events_first() {
+    let mut scene = scene();
+    scene.copy("Memcpy HtoD (Pageable -> Device)", (0, 1), (10, 10)).copy(
+        "Memcpy HtoD (Pageable -> Device)",
+        (21, 1),
+        (30, 60),
+    );
+    let found = scene.found("pageable_copy");
+    assert_eq!(found[0].evidence, [3, 1]);
+    assert!((found[0].share - 70.0 / 90.0).abs() < 1e-9);
+}
