@@ -17,7 +17,7 @@ mod sync;
 
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot};
+use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::sort;
@@ -34,13 +34,13 @@ pub(super) static FINDINGS: Analysis = Analysis {
         doc: "what costs less of the time looked at is left out, but for patterns of the program itself",
         kind: OptionKind::Number(MIN_SHARE),
     }],
-    run: |selection, options: &Options| {
+    run: Run::Trace(|selection, options: &Options| {
         let findings = findings(selection, options.number("min_share"));
         let checks = checks(&findings);
         Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
             .and(&RULES_TABLE, checks)
             .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
-    },
+    }),
 };
 
 /// What costs less of the span than this is left out when nobody says.
