@@ -29,7 +29,7 @@ def annotated_kernels(traces: Trace, rank: int, *, with_names: bool, with_short_
             event = parents[event]
         return _MISSING if event is None else annotations[event]
 
-    kernels: pandas.DataFrame = frame[is_on_device(frame)].copy()
+    kernels: pandas.DataFrame = frame[is_on_device(frame, symbols)].copy()
     kernels["user_annotation"] = [innermost(event) for event in kernels["index"]]
     if with_names:
         texts = symbols.get_sym_table()

@@ -11,6 +11,7 @@ import pandas
 import pyarrow
 
 if TYPE_CHECKING:
+    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
     from kinetoscope.trace import Trace
 
 _NS = 1000
@@ -83,9 +84,10 @@ def frame_of(trace: Trace) -> pandas.DataFrame:
     return _smallest(_without_spans(frame))
 
 
-def is_on_device(frame: pandas.DataFrame) -> pandas.Series:
-    """What HTA takes for device work: rows with a stream and a correlation, and synchronisations."""
-    return ((frame["stream"] >= 0) & (frame["correlation"] >= 0)) | (frame["cat"] == "cuda_sync")
+def is_on_device(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.Series:
+    """What HTA takes for device work: rows with a stream and a correlation, and waits."""
+    waits = symbols.get_sym_index().get("cuda_sync", _MISSING)
+    return ((frame["stream"] >= 0) & (frame["correlation"] >= 0)) | (frame["cat"] == waits)
 
 
 def _without_spans(frame: pandas.DataFrame) -> pandas.DataFrame:

@@ -14,6 +14,7 @@ from kinetoscope.cache import cache_folder
 from kinetoscope.file import file_at_path
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable, shorten_name
 from kinetoscope.hta.frame import frame_of, is_on_device
+from kinetoscope.hta.written import document_of, write_document
 from kinetoscope.job import read_dir
 from kinetoscope.load import Options, load
 from kinetoscope.notice import warn
@@ -59,22 +60,41 @@ class Trace:
         self.is_parsed = False
         """Whether the frames are there."""
 
-    def load_traces(self, include_last_profiler_step: bool | None = False) -> None:  # noqa: FBT001, FBT002 - HTA's signature
+    def load_traces(self, include_last_profiler_step: bool | None = False) -> None:
         """Makes the frames. The last of several steps is left out, unless asked for: it may be cut off."""
-        frames = {rank: frame_of(trace) for rank, trace in self._recorded.items()}
-        steps = {rank: _steps(trace) for rank, trace in self._recorded.items()}
-        has_steps = len({number for numbers in steps.values() for number in numbers}) > 1
-        self.min_ts = min((int(frame["ts"].min()) for frame in frames.values() if len(frame)), default=0)
-        for rank, frame in frames.items():
-            for column in ("ts", "end"):
-                frame[column] -= self.min_ts
+        self.parse_traces()
+        self.align_and_filter_trace(include_last_profiler_step)
+
+    def parse_traces(
+        self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True
+    ) -> None:
+        """Makes the frames of the first `max_ranks` ranks, or of all; whole, with times in µs since 1970.
+
+        `use_multiprocessing` and `use_memory_profiling` are taken and do nothing.
+        """
+        ranks = list(self._recorded)[: max_ranks if max_ranks >= 0 else None]
+        self.traces = {rank: frame_of(self._recorded[rank]) for rank in ranks}
+        for rank, frame in self.traces.items():
             for column in _ENCODED:
                 self.symbol_table.add_symbols(frame[column].cat.categories)
-            complete = _complete(frame, steps[rank], is_whole=bool(include_last_profiler_step)) if has_steps else frame
-            self.traces[rank] = self._encoded(complete)
+            self.traces[rank] = self._encoded(frame)
+        self._parts = {rank: {} for rank in ranks}
+        self.is_parsed = True
+
+    def align_and_filter_trace(self, include_last_profiler_step: bool | None = False) -> None:
+        """Has `ts` count from the first event of all ranks; leaves out the last of several steps, unless asked for."""
+        steps = {rank: _steps(self._recorded[rank]) for rank in self.traces}
+        has_steps = len({number for numbers in steps.values() for number in numbers}) > 1
+        self.min_ts = min((int(frame["ts"].min()) for frame in self.traces.values() if len(frame)), default=0)
+        for rank, frame in self.traces.items():
+            for column in ("ts", "end"):
+                frame[column] -= self.min_ts
+            if has_steps:
+                on_device = is_on_device(frame, self.symbol_table)
+                is_whole = bool(include_last_profiler_step)
+                self.traces[rank] = _complete(frame, on_device, steps[rank], is_whole=is_whole)
             is_cut = has_steps and not include_last_profiler_step
             self._parts[rank] = _before_last_step(self._recorded[rank]) if is_cut else {}
-        self.is_parsed = True
 
     def get_ranks(self) -> list[int]:
         """The ranks, ascending."""
@@ -112,7 +132,25 @@ class Trace:
         frame = self.get_trace(self.get_ranks()[0] if rank is None else rank)
         return sorted(int(number) for number in frame["iteration"].unique() if number >= 0)
 
-    def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:  # noqa: FBT001, FBT002 - HTA's signature
+    def get_trace_duration(self, rank: int) -> int:
+        """From the first start of a rank's events to the last start, in µs."""
+        starts = self.get_trace(rank)["ts"]
+        return int(starts.max() - starts.min())
+
+    def get_trace_start_unixtime_ns(self, rank: int) -> int:
+        """When the first event of all ranks began. ValueError when there is no such rank."""
+        self.get_trace(rank)
+        return self.min_ts * 1000
+
+    def get_raw_trace_for_one_rank(self, rank: int) -> dict[str, Any]:
+        """The file of a rank as JSON has it. ValueError when there is no such rank."""
+        return document_of(self, rank)
+
+    def write_raw_trace(self, output_file: str, trace_contents: dict[str, Any]) -> None:
+        """Writes a file as JSON, compressed where its name ends in `.gz`."""
+        write_document(trace_contents, Path(output_file))
+
+    def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds `s_name` and `s_cat` to every frame: the texts, without types and arguments unless told otherwise."""
         symbols = self.symbol_table.get_sym_table()
         texts = pandas.Series(
@@ -173,12 +211,13 @@ def _before_last_step(trace: recorded.Trace) -> Part:
     return {"end_ns": max(starts), "whole": True} if starts else {}
 
 
-def _complete(frame: pandas.DataFrame, steps: Mapping[int, int], *, is_whole: bool) -> pandas.DataFrame:
+def _complete(
+    frame: pandas.DataFrame, on_device: pandas.Series, steps: Mapping[int, int], *, is_whole: bool
+) -> pandas.DataFrame:
     """What the host did before the last step, or all of it, and the device work that this launched."""
     starts: pandas.Series = frame.loc[frame.index.isin(list(steps.values())), "ts"]
     if starts.empty:
         return frame
-    on_device = is_on_device(frame)
     is_before = frame["ts"] < starts.max()
     host: pandas.DataFrame = frame.loc[~on_device & (is_before | is_whole)]
     launches = host["correlation"][host["correlation"] >= 0]
