@@ -57,6 +57,10 @@ def check_device_time(trace: ks.Trace, work: list[tuple[Any, ...]]) -> None:
     assert sum(sums(trace.kernels(), "class", "total_ns").values()) == all_work
     attribution = trace.operators().tables["device_attribution"]
     assert sum(sums(attribution, "name", "total_ns").values()) == all_work
+    roofline = trace.roofline()
+    modelled = [ns for (ns,) in roofline.select("total_ns").rows()]
+    unmodelled = [ns for (ns,) in roofline.tables["roofline_unmodelled"].select("total_ns").rows()]
+    assert sum(modelled) + sum(unmodelled) == all_work
     assert sums(trace.idle(), "device", "stream", "total_ns") == idle_of_streams(work)
 
 

@@ -24,6 +24,7 @@ mod nodes;
 mod nsight;
 mod nsight_hostile;
 mod ranks;
+mod roofline;
 mod scale;
 mod seam;
 mod shared;

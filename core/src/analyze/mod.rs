@@ -9,6 +9,7 @@ mod concurrency;
 mod copy_bandwidth;
 mod coverage;
 mod critical_path;
+mod device;
 mod finding;
 mod gpu_timeline;
 mod health;
@@ -26,6 +27,7 @@ mod overlap;
 mod priority;
 mod queue;
 mod reason;
+mod roofline;
 mod selection;
 mod sequence;
 mod stack;
@@ -79,6 +81,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &sequence::SEQUENCES,
     &memory::MEMORY,
     &finding::FINDINGS,
+    &roofline::ROOFLINE,
 ];
 
 /// The analysis of that name. An error says which there are.

@@ -204,3 +204,22 @@ class Analyses:
         Beside it `finding_rules`: all that is looked for, what its cost is, and how much was found.
         """
         return self.analyze("findings", min_share=min_share, **part)
+
+    def roofline(self, *, device: str | None = None, on: str = "device", **part: Unpack[Part]) -> Answer:
+        """Operators against what the device can do at most: operations, bytes, and the time that they need at least.
+
+        A row is for calls of one operator with equal shapes and types. `flops` and `bytes` are those of one call:
+        operations of the mathematics (`2·M·N·K` of a product of matrices; causal attention only what is seen), and
+        each argument and each result once. `intensity = flops / bytes`; `tflops` and `gbps` are what was achieved.
+        `roofline_ns = max(flops / peak, bytes / bandwidth)` is the shortest time that the device allows, `bound` says
+        which of the two it is, and `share_of_peak = roofline_ns / mean_ns`. Calls are taken whole.
+
+        Peaks are those of the device that the file names, or that `device` names (`"H100 SXM"`, `"MI300X"`); dense
+        ones, and of float32 those of tf32 only where the name of a kernel says it. `on="host"` takes the time of the
+        outermost operators on the host, for recordings without a device.
+
+        Beside it `roofline_unmodelled`, calls whose operations are unknown, with the reason; `roofline_iterations`,
+        the operations of each iteration, and `share_of_peak`, its model FLOPs utilization (MFU); `roofline_device`,
+        the peaks and their source, or why there are none.
+        """
+        return self.analyze("roofline", device=device, on=on, **part)

@@ -1,0 +1,167 @@
+//! What an operator was called with: tensors by shape and type, and other values.
+
+use serde_json::Value;
+
+use super::dtype::{Dtype, spelled};
+use crate::link::LinkedTrace;
+use crate::strings::Strings;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::node::Values;
+use crate::trace::tensor::element_types;
+
+/// A tensor.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tensor {
+    pub shape: Vec<i64>,
+    pub dtype: Dtype,
+}
+
+impl Tensor {
+    /// Number of elements.
+    pub(super) fn num_elems(&self) -> i64 {
+        product(&self.shape)
+    }
+
+    pub(super) fn bytes(&self) -> i64 {
+        self.num_elems().saturating_mul(self.dtype.bytes)
+    }
+}
+
+/// The product of sizes; saturates.
+pub(super) fn product(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1, |product: i64, size| product.saturating_mul(*size))
+}
+
+/// An argument.
+#[derive(Debug, Clone, PartialEq)]
+enum Argument {
+    Tensor(Tensor),
+    Tensors(Vec<Tensor>),
+    Value(Value),
+}
+
+/// The arguments of a call, in the order of its schema.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Call {
+    arguments: Vec<Argument>,
+    /// The shapes, as the file writes them.
+    pub shapes: String,
+}
+
+impl Call {
+    /// From `Input Dims`, `Input type` and `Concrete Inputs` of an event; else from the inputs of its node.
+    pub(super) fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
+        let trace = &linked.trace;
+        let text = |key| {
+            let mut text = String::new();
+            trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text).then_some(text)
+        };
+        let Some(shapes) = text(ArgKey::InputShapes) else {
+            let node = linked.links.nodes.node_of_event.get(row)?;
+            return Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings);
+        };
+        let types = list(&text(ArgKey::InputTypes)?);
+        let (dims, concrete) = (list(&shapes), list(&text(ArgKey::ConcreteInputs).unwrap_or_default()));
+        let argument = |(at, name): (usize, &Value)| {
+            let value = concrete.get(at).and_then(Value::as_str).map_or(Value::Null, plain);
+            argument(name.as_str().unwrap_or(""), dims.get(at), value)
+        };
+        Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes })
+    }
+
+    fn of_node(inputs: &Values, strings: &Strings) -> Option<Self> {
+        let parse = |id| list(strings.text(id));
+        let (types, dims, values) = (parse(inputs.types), parse(inputs.shapes), parse(inputs.values));
+        let argument = |(at, name): (usize, &Value)| {
+            argument(name.as_str().unwrap_or(""), dims.get(at), values.get(at).cloned().unwrap_or_default())
+        };
+        let shapes = strings.text(inputs.shapes).to_owned();
+        (!types.is_empty()).then(|| Self { arguments: types.iter().enumerate().map(argument).collect(), shapes })
+    }
+
+    /// The tensor at a place.
+    pub(super) fn tensor(&self, at: usize) -> Option<&Tensor> {
+        match self.arguments.get(at)? {
+            Argument::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// The list of tensors at a place; none where it is empty.
+    pub(super) fn tensors(&self, at: usize) -> Option<&[Tensor]> {
+        match self.arguments.get(at)? {
+            Argument::Tensors(tensors) if !tensors.is_empty() => Some(tensors),
+            _ => None,
+        }
+    }
+
+    /// All tensors, those in lists too.
+    pub(super) fn all_tensors(&self) -> impl Iterator<Item = &Tensor> {
+        self.arguments.iter().flat_map(|argument| match argument {
+            Argument::Tensor(tensor) => std::slice::from_ref(tensor),
+            Argument::Tensors(tensors) => tensors,
+            Argument::Value(_) => &[],
+        })
+    }
+
+    /// The bytes of all tensors.
+    pub(super) fn read_bytes(&self) -> i64 {
+        self.all_tensors().fold(0, |sum, tensor| sum.saturating_add(tensor.bytes()))
+    }
+
+    /// The value at a place; none where it is missing.
+    pub(super) fn value(&self, at: usize) -> Option<&Value> {
+        match self.arguments.get(at)? {
+            Argument::Value(value) if !value.is_null() => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The integers at a place: a list, or one.
+    pub(super) fn integers(&self, at: usize) -> Option<Vec<i64>> {
+        match self.value(at)? {
+            Value::Array(items) => items.iter().map(Value::as_i64).collect(),
+            other => Some(vec![other.as_i64()?]),
+        }
+    }
+
+    /// The flag at a place; not set where it is missing.
+    pub(super) fn flag(&self, at: usize) -> bool {
+        self.value(at).is_some_and(|value| value.as_bool().unwrap_or(value.as_i64().is_some_and(|number| number != 0)))
+    }
+}
+
+fn list(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// A value as `Concrete Inputs` writes it: Python's, in a string.
+fn plain(text: &str) -> Value {
+    match text {
+        "True" => Value::Bool(true),
+        "False" => Value::Bool(false),
+        other => serde_json::from_str(other).or_else(|_| flags(other)).unwrap_or_default(),
+    }
+}
+
+fn flags(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(&text.to_ascii_lowercase())
+}
+
+fn argument(type_name: &str, dims: Option<&Value>, value: Value) -> Argument {
+    let name = type_name.strip_prefix("Tensor(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(type_name);
+    if let Some(dtype) = spelled(name) {
+        return tensor(dtype, dims).map_or(Argument::Value(Value::Null), Argument::Tensor);
+    }
+    let Some(types) = element_types(type_name) else { return Argument::Value(value) };
+    let tensors = types.iter().enumerate().map(|(at, name)| {
+        let dtype = spelled(name.strip_prefix("Tensor(")?.strip_suffix(')')?)?;
+        tensor(dtype, dims.and_then(|dims| dims.get(at)))
+    });
+    tensors.collect::<Option<Vec<_>>>().map_or(Argument::Value(value), Argument::Tensors)
+}
+
+fn tensor(dtype: Dtype, dims: Option<&Value>) -> Option<Tensor> {
+    let shape = dims?.as_array()?.iter().map(|size| size.as_i64().filter(|size| *size >= 0));
+    Some(Tensor { shape: shape.collect::<Option<_>>()?, dtype })
+}

@@ -1,0 +1,189 @@
+//! Operators that compute each element of the result from those at its place: so many operations an element; all arguments
+//! and the result once.
+
+use super::call::{Call, Tensor};
+use super::dtype::{Dtype, named, promoted};
+use super::matmul::broadcast;
+use super::model::Cost;
+
+/// Operations an element, whether the result is of truth values, and the names without `aten::` and `_` at the end.
+struct Group(i64, bool, &'static [&'static str]);
+
+static GROUPS: &[Group] = &[
+    Group(1, false, UNARY),
+    Group(1, false, BINARY),
+    Group(1, true, COMPARISONS),
+    Group(3, false, &["addcmul", "addcdiv", "lerp"]),
+    Group(0, false, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
+];
+
+const UNARY: &[&str] = &[
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_not",
+    "ceil",
+    "celu",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "cos",
+    "cosh",
+    "cumprod",
+    "cumsum",
+    "digamma",
+    "elu",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "frac",
+    "gelu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "log_sigmoid_forward",
+    "mish",
+    "nan_to_num",
+    "neg",
+    "reciprocal",
+    "relu",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "sinh",
+    "softplus",
+    "softshrink",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "threshold",
+    "trunc",
+];
+
+const BINARY: &[&str] = &[
+    "add",
+    "atan2",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "copysign",
+    "div",
+    "elu_backward",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "gelu_backward",
+    "hardsigmoid_backward",
+    "hardswish_backward",
+    "hardtanh_backward",
+    "huber_loss_backward",
+    "hypot",
+    "leaky_relu_backward",
+    "log_sigmoid_backward",
+    "maximum",
+    "minimum",
+    "mish_backward",
+    "mse_loss_backward",
+    "mul",
+    "native_dropout_backward",
+    "pow",
+    "remainder",
+    "rsub",
+    "sigmoid_backward",
+    "silu_backward",
+    "smooth_l1_loss_backward",
+    "softplus_backward",
+    "sub",
+    "tanh_backward",
+    "threshold_backward",
+    "true_divide",
+    "xlogy",
+];
+
+const COMPARISONS: &[&str] = &[
+    "eq",
+    "ge",
+    "gt",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "le",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "ne",
+];
+
+pub(super) fn is_known(name: &str) -> bool {
+    group(name).is_some()
+}
+
+/// The group of an operator, and whether it writes its first argument.
+fn group(name: &str) -> Option<(&'static Group, bool)> {
+    let name = name.strip_prefix("aten::")?;
+    let name = name.strip_prefix("_foreach_").unwrap_or(name);
+    let base = name.strip_suffix('_').unwrap_or(name);
+    GROUPS.iter().find(|group| group.2.contains(&base)).map(|group| (group, base != name))
+}
+
+pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+    let (Group(flops, is_truth, _), is_in_place) = group(name)?;
+    if let Some(list) = call.tensors(0) {
+        return of_list(call, list, *flops);
+    }
+    let result = result(call, is_in_place)?;
+    let dtype = if *is_truth && !is_in_place { named("bool")? } else { result.dtype };
+    let num_elems = result.num_elems();
+    let mut bytes = call.read_bytes().saturating_add(num_elems.saturating_mul(dtype.bytes));
+    if *flops == 0 && is_in_place {
+        // The elements that are kept are not read.
+        bytes = bytes.saturating_sub(call.tensor(0)?.bytes());
+    }
+    Some(Cost { flops: num_elems.saturating_mul(*flops), bytes, dtype: result.dtype })
+}
+
+/// Of an operator on lists, each tensor of the first one makes a result like it.
+fn of_list(call: &Call, list: &[Tensor], flops: i64) -> Option<Cost> {
+    let sum = |count: fn(&Tensor) -> i64| list.iter().map(count).fold(0, i64::saturating_add);
+    let bytes = call.read_bytes().saturating_add(sum(Tensor::bytes));
+    Some(Cost { flops: sum(Tensor::num_elems).saturating_mul(flops), bytes, dtype: list.first()?.dtype })
+}
+
+/// The result: the first argument where it is written, else what all are broadcast and promoted to.
+fn result(call: &Call, is_in_place: bool) -> Option<Tensor> {
+    if is_in_place {
+        return call.tensor(0).cloned();
+    }
+    let shapes: Vec<_> = call.all_tensors().map(|tensor| tensor.shape.as_slice()).collect();
+    Some(Tensor { shape: broadcast(&shapes)?, dtype: common(call)? })
+}
+
+/// The type that the tensors with dimensions are promoted to; of those without, where no other is.
+fn common(call: &Call) -> Option<Dtype> {
+    let of = |is_wanted: fn(&Tensor) -> bool| {
+        call.all_tensors().filter(|tensor| is_wanted(tensor)).map(|tensor| tensor.dtype).reduce(promoted)
+    };
+    of(|tensor| !tensor.shape.is_empty()).or_else(|| of(|_| true))
+}

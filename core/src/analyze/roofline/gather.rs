@@ -1,0 +1,107 @@
+//! What only moves elements: rows that are looked up, copies, fills.
+
+use super::call::{Call, Tensor};
+use super::model::{Cost, entry};
+
+/// How rows are looked up.
+#[derive(Debug, Clone, Copy)]
+enum Lookup {
+    /// Rows of a table by their numbers: table, numbers.
+    Rows(usize, usize),
+    /// The same, with rows of a bag added up; the ends of the bags are there.
+    Bags(usize, usize, usize),
+    /// Places along a dimension: dimension, numbers.
+    Along(usize, usize),
+    /// Elements by their numbers, as many as there are of those.
+    Each(usize),
+    /// The gradient of rows: gradient, numbers, how many rows the table has.
+    Gradient(usize, usize, usize),
+}
+
+static LOOKUPS: &[(&str, Lookup)] = &[
+    ("aten::embedding", Lookup::Rows(0, 1)),
+    ("aten::_embedding_bag", Lookup::Bags(0, 1, 2)),
+    ("aten::_embedding_bag_forward_only", Lookup::Bags(0, 1, 2)),
+    ("aten::index_select", Lookup::Along(1, 2)),
+    ("aten::gather", Lookup::Each(2)),
+    ("aten::embedding_dense_backward", Lookup::Gradient(0, 1, 2)),
+];
+
+/// What a copy reads and writes.
+#[derive(Debug, Clone, Copy)]
+enum Copy {
+    /// Reads the second argument, writes the first.
+    From,
+    /// Reads a list, writes as much.
+    List,
+    /// Writes the first argument.
+    Fill,
+}
+
+static COPIES: &[(&str, Copy)] = &[
+    ("aten::copy_", Copy::From),
+    ("aten::_foreach_copy_", Copy::From),
+    ("aten::cat", Copy::List),
+    ("aten::stack", Copy::List),
+    ("aten::fill_", Copy::Fill),
+    ("aten::zero_", Copy::Fill),
+    ("aten::_foreach_zero_", Copy::Fill),
+    ("aten::normal_", Copy::Fill),
+    ("aten::uniform_", Copy::Fill),
+    ("aten::bernoulli_", Copy::Fill),
+    ("aten::random_", Copy::Fill),
+    ("aten::exponential_", Copy::Fill),
+];
+
+pub(super) fn is_known(name: &str) -> bool {
+    entry(LOOKUPS, name).is_some()
+}
+
+pub(super) fn is_copy(name: &str) -> bool {
+    entry(COPIES, name).is_some()
+}
+
+/// Rows that are looked up are read and written, numbers read; only sums of rows are operations.
+pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+    let table = call.tensor(0)?;
+    let row = |at: usize| Some(call.tensor(at)?.shape.last().copied().unwrap_or(1));
+    let numbers = |at: usize| Some((call.tensor(at)?.num_elems(), call.tensor(at)?.bytes()));
+    let (num_read, num_written, number_bytes, flops) = match entry(LOOKUPS, name)? {
+        Lookup::Rows(table, at) => {
+            let num_elems = numbers(at)?.0.saturating_mul(row(table)?);
+            (num_elems, num_elems, numbers(at)?.1, 0)
+        }
+        Lookup::Bags(table, at, ends) => {
+            let num_elems = numbers(at)?.0.saturating_mul(row(table)?);
+            (num_elems, numbers(ends)?.0.saturating_mul(row(table)?), numbers(at)?.1, num_elems)
+        }
+        Lookup::Along(dim, at) => {
+            let dim = call.integers(dim)?.first().copied()?;
+            let dim = if dim < 0 { dim.checked_add(table.shape.len() as i64)? } else { dim };
+            let size = *table.shape.get(usize::try_from(dim).ok()?)?;
+            let num_elems = table.num_elems().checked_div(size)?.saturating_mul(numbers(at)?.0);
+            (num_elems, num_elems, numbers(at)?.1, 0)
+        }
+        Lookup::Each(at) => (numbers(at)?.0, numbers(at)?.0, numbers(at)?.1, 0),
+        Lookup::Gradient(gradient, at, rows) => {
+            let num_rows = call.integers(rows)?.first().copied()?;
+            let num_elems = call.tensor(gradient)?.num_elems();
+            (num_elems, num_rows.saturating_mul(row(gradient)?), numbers(at)?.1, num_elems)
+        }
+    };
+    let moved = num_read.saturating_add(num_written).saturating_mul(table.dtype.bytes);
+    Some(Cost { flops, bytes: moved.saturating_add(number_bytes), dtype: table.dtype })
+}
+
+pub(super) fn copy_cost(name: &str, call: &Call) -> Option<Cost> {
+    let size = |at: usize| {
+        let of_list = |list: &[Tensor]| list.iter().fold(0, |sum: i64, one| sum.saturating_add(one.bytes()));
+        call.tensor(at).map(Tensor::bytes).or_else(|| call.tensors(at).map(of_list))
+    };
+    let bytes = match entry(COPIES, name)? {
+        Copy::From => size(0)?.saturating_add(size(1)?),
+        Copy::List => size(0)?.saturating_mul(2),
+        Copy::Fill => size(0)?,
+    };
+    Some(Cost { flops: 0, bytes, dtype: call.all_tensors().next()?.dtype })
+}

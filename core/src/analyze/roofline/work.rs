@@ -1,0 +1,102 @@
+//! Calls of operators with the time that counts for them.
+
+use rustc_hash::FxHashMap;
+
+use super::is_tf32;
+use super::outcome::{Outcome, Outcomes};
+use crate::analyze::selection::Selection;
+use crate::id::StrId;
+use crate::sort;
+use crate::time::add_ns;
+use crate::trace::kind::EventKind;
+
+/// A call and its time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TimedCall {
+    pub row: u32,
+    pub ns: i64,
+    /// Whether one of its kernels rounds float32 to tf32.
+    pub is_tf32: bool,
+    /// Whether it copies from or to the host: then the device's memory is not what limits it.
+    pub is_to_host: bool,
+}
+
+/// All calls that count, in the order of the file, and what belongs to none.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub calls: Vec<TimedCall>,
+    pub num_unlinked: i64,
+    pub unlinked_ns: i64,
+}
+
+/// What the name of a kernel or copy says.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    is_tf32: bool,
+    is_to_host: bool,
+}
+
+impl Work {
+    /// Operators and annotations that own device work, with its durations.
+    pub(super) fn of_device(selection: &Selection<'_>) -> Self {
+        let (linked, events) = (selection.linked, &selection.linked.trace.events);
+        let mut said: FxHashMap<StrId, Said> = FxHashMap::default();
+        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut work = Self::default();
+        for row in selection.device_work() {
+            let ns = events.dur[row].0;
+            let Some(owner) = linked.links.operator.get(row) else {
+                work.num_unlinked += 1;
+                add_ns(&mut work.unlinked_ns, ns);
+                continue;
+            };
+            let said = *said.entry(events.name[row]).or_insert_with(|| {
+                let name = linked.trace.event_name(row);
+                Said { is_tf32: is_tf32(name), is_to_host: name.contains("HtoD") || name.contains("DtoH") }
+            });
+            let place = *places.entry(owner).or_insert(work.calls.len());
+            if place == work.calls.len() {
+                work.calls.push(TimedCall { row: owner, ..TimedCall::default() });
+            }
+            let call = &mut work.calls[place];
+            add_ns(&mut call.ns, ns);
+            call.is_tf32 |= said.is_tf32;
+            call.is_to_host |= said.is_to_host;
+        }
+        sort::by_key(&mut work.calls, |call| call.row);
+        work
+    }
+
+    /// Operators on the host: of those with a model the outermost, with all their time; of the others their own.
+    pub(super) fn of_host(selection: &Selection<'_>, outcomes: &mut Outcomes) -> Self {
+        let (linked, nesting) = (selection.linked, &selection.linked.links.nesting);
+        let (events, children_ns) = (&linked.trace.events, linked.children_ns());
+        let is_operator = |row: usize| events.kind[row] == EventKind::Operator && !linked.trace.is_on_device(row);
+        let mut is_covered = vec![false; events.len()];
+        let mut calls = Vec::new();
+        for row in nesting.order.iter().map(|row| *row as usize) {
+            let parent = nesting.parent.get(row);
+            is_covered[row] = parent.is_some_and(|parent| is_covered[parent as usize]);
+            if is_covered[row] || !is_operator(row) || !selection.contains(row) {
+                continue;
+            }
+            let mut call = TimedCall { row: row as u32, ns: events.dur[row].0, ..TimedCall::default() };
+            is_covered[row] = matches!(outcomes.of(linked, &call), Outcome::Modelled(..));
+            if !is_covered[row] {
+                call.ns = call.ns.saturating_sub(children_ns[row]).max(0);
+            }
+            calls.push(call);
+        }
+        sort::by_key(&mut calls, |call| call.row);
+        Self { calls, ..Self::default() }
+    }
+}
+
+/// The name of the device that the first work ran on.
+pub(super) fn device_name(selection: &Selection<'_>) -> Option<String> {
+    let trace = &selection.linked.trace;
+    let mut names = trace.device_names();
+    let number = selection.device_work().next().and_then(|row| trace.device(row)).unwrap_or(0);
+    let at = usize::try_from(number).ok().filter(|at| *at < names.len()).unwrap_or(0);
+    (at < names.len()).then(|| names.swap_remove(at))
+}

@@ -1,0 +1,260 @@
+//! Operations, bytes and roofs of operators, by what a file says of their arguments.
+
+use std::sync::Arc;
+
+use kinetoscope::analyze::{Answer, analysis};
+use kinetoscope::table::{Rows, json_lines};
+use kinetoscope::{Input, Limits, LinkedTrace, read};
+use serde_json::{Value, json};
+
+use crate::files;
+
+/// The events of a call that launches a kernel.
+fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value> {
+    let start = at * 100;
+    let device = json!({"device": 0, "stream": 7, "correlation": at + 1});
+    vec![
+        json!({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": 50, "args": args}),
+        json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": start + 10,
+            "dur": 5, "args": {"correlation": at + 1}}),
+        json!({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": start + 20, "dur": dur,
+            "args": device}),
+    ]
+}
+
+/// What an event says of its arguments.
+fn args(dims: &Value, types: &Value, concrete: &Value) -> Value {
+    json!({"Input Dims": dims, "Input type": types, "Concrete Inputs": concrete})
+}
+
+fn text(device: &str, events: &[Value]) -> String {
+    json!({"deviceProperties": [{"id": 0, "name": device}], "traceEvents": events}).to_string()
+}
+
+fn roofline(json: &str, request: &str) -> Answer {
+    let linked = Arc::new(LinkedTrace::new(files::trace(json)));
+    analysis("roofline").unwrap().answer(&linked, request).unwrap()
+}
+
+/// The rows of a table as objects.
+fn rows(table: &dyn Rows) -> Vec<Value> {
+    let columns: Vec<_> = (0..table.num_columns()).collect();
+    let mut lines = String::new();
+    json_lines(table, &columns, 0..table.num_rows(), "", &mut lines);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Operations and bytes of a call.
+fn cost(name: &str, args: &Value) -> Option<(i64, i64)> {
+    let answer = roofline(&text("NVIDIA H100 80GB HBM3", &call(0, name, args, "kernel", 8)), "{}");
+    let row = rows(&*answer.tables[0]).into_iter().next()?;
+    Some((row["flops"].as_i64()?, row["bytes"].as_i64()?))
+}
+
+const BF16: &str = "c10::BFloat16";
+
+#[test]
+fn every_family_counts_what_it_computes_and_moves() {
+    let none = json!([]);
+    let half = |num_tensors: usize| json!(vec![BF16; num_tensors]);
+    let cases = [
+        ("aten::mm", args(&json!([[4, 8], [8, 16]]), &half(2), &none), (2 * 4 * 8 * 16, 2 * (32 + 128 + 64))),
+        ("aten::linear", args(&json!([[3, 4, 8], [16, 8], [16]]), &half(3), &none), (3072, 2 * (96 + 128 + 16 + 192))),
+        (
+            "aten::_scaled_mm",
+            args(
+                &json!([[4, 8], [8, 16], [], [], [], [], [], []]),
+                &json!(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"]),
+                &json!(["", "", "", "", "", "", "15", "True"]),
+            ),
+            (1024, 32 + 128 + 4 + 4 + 2 * 64),
+        ),
+        (
+            "aten::cudnn_convolution",
+            args(
+                &json!([[2, 4, 9, 8], [6, 2, 3, 3], [], [], [], []]),
+                &json!(["float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar"]),
+                &json!(["", "", "[1, 1]", "[2, 2]", "[1, 1]", "2"]),
+            ),
+            (2 * (2 * 6 * 5 * 4) * 18, 4 * (576 + 108 + 240)),
+        ),
+        (
+            "aten::convolution_backward",
+            args(
+                &json!([[2, 6, 5, 4], [2, 4, 9, 8], [6, 4, 3, 3], [], [], [], [], [], [], [], []]),
+                &json!(["float", "float", "float", "ScalarList", "", "", "", "Scalar", "", "Scalar", "ScalarList"]),
+                &json!(["", "", "", "[6]", "", "", "", "False", "", "1", "[False, True, True]"]),
+            ),
+            (2 * 240 * 36, 4 * (240 + 576 + 216 + 216 + 6)),
+        ),
+        (
+            "aten::_flash_attention_forward",
+            args(
+                &json!([[2, 4, 3, 8], [2, 6, 1, 8], [2, 6, 1, 8], [], [], [], [], [], []]),
+                &json!([BF16, BF16, BF16, "", "", "Scalar", "Scalar", "Scalar", "Scalar"]),
+                &json!(["", "", "", "", "", "4", "6", "0.", "True"]),
+            ),
+            (2 * 2 * 3 * 10 * 16, 2 * (192 + 96 + 96 + 192)),
+        ),
+        (
+            "aten::native_layer_norm",
+            args(
+                &json!([[4, 8], [], [8], [8], []]),
+                &json!([BF16, "ScalarList", BF16, BF16, "Scalar"]),
+                &json!(["", "[8]", "", "", "1e-05"]),
+            ),
+            (5 * 32, 2 * (32 + 8 + 8 + 32) + 4 * 2 * 4),
+        ),
+        ("aten::add", args(&json!([[4, 1, 8], [3, 1]]), &json!(["float", BF16]), &none), (96, 4 * 32 + 2 * 3 + 4 * 96)),
+        ("aten::mul_", args(&json!([[4, 8], []]), &json!([BF16, "double"]), &none), (32, 2 * 32 + 8 + 2 * 32)),
+        ("aten::gt", args(&json!([[4, 8], []]), &json!(["float", "Scalar"]), &none), (32, 4 * 32 + 32)),
+        (
+            "aten::sum",
+            args(
+                &json!([[4, 8], [], [], []]),
+                &json!(["float", "ScalarList", "Scalar", ""]),
+                &json!(["", "[-1]", "False", ""]),
+            ),
+            (32, 4 * (32 + 4)),
+        ),
+        ("aten::_softmax", args(&json!([[4, 8], [], []]), &json!([BF16, "Scalar", "Scalar"]), &none), (160, 2 * 64)),
+        ("aten::embedding", args(&json!([[100, 8], [5]]), &json!(["float", "long int"]), &none), (0, 4 * 80 + 8 * 5)),
+        ("aten::copy_", args(&json!([[4, 8], [8], []]), &json!(["float", BF16, "Scalar"]), &none), (0, 4 * 32 + 2 * 8)),
+    ];
+    for (name, args, expected) in cases {
+        assert_eq!(cost(name, &args), Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn a_call_is_below_the_roof_of_its_device() {
+    let dims = args(&json!([[4096, 4096], [4096, 4096]]), &json!([BF16, BF16]), &json!([]));
+    let events = [call(0, "aten::mm", &dims, "gemm", 200), call(3, "aten::mm", &dims, "gemm", 300)].concat();
+    let answer = roofline(&text("NVIDIA H100 80GB HBM3", &events), "{}");
+    let row = &rows(&*answer.tables[0])[0];
+    let flops = 2.0 * 4096_f64.powi(3);
+    assert_eq!((row["count"].as_i64(), row["total_ns"].as_i64()), (Some(2), Some(500_000)));
+    assert_eq!((row["min_ns"].as_i64(), row["max_ns"].as_i64()), (Some(200_000), Some(300_000)));
+    assert_eq!(row["bound"], "compute");
+    let near = |key: &str, value: f64| assert!((row[key].as_f64().unwrap() / value - 1.0).abs() < 1e-12, "{key}");
+    near("tflops", flops * 2.0 / 500_000.0 / 1e3);
+    near("gbps", 3.0 * 2.0 * 4096_f64.powi(2) * 2.0 / 500_000.0);
+    near("roofline_ns", flops / 989.4e3);
+    near("share_of_peak", flops / 989.4e3 / 250_000.0);
+    let device = &rows(&*answer.tables[3])[0];
+    assert!(device["source"].as_str().unwrap().contains("H100"));
+    assert!(device["reason"].is_null());
+}
+
+#[test]
+fn of_an_unknown_device_there_are_no_shares_but_a_reason() {
+    let dims = args(&json!([[64, 64], [64, 64]]), &json!(["float", "float"]), &json!([]));
+    let json = text("AMD Radeon Graphics", &call(0, "aten::mm", &dims, "gemm", 10));
+    let unknown = roofline(&json, "{}");
+    let row = &rows(&*unknown.tables[0])[0];
+    assert!(row["tflops"].as_f64().unwrap() > 0.0 && row["share_of_peak"].is_null() && row["bound"].is_null());
+    assert!(rows(&*unknown.tables[3])[0]["reason"].is_string());
+    let asked = roofline(&json, r#"{"device": "MI250X"}"#);
+    assert!(rows(&*asked.tables[0])[0]["share_of_peak"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn float32_is_rounded_to_tf32_only_where_a_kernel_says_so() {
+    let dims = args(&json!([[64, 64], [64, 64]]), &json!(["float", "float"]), &json!([]));
+    let events = [
+        call(0, "aten::mm", &dims, "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n", 10),
+        call(3, "aten::mm", &dims, "ampere_sgemm_128x64_nn", 40),
+    ];
+    let answer = roofline(&text("NVIDIA A100-SXM4-80GB", &events.concat()), "{}");
+    let found: Vec<_> = rows(&*answer.tables[0])
+        .iter()
+        .map(|row| (row["dtype"].as_str().unwrap().to_owned(), row["peak_tflops"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(found, [("float32".to_owned(), 19.5), ("tf32".to_owned(), 156.0)]);
+}
+
+#[test]
+fn what_has_no_model_is_counted_with_its_reason() {
+    let shaped = args(&json!([[4, 4]]), &json!(["float"]), &json!([]));
+    let mut events = [
+        call(0, "my::operator", &shaped, "k", 10),
+        call(3, "aten::mm", &json!({}), "k", 20),
+        call(6, "aten::copy_", &shaped, "Memcpy HtoD (Pageable -> Device)", 30),
+        call(9, "aten::mm", &args(&json!([[4, 4], [5, 5]]), &json!(["float", "float"]), &json!([])), "k", 40),
+    ]
+    .concat();
+    events.push(json!({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5000, "dur": 50}));
+    let answer = roofline(&text("NVIDIA L4", &events), "{}");
+    assert!(answer.reason.unwrap().contains("record_shapes"));
+    let found: Vec<_> = rows(&*answer.tables[1])
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["total_ns"].as_i64().unwrap()))
+        .collect();
+    let expected = [("unlinked", 50_000), ("aten::mm", 40_000), ("aten::copy_", 30_000), ("aten::mm", 20_000)];
+    assert_eq!(found[..4], expected.map(|(name, ns)| (name.to_owned(), ns)));
+    assert_eq!(found[4], ("my::operator".to_owned(), 10_000));
+}
+
+#[test]
+fn an_iteration_has_the_operations_that_were_called_in_it() {
+    let dims = args(&json!([[512, 512], [512, 512]]), &json!([BF16, BF16]), &json!([]));
+    let step = |number: i64, start: i64| {
+        json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": 1, "tid": 1,
+            "ts": start, "dur": 100})
+    };
+    let calls = [call(0, "aten::mm", &dims, "gemm", 500), call(1, "aten::mm", &dims, "gemm", 2)].concat();
+    let events = [vec![step(3, 0), step(4, 100)], calls].concat();
+    let answer = roofline(&text("NVIDIA H100 80GB HBM3", &events), "{}");
+    let iterations = rows(&*answer.tables[2]);
+    let flops = 2.0 * 512_f64.powi(3);
+    assert_eq!(iterations.len(), 2);
+    for iteration in &iterations {
+        assert!((iteration["flops"].as_f64().unwrap() - flops).abs() < 1.0);
+        assert!((iteration["share_of_peak"].as_f64().unwrap() - flops / 989.4e3 / 100_000.0).abs() < 1e-9);
+    }
+    let one = roofline(&text("NVIDIA H100 80GB HBM3", &events), r#"{"iteration": 3}"#);
+    assert_eq!(rows(&*one.tables[0])[0]["total_ns"], 500_000);
+}
+
+#[test]
+fn shapes_are_those_of_the_node_where_the_event_has_none() {
+    let kineto = json!({"traceEvents": call(0, "aten::mm", &json!({"Record function id": 5}), "gemm", 10)}).to_string();
+    let tensor = |id: i64, size: i64| json!([id, id, 0, size, 4, "cuda:0"]);
+    let execution = json!({"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 2, "name": "aten::mm", "ctrl_deps": 1,
+        "inputs": {"values": [tensor(1, 32), tensor(2, 128)], "shapes": [[4, 8], [8, 16]],
+            "types": ["Tensor(float)", "Tensor(float)"]},
+        "outputs": {"values": [], "shapes": [], "types": []},
+        "attrs": [{"name": "rf_id", "type": "uint64", "value": 5}]}]})
+    .to_string();
+    let inputs = [Input::new(kineto.as_bytes()), Input::new(execution.as_bytes())];
+    let linked = Arc::new(LinkedTrace::new(read(inputs, Limits::default()).unwrap()));
+    let answer = analysis("roofline").unwrap().answer(&linked, "{}").unwrap();
+    assert_eq!(rows(&*answer.tables[0])[0]["flops"], 1024);
+}
+
+#[test]
+fn sizes_that_no_memory_holds_are_no_panic() {
+    let huge = json!(i64::MAX);
+    for name in [
+        "aten::mm",
+        "aten::bmm",
+        "aten::add",
+        "aten::sum",
+        "aten::convolution_backward",
+        "aten::embedding",
+        "aten::_flash_attention_forward",
+        "aten::native_layer_norm",
+        "aten::convolution",
+        "aten::_softmax",
+    ] {
+        for dims in [
+            json!([[huge, huge], [huge, huge], [huge]]),
+            json!([[0, -1], [], [1, 1, 1, 1]]),
+            json!("x"),
+            json!([vec![huge.clone(); 4], vec![huge.clone(); 4], vec![huge.clone(); 4]]),
+        ] {
+            let concrete = json!(["", "[-9223372036854775808]", "[0]", "[0, 0]", "True", "[9223372036854775807]"]);
+            cost(name, &args(&dims, &json!([BF16, BF16, BF16, "", "", ""]), &concrete));
+        }
+    }
+}
