@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.analyses import Analyses
+from kinetoscope.analyses import JobAnalyses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def trace_of(folder: Path, name: str = "trace.json", **header: object) -> Path:
 
 def test_every_analysis_is_a_method_with_its_options() -> None:
     for name, entry in REGISTRY.items():
-        method = getattr(Analyses, name)
+        method = getattr(JobAnalyses, name)
         parameters = inspect.signature(method).parameters
         given = {key: value.default for key, value in parameters.items() if key not in {"self", "part"}}
         assert given == {option["name"]: option["default"] for option in entry["options"]}, name

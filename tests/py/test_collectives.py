@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from kinetoscope.cli import main
 
 HTA = "facebookresearch__HolisticTraceAnalysis/tests/data"
 PARAM = "facebookresearch__param/et_replay/tests/inputs"
+TORCHREC = "facebookresearch__torchrec/examples/golden_training"
+SLEEPER = f"{TORCHREC}/trace/sst_sleep_pl_dense_after_backward_2"
 SIZES = {"Float": 4, "Long": 8, "BFloat16": 2}
 
 
@@ -153,6 +155,30 @@ def test_execution_traces_alone_share_their_numbers(shared: Path) -> None:
     assert Counter(row["how"] for row in found) == {"seq": 64}
     assert {len({row["seq"] for row in found if row["collective_id"] == number}) for number in range(8)} == {1}
     assert {row["offset_ns"] for row in rows(job.clock_offsets)} == {None}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("folder", [f"{PARAM}/dlrm_kineto.tar.gz", SLEEPER, f"{TORCHREC}/log/resnet18"])
+def test_waits_are_those_of_the_formulas(shared: Path, folder: str) -> None:
+    """A rank waits from its start to that of the last; what is left is transfer: the shortest duration."""
+    answer = ks.read_dir(shared / folder).collectives()
+    parts: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for number, start, dur in answer.select("collective_id", "start_ns", "dur_ns").rows():
+        if number is not None:
+            parts[number].append((start, dur))
+    skews = [row for row in rows(answer.tables["collective_skew"]) if row["collective_id"] is not None]
+    assert len(skews) == len(parts)
+    for row in skews:
+        times = parts[row["collective_id"]]
+        last = max(start for start, _ in times)
+        waits = [min(last - start, dur) for start, dur in times]
+        assert row["skew_ns"] == last - min(start for start, _ in times)
+        assert (row["wait_ns"], row["max_wait_ns"]) == (sum(waits), max(waits))
+        assert row["transfer_ns"] == min(dur for _, dur in times)
+        assert row["total_ns"] - row["wait_ns"] == sum(dur for _, dur in times) - sum(waits)
+    assert sum(row["count"] for row in rows(answer.tables["collective_summary"])) == len(
+        answer.tables["collective_skew"]
+    )
 
 
 @pytest.mark.unit

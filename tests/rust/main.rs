@@ -5,6 +5,7 @@
 
 mod analyses;
 mod blocking;
+mod collective_skew;
 mod collectives;
 mod containers;
 mod critical_path;
@@ -16,6 +17,7 @@ mod finding_rules;
 mod findings;
 mod frames;
 mod hostile;
+mod job;
 mod laws;
 mod likeness;
 mod linked;

@@ -5,6 +5,7 @@ mod annotation;
 mod attribution;
 mod breakdown;
 mod class;
+mod collective;
 mod concurrency;
 mod copy_bandwidth;
 mod coverage;
@@ -77,6 +78,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &queue::QUEUE_LENGTH,
     &copy_bandwidth::COPY_BANDWIDTH,
     &idle::IDLE,
+    &collective::COLLECTIVES,
     &critical_path::CRITICAL_PATH,
     &sequence::SEQUENCES,
     &memory::MEMORY,

@@ -35,6 +35,7 @@ use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
 pub use capture::{Captured, CapturedGraphs};
+pub(crate) use collective::gbps;
 pub use collective::{Collective, Collectives, Facts, Wait};
 pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;

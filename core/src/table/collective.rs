@@ -30,7 +30,7 @@ macro_rules! columns {
             }),
             int("num_device_events", |all, row| Some(all.at(row).1.device_events.len() as i64)),
             text("collective", |all, row, out| put_some(out, all.at(row).1.name.as_deref())),
-            text("group_name", |all, row, out| put_some(out, group_name(all.at(row)))),
+            text("group_name", |all, row, out| put_some(out, all.at(row).1.group_name(all.at(row).0))),
             text("group_desc", |all, row, out| put_some(out, all.at(row).1.facts.group_desc.as_deref())),
             int("group_size", |all, row| all.at(row).1.facts.group_size),
             text("ranks", |all, row, out| all.at(row).1.ranks.as_ref().is_some_and(|ranks| put_ranks(out, ranks))),
@@ -55,7 +55,7 @@ macro_rules! columns {
                 let (linked, one) = all.at(row);
                 node_id(linked, linked.collectives().wait_for(one)?)
             }),
-            int("iteration", |all, row| iteration(all.at(row))),
+            int("iteration", |all, row| all.at(row).1.iteration(all.at(row).0)),
             int("host_start_ns", |all, row| {
                 let (linked, one) = all.at(row);
                 one.event.map(|event| linked.trace.events.start[event as usize].0)
@@ -83,7 +83,8 @@ pub(super) static COLLECTIVES: Table = Table {
 /// All tables of a job.
 pub const RANK_TABLES: &[&Table<Ranks>] = &[&RANK_COLLECTIVES, &CLOCK_OFFSETS];
 
-static RANK_COLLECTIVES: Table<Ranks> = Table {
+/// One row a part that a trace has in a communication.
+pub(crate) static RANK_COLLECTIVES: Table<Ranks> = Table {
     name: "collectives",
     doc: "a rank's part in a communication",
     num_rows: Ranks::num_rows,
@@ -141,16 +142,6 @@ fn time((linked, one): (&LinkedTrace, &Collective)) -> Option<TimeRange> {
 
 fn node_id(linked: &LinkedTrace, one: &Collective) -> Option<u64> {
     Some(linked.trace.nodes[one.node? as usize].id)
-}
-
-fn iteration((linked, one): (&LinkedTrace, &Collective)) -> Option<i64> {
-    let at = linked.links.iteration.get(one.first_event()? as usize)?;
-    Some(linked.links.iterations[at as usize].number)
-}
-
-fn group_name<'a>((linked, one): (&'a LinkedTrace, &'a Collective)) -> Option<&'a str> {
-    let group = || linked.process_groups().get(one.group? as usize);
-    one.facts.group_name.as_deref().or_else(|| Some(group()?.name.as_str()))
 }
 
 /// Which of the recordings know of it.

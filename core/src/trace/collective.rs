@@ -108,6 +108,11 @@ impl Pattern {
         !self.is_p2p() && !matches!(self, Self::Reduce | Self::Scatter | Self::Gather | Self::Broadcast)
     }
 
+    /// Whether no rank is done with it before the last has come.
+    pub fn is_together(self) -> bool {
+        matches!(self, Self::AllReduce | Self::AllGather | Self::AllToAll | Self::ReduceScatter | Self::Barrier)
+    }
+
     /// Whether it is between two ranks alone.
     pub fn is_p2p(self) -> bool {
         matches!(self, Self::Send | Self::Recv)

@@ -223,3 +223,31 @@ class Analyses:
         the peaks and their source, or why there are none.
         """
         return self.analyze("roofline", device=device, on=on, **part)
+
+
+class JobAnalyses(Analyses):
+    """What can be asked of all traces of a job, where a trace has something else of the name."""
+
+    def collectives(self, *, align_clocks: bool = False, **part: Unpack[Part]) -> Answer:
+        """Communications of all ranks: one row for each rank's part, trace after trace.
+
+        Parts of the same communication have the same `collective_id`, found by its process group and number in sequence
+        (`how` is `seq`) or, where numbers are not recorded, by its place among its like in the iteration (`order`).
+        `num_traces` says how many traces have it, `skew_ns` how much earlier than the last rank this one came to it: 0
+        or less. Ranks are compared by their own clocks, or, with `align_clocks`, with `clock_offsets` taken away; the
+        times in the table are those of the files. The other columns are those of `Trace.collectives`.
+
+        Beside it `collective_skew`, one row a communication: `skew_ns` is the last arrival less the first, `wait_ns`
+        the sum over the ranks of how long they waited (`max_wait_ns` the longest, `mean_wait_ns` over `num_traces`),
+        `total_ns` that of how long it ran, `transfer_ns` the shortest that it ran on any rank: what it takes once all
+        are there. A rank waits from its arrival until the last has come where all give and take alike, until the root
+        has where that sends to all, until the sender has where two talk, and never past its own end.
+        `algorithm_gbps` is the larger of `in_bytes` and `out_bytes` over `transfer_ns`, and `bus_gbps` that times
+        2(n-1)/n for an all-reduce, (n-1)/n for what gathers, scatters or exchanges, 1 for the others. `first_rank` and
+        `last_rank` are null where all came at once. What only one trace has is a row, too, without skew.
+        `collective_summary` has like communications together: `total_ns` and `wait_ns` over all ranks, `transfer_ns`,
+        and the least, median and greatest bandwidth.
+
+        A communication belongs to the range that it was called in, and is never cut.
+        """
+        return self.analyze("collectives", align_clocks=align_clocks, **part)

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native, hints, text
-from kinetoscope.analyses import Analyses
+from kinetoscope.analyses import JobAnalyses
 from kinetoscope.discover import Pair, natural
 from kinetoscope.export import Part, export
 from kinetoscope.load import Options, load
@@ -130,7 +130,7 @@ class Member:
             self.pair = attempt
 
 
-class TraceSet(Analyses):
+class TraceSet(JobAnalyses):
     """All traces of a job, in the order of their ranks. A rank may have several: one for each window that was recorded.
 
     `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace. `repr` says
@@ -228,18 +228,6 @@ class TraceSet(Analyses):
 
         return answered_of_job(self._chosen(rank), name, request)
 
-    def collectives(self, *, align_clocks: bool = False) -> Table:
-        """Communications of all ranks: one row for each rank's part, trace after trace.
-
-        Parts of the same communication have the same `collective_id`, found by its process group and number in sequence
-        (`how` is `seq`) or, where numbers are not recorded, by its place among its like in the iteration (`order`).
-        `num_traces` says how many traces have it, `skew_ns` how much earlier than the last rank this one came to it: 0
-        or less. Ranks are compared by their own clocks, or, with `align_clocks`, with `clock_offsets` taken away; the
-        times in the table are those of the files. The other columns are those of `Trace.collectives`. Reads what is not
-        read yet.
-        """
-        return Table(self._shared(align_clocks=align_clocks).table("collectives"))
-
     @property
     def clock_offsets(self) -> Table:
         """How far each trace's clock is ahead of the first one's, in ns; nothing takes it away unless asked to.
@@ -248,11 +236,9 @@ class TraceSet(Analyses):
         `spread_ns` is the median of how far single ones are from it. Null where no communication tells. Reads what is
         not read yet.
         """
-        return Table(self._shared(align_clocks=False).table("clock_offsets"))
-
-    def _shared(self, *, align_clocks: bool) -> _native.Tables:
         self.load()
-        return _native.rank_tables([_native_of(member) for member in self.members], align_clocks)
+        traces = [_native_of(member) for member in self.members]
+        return Table(_native.rank_tables(traces, False).table("clock_offsets"))
 
     def _chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
         """The traces of these ranks, or all, read, each with its rank."""

@@ -18,6 +18,7 @@ use crate::trace::group::{Groups, Ranks};
 use call::{Call, Part, Role};
 pub use facts::Facts;
 use member::Members;
+pub(crate) use timing::gbps;
 pub use wait::Wait;
 
 /// A communication. Rows are those of the tables of events and nodes.
@@ -98,6 +99,18 @@ impl Collective {
         let node = self.node.map(|node| linked.trace.nodes[node as usize].id);
         let first = host.or_else(|| self.device_events.iter().copied().map(start).min()).unwrap_or(0);
         (host.is_none(), node.is_none(), first, node.unwrap_or(0))
+    }
+
+    /// What its process group is called.
+    pub fn group_name<'a>(&'a self, linked: &'a LinkedTrace) -> Option<&'a str> {
+        let group = || linked.process_groups().get(self.group? as usize);
+        self.facts.group_name.as_deref().or_else(|| Some(group()?.name.as_str()))
+    }
+
+    /// The number of the iteration in which it was called.
+    pub fn iteration(&self, linked: &LinkedTrace) -> Option<i64> {
+        let at = linked.links.iteration.get(self.first_event()? as usize)?;
+        Some(linked.links.iterations[at as usize].number)
     }
 
     fn set_group(&mut self, groups: &Groups) {

@@ -42,30 +42,35 @@ impl Collective {
         self.facts.out_elems?.checked_mul(self.facts.elem_bytes?)
     }
 
-    /// Bytes a nanosecond, which is GB/s: the larger of what goes in and what comes out, over the time it ran.
-    pub fn algorithm_gbps(&self, trace: &Trace) -> Option<f64> {
-        self.gbps(trace, self.bytes()? as f64)
+    /// Bytes of its message: the larger of what goes in and what comes out.
+    pub fn bytes(&self) -> Option<i64> {
+        self.pattern.filter(|pattern| pattern.has_message())?;
+        Some(self.in_bytes()?.max(self.out_bytes()?))
     }
 
-    /// The same for what each link carries, with which bandwidths of unlike communications compare.
+    /// Bytes that each link carries, with which bandwidths of unlike communications compare.
     ///
-    /// `n` is the size of the group: 2(n−1)/n of the bytes for an all-reduce, (n−1)/n for what gathers, scatters or
-    /// exchanges; all of them from one rank to others. Of an exchange in uneven parts, what stays on the rank is left
+    /// `n` is the size of the group: 2(n−1)/n of the message for an all-reduce, (n−1)/n for what gathers, scatters or
+    /// exchanges; all of it from one rank to others. Of an exchange in uneven parts, what stays on the rank is left
     /// out.
-    pub fn bus_gbps(&self, trace: &Trace) -> Option<f64> {
+    pub fn bus_bytes(&self) -> Option<f64> {
         let factor = self.pattern?.bus_factor(self.facts.group_size?)?;
         if self.pattern != Some(Pattern::AllToAll) {
-            return self.gbps(trace, self.bytes()? as f64 * factor);
+            return Some(self.bytes()? as f64 * factor);
         }
         let sent = self.exchanged(self.facts.in_elems?, self.facts.in_split.as_deref(), factor)?;
         let received = self.exchanged(self.facts.out_elems?, self.facts.out_split.as_deref(), factor)?;
-        self.gbps(trace, sent.max(received) * self.facts.elem_bytes? as f64)
+        Some(sent.max(received) * self.facts.elem_bytes? as f64)
     }
 
-    /// The larger of what goes in and what comes out.
-    fn bytes(&self) -> Option<i64> {
-        self.pattern.filter(|pattern| pattern.has_message())?;
-        Some(self.in_bytes()?.max(self.out_bytes()?))
+    /// Bytes of the message over the time it ran: bytes a nanosecond, which is GB/s.
+    pub fn algorithm_gbps(&self, trace: &Trace) -> Option<f64> {
+        gbps(self.bytes()? as f64, self.time(trace)?.dur().0)
+    }
+
+    /// [`bus_bytes`](Self::bus_bytes) over the time it ran.
+    pub fn bus_gbps(&self, trace: &Trace) -> Option<f64> {
+        gbps(self.bus_bytes()?, self.time(trace)?.dur().0)
     }
 
     /// Elements that go to other ranks or come from them.
@@ -79,11 +84,11 @@ impl Collective {
             }
         }
     }
+}
 
-    fn gbps(&self, trace: &Trace, bytes: f64) -> Option<f64> {
-        let ns = self.time(trace)?.dur().0;
-        (ns > 0).then(|| bytes / ns as f64)
-    }
+/// Bytes a nanosecond, which is GB/s; `None` of no time.
+pub(crate) fn gbps(bytes: f64, ns: i64) -> Option<f64> {
+    (ns > 0).then(|| bytes / ns as f64)
 }
 
 impl Collectives {

@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use super::{Ranks, Shared};
 use crate::sort;
 use crate::time::Ts;
-use crate::trace::collective::Pattern;
 
 /// How far a clock is ahead of the first trace's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,15 +82,9 @@ fn median(values: &mut [i64]) -> i64 {
 fn ends(ranks: &Ranks, shared: &Shared) -> Option<Ends> {
     let row = |(member, row): (u32, u32)| (member, ranks.members[member as usize].collective(row as usize));
     let (_, one) = row(*shared.rows.first()?);
-    one.pattern.filter(|pattern| is_together(*pattern))?;
+    one.pattern.filter(|pattern| pattern.is_together())?;
     let end = |(member, row): (u32, &crate::link::Collective)| {
         Some((member, row.time(&ranks.members[member as usize].linked.trace)?.end))
     };
     Some(shared.rows.iter().filter_map(|at| end(row(*at))).collect())
-}
-
-/// Whether no rank is done before the last has come.
-fn is_together(pattern: Pattern) -> bool {
-    use Pattern::{AllGather, AllReduce, AllToAll, Barrier, ReduceScatter};
-    matches!(pattern, AllReduce | AllGather | AllToAll | ReduceScatter | Barrier)
 }

@@ -74,7 +74,8 @@ fn by_place(members: &[Member], rows: &Rows) -> Vec<Shared> {
     let mut of_iteration: BTreeMap<Option<i64>, Rows> = BTreeMap::new();
     for (member, rows) in rows {
         for row in rows {
-            let iteration = members[*member as usize].iteration(*row as usize);
+            let member_of = &members[*member as usize];
+            let iteration = member_of.collective(*row as usize).iteration(&member_of.linked);
             let those = of_iteration.entry(iteration).or_default();
             match those.last_mut() {
                 Some((last, rows)) if last == member => rows.push(*row),
@@ -121,12 +122,6 @@ impl Member {
             Some(Family { group: row.facts.group_name.clone(), ranks: row.ranks.clone(), pattern, ends })
         };
         rows.iter().enumerate().filter_map(|(at, row)| Some((at as u32, family(row)?))).collect()
-    }
-
-    fn iteration(&self, row: usize) -> Option<i64> {
-        let links = &self.linked.links;
-        let at = links.iteration.get(self.collective(row).first_event()? as usize)?;
-        Some(links.iterations[at as usize].number)
     }
 }
 

@@ -140,19 +140,27 @@ impl Ranks {
         starts.iter().all(|(other, _)| *other == is_run).then(|| starts.iter().map(|(_, start)| *start).max())?
     }
 
-    /// When a member's communication started to run, or else when it was called; and which of them it is.
     fn start(&self, member: usize, row: usize) -> Option<(bool, Ts)> {
-        let member = &self.members[member];
-        let (trace, row) = (&member.linked.trace, member.collective(row));
-        let ran = row.time(trace).map(|time| (true, time.start));
-        let (is_run, start) = ran.or_else(|| Some((false, trace.events.start[row.event? as usize])))?;
-        let ahead_ns = if self.is_aligned { member.clock?.offset_ns } else { 0 };
-        Some((is_run, Ts(start.0.saturating_sub(ahead_ns))))
+        let (is_run, start) = self.members[member].start(row)?;
+        Some((is_run, Ts(start.0.saturating_sub(self.offset_ns(member)?))))
+    }
+
+    /// What is taken off a member's times where they are compared: nothing, or its clock's offset, where that is known.
+    pub(crate) fn offset_ns(&self, member: usize) -> Option<i64> {
+        if self.is_aligned { Some(self.members.get(member)?.clock?.offset_ns) } else { Some(0) }
     }
 }
 
 impl Member {
-    fn collective(&self, row: usize) -> &Collective {
+    /// One of its communications.
+    pub fn collective(&self, row: usize) -> &Collective {
         &self.linked.collectives().rows[row]
+    }
+
+    /// When one of them started to run, or else when it was called; and which of them it is.
+    pub(crate) fn start(&self, row: usize) -> Option<(bool, Ts)> {
+        let (trace, row) = (&self.linked.trace, self.collective(row));
+        let ran = row.time(trace).map(|time| (true, time.start));
+        ran.or_else(|| Some((false, trace.events.start[row.event? as usize])))
     }
 }

@@ -1,0 +1,138 @@
+//! A communication with the parts that ranks have in it: who came when, who waited, how long it took.
+
+use crate::link::rank::{Ranks, SharedHow};
+use crate::link::{Collective, LinkedTrace};
+use crate::time::{Ts, sum_ns};
+use crate::trace::collective::Pattern;
+
+/// A trace's part in a communication.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    /// The rank it is, where that is known.
+    pub(crate) rank: Option<i64>,
+    /// Its trace.
+    pub(crate) linked: &'a LinkedTrace,
+    /// The communication as it has it.
+    pub(crate) one: &'a Collective,
+    /// How long it ran there, in nanoseconds.
+    pub(crate) dur_ns: Option<i64>,
+    /// When it came, on the clock that all are compared by: when it began to run, or else when it was called.
+    pub(crate) start: Option<Ts>,
+}
+
+/// A communication, with the part of each trace that has it.
+#[derive(Debug)]
+pub(crate) struct Meeting<'a> {
+    /// Its number among those that several traces have.
+    pub(crate) number: Option<u32>,
+    /// What its parts were found by.
+    pub(crate) how: Option<SharedHow>,
+    /// The parts, by member.
+    pub(crate) parts: Vec<Part<'a>>,
+}
+
+/// The communications whose first part `is_wanted`, in the order of the first trace that has them.
+pub(crate) fn meetings(ranks: &Ranks, is_wanted: impl Fn(usize, &Collective) -> bool) -> Vec<Meeting<'_>> {
+    let mut all = Vec::new();
+    for (member, trace) in ranks.members.iter().enumerate() {
+        for (row, one) in trace.linked.collectives().rows.iter().enumerate() {
+            let own = (member as u32, row as u32);
+            let shared = ranks.shared_of(member, row);
+            if shared.is_some_and(|(_, shared)| shared.rows.first() != Some(&own)) || !is_wanted(member, one) {
+                continue;
+            }
+            let rows = shared.map_or(std::slice::from_ref(&own), |(_, shared)| shared.rows.as_slice());
+            let (number, how) = shared.map(|(number, shared)| (number, shared.how)).unzip();
+            all.push(Meeting { number, how, parts: parts(ranks, rows) });
+        }
+    }
+    all
+}
+
+fn parts<'a>(ranks: &'a Ranks, rows: &[(u32, u32)]) -> Vec<Part<'a>> {
+    let told = |(member, row): &(u32, u32)| ranks.members[*member as usize].start(*row as usize);
+    // A call and a kernel do not compare.
+    let is_run = rows.first().and_then(told).map(|(is_run, _)| is_run);
+    let is_alike = rows.iter().all(|row| told(row).map(|(is_run, _)| is_run) == is_run);
+    let part = |at: &(u32, u32)| {
+        let member = &ranks.members[at.0 as usize];
+        let (linked, one) = (&*member.linked, member.collective(at.1 as usize));
+        let start = told(at).filter(|_| is_alike).zip(ranks.offset_ns(at.0 as usize));
+        Part {
+            rank: member.rank,
+            linked,
+            one,
+            dur_ns: one.time(&linked.trace).map(|time| time.dur().0),
+            start: start.map(|((_, start), ahead_ns)| Ts(start.0.saturating_sub(ahead_ns))),
+        }
+    };
+    rows.iter().map(part).collect()
+}
+
+impl<'a> Meeting<'a> {
+    /// The part by which it is known what it is.
+    pub(crate) fn first(&self) -> Option<&Part<'a>> {
+        self.parts.first()
+    }
+
+    /// When the first rank came and when the last, where there are several and they compare.
+    pub(crate) fn arrivals(&self) -> Option<(Ts, Ts)> {
+        let starts = self.parts.iter().map(|part| part.start);
+        let starts: Vec<_> = starts.collect::<Option<_>>()?;
+        (starts.len() > 1).then_some(())?;
+        Some((*starts.iter().min()?, *starts.iter().max()?))
+    }
+
+    /// The part that came first and the one that came last, where not all came at once.
+    pub(crate) fn ends(&self) -> Option<(&Part<'a>, &Part<'a>)> {
+        let (first, last) = self.arrivals().filter(|(first, last)| first < last)?;
+        let came_at = |time: Ts| self.parts.iter().find(|part| part.start == Some(time));
+        Some((came_at(first)?, came_at(last)?))
+    }
+
+    /// For how long each part waited, in nanoseconds: from its start until those had come without whom it cannot end, and
+    /// not past its own end. `None` where it is not known of one who they are.
+    ///
+    /// All wait for the last where all give and take alike; for the root, who sends to all; the root, who receives
+    /// from all, for the last; and who receives for who sends.
+    pub(crate) fn waits_ns(&self) -> Option<Vec<i64>> {
+        let (_, last) = self.arrivals()?;
+        let root = self.any(|part| part.one.root_rank);
+        let is_root = |part: &&Part<'_>| root.is_some() && part.rank == root;
+        let root_start = self.parts.iter().find(is_root).and_then(|part| part.start);
+        let sends = |part: &&Part<'_>| part.one.pattern == Some(Pattern::Send);
+        let sender_start = self.parts.iter().find(sends).and_then(|part| part.start);
+        let wait_ns = |part: &Part<'_>| {
+            let awaited = match part.one.pattern? {
+                Pattern::Broadcast | Pattern::Scatter => root_start?,
+                Pattern::Reduce | Pattern::Gather if is_root(&part) => last,
+                Pattern::Recv => sender_start?,
+                Pattern::Reduce | Pattern::Gather | Pattern::Send => part.start?,
+                pattern if pattern.is_together() => last,
+                _ => return None,
+            };
+            Some(awaited.0.saturating_sub(part.start?.0).clamp(0, part.dur_ns?.max(0)))
+        };
+        self.parts.iter().map(wait_ns).collect()
+    }
+
+    /// How long it took once all were there, in nanoseconds: the shortest time that any part ran.
+    pub(crate) fn transfer_ns(&self) -> Option<i64> {
+        self.parts.iter().filter_map(|part| part.dur_ns).min()
+    }
+
+    /// How long all parts ran, together.
+    pub(crate) fn total_ns(&self) -> i64 {
+        sum_ns(self.parts.iter().filter_map(|part| part.dur_ns))
+    }
+
+    /// The largest that any part says.
+    pub(crate) fn most(&self, get: impl Fn(&Collective) -> Option<i64>) -> Option<i64> {
+        self.parts.iter().filter_map(|part| get(part.one)).max()
+    }
+
+    /// The first that any part says.
+    pub(crate) fn any<T>(&self, get: impl Fn(&Part<'a>) -> Option<T>) -> Option<T> {
+        self.parts.iter().find_map(get)
+    }
+}

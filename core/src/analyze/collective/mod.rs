@@ -1,0 +1,56 @@
+//! Communications of all ranks: each rank's part, who waited for whom, and how fast they were.
+
+mod meeting;
+mod skew;
+mod summary;
+
+use super::analysis::{Analysis, Answer, Plot, Run};
+use super::job::{ALIGN_CLOCKS, Job};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::selection::Selection;
+use crate::link::Collective;
+use crate::table::{Picked, RANK_COLLECTIVES};
+use meeting::meetings;
+
+/// What ranks exchanged.
+pub(super) static COLLECTIVES: Analysis = Analysis {
+    name: "collectives",
+    doc: "communications: each rank's part, arrivals and waits by communication, bandwidth by kind and size",
+    options: &[OptionDoc {
+        name: ALIGN_CLOCKS,
+        doc: "compare ranks with the offsets of their clocks taken away",
+        kind: OptionKind::Flag,
+    }],
+    run: Run::Job(|job, _: &Options| {
+        let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
+        let skews: Vec<_> = meetings(&job.ranks, wanted).iter().map(skew::row).collect();
+        let summary = summary::summary(&skews);
+        let parts = parts(job);
+        let reason = parts.is_empty().then_some("no communication was recorded");
+        let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
+        Answer { tables: vec![parts], reason, plot: None }
+            .and(&skew::TABLE, skews)
+            .and(&summary::TABLE, summary)
+            .drawn(Plot::Points { x: "dur_ns", y: "bus_gbps", label: "collective" })
+    }),
+};
+
+/// Rows of the parts that are looked at, among those of all members.
+fn parts(job: &Job<'_>) -> Vec<u32> {
+    let is_wanted = |row: &u32| {
+        let (member, row) = job.ranks.place(*row as usize);
+        holds(&job.parts[member], job.ranks.members[member].collective(row))
+    };
+    (0..job.ranks.num_rows() as u32).filter(is_wanted).collect()
+}
+
+/// Whether a communication is looked at: when it was called in the range, or began there if its call is not known; and
+/// ran on the stream. It is never cut.
+fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
+    let trace = &selection.linked.trace;
+    let start = one.first_event().map(|event| trace.events.start[event as usize]);
+    let is_inside =
+        selection.range.is_none_or(|range| start.is_some_and(|start| range.start <= start && start < range.end));
+    let stream = |row: &u32| trace.track(trace.events.track[*row as usize]).stream.and_then(|on| on.stream);
+    is_inside && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))
+}

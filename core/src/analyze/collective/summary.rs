@@ -1,0 +1,91 @@
+//! Like communications together.
+
+use std::collections::BTreeMap;
+
+use super::skew::SkewRow;
+use crate::sort;
+use crate::table::{Column, Table, float, int, put, put_name, text};
+use crate::time::sum_ns;
+
+/// All communications of one kind, group and size.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SummaryRow {
+    like: Like,
+    count: u64,
+    total_ns: i64,
+    wait_ns: Option<i64>,
+    transfer_ns: i64,
+    /// Least, median and greatest.
+    bus_gbps: Option<[f64; 3]>,
+}
+
+/// What like communications have in common: name, group, its size, type and bytes of the message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Like {
+    collective: Option<String>,
+    group_name: Option<String>,
+    group_desc: Option<String>,
+    group_size: Option<i64>,
+    dtype: Option<String>,
+    bytes: Option<i64>,
+}
+
+pub(super) static TABLE: Table<Vec<SummaryRow>> = Table {
+    name: "collective_summary",
+    doc: "all communications of one kind, group and size",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<SummaryRow>>] = &[
+    text("collective", |rows, at, out| put(out, rows[at].like.collective.as_deref().unwrap_or_default())),
+    text("group_name", |rows, at, out| rows[at].like.group_name.as_ref().is_some_and(|name| put_name(out, name))),
+    text("group_desc", |rows, at, out| rows[at].like.group_desc.as_ref().is_some_and(|desc| put_name(out, desc))),
+    int("group_size", |rows, at| rows[at].like.group_size),
+    text("dtype", |rows, at, out| put(out, rows[at].like.dtype.as_deref().unwrap_or_default())),
+    int("bytes", |rows, at| rows[at].like.bytes),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    int("wait_ns", |rows, at| rows[at].wait_ns),
+    int("transfer_ns", |rows, at| Some(rows[at].transfer_ns)),
+    float("min_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[0])),
+    float("median_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[1])),
+    float("max_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[2])),
+];
+
+/// Like communications together, those that took the ranks most time first.
+///
+/// `total_ns` and `wait_ns` are sums over communications and ranks, `transfer_ns` over communications.
+pub(super) fn summary(skews: &[SkewRow]) -> Vec<SummaryRow> {
+    let mut by_like: BTreeMap<Like, Vec<&SkewRow>> = BTreeMap::new();
+    for skew in skews {
+        let like = Like {
+            collective: skew.collective.clone(),
+            group_name: skew.group.0.clone(),
+            group_desc: skew.group.1.clone(),
+            group_size: skew.group_size,
+            dtype: skew.dtype.clone(),
+            bytes: skew.bytes,
+        };
+        by_like.entry(like).or_default().push(skew);
+    }
+    let mut rows: Vec<_> = by_like.into_iter().map(|(like, skews)| row(like, &skews)).collect();
+    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.total_ns));
+    rows
+}
+
+fn row(like: Like, skews: &[&SkewRow]) -> SummaryRow {
+    let waits: Vec<_> = skews.iter().filter_map(|skew| skew.wait_ns).collect();
+    let mut speeds: Vec<_> = skews.iter().filter_map(|skew| skew.bus_gbps).collect();
+    sort::by(&mut speeds, f64::total_cmp);
+    let middle = speeds.get(speeds.len().saturating_sub(1) / 2).copied();
+    let speeds = speeds.first().copied().zip(middle).zip(speeds.last().copied());
+    SummaryRow {
+        like,
+        count: skews.len() as u64,
+        total_ns: sum_ns(skews.iter().map(|skew| skew.total_ns)),
+        wait_ns: (!waits.is_empty()).then(|| sum_ns(waits)),
+        transfer_ns: sum_ns(skews.iter().filter_map(|skew| skew.transfer_ns)),
+        bus_gbps: speeds.map(|((least, middle), most)| [least, middle, most]),
+    }
+}

@@ -1,0 +1,59 @@
+//! Some rows of a table.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::rows::{ColumnType, Rows};
+use super::values::Values;
+
+/// Rows of another table, by their places there.
+pub(crate) struct Picked {
+    rows_of: Arc<dyn Rows>,
+    rows: Vec<u32>,
+}
+
+impl Picked {
+    /// These rows alone, in the order given.
+    pub(crate) fn of(rows_of: Arc<dyn Rows>, rows: Vec<u32>) -> Arc<dyn Rows> {
+        Arc::new(Self { rows_of, rows })
+    }
+}
+
+impl Rows for Picked {
+    fn name(&self) -> &'static str {
+        self.rows_of.name()
+    }
+
+    fn doc(&self) -> &'static str {
+        self.rows_of.doc()
+    }
+
+    fn num_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn num_columns(&self) -> usize {
+        self.rows_of.num_columns()
+    }
+
+    fn column_name(&self, column: usize) -> &'static str {
+        self.rows_of.column_name(column)
+    }
+
+    fn column_type(&self, column: usize) -> ColumnType {
+        self.rows_of.column_type(column)
+    }
+
+    fn column_unit(&self, column: usize) -> Option<&'static str> {
+        self.rows_of.column_unit(column)
+    }
+
+    fn values(&self, column: usize, rows: Range<usize>) -> Values {
+        let mut all = self.rows_of.values(column, 0..0);
+        for run in self.rows[rows].chunk_by(|row, next| row + 1 == *next) {
+            let start = run[0] as usize;
+            all.append(self.rows_of.values(column, start..start + run.len()));
+        }
+        all
+    }
+}
