@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kinetoscope::read::{Member, for_each_member};
+use kinetoscope::table::{Rows, json_lines};
 use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read};
 
@@ -50,4 +51,12 @@ pub(crate) fn text(name: &str) -> Vec<u8> {
     let mut text = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes(name).as_slice()).read_to_end(&mut text).expect("gzip");
     text
+}
+
+/// The rows of a table as objects.
+pub(crate) fn rows(table: &dyn Rows) -> Vec<serde_json::Value> {
+    let columns: Vec<_> = (0..table.num_columns()).collect();
+    let mut lines = String::new();
+    json_lines(table, &columns, 0..table.num_rows(), "", &mut lines);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

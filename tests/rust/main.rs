@@ -18,6 +18,7 @@ mod findings;
 mod frames;
 mod hostile;
 mod job;
+mod kernels;
 mod laws;
 mod likeness;
 mod linked;

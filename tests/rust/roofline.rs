@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use kinetoscope::analyze::{Answer, analysis};
-use kinetoscope::table::{Rows, json_lines};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
-use crate::files;
+use crate::files::{self, rows};
 
 /// The events of a call that launches a kernel.
 fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value> {
@@ -34,14 +33,6 @@ fn text(device: &str, events: &[Value]) -> String {
 fn roofline(json: &str, request: &str) -> Answer {
     let linked = Arc::new(LinkedTrace::new(files::trace(json)));
     analysis("roofline").unwrap().answer(&linked, request).unwrap()
-}
-
-/// The rows of a table as objects.
-fn rows(table: &dyn Rows) -> Vec<Value> {
-    let columns: Vec<_> = (0..table.num_columns()).collect();
-    let mut lines = String::new();
-    json_lines(table, &columns, 0..table.num_rows(), "", &mut lines);
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Operations and bytes of a call.

@@ -5,13 +5,17 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
+use super::kernel_class::{self, by_class};
 use super::options::{OptionDoc, OptionKind, Options};
+use super::ran::{Ran, Reader};
 use super::selection::Selection;
 use super::statistics::deviation;
+use super::tensor_core::uses_tensor_cores;
 use crate::id::StrId;
 use crate::sort;
-use crate::table::{Column, Table, float, int, put_name, text};
+use crate::table::{Column, Table, boolean, float, int, put_name, text};
 use crate::time::sum_ns;
+use crate::trace::kind::EventKind;
 
 /// What the device spent its time on.
 pub(super) static KERNELS: Analysis = Analysis {
@@ -24,7 +28,9 @@ pub(super) static KERNELS: Analysis = Analysis {
     }],
     run: Run::Trace(|selection, options: &Options| {
         let rows = kernels(selection, options.count("short_ns"));
+        let classes = by_class(&rows);
         Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
+            .and(&kernel_class::TABLE, classes)
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
     }),
 };
@@ -45,6 +51,14 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
     int("num_short", |rows, at| Some(rows[at].num_short as i64)),
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
+    boolean("tensor_cores", |rows, at| Some(rows[at].tensor_cores)),
+    int("blocks", |rows, at| rows[at].ran.blocks),
+    int("threads", |rows, at| rows[at].ran.threads),
+    int("registers", |rows, at| rows[at].ran.registers),
+    int("shared_memory_bytes", |rows, at| rows[at].ran.shared_memory_bytes),
+    float("occupancy", |rows, at| rows[at].ran.occupancy),
+    float("sm_efficiency", |rows, at| rows[at].ran.sm_efficiency),
+    float("waves", |rows, at| rows[at].ran.waves),
 ];
 
 /// Runs of less than this are short, when nobody says: launching one takes longer.
@@ -77,6 +91,12 @@ pub struct KernelRow {
     pub num_short: u64,
     /// Id of the longest run.
     pub longest_id: u32,
+    /// Whether its name says that it computes with units for matrices.
+    #[serde(skip)]
+    pub tensor_cores: bool,
+    /// What it ran as.
+    #[serde(skip)]
+    pub ran: Ran,
 }
 
 /// Kernels, copies and fills by name, the longest total first.
@@ -101,12 +121,16 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
     for row in selection.device_work() {
         groups.entry((events.name[row], events.kind[row].name(), classes[row])).or_default().push(row);
     }
+    let mut reader = Reader::new(&linked.trace);
     let row = |((_, kind, class), rows): ((StrId, &'static str, Class), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
         let (total_ns, count) = (sum_ns(durs.iter().copied()), rows.len() as u64);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
+        let name = rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned();
         KernelRow {
-            name: rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned(),
+            tensor_cores: kind == EventKind::Kernel.name() && uses_tensor_cores(&name),
+            ran: longest.map_or_else(Ran::default, |longest| reader.ran(selection, &rows, longest)),
+            name,
             kind,
             class: class.name(),
             count,

@@ -18,6 +18,7 @@ mod idle;
 pub mod interval;
 mod job;
 mod kernel;
+mod kernel_class;
 mod launch;
 mod launches;
 mod memory;
@@ -27,6 +28,7 @@ mod options;
 mod overlap;
 mod priority;
 mod queue;
+mod ran;
 mod reason;
 mod roofline;
 mod selection;
@@ -35,6 +37,7 @@ mod stack;
 mod stacks;
 mod statistics;
 mod summary;
+mod tensor_core;
 
 pub use analysis::{Analysis, Answer, Plot, Run};
 pub use annotation::{AnnotationRow, annotations};
@@ -57,11 +60,13 @@ pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};
 pub use overlap::{OverlapRow, overlap};
 pub use queue::{FULL, QueuePoint, QueueRow, points as queue_points, queue_length};
+pub use ran::Ran;
 pub use reason::Reason;
 pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
 pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
+pub use tensor_core::uses_tensor_cores;
 
 use crate::error::Error;
 

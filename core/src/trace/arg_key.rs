@@ -33,6 +33,7 @@ pub enum ArgKey {
     PythonParentId,
     CallStack,
     ProcessId,
+    BlocksPerSm,
 }
 
 /// What the table of events makes of a key.
@@ -51,7 +52,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 28] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 29] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -80,6 +81,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 28] = [
     (ArgKey::PythonParentId, ColumnKind::None, &["Python parent id"]),
     (ArgKey::CallStack, ColumnKind::None, &["Call stack"]),
     (ArgKey::ProcessId, ColumnKind::None, &["process id"]),
+    (ArgKey::BlocksPerSm, ColumnKind::None, &["blocks per SM"]),
 ];
 
 impl ArgKey {

@@ -109,6 +109,13 @@ class Analyses:
         `total_ns` is the sum over all runs, `share` that over the sum of all device work, `std_ns` the sample standard
         deviation of the runs; `class` what the name says they are for: `computation`, `communication`, `memory`,
         `other`. `num_short` counts the runs of less than `short_ns`. `longest_id` is the event of the longest run.
+
+        `tensor_cores` says whether the name is of a kernel that computes with units for matrices. `blocks`, `threads`
+        (of a block), `registers` (of a thread) and `shared_memory_bytes` (of a block) are those of the longest run, and
+        `waves` is how often it filled the device. `occupancy` (estimated, in percent) and `sm_efficiency`,
+        `min(blocks per multiprocessor, 1)`, are means of all runs over time. Null where the file does not say.
+
+        Beside it `kernels_by_class`: count, time and share by class and by `tensor_cores`.
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
