@@ -12,7 +12,7 @@ import pandas
 
 from kinetoscope.cache import cache_folder
 from kinetoscope.file import file_at_path
-from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable, shorten_name
+from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from kinetoscope.hta.frame import frame_of, is_on_device
 from kinetoscope.hta.written import document_of, write_document
 from kinetoscope.job import read_dir
@@ -152,13 +152,8 @@ class Trace:
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds `s_name` and `s_cat` to every frame: the texts, without types and arguments unless told otherwise."""
-        symbols = self.symbol_table.get_sym_table()
-        texts = pandas.Series(
-            [shorten_name(symbol) for symbol in symbols] if use_shorten_name else symbols, dtype=object
-        )
         for frame in self.traces.values():
-            for column in ("name", "cat"):
-                frame[f"s_{column}"] = texts.reindex(frame[column]).to_numpy()
+            decode_symbol_id_to_symbol_name(frame, self.symbol_table, use_shorten_name)
 
     def _encoded(self, frame: pandas.DataFrame) -> pandas.DataFrame:
         """Texts as their ids."""
