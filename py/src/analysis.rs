@@ -1,6 +1,6 @@
 //! Analyses by their names, and what they answered.
 
-use kinetoscope::analyze::{ANALYSES, Answer, OptionKind, analysis};
+use kinetoscope::analyze::{ANALYSES, Answer, OptionKind, RankedTrace, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -30,6 +30,9 @@ pub(crate) fn analyses_json() -> String {
 /// Tables of an answer, why the first has no rows, and how it is drawn, as a JSON object.
 type Answered = (Vec<Table>, Option<&'static str>, Option<String>);
 
+/// Traces, each with its rank.
+type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
+
 /// What an analysis of a trace answers to a request, a JSON object.
 #[pyfunction]
 pub(crate) fn analyze(py: Python<'_>, trace: PyRef<'_, Trace>, name: &str, request: &str) -> PyResult<Answered> {
@@ -41,13 +44,42 @@ pub(crate) fn analyze(py: Python<'_>, trace: PyRef<'_, Trace>, name: &str, reque
 #[pyfunction]
 pub(crate) fn analyze_job(
     py: Python<'_>,
-    traces: Vec<(Option<i64>, PyRef<'_, Trace>)>,
+    traces: Ranked<'_>,
     name: &str,
     request: &str,
     max_threads: usize,
 ) -> PyResult<Answered> {
-    let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
+    let traces = linked(traces);
     answered(py.detach(|| analysis(name)?.answer_of_job(&traces, request, max_threads)))
+}
+
+/// What differs between traces of the same ranks.
+#[pyfunction]
+pub(crate) fn diff_of_jobs(
+    py: Python<'_>,
+    before: Ranked<'_>,
+    after: Ranked<'_>,
+    request: &str,
+    max_threads: usize,
+) -> PyResult<Answered> {
+    let (before, after) = (linked(before), linked(after));
+    answered(py.detach(|| kinetoscope::analyze::diff_jobs(&before, &after, request, max_threads)))
+}
+
+/// What differs between two traces.
+#[pyfunction]
+pub(crate) fn diff(
+    py: Python<'_>,
+    before: PyRef<'_, Trace>,
+    after: PyRef<'_, Trace>,
+    request: &str,
+) -> PyResult<Answered> {
+    let (before, after) = (before.linked(), after.linked());
+    answered(py.detach(|| kinetoscope::analyze::diff(&before, &after, request)))
+}
+
+fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
+    traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect()
 }
 
 fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {

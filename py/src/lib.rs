@@ -20,7 +20,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::analysis::{analyses_json, analyze, analyze_job};
+    use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]

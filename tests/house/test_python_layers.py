@@ -22,6 +22,7 @@ LAYERS = Layers(
                 "cache",
                 "cells",
                 "chakra",
+                "differences",
                 "discover",
                 "doctor",
                 "early",

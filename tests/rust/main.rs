@@ -11,6 +11,7 @@ mod containers;
 mod critical_path;
 mod dependencies;
 mod device;
+mod diff;
 mod execution;
 mod files;
 mod finding_rules;

@@ -11,6 +11,7 @@ mod copy_bandwidth;
 mod coverage;
 mod critical_path;
 mod device;
+mod diff;
 mod finding;
 mod gpu_timeline;
 mod health;
@@ -48,6 +49,7 @@ pub use critical_path::{
     Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
     path_rows,
 };
+pub use diff::{diff, diff_jobs};
 pub use finding::{Finding, MIN_SHARE, findings};
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};

@@ -46,6 +46,7 @@ pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
 pub use nesting::Nesting;
+pub(crate) use node::aligned;
 pub use node::{NodeLinks, Window, is_call, node_order};
 pub use owner::Named;
 

@@ -24,6 +24,7 @@ from kinetoscope.trace import Trace
 TYPE_CHECKING = False  # as `typing` has it, which would be half a megabyte
 if TYPE_CHECKING:
     from kinetoscope.chakra import Chakra
+    from kinetoscope.differences import diff
     from kinetoscope.job import read_dir
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
     from kinetoscope.profiling import profile
@@ -41,6 +42,7 @@ else:
             "Table": "kinetoscope.table",
             "Tables": "kinetoscope.tables",
             "TraceSet": "kinetoscope.traceset",
+            "diff": "kinetoscope.differences",
             "profile": "kinetoscope.profiling",
             "read_dir": "kinetoscope.job",
         },
@@ -62,6 +64,7 @@ __all__ = [
     "TraceSet",
     "UnsupportedTraceError",
     "__version__",
+    "diff",
     "profile",
     "read",
     "read_dir",

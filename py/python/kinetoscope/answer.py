@@ -48,16 +48,17 @@ class Answer(Table):
 
 def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about one trace."""
-    return _answer(_native.analyze(trace, name, json.dumps(request)))
+    return answer(_native.analyze(trace, name, json.dumps(request)))
 
 
 def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about the traces of a job, each with its rank."""
     from kinetoscope.processors import num_processors
 
-    return _answer(_native.analyze_job(traces, name, json.dumps(request), num_processors()))
+    return answer(_native.analyze_job(traces, name, json.dumps(request), num_processors()))
 
 
-def _answer(found: tuple[list[_native.Table], str | None, str | None]) -> Answer:
+def answer(found: tuple[list[_native.Table], str | None, str | None]) -> Answer:
+    """An answer as the core gives it: tables, the reason for no rows, how the first is drawn."""
     tables, reason, plot = found
     return Answer(tables, reason, json.loads(plot) if plot else None)

@@ -1,4 +1,4 @@
-"""The command `analyze`: its options are those that each analysis lists, its answer is text, CSV, JSON or Parquet."""
+"""The commands `analyze` and `diff`: options are those that the core lists, answers are text, CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinetoscope import _native, text
 from kinetoscope.arguments import add_reading, all_of, count, tell_defects
 from kinetoscope.cells import section
+from kinetoscope.differences import diff
 from kinetoscope.export import FORMATS, Part, export, export_json, json_array, write_csv
 from kinetoscope.output import expect_ending, refuse_input, sources
 from kinetoscope.terminal import busy, print_section
+from kinetoscope.traceset import TraceSet
 
 if TYPE_CHECKING:
     from kinetoscope.answer import Answer
     from kinetoscope.table import Table
+    from kinetoscope.trace import Trace
 
 _ROWS = 20
 _PART = (
@@ -42,6 +45,21 @@ def add_analyze(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     names = analyze.add_subparsers(title="analyses", required=True, metavar="NAME", dest="name")
     for analysis in json.loads(_native.analyses_json()):
         _add_analysis(names, analysis)
+
+
+def add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command that compares two traces, or two jobs."""
+    about = "what got slower or faster from one trace to another, where, and by how much"
+    command = commands.add_parser("diff", help=about, description=f"{about[:1].upper()}{about[1:]}.")
+    for name, which in (("before", "the trace to compare with"), ("after", "the trace that is compared")):
+        command.add_argument(name, metavar=name.upper(), help=f"{which}: a file, an archive, a folder, an address")
+    command.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
+    _add_part(command.add_argument_group("of what part"))
+    _add_form(command.add_argument_group("in what form"))
+    reading = command.add_argument_group("read how")
+    reading.add_argument("--no-et", action="store_true", help="read the Kineto traces alone")
+    add_reading(reading)
+    command.set_defaults(run=_diff, wanted=[])
 
 
 def _add_analysis(names: argparse._SubParsersAction[argparse.ArgumentParser], analysis: dict[str, Any]) -> None:
@@ -131,6 +149,31 @@ def _analyze(options: argparse.Namespace) -> None:
     tell_defects(found)
     with busy(f"asking for {options.name}"):
         answer = found.analyze(options.name, **_request(options))
+    _answer(options, answer, form)
+
+
+def _diff(options: argparse.Namespace) -> None:
+    form = _form(options)
+    if options.et:
+        raise ValueError("expected Execution Traces beside the traces, found --et, which is that of one")
+    both = [_one_of(options, trace) for trace in (options.before, options.after)]
+    if isinstance(both[0], TraceSet) != isinstance(both[1], TraceSet):
+        raise ValueError("expected two traces or two jobs, found one of each")
+    with busy("comparing"):
+        answer = diff(both[0], both[1], **_request(options))
+    _answer(options, answer, form)
+
+
+def _one_of(options: argparse.Namespace, trace: str) -> Trace | TraceSet:
+    options.traces = [trace]
+    found = all_of(options)
+    if options.output:
+        refuse_input(options.output, sources(found))
+    tell_defects(found)
+    return found
+
+
+def _answer(options: argparse.Namespace, answer: Answer, form: str | None) -> None:
     table = _table(answer, options.table)
     if form:
         _hand_out(table, form, options.output)

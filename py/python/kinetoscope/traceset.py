@@ -226,7 +226,7 @@ class TraceSet(JobAnalyses):
         """
         from kinetoscope.answer import answered_of_job
 
-        return answered_of_job(self._chosen(rank), name, request)
+        return answered_of_job(self.chosen(rank), name, request)
 
     @property
     def clock_offsets(self) -> Table:
@@ -240,7 +240,7 @@ class TraceSet(JobAnalyses):
         traces = [_native_of(member) for member in self.members]
         return Table(_native.rank_tables(traces, False).table("clock_offsets"))
 
-    def _chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
+    def chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
         """The traces of these ranks, or all, read, each with its rank."""
         self.load()
         if not self._members:

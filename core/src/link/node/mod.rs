@@ -28,6 +28,11 @@ use crate::trace::kind::EventKind;
 use crate::trace::node::Node;
 use crate::warning::{WarningKind, Warnings};
 
+/// What two sequences have in common: places in the first and in the second, both ascending, each as early as it can be.
+pub(crate) fn aligned(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
+    align::Walk::new(a, b).run()
+}
+
 /// Which node each host event is. All links of a trace are found in one way, the first that fits.
 #[derive(Debug, Clone, Default)]
 pub struct NodeLinks {

@@ -1,0 +1,100 @@
+//! What changed about one name: how often, how long, how surely.
+
+use super::samples::Sample;
+use super::significance::p_value;
+use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
+
+/// A change is significant where chance makes one as large less often than this.
+const SIGNIFICANT: f64 = 0.05;
+
+/// One name in both traces.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) name: String,
+    pub(super) shapes: String,
+    pub(super) sides: [Sample; 2],
+}
+
+impl Change {
+    /// The mean over the iterations, rounded.
+    fn ns(&self, side: usize) -> i64 {
+        mean(&self.sides[side].ns)
+    }
+
+    pub(super) fn change_ns(&self) -> i64 {
+        self.ns(1).saturating_sub(self.ns(0))
+    }
+
+    fn status(&self) -> &'static str {
+        match self.sides.each_ref().map(|sample| sample.count) {
+            [0, _] => "added",
+            [_, 0] => "removed",
+            _ => "both",
+        }
+    }
+
+    fn per_iteration(&self, side: usize) -> f64 {
+        self.sides[side].count as f64 / self.sides[side].ns.len().max(1) as f64
+    }
+
+    fn p_value(&self) -> Option<f64> {
+        p_value(&self.sides[0].ns, &self.sides[1].ns)
+    }
+}
+
+/// The mean, rounded to the nearest.
+pub(super) fn mean(ns: &[i64]) -> i64 {
+    rounded(crate::time::sum_ns(ns.iter().copied()), ns.len())
+}
+
+/// A sum over so many, rounded to the nearest.
+pub(super) fn rounded(sum: i64, num: usize) -> i64 {
+    let num = num.max(1) as i64;
+    sum.saturating_add(num / 2).div_euclid(num)
+}
+
+/// Whether a change is more than chance.
+pub(super) fn is_significant(p_value: Option<f64>) -> Option<bool> {
+    p_value.map(|p_value| p_value < SIGNIFICANT)
+}
+
+const COLUMNS: &[Column<Vec<Change>>] = &[
+    text("name", |rows, at, out| put_name(out, &rows[at].name)),
+    json("input_shapes", |rows, at, out| put(out, &rows[at].shapes)),
+    text("status", |rows, at, out| put_name(out, rows[at].status())),
+    float("before_count", |rows, at| Some(rows[at].per_iteration(0))),
+    float("after_count", |rows, at| Some(rows[at].per_iteration(1))),
+    int("before_ns", |rows, at| Some(rows[at].ns(0))),
+    int("after_ns", |rows, at| Some(rows[at].ns(1))),
+    int("change_ns", |rows, at| Some(rows[at].change_ns())),
+    int("before_host_ns", |rows, at| rows[at].sides[0].host_ns.as_deref().map(mean)),
+    int("after_host_ns", |rows, at| rows[at].sides[1].host_ns.as_deref().map(mean)),
+    float("p_value", |rows, at| rows[at].p_value()),
+    boolean("is_significant", |rows, at| is_significant(rows[at].p_value())),
+    int("before_id", |rows, at| rows[at].sides[0].longest_id),
+    int("after_id", |rows, at| rows[at].sides[1].longest_id),
+];
+
+pub(super) static OPERATORS: Table<Vec<Change>> = Table {
+    name: "diff_operators",
+    doc: "an operator in both traces: device time of its own, or host time where there is no device; for an iteration",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+pub(super) static SHAPES: Table<Vec<Change>> = Table {
+    name: "diff_shapes",
+    doc: "an operator with inputs of the same shapes in both traces",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+pub(super) static KERNELS: Table<Vec<Change>> =
+    Table { name: "diff_kernels", doc: "a kernel, copy or fill in both traces", num_rows: Vec::len, columns: COLUMNS };
+
+pub(super) static MODULES: Table<Vec<Change>> = Table {
+    name: "diff_modules",
+    doc: "a module in both traces: device time of its own, or host time where there is no device",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};

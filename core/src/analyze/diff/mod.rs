@@ -1,0 +1,100 @@
+//! What changed between two traces: by part of the step, operator, kernel, module and shape, and in the tree of calls.
+
+mod change;
+mod iterations;
+mod key;
+mod parts;
+mod samples;
+mod side;
+mod significance;
+mod structure;
+mod tree;
+
+use super::analysis::{Answer, Plot};
+use super::job::RankedTrace;
+use super::options::{Options, unlike};
+use super::selection::{Selection, Wanted};
+use crate::error::Error;
+use crate::link::LinkedTrace;
+use crate::link::rank::windows;
+use crate::threads::each;
+use key::Keys;
+use side::Side;
+
+/// Compares two traces; `request` is a JSON object of what part of both is looked at.
+///
+/// Iterations are compared as samples: `before_ns` and `after_ns` are means over them, `p_value` is that of Welch's test
+/// of whether these differ by more than the iterations of each trace do among themselves. Tables: `diff` (the parts of the
+/// step; they add up to its change), `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`,
+/// and `diff_structure` (calls and kernels that were added, removed or replaced).
+///
+/// # Errors
+/// When the part is in neither trace or the request asks for something else.
+///
+/// ```
+/// use kinetoscope::analyze::diff;
+/// use kinetoscope::table::Values;
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let trace = |dur| {
+///     let json = format!(r#"[{{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": {dur}}}]"#);
+///     Ok::<_, kinetoscope::Error>(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default())?))
+/// };
+/// let answer = diff(&trace(10)?, &trace(14)?, "{}")?;
+/// assert_eq!(answer.tables[0].values(3, 0..2), Values::Int(vec![Some(4_000), Some(4_000)])); // the step, computation
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn diff(before: &LinkedTrace, after: &LinkedTrace, request: &str) -> Result<Answer, Error> {
+    let wanted = wanted(request)?;
+    Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
+}
+
+/// Compares two jobs, rank by rank: tables get the columns `rank` and `window` before the others.
+///
+/// # Errors
+/// When they have no rank in common, or as [`diff`].
+pub fn diff_jobs(
+    before: &[RankedTrace],
+    after: &[RankedTrace],
+    request: &str,
+    max_threads: usize,
+) -> Result<Answer, Error> {
+    let wanted = wanted(request)?;
+    let places = |traces: &[RankedTrace]| {
+        let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
+        ranks.iter().copied().zip(windows(&ranks)).collect::<Vec<_>>()
+    };
+    let (here, there) = (places(before), places(after));
+    let pairs = here.iter().enumerate().filter_map(|(at, place)| Some((at, there.iter().position(|to| to == place)?)));
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    if pairs.is_empty() {
+        let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
+        return Err(unlike(&format!("one of the ranks {:?}", ranks(before)), &format!("{:?}", ranks(after))));
+    }
+    let selections = pairs
+        .iter()
+        .map(|(at, to)| Ok([Selection::of(&before[*at].1, &wanted)?, Selection::of(&after[*to].1, &wanted)?]));
+    let selections: Vec<_> = selections.collect::<Result<_, Error>>()?;
+    let ranks: Vec<_> = pairs.iter().map(|(at, _)| before[*at].0).collect();
+    Ok(Answer::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
+}
+
+fn wanted(request: &str) -> Result<Wanted, Error> {
+    let mut asked = serde_json::from_str(request)
+        .map_err(|error| unlike("a JSON object of what part is looked at", &error.to_string()))?;
+    let wanted = Wanted::take(&mut asked)?;
+    Options::new(&[], asked)?;
+    Ok(wanted)
+}
+
+fn answer(selections: &[Selection<'_>; 2]) -> Answer {
+    let mut keys = Keys::default();
+    let sides = [Side::new(&selections[0], &mut keys), Side::new(&selections[1], &mut keys)];
+    Answer::of(&parts::TABLE, parts::parts(&sides), "neither trace has an event")
+        .and(&iterations::TABLE, iterations::iterations(&sides))
+        .and(&change::OPERATORS, samples::operators(&sides, &keys))
+        .and(&change::SHAPES, samples::shapes(&sides, &keys))
+        .and(&change::KERNELS, samples::kernels(&sides, &keys))
+        .and(&change::MODULES, samples::modules(&sides, &keys))
+        .and(&structure::TABLE, structure::structure(&sides, &keys))
+        .drawn(Plot::Bars { label: "part", parts: &["after_ns"] })
+}

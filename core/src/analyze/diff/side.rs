@@ -1,0 +1,53 @@
+//! One of the two traces.
+
+use super::super::selection::Selection;
+use super::key::Keys;
+use crate::link::Iteration;
+
+/// A trace with its iterations, those that are looked at.
+pub(super) struct Side<'a> {
+    pub(super) selection: &'a Selection<'a>,
+    /// In the order of time; none where the trace has none.
+    pub(super) iterations: Vec<Iteration>,
+    /// Place of the first of them among those of the trace.
+    first: u32,
+    /// For each event the number of its name.
+    pub(super) key: Vec<u32>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(selection: &'a Selection<'a>, keys: &mut Keys) -> Self {
+        let (linked, span) = (selection.linked, selection.span());
+        let all = &linked.links.iterations;
+        let is_inside = |iteration: &Iteration| span.overlaps(iteration.start, iteration.dur);
+        let first = all.iter().position(is_inside).unwrap_or(0) as u32;
+        let iterations = all.iter().filter(|iteration| is_inside(iteration)).copied().collect();
+        Self { selection, iterations, first, key: keys.of_events(&linked.trace) }
+    }
+
+    /// How many samples there are: iterations, or one of all.
+    pub(super) fn num_samples(&self) -> usize {
+        self.iterations.len().max(1)
+    }
+
+    /// Which sample an event is in; none where it is in no iteration, but others are.
+    pub(super) fn sample(&self, row: usize) -> Option<usize> {
+        if self.iterations.is_empty() {
+            return Some(0);
+        }
+        let iteration = self.selection.linked.links.iteration.get(row)?.checked_sub(self.first)? as usize;
+        (iteration < self.iterations.len()).then_some(iteration)
+    }
+
+    /// The iteration of the median duration, by its place; none where there are none.
+    pub(super) fn typical(&self) -> Option<usize> {
+        let mut places: Vec<usize> = (0..self.iterations.len()).collect();
+        crate::sort::by_key(&mut places, |place| (self.iterations[*place].dur, *place));
+        places.get(places.len().saturating_sub(1) / 2).copied()
+    }
+
+    /// Whether any device did work.
+    pub(super) fn has_device(&self) -> bool {
+        self.selection.device_work().next().is_some()
+    }
+}

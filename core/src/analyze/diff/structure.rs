@@ -1,0 +1,171 @@
+//! Calls and kernels that were added, removed or replaced, in the tree of calls.
+
+use std::collections::BTreeMap;
+
+use super::key::Keys;
+use super::side::Side;
+use super::tree::Tree;
+use crate::link::aligned;
+use crate::sort;
+use crate::table::{Column, Table, int, put, put_name, text};
+use crate::time::{add_ns, sum_ns};
+
+/// Places with the same change.
+pub(super) struct Place {
+    path: String,
+    status: &'static str,
+    names: [String; 2],
+    count: i64,
+    ns: [i64; 2],
+    ids: [Option<i64>; 2],
+}
+
+pub(super) static TABLE: Table<Vec<Place>> = Table {
+    name: "diff_structure",
+    doc: "calls and device work that were added, removed or replaced under the same calls, in a typical iteration",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<Place>>] = &[
+    text("path", |rows, at, out| put(out, &rows[at].path)),
+    text("status", |rows, at, out| put_name(out, rows[at].status)),
+    text("before", |rows, at, out| put(out, &rows[at].names[0])),
+    text("after", |rows, at, out| put(out, &rows[at].names[1])),
+    int("count", |rows, at| Some(rows[at].count)),
+    int("before_ns", |rows, at| Some(rows[at].ns[0])),
+    int("after_ns", |rows, at| Some(rows[at].ns[1])),
+    int("change_ns", |rows, at| Some(rows[at].ns[1].saturating_sub(rows[at].ns[0]))),
+    int("before_id", |rows, at| rows[at].ids[0]),
+    int("after_id", |rows, at| rows[at].ids[1]),
+];
+
+/// How many calls around a place are named, the innermost.
+const MAX_PATH: usize = 6;
+
+/// How many names of what is added or removed at one place are told.
+const MAX_NAMES: usize = 6;
+
+/// Both trees, and what is known of their nodes.
+struct Compared<'a> {
+    sides: &'a [Side<'a>; 2],
+    keys: &'a Keys,
+    trees: [Tree; 2],
+    has_device: bool,
+}
+
+/// Children are aligned first by what they are with all that is inside them, then by name; those of one name are looked
+/// into. What stays alone is added, removed or, where both traces have something at a place, replaced. Times are device
+/// times of all that is inside, or host times where there is no device.
+pub(super) fn structure(sides: &[Side<'_>; 2], keys: &Keys) -> Vec<Place> {
+    let has_device = sides.iter().any(Side::has_device);
+    let compared = Compared { sides, keys, trees: sides.each_ref().map(Tree::of), has_device };
+    let mut places: BTreeMap<(String, [String; 2]), Place> = BTreeMap::new();
+    let mut open = vec![[compared.trees[0].roots.clone(), compared.trees[1].roots.clone()]];
+    while let Some(families) = open.pop() {
+        compared.compare(&families, &mut open, |place| merge(&mut places, place));
+    }
+    let mut places: Vec<_> = places.into_values().collect();
+    sort::by(&mut places, |a, b| {
+        let size = |place: &Place| place.ns[1].abs_diff(place.ns[0]);
+        size(b).cmp(&size(a)).then_with(|| (&a.path, &a.names).cmp(&(&b.path, &b.names)))
+    });
+    places
+}
+
+fn merge(places: &mut BTreeMap<(String, [String; 2]), Place>, place: Place) {
+    let key = (place.path.clone(), place.names.clone());
+    match places.get_mut(&key) {
+        Some(known) => {
+            known.count += 1;
+            known.ns.iter_mut().zip(place.ns).for_each(|(all, ns)| add_ns(all, ns));
+        }
+        None => drop(places.insert(key, place)),
+    }
+}
+
+impl Compared<'_> {
+    /// Compares what is inside of two calls: tells what differs, and leaves open what is to be looked into.
+    fn compare(&self, families: &[Vec<u32>; 2], open: &mut Vec<[Vec<u32>; 2]>, mut tell: impl FnMut(Place)) {
+        let hashes =
+            [0, 1].map(|side| families[side].iter().map(|node| self.trees[side].hash[*node as usize]).collect());
+        let [a, b]: [Vec<u32>; 2] = hashes;
+        for gap in gaps(&aligned(&a, &b), [a.len(), b.len()]) {
+            let inner = [0, 1].map(|side| &families[side][gap[side].clone()]);
+            let [a, b] = [0, 1].map(|side| inner[side].iter().map(|node| self.key(side, *node)).collect::<Vec<_>>());
+            let pairs = aligned(&a, &b);
+            for (at, to) in &pairs {
+                let nodes = [inner[0][*at as usize], inner[1][*to as usize]];
+                open.push([0, 1].map(|side| self.trees[side].children[nodes[side] as usize].clone()));
+            }
+            for alone in gaps(&pairs, [a.len(), b.len()]) {
+                tell(self.place([0, 1].map(|side| &inner[side][alone[side].clone()])));
+            }
+        }
+    }
+
+    fn key(&self, side: usize, node: u32) -> u32 {
+        self.sides[side].key[self.trees[side].row[node as usize] as usize]
+    }
+
+    fn place(&self, alone: [&[u32]; 2]) -> Place {
+        let status = match alone.map(<[u32]>::is_empty) {
+            [true, _] => "added",
+            [_, true] => "removed",
+            _ => "replaced",
+        };
+        let side = usize::from(alone[0].is_empty());
+        let id = |side: usize| {
+            let row = self.trees[side].row[*alone[side].first()? as usize];
+            Some(i64::from(self.sides[side].selection.linked.trace.events.position[row as usize]))
+        };
+        Place {
+            path: alone[side].first().map(|node| self.path(side, *node)).unwrap_or_default(),
+            status,
+            names: [0, 1].map(|side| self.names(side, alone[side])),
+            count: 1,
+            ns: [0, 1].map(|side| sum_ns(alone[side].iter().map(|node| self.ns(side, *node)))),
+            ids: [id(0), id(1)],
+        }
+    }
+
+    /// Names of the calls around a node, the outermost first.
+    fn path(&self, side: usize, node: u32) -> String {
+        let tree = &self.trees[side];
+        let outwards = std::iter::successors(tree.parent[node as usize], |node| tree.parent[*node as usize]);
+        let mut names: Vec<_> = outwards.take(MAX_PATH).map(|node| self.keys.text(self.key(side, node))).collect();
+        names.reverse();
+        names.join(" / ")
+    }
+
+    fn names(&self, side: usize, nodes: &[u32]) -> String {
+        let mut names: Vec<_> =
+            nodes.iter().take(MAX_NAMES).map(|node| self.keys.text(self.key(side, *node)).to_owned()).collect();
+        if nodes.len() > MAX_NAMES {
+            names.push(format!("and {} more", nodes.len() - MAX_NAMES));
+        }
+        names.join(", ")
+    }
+
+    fn ns(&self, side: usize, node: u32) -> i64 {
+        let (selection, row) = (self.sides[side].selection, self.trees[side].row[node as usize] as usize);
+        let is_work = selection.linked.trace.events.kind[row].is_device_work();
+        let total_ns = || selection.linked.device_time().total_ns[row];
+        if self.has_device && !is_work { total_ns() } else { selection.dur_ns(row) }
+    }
+}
+
+/// What stands between pairs, in both: places without a partner. Only where there are any.
+fn gaps(pairs: &[(u32, u32)], lens: [usize; 2]) -> Vec<[std::ops::Range<usize>; 2]> {
+    let ends = pairs.iter().map(|(a, b)| [*a as usize, *b as usize]).chain([lens]);
+    let mut from = [0, 0];
+    let mut gaps = Vec::new();
+    for end in ends {
+        let gap = [from[0]..end[0].max(from[0]), from[1]..end[1].max(from[1])];
+        if gap.iter().any(|range| !range.is_empty()) {
+            gaps.push(gap);
+        }
+        from = [end[0] + 1, end[1] + 1];
+    }
+    gaps
+}

@@ -1,0 +1,39 @@
+"""What differs between two traces, or two jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from kinetoscope import _native
+from kinetoscope.answer import Answer, answer
+from kinetoscope.trace import Trace
+from kinetoscope.traceset import TraceSet
+
+
+def diff(
+    before: Trace | TraceSet, after: Trace | TraceSet, *, rank: int | Iterable[int] | None = None, **part: Any
+) -> Answer:
+    """What got slower or faster from one trace to another, where, and by how much; of two jobs, rank by rank.
+
+    The first row is the step (an iteration on average, or all that is looked at where there are none), the others are
+    the parts that it is the sum of: how a device spent it, as `breakdown` has it, or, where there is no device, the
+    outermost operators and annotations of the thread of the iterations. `change_ns = after_ns - before_ns`, `share` is
+    that over the step's. `p_value` is that of Welch's test: how often chance makes as large a difference, given how
+    much the iterations of each trace differ among themselves; below 0.05 it `is_significant`. Null with fewer than two
+    iterations.
+
+    Beside it `diff_operators`, `diff_shapes`, `diff_kernels` and `diff_modules`, by name, for an iteration; and
+    `diff_structure`, calls and kernels that were added, removed or replaced under the same calls; and
+    `diff_iterations`. `part` is looked at in both, as analyses take it; of jobs perhaps one or several `rank`s alone.
+    TypeError for a trace and a job; TraceError for a part that there is not, or jobs without a common rank.
+    """
+    request = json.dumps(part)
+    if isinstance(before, TraceSet) and isinstance(after, TraceSet):
+        from kinetoscope.processors import num_processors
+
+        return answer(_native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors()))
+    if isinstance(before, TraceSet) or isinstance(after, TraceSet):
+        raise TypeError("expected two traces or two jobs, found one of each")
+    return answer(_native.diff(before._native, after._native, request))  # noqa: SLF001 - the core compares them
