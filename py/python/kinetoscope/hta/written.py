@@ -23,6 +23,7 @@ def document_of(traces: Trace, rank: int) -> dict[str, Any]:
 
 def write_document(document: dict[str, Any], path: Path) -> str:
     """Writes it, compressed where the name ends in `.gz`; returns the path."""
+    path = path.expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document).encode()
     with written_whole(path) as temporary:

@@ -1,0 +1,1 @@
+"""Modules that have the paths of HTA's."""
