@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import sys
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -347,3 +348,18 @@ def test_there_is_a_path_where_hta_gives_up(shared: Path, name: str) -> None:
     found = TraceAnalysis(trace_dir=str(shared / HTA / name)).critical_path_analysis(0, "", None)
     assert found is not None
     assert found[1]
+
+
+@pytest.mark.unit
+def test_without_networkx_only_its_methods_are_missing(
+    graph: CPGraph, analyzer: TraceAnalysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert graph.critical_path()
+    assert len(graph.summary()) == 5
+    assert restore_cpgraph(graph.save(str(tmp_path / "graph")), analyzer.t, 0).critical_path_nodes
+    assert analyzer.overlay_critical_path_analysis(0, graph, str(tmp_path))
+    with pytest.raises(ImportError):
+        graph.number_of_edges()
+    with pytest.raises(AttributeError, match="expected an attribute of CPGraph, found _repr_html_"):
+        getattr(graph, "_repr_html_")  # noqa: B009 - what a notebook asks for
