@@ -181,6 +181,20 @@ def test_waits_are_those_of_the_formulas(shared: Path, folder: str) -> None:
     )
 
 
+@pytest.mark.shared
+def test_a_rank_that_sleeps_is_found_with_what_it_slept_in(shared: Path) -> None:
+    """Four ranks, one of which sleeps for a second in each of three iterations."""
+    answer = ks.read_dir(shared / SLEEPER).stragglers(longest=3)
+    worst = rows(answer)[0]
+    assert (worst["rank"], worst["num_last"], worst["cause"]) == (2, 9, "host")
+    assert worst["caused_wait_ns"] > 9_000_000_000
+    late = answer.tables["late_arrivals"].select("rank", "cause", "name").rows()
+    assert late == [(2, "host", "# running sparse arch")] * 3
+    sums = [sum(column) for column in zip(*answer.select("num_last", "wait_ns", "caused_wait_ns").rows(), strict=True)]
+    assert sums[0] == 12
+    assert sums[1] == sums[2]
+
+
 @pytest.mark.unit
 def test_ranks_are_compared_by_their_own_clocks_unless_asked(data: Path) -> None:
     job = ks.read_dir(data / "mlp_gloo")

@@ -33,5 +33,6 @@ mod scale;
 mod seam;
 mod shared;
 mod snapshot_hostile;
+mod stragglers;
 mod summary;
 mod sync;

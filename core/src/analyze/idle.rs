@@ -7,6 +7,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use super::statistics::deviation;
 use crate::id::TrackId;
+use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::{TimeRange, Ts, sum_ns};
@@ -244,31 +245,36 @@ const MAX_LOOKED_AT: usize = 10_000;
 
 /// What the thread that launched the next work did for most of a gap.
 fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> {
-    let (trace, nesting) = (&selection.linked.trace, &selection.linked.links.nesting);
-    let events = &trace.events;
-    let launch = gap.launch? as usize;
-    let in_gap = |row: usize| {
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
-        super::interval::clip(time, gap.time).dur().0
+    let (trace, events) = (&selection.linked.trace, &selection.linked.trace.events);
+    let self_ns = self_during(selection.linked, events.track[gap.launch? as usize], gap.time);
+    let (row, self_ns) = self_ns.into_iter().max_by_key(|(row, ns)| (*ns, std::cmp::Reverse(*row)))?;
+    let name = trace.event_name(row as usize).to_owned();
+    (self_ns > 0).then(|| Host { id: events.position[row as usize], name, self_ns })
+}
+
+/// How long of a time each event of a thread was what the thread did, less what was inside of it; by row.
+pub(super) fn self_during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> BTreeMap<u32, i64> {
+    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
+    let inside = |row: usize| {
+        let own = TimeRange { start: events.start[row], end: events.end(row) };
+        super::interval::clip(own, time).dur().0
     };
     let mut self_ns: BTreeMap<u32, i64> = BTreeMap::new();
     let mut add = |row: u32| {
-        *self_ns.entry(row).or_insert(0) += in_gap(row as usize);
+        *self_ns.entry(row).or_insert(0) += inside(row as usize);
         if let Some(parent) = nesting.parent.get(row as usize) {
-            *self_ns.entry(parent).or_insert(0) -= in_gap(row as usize);
+            *self_ns.entry(parent).or_insert(0) -= inside(row as usize);
         }
     };
-    let rows = nesting.track_rows(events.track[launch]);
-    let first = rows.partition_point(|row| events.start[*row as usize] < gap.time.start);
-    let inside = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < gap.time.end);
-    inside.for_each(|row| add(*row));
-    // What began before the gap is around its start.
+    let rows = nesting.track_rows(thread);
+    let first = rows.partition_point(|row| events.start[*row as usize] < time.start);
+    let begun = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < time.end);
+    begun.for_each(|row| add(*row));
+    // What began before is around its start.
     let mut around = first.checked_sub(1).map(|at| rows[at]);
     while let Some(row) = around {
         add(row);
         around = nesting.parent.get(row as usize);
     }
-    let (row, self_ns) = self_ns.into_iter().max_by_key(|(row, ns)| (*ns, std::cmp::Reverse(*row)))?;
-    let name = trace.event_name(row as usize).to_owned();
-    (self_ns > 0).then(|| Host { id: events.position[row as usize], name, self_ns })
+    self_ns
 }

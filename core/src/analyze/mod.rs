@@ -37,6 +37,7 @@ mod sequence;
 mod stack;
 mod stacks;
 mod statistics;
+mod straggler;
 mod summary;
 mod tensor_core;
 
@@ -86,6 +87,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &copy_bandwidth::COPY_BANDWIDTH,
     &idle::IDLE,
     &collective::COLLECTIVES,
+    &straggler::STRAGGLERS,
     &critical_path::CRITICAL_PATH,
     &sequence::SEQUENCES,
     &memory::MEMORY,

@@ -155,6 +155,26 @@ class Analyses:
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
+    def stragglers(self, *, longest: int = 20, **part: Unpack[Part]) -> Answer:
+        """Ranks of a job that others wait for, the costliest first: how often they come last, and why.
+
+        `num_last` and `num_first` count the communications with others (`num_collectives`) that a rank came to last or
+        first, `last_share` and `first_share` are those over all; none counts where all came at once. `wait_ns` is what
+        it waited itself (see `TraceSet.collectives`), `caused_wait_ns` what the others waited where it came last.
+        Clocks' offsets are taken away where they are known.
+
+        `cause` is what most of that is put to. The time of each rank since the communication before that the same
+        ranks had (or since the iteration's start) is what its devices did: `compute`; `copy`, without it;
+        `communication`, without either; nothing until the host launched the next work, `host`; or nothing although it
+        had, `idle`. What took the last rank longer than the median of the others, by the most, is the cause; there is
+        none where that time was not longer by half of `lateness_ns` at least.
+
+        Beside it `late_arrivals`, the `longest` by `caused_wait_ns`: `lateness_ns` after the median of the others,
+        `cause_ns`, how much longer the cause took, and `name`, the host event or the kernel that took the most longer
+        (`name_ns`).
+        """
+        return self.analyze("stragglers", longest=longest, **part)
+
     def critical_path(
         self,
         *,

@@ -8,6 +8,8 @@ use crate::trace::collective::Pattern;
 /// A trace's part in a communication.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a> {
+    /// The member of the job.
+    pub(crate) member: u32,
     /// The rank it is, where that is known.
     pub(crate) rank: Option<i64>,
     /// Its trace.
@@ -16,6 +18,8 @@ pub(crate) struct Part<'a> {
     pub(crate) one: &'a Collective,
     /// How long it ran there, in nanoseconds.
     pub(crate) dur_ns: Option<i64>,
+    /// When it came, on its own clock.
+    pub(crate) came: Option<Ts>,
     /// When it came, on the clock that all are compared by: when it began to run, or else when it was called.
     pub(crate) start: Option<Ts>,
 }
@@ -31,8 +35,21 @@ pub(crate) struct Meeting<'a> {
     pub(crate) parts: Vec<Part<'a>>,
 }
 
+/// By which clock ranks are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clocks {
+    /// The one that [`Ranks`] compares by.
+    OfRanks,
+    /// With the clocks' offsets taken away, where those of all parts are known.
+    AlignedWhereKnown,
+}
+
 /// The communications whose first part `is_wanted`, in the order of the first trace that has them.
-pub(crate) fn meetings(ranks: &Ranks, is_wanted: impl Fn(usize, &Collective) -> bool) -> Vec<Meeting<'_>> {
+pub(crate) fn meetings(
+    ranks: &Ranks,
+    clocks: Clocks,
+    is_wanted: impl Fn(usize, &Collective) -> bool,
+) -> Vec<Meeting<'_>> {
     let mut all = Vec::new();
     for (member, trace) in ranks.members.iter().enumerate() {
         for (row, one) in trace.linked.collectives().rows.iter().enumerate() {
@@ -43,22 +60,30 @@ pub(crate) fn meetings(ranks: &Ranks, is_wanted: impl Fn(usize, &Collective) -> 
             }
             let rows = shared.map_or(std::slice::from_ref(&own), |(_, shared)| shared.rows.as_slice());
             let (number, how) = shared.map(|(number, shared)| (number, shared.how)).unzip();
-            all.push(Meeting { number, how, parts: parts(ranks, rows) });
+            all.push(Meeting { number, how, parts: parts(ranks, rows, clocks) });
         }
     }
     all
 }
 
-fn parts<'a>(ranks: &'a Ranks, rows: &[(u32, u32)]) -> Vec<Part<'a>> {
+fn parts<'a>(ranks: &'a Ranks, rows: &[(u32, u32)], clocks: Clocks) -> Vec<Part<'a>> {
     let told = |(member, row): &(u32, u32)| ranks.members[*member as usize].start(*row as usize);
     // A call and a kernel do not compare.
     let is_run = rows.first().and_then(told).map(|(is_run, _)| is_run);
     let is_alike = rows.iter().all(|row| told(row).map(|(is_run, _)| is_run) == is_run);
+    let known = |(member, _): &(u32, u32)| Some(ranks.members[*member as usize].clock?.offset_ns);
+    let is_known = rows.iter().all(|row| known(row).is_some());
+    let offset_ns = |row: &(u32, u32)| match clocks {
+        Clocks::OfRanks => ranks.offset_ns(row.0 as usize),
+        Clocks::AlignedWhereKnown => known(row).filter(|_| is_known).or(Some(0)),
+    };
     let part = |at: &(u32, u32)| {
         let member = &ranks.members[at.0 as usize];
         let (linked, one) = (&*member.linked, member.collective(at.1 as usize));
-        let start = told(at).filter(|_| is_alike).zip(ranks.offset_ns(at.0 as usize));
+        let start = told(at).filter(|_| is_alike).zip(offset_ns(at));
         Part {
+            member: at.0,
+            came: told(at).map(|(_, start)| start),
             rank: member.rank,
             linked,
             one,

@@ -10,7 +10,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::link::Collective;
 use crate::table::{Picked, RANK_COLLECTIVES};
-use meeting::meetings;
+pub(super) use meeting::{Clocks, Meeting, Part, meetings};
 
 /// What ranks exchanged.
 pub(super) static COLLECTIVES: Analysis = Analysis {
@@ -23,7 +23,7 @@ pub(super) static COLLECTIVES: Analysis = Analysis {
     }],
     run: Run::Job(|job, _: &Options| {
         let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
-        let skews: Vec<_> = meetings(&job.ranks, wanted).iter().map(skew::row).collect();
+        let skews: Vec<_> = meetings(&job.ranks, Clocks::OfRanks, wanted).iter().map(skew::row).collect();
         let summary = summary::summary(&skews);
         let parts = parts(job);
         let reason = parts.is_empty().then_some("no communication was recorded");
@@ -46,7 +46,7 @@ fn parts(job: &Job<'_>) -> Vec<u32> {
 
 /// Whether a communication is looked at: when it was called in the range, or began there if its call is not known; and
 /// ran on the stream. It is never cut.
-fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
+pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;
     let start = one.first_event().map(|event| trace.events.start[event as usize]);
     let is_inside =

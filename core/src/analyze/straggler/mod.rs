@@ -1,0 +1,44 @@
+//! Stragglers: ranks that others wait for, how long, and why.
+
+mod activity;
+mod culprit;
+mod late;
+mod row;
+
+use super::analysis::{Analysis, Answer, Plot, Run};
+use super::collective::{Clocks, holds, meetings};
+use super::job::Job;
+use super::options::{OptionDoc, OptionKind, Options};
+use crate::sort;
+use activity::Activity;
+use late::{Late, LateArrival};
+
+/// Who comes late.
+pub(super) static STRAGGLERS: Analysis = Analysis {
+    name: "stragglers",
+    doc: "ranks that others wait for: how often they come last, how long others wait, and why they come late",
+    options: &[OptionDoc {
+        name: "longest",
+        doc: "how many of the late arrivals that others waited for the longest are listed",
+        kind: OptionKind::Count(20),
+    }],
+    run: Run::Job(|job, options: &Options| stragglers(job, options.count("longest") as usize)),
+};
+
+fn stragglers(job: &Job<'_>, longest: usize) -> Answer {
+    let activities = job.each(|_, part| if job.parts.len() > 1 { Activity::of(part) } else { Activity::default() });
+    let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
+    let before = late::previous(&all);
+    let is_wanted = |at: &usize| all[*at].first().is_some_and(|part| holds(&job.parts[part.member as usize], part.one));
+    let wanted: Vec<usize> = (0..all.len()).filter(is_wanted).collect();
+    let late = wanted.iter().filter_map(|at| Late::of(&all[*at], before[*at].map(|at| &all[at]), &activities));
+    let mut late: Vec<Late<'_, '_>> = late.collect();
+    let arrivals: Vec<LateArrival> = late.iter().map(|late| late.arrival.clone()).collect();
+    let met: Vec<_> = wanted.iter().map(|at| &all[*at]).collect();
+    let rows = row::rows(&job.ranks, &met, &arrivals);
+    sort::by_key(&mut late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late::came(&late.arrival)));
+    late.truncate(longest);
+    Answer::of(&row::TABLE, rows, "no two ranks have a communication in common")
+        .and(&late::TABLE, late.into_iter().map(Late::named).collect())
+        .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
+}

@@ -1,0 +1,89 @@
+//! One row a rank: how often it came late, what that cost the others, and why.
+
+use super::activity::Cause;
+use super::late::LateArrival;
+use crate::analyze::collective::Meeting;
+use crate::link::rank::Ranks;
+use crate::sort;
+use crate::table::{Column, Table, float, int, put_name, text};
+use crate::time::add_ns;
+
+/// What a trace's arrivals at communications were like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StragglerRow {
+    rank: Option<i64>,
+    window: i64,
+    num_collectives: i64,
+    num_last: i64,
+    num_first: i64,
+    wait_ns: i64,
+    caused_wait_ns: i64,
+    /// The part of it that each cause has.
+    caused_by_ns: [i64; Cause::ALL.len()],
+}
+
+pub(super) static TABLE: Table<Vec<StragglerRow>> = Table {
+    name: "stragglers",
+    doc: "a rank's arrivals at communications, and what others waited for it",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<StragglerRow>>] = &[
+    int("rank", |rows, at| rows[at].rank),
+    int("window", |rows, at| Some(rows[at].window)),
+    int("num_collectives", |rows, at| Some(rows[at].num_collectives)),
+    int("num_last", |rows, at| Some(rows[at].num_last)),
+    float("last_share", |rows, at| Some(rows[at].share(rows[at].num_last))),
+    int("num_first", |rows, at| Some(rows[at].num_first)),
+    float("first_share", |rows, at| Some(rows[at].share(rows[at].num_first))),
+    int("wait_ns", |rows, at| Some(rows[at].wait_ns)),
+    float("mean_wait_ns", |rows, at| Some(rows[at].share(rows[at].wait_ns))),
+    int("caused_wait_ns", |rows, at| Some(rows[at].caused_wait_ns)),
+    text("cause", |rows, at, out| rows[at].cause().is_some_and(|cause| put_name(out, cause.name()))),
+    int("cause_wait_ns", |rows, at| Some(rows[at].caused_by_ns[rows[at].cause()? as usize])),
+];
+
+impl StragglerRow {
+    fn share(&self, of: i64) -> f64 {
+        of as f64 / self.num_collectives.max(1) as f64
+    }
+
+    /// What most of the waiting that it caused is put to.
+    fn cause(&self) -> Option<Cause> {
+        let most = self.caused_by_ns.iter().max().filter(|ns| **ns > 0)?;
+        Cause::ALL.into_iter().find(|cause| self.caused_by_ns[*cause as usize] == *most)
+    }
+}
+
+/// A row for each trace that meets another one, those that others waited for the longest first.
+pub(super) fn rows(ranks: &Ranks, meetings: &[&Meeting<'_>], late: &[LateArrival]) -> Vec<StragglerRow> {
+    let row = |member: &crate::link::rank::Member| StragglerRow {
+        rank: member.rank,
+        window: member.window,
+        ..StragglerRow::default()
+    };
+    let mut rows: Vec<_> = ranks.members.iter().map(row).collect();
+    for meeting in meetings {
+        let waits = meeting.waits_ns().unwrap_or_default();
+        for (at, part) in meeting.parts.iter().enumerate().filter(|_| meeting.arrivals().is_some()) {
+            let row = &mut rows[part.member as usize];
+            row.num_collectives += 1;
+            add_ns(&mut row.wait_ns, waits.get(at).copied().unwrap_or(0));
+        }
+        if let Some((first, last)) = meeting.ends() {
+            rows[first.member as usize].num_first += 1;
+            rows[last.member as usize].num_last += 1;
+        }
+    }
+    for arrival in late {
+        let row = &mut rows[arrival.member as usize];
+        add_ns(&mut row.caused_wait_ns, arrival.caused_wait_ns);
+        if let Some((cause, _)) = arrival.cause {
+            add_ns(&mut row.caused_by_ns[cause as usize], arrival.caused_wait_ns);
+        }
+    }
+    rows.retain(|row| row.num_collectives > 0);
+    sort::by_key(&mut rows, |row| (std::cmp::Reverse(row.caused_wait_ns), row.rank, row.window));
+    rows
+}
