@@ -204,7 +204,7 @@ def test_counters_of_cupti(tmp_path: Path) -> None:
         *(event("cuda_profiler_range", f"kernel{at}", 0, (at, 5), inst=at) for at in (60, 70)),
     ]
     path = tmp_path / "trace.json"
-    for kept, found in ((events, 1), (events[:-1], 0), (events[:-2], 0)):
+    for kept, found in ((events, 1), (events[:-1], 0), (events[:-2], 0), ([], 0)):
         path.write_text(json.dumps({"traceEvents": kept}))
         frames = TraceAnalysis(trace_files={0: str(path)}).get_cupti_counter_data_with_operators([0])
         assert len(frames) == found

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
 _RANGES = "cuda_profiler_range"
+_RUNTIME = "cuda_runtime"
 _LAUNCHES = "cudaLaunchKernel"
 
 
@@ -19,12 +20,11 @@ def counters(traces: Trace, rank: int) -> pandas.DataFrame | None:
     """A row for each range of the profiler, with the launch of the same place; None if they differ in number."""
     symbols = traces.symbol_table.get_sym_table()
     frame = traces.get_trace(rank).sort_values("ts", kind="stable")
-    names = [symbols[number] for number in frame["name"]]
-    categories = pandas.Series([symbols[number] for number in frame["cat"]], frame.index)
+    names, categories = ([symbols[number] for number in frame[column]] for column in ("name", "cat"))
     frame = frame.assign(cat=categories, name=names)
-    is_launch = (categories == "cuda_runtime") & frame["name"].str.startswith(_LAUNCHES)
-    launches = frame.loc[is_launch, "index"].tolist()
-    ranges = pandas.DataFrame(frame[categories == _RANGES].reset_index(drop=True))
+    rows = zip(frame["index"], categories, names, strict=True)
+    launches = [event for event, category, name in rows if category == _RUNTIME and name.startswith(_LAUNCHES)]
+    ranges = pandas.DataFrame(frame[frame["cat"] == _RANGES].reset_index(drop=True))
     if len(ranges) == 0:
         return ranges
     if len(ranges) != len(launches):

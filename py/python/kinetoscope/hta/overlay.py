@@ -68,10 +68,10 @@ def _flow(number: int, edge: CPEdge, graph: CPGraph, events: list[dict[str, Any]
 
 def _end(node: CPNode, events: list[dict[str, Any]]) -> dict[str, Any]:
     event = events[node.ev_idx]
-    after = 0 if node.is_start else event["dur"] - _inside(event)
-    return {"pid": event["pid"], "tid": event["tid"], "ts": event["ts"] + after}
+    after = 0 if node.is_start else event.get("dur", 0) - _inside(event)
+    return {"pid": event.get("pid"), "tid": event.get("tid"), "ts": event["ts"] + after}
 
 
 def _inside(event: dict[str, Any]) -> float:
     """How far before its end an arrow from device work begins: at the end, viewers put it to what comes next."""
-    return min(1, event["dur"]) if "stream" in event.get("args", {}) else 0
+    return min(1, event.get("dur", 0)) if "stream" in event.get("args", {}) else 0
