@@ -13,7 +13,7 @@ from kinetoscope.hta.trace_diff import DeviceType, LabeledTrace, TraceDiff
 
 pytestmark = pytest.mark.unit
 
-# HTA 0.6.1
+# HTA 0.6.1; the default of `straggler_identification_impl` is a function there
 TRACE_ANALYSIS = {
     "critical_path_analysis": "rank annotation instance_id data_load_events=None",
     "generate_trace_with_counters": "time_series=None ranks=None output_suffix='_with_counters'",
@@ -40,6 +40,9 @@ TRACE_ANALYSIS = {
     ),
     "get_memory_bw_summary": "ranks=None",
     "get_memory_bw_time_series": "ranks=None",
+    "get_potential_stragglers": (
+        "profiler_steps=None num_candidates=2 visualize=False straggler_identification_impl=None"
+    ),
     "get_profiler_steps": "",
     "get_queue_length_summary": "ranks=None",
     "get_queue_length_summary_from_time_series": "queue_length_dict",
@@ -81,6 +84,7 @@ def test_trace_analysis() -> None:
     methods = {name: method for name, method in vars(TraceAnalysis).items() if not name.startswith("_")}
     found = {name: arguments(method).removeprefix("self").strip() for name, method in methods.items()}
     assert found == TRACE_ANALYSIS
+    assert len(found) == 21
 
 
 @pytest.mark.parametrize(("function", "names"), OTHERS)

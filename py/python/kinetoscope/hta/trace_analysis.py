@@ -18,6 +18,7 @@ from kinetoscope.hta import (
     patterned,
     queue,
     sequences,
+    stragglers,
 )
 from kinetoscope.hta.analyzers.critical_path_analysis import CPGraph, CriticalPathAnalysis
 from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
@@ -56,6 +57,22 @@ class TraceAnalysis:
     def get_comm_comp_overlap(self, visualize: bool = True) -> pandas.DataFrame:
         """The percentage of each rank's communication that computation hides."""
         return device_time.overlap(self.t)
+
+    def get_potential_stragglers(
+        self,
+        profiler_steps: Sequence[int] | None = None,
+        num_candidates: int = 2,
+        visualize: bool = False,
+        straggler_identification_impl: stragglers.Find | None = None,
+    ) -> list[int]:
+        """At most `num_candidates` ranks that came last to communications, in all steps or in these; the latest first.
+
+        `straggler_identification_impl` may say how often each rank was late instead: it is given the rows of all ranks,
+        the table of symbols, `num_candidates` and `visualize`, and gives a series by rank. ValueError for a step that
+        there is not.
+        """
+        impl = straggler_identification_impl
+        return stragglers.stragglers(self.t, profiler_steps, num_candidates, impl, drawn=visualize)
 
     def get_gpu_kernel_breakdown(
         self,

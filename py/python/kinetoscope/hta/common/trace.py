@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas
 
+from kinetoscope.answer import answered_of_job
 from kinetoscope.cache import cache_folder
 from kinetoscope.file import file_at_path
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
@@ -114,6 +115,11 @@ class Trace:
     def analyze(self, rank: int, name: str, **options: Any) -> Answer:
         """What an analysis answers about those events of a rank that are in its frame."""
         return self.recorded(rank).analyze(name, **options, **self._parts[rank])
+
+    def analyze_job(self, name: str, **options: Any) -> Answer:
+        """What an analysis answers about all ranks together."""
+        traces = [(rank, self.recorded(rank)._native) for rank in self.get_ranks()]  # noqa: SLF001 - the package's own
+        return answered_of_job(traces, name, options)
 
     def is_cut(self, rank: int) -> bool:
         """Whether the last step of a rank was left out."""
