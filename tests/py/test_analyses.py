@@ -136,3 +136,23 @@ def test_some_ranks_of_a_job_alone_are_looked_at(tmp_path: Path) -> None:
             job.kernels(rank=unknown)
     with pytest.raises(ks.TraceError, match="found rank"):
         job[0].kernels(rank=0)
+
+
+def test_a_summary_has_the_iterations_and_the_first_findings(tmp_path: Path) -> None:
+    trace = ks.read(trace_of(tmp_path))
+    data = trace.summary().data
+    assert data["iteration_time"] == {"count": 2, "mean_ns": 30_000, "std_ns": 0.0, "slowest": 3, "slowest_ns": 30_000}
+    assert [found["name"] for found in data["findings"]] == ["exposed_communication"]
+    text = repr(trace.summary())
+    assert "iterations 2 × 30" in text
+    assert "exposed_communication" in text
+    row = trace.analyze("summary").select("span_ns", "busy_share", "num_iterations", "num_findings").rows()[0]
+    assert row == (67_000, 20 / 67, 2, 1)
+
+
+def test_a_summary_of_a_job_has_a_row_for_each_rank(tmp_path: Path) -> None:
+    for rank in range(2):
+        trace_of(tmp_path, f"rank_{rank}.json", distributedInfo={"rank": rank})
+    summary = ks.read_dir(tmp_path).summary(top=1)
+    assert [row[0] for row in summary.rows()] == [0, 1]
+    assert len(summary.tables["kernels"]) == 2

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
 use super::concurrency;
@@ -60,7 +62,7 @@ pub struct Span {
 
 /// How a device spent a span. The five parts add up to it: `span_ns = compute_ns + exposed_communication_ns +
 /// exposed_copy_ns + exposed_other_ns + idle_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BreakdownRow {
     /// The number of the iteration, where there are any.
     pub iteration: Option<i64>,

@@ -32,6 +32,7 @@ mod queue;
 mod ran;
 mod reason;
 mod roofline;
+mod screen;
 mod selection;
 mod sequence;
 mod stack;
@@ -68,13 +69,14 @@ pub use reason::Reason;
 pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
-pub use summary::{DeviceRow, IterationRow, KindRow, Summary, TOP, summary};
+pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Summary, TOP, summary};
 pub use tensor_core::uses_tensor_cores;
 
 use crate::error::Error;
 
 /// All analyses, by their names.
 pub const ANALYSES: &[&Analysis] = &[
+    &screen::SUMMARY,
     &breakdown::BREAKDOWN,
     &overlap::OVERLAP,
     &operator::OPERATORS,

@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use serde::Serialize;
+
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
@@ -23,7 +25,7 @@ pub(super) static MODULES: Analysis = Analysis {
 };
 
 /// All calls of one module.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ModuleRow {
     /// Its name, such as `Linear_0`.
     pub module: String,
@@ -49,7 +51,7 @@ pub struct ModuleRow {
     pub longest_id: u32,
 }
 
-static TABLE: Table<Vec<ModuleRow>> =
+pub(super) static TABLE: Table<Vec<ModuleRow>> =
     Table { name: "modules", doc: "all calls of one module", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<ModuleRow>>] = &[

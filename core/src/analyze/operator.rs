@@ -37,7 +37,7 @@ pub(super) static OPERATORS: Analysis = Analysis {
         let rows = match options.choice("by") {
             "shape" => by_shape(selection),
             "stack" => by_stack(selection, options.count("stack_depth") as usize),
-            _ => operators(selection).into_iter().map(|all| Calls { all, ..Calls::default() }).collect(),
+            _ => operators(selection).into_iter().map(Calls::from).collect(),
         };
         Answer::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
@@ -66,14 +66,20 @@ pub struct OperatorRow {
 
 /// Calls of one operator that have something in common.
 #[derive(Debug, Clone, Default)]
-struct Calls {
+pub(super) struct Calls {
     all: OperatorRow,
     shapes: String,
     types: String,
     stack: String,
 }
 
-static TABLE: Table<Vec<Calls>> =
+impl From<OperatorRow> for Calls {
+    fn from(all: OperatorRow) -> Self {
+        Self { all, ..Self::default() }
+    }
+}
+
+pub(super) static TABLE: Table<Vec<Calls>> =
     Table { name: "operators", doc: "all calls of one operator", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<Calls>>] = &[

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 use super::coverage::{Coverage, coverage};
+use super::finding::{Finding, MIN_SHARE, findings};
 use super::health::{HealthRow, health};
 use super::interval::{clip, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
+use super::module::{ModuleRow, modules};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
+use super::statistics::deviation;
 use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
@@ -31,8 +35,12 @@ pub struct Summary {
     pub devices: Vec<DeviceRow>,
     /// Time by kind of event, in the order of the kinds.
     pub time_by_kind: Vec<KindRow>,
+    /// How each device spent the span.
+    pub breakdown: Vec<BreakdownRow>,
     /// Iterations in the order of time.
     pub iterations: Vec<IterationRow>,
+    /// How long they take; `None` where there are none.
+    pub iteration_time: Option<IterationTime>,
     /// Operators of the most time, and how many there are in all.
     pub operators: Vec<OperatorRow>,
     /// How many different operators there are.
@@ -41,6 +49,14 @@ pub struct Summary {
     pub kernels: Vec<KernelRow>,
     /// How many different ones there are.
     pub num_kernels: u64,
+    /// Modules of the most time.
+    pub modules: Vec<ModuleRow>,
+    /// How many different ones there are.
+    pub num_modules: u64,
+    /// What slows the run down, the costliest first.
+    pub findings: Vec<Finding>,
+    /// How much was found.
+    pub num_findings: u64,
     /// Defects survived.
     pub health: Vec<HealthRow>,
     /// How much was linked, over the whole trace.
@@ -88,7 +104,36 @@ pub struct IterationRow {
     pub device_busy_ns: i64,
 }
 
-/// Sums up a selection, with at most `limit` operators and kernels.
+/// How long iterations take.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IterationTime {
+    /// How many there are.
+    pub count: u64,
+    /// Their mean, rounded down.
+    pub mean_ns: i64,
+    /// Sample standard deviation; `None` of a single one.
+    pub std_ns: Option<f64>,
+    /// Number of the slowest.
+    pub slowest: i64,
+    /// Its duration.
+    pub slowest_ns: i64,
+}
+
+impl IterationTime {
+    fn of(iterations: &[IterationRow]) -> Option<Self> {
+        let durs: Vec<i64> = iterations.iter().map(|iteration| iteration.dur_ns).collect();
+        let slowest = iterations.iter().rev().max_by_key(|iteration| iteration.dur_ns)?;
+        Some(Self {
+            count: durs.len() as u64,
+            mean_ns: sum_ns(durs.iter().copied()) / (durs.len() as i64).max(1),
+            std_ns: deviation(&durs),
+            slowest: slowest.iteration,
+            slowest_ns: slowest.dur_ns,
+        })
+    }
+}
+
+/// Sums up a selection, with at most `limit` operators, kernels, modules and findings.
 ///
 /// ```
 /// use kinetoscope::analyze::{Selection, summary};
@@ -103,9 +148,14 @@ pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     let linked = selection.linked;
     let span = selection.span();
     let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
+    let (mut modules, mut findings) = (modules(selection), findings(selection, MIN_SHARE));
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
+    let (num_modules, num_findings) = (modules.len() as u64, findings.len() as u64);
     operators.truncate(limit);
     kernels.truncate(limit);
+    modules.truncate(limit);
+    findings.truncate(limit);
+    let iterations = iterations(selection);
     Summary {
         start_ns: span.start.0,
         duration_ns: span.dur().0,
@@ -113,11 +163,17 @@ pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
         num_nodes: linked.trace.nodes.len() as u64,
         devices: devices(selection),
         time_by_kind: time_by_kind(selection),
-        iterations: iterations(selection),
+        breakdown: breakdown(selection, &[Span { iteration: None, range: span }], MICRO_NS),
+        iteration_time: IterationTime::of(&iterations),
+        iterations,
         operators,
         num_operators,
         kernels,
         num_kernels,
+        modules,
+        num_modules,
+        findings,
+        num_findings,
         health: health(linked),
         coverage: coverage(linked),
     }

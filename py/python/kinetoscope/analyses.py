@@ -255,6 +255,14 @@ class Analyses:
 class JobAnalyses(Analyses):
     """What can be asked of all traces of a job, where a trace has something else of the name."""
 
+    def summary(self, *, top: int = 5, **part: Unpack[Part]) -> Answer:
+        """A row for each trace: span, iterations (`iteration_mean_ns`, `iteration_std_ns`, the slowest), `busy_share`.
+
+        `busy_share` is the time with device work over the span, of several devices the mean. Beside it `iterations`,
+        and the first `top` of `operators`, `kernels`, `modules` and `findings`.
+        """
+        return self.analyze("summary", top=top, **part)
+
     def collectives(self, *, align_clocks: bool = False, **part: Unpack[Part]) -> Answer:
         """Communications of all ranks: one row for each rank's part, trace after trace.
 

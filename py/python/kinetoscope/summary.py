@@ -37,7 +37,7 @@ class Card(NamedTuple):
 
 
 class Summary:
-    """Time by kind, iterations, top operators, top kernels and health of a trace, or of a range of it.
+    """Findings, devices, iterations, top operators, kernels and modules, health: of a trace, or of a range of it.
 
     `data` holds the numbers, integer ns; `str()` and `repr()` give tables in plain text, a notebook shows them as HTML.
     """
@@ -53,8 +53,8 @@ class Summary:
         cards = [Card("span", text.duration(data["duration_ns"])), Card("events", text.count(data["num_events"]))]
         if data["num_nodes"]:
             cards.append(Card("nodes", text.count(data["num_nodes"])))
-        if data["iterations"]:
-            cards.append(Card("iterations", text.count(len(data["iterations"]))))
+        if data["iteration_time"]:
+            cards.append(Card("iterations", _iterations(data["iteration_time"])))
         return cards + [_device_card(device) for device in data["devices"]]
 
     @property
@@ -73,6 +73,13 @@ class Summary:
         from kinetoscope.html import summary_html
 
         return summary_html(self)
+
+
+def _iterations(time: Row) -> str:
+    """How many, how long on average and how much that varies, and which took longest."""
+    spread = f" ± {text.duration(round(time['std_ns']))}" if time["std_ns"] is not None else ""
+    slowest = f", slowest {time['slowest']}: {text.duration(time['slowest_ns'])}" if time["count"] > 1 else ""
+    return f"{text.count(time['count'])} × {text.duration(time['mean_ns'])}{spread}{slowest}"
 
 
 def _device_card(device: Row) -> Card:
@@ -98,6 +105,8 @@ class _Layout(NamedTuple):
     columns: Sequence[_Column]
     count_key: str | None = None
     """Where the data says how many rows there are, when it does not hold them all."""
+    limit: int | None = None
+    """More are never shown."""
 
 
 def _word(title: str, key: str) -> _Column:
@@ -121,6 +130,31 @@ def _share(number: float) -> str:
 
 
 _LAYOUTS = (
+    _Layout(
+        "findings",
+        "Findings",
+        (
+            _word("finding", "name"),
+            _word("of", "subject"),
+            _time("cost", "cost_ns"),
+            _Column("share", "share", _share),
+            _word("what helps", "advice"),
+        ),
+        "num_findings",
+        limit=3,
+    ),
+    _Layout(
+        "breakdown",
+        "Devices",
+        (
+            _Column("device", "device", lambda number: "" if number is None else str(number)),
+            _time("compute", "compute_ns"),
+            _device_time("exposed communication", "exposed_communication_ns"),
+            _device_time("exposed copies", "exposed_copy_ns"),
+            _device_time("exposed other work", "exposed_other_ns"),
+            _time("idle", "idle_ns"),
+        ),
+    ),
     _Layout(
         "time_by_kind",
         "Time by kind",
@@ -158,6 +192,18 @@ _LAYOUTS = (
         ),
         "num_kernels",
     ),
+    _Layout(
+        "modules",
+        "Top modules",
+        (
+            _word("module", "module"),
+            _count("count", "count"),
+            _time("total", "total_ns"),
+            _device_time("device self", "device_self_ns"),
+            _device_time("device total", "device_total_ns"),
+        ),
+        "num_modules",
+    ),
     _Layout("health", "Health", (_word("defect", "message"), _count("count", "count"), _word("first", "first"))),
 )
 
@@ -165,6 +211,7 @@ _LAYOUTS = (
 def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     rows: list[Row] = data[layout.key]
     columns = [column for column in layout.columns if not column.is_optional or any(row[column.key] for row in rows)]
+    limit = min(limit, layout.limit or limit)
     num_rows = data[layout.count_key] if layout.count_key else len(rows)
     return Section(
         title=layout.title,

@@ -114,7 +114,7 @@ struct Check {
     num_found: i64,
 }
 
-static TABLE: Table<Vec<Finding>> = Table {
+pub(super) static TABLE: Table<Vec<Finding>> = Table {
     name: "findings",
     doc: "what slows the run down, the costliest first",
     num_rows: Vec::len,
