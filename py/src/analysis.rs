@@ -28,7 +28,7 @@ pub(crate) fn analyses_json() -> String {
 }
 
 /// Tables of an answer, why the first has no rows, and how it is drawn, as a JSON object.
-type Answered = (Vec<Table>, Option<&'static str>, Option<String>);
+pub(crate) type Answered = (Vec<Table>, Option<&'static str>, Option<String>);
 
 /// Traces, each with its rank.
 type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
@@ -82,7 +82,8 @@ fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
     traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect()
 }
 
-fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
+/// An answer as Python takes it.
+pub(crate) fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
     let answer = answer.map_err(|error| raised(&error))?;
     let plot = answer.plot.map(|plot| json!(plot).to_string());
     Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))

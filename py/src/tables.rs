@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::{Answer, memory_of_snapshot, memory_of_timeline};
 use kinetoscope::chakra::Chakra;
 use kinetoscope::link::rank::Ranks;
 use kinetoscope::table::{
@@ -11,6 +12,7 @@ use kinetoscope::write::chakra::write_chakra;
 use kinetoscope::{MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
+use crate::analysis::{Answered, answered};
 use crate::error::UnsupportedTraceError;
 use crate::table::{Table, find};
 use crate::trace::Trace;
@@ -24,7 +26,11 @@ pub(crate) struct Tables {
     all: Vec<Arc<dyn Rows>>,
     /// What can be written as a file again.
     chakra: Option<Arc<Chakra>>,
+    /// What can be asked about its memory.
+    memory: Option<Box<AnswerMemory>>,
 }
+
+type AnswerMemory = dyn Fn() -> Answer + Send + Sync;
 
 #[pymethods]
 impl Tables {
@@ -48,6 +54,13 @@ impl Tables {
     /// Names of all tables.
     fn table_names(&self) -> Vec<&'static str> {
         self.all.iter().map(|table| table.name()).collect()
+    }
+
+    /// What is said about the memory of a memory snapshot or a memory timeline.
+    fn memory(&self, py: Python<'_>) -> PyResult<Answered> {
+        let expected = || UnsupportedTraceError::new_err(format!("expected something of memory, found {}", self.sort));
+        let memory = self.memory.as_ref().ok_or_else(expected)?;
+        answered(py.detach(|| Ok(memory())))
     }
 
     /// Writes a Chakra trace, in a gzip stream or plain.
@@ -75,7 +88,13 @@ impl Tables {
         source: &Arc<S>,
         tables: &'static [&'static TableOf<S>],
     ) -> Self {
-        Self { sort, metadata_json, all: tables.iter().map(|table| table.of(source)).collect(), chakra: None }
+        Self {
+            sort,
+            metadata_json,
+            all: tables.iter().map(|table| table.of(source)).collect(),
+            chakra: None,
+            memory: None,
+        }
     }
 }
 
@@ -90,12 +109,16 @@ impl From<Chakra> for Tables {
 impl From<MemorySnapshot> for Tables {
     fn from(mut snapshot: MemorySnapshot) -> Self {
         let metadata = std::mem::take(&mut snapshot.metadata);
-        Self::new("a memory snapshot", metadata, &Arc::new(snapshot), MEMORY_SNAPSHOT_TABLES)
+        let snapshot = Arc::new(snapshot);
+        let tables = Self::new("a memory snapshot", metadata, &snapshot, MEMORY_SNAPSHOT_TABLES);
+        Self { memory: Some(Box::new(move || memory_of_snapshot(&snapshot))), ..tables }
     }
 }
 
 impl From<MemoryTimeline> for Tables {
     fn from(timeline: MemoryTimeline) -> Self {
-        Self::new("a memory timeline", String::from("{}"), &Arc::new(timeline), MEMORY_TIMELINE_TABLES)
+        let timeline = Arc::new(timeline);
+        let tables = Self::new("a memory timeline", String::from("{}"), &timeline, MEMORY_TIMELINE_TABLES);
+        Self { memory: Some(Box::new(move || memory_of_timeline(&timeline))), ..tables }
     }
 }

@@ -37,7 +37,7 @@ LAYERS = Layers(
         "write": {"base", "json", "chakra", "trace", "link"},
         "link": {"base", "json", "trace"},
         "edit": {"base", "json", "trace"},
-        "analyze": {"base", "json", "table", "trace", "link"},
+        "analyze": {"base", "json", "memory", "table", "trace", "link"},
         "view": {"base", "json", "table", "trace", "link", "analyze"},
     },
     exceptions={

@@ -73,6 +73,13 @@ def check_iterations(trace: ks.Trace) -> None:
             assert sum(parts) == span
 
 
+def check_memory(trace: ks.Trace) -> None:
+    memory = trace.memory()
+    peaks = {key: size for key, size in sums(memory, "device", "peak_allocated_bytes").items() if size}
+    held = sums(memory.tables["memory_categories"], "device", "peak_bytes")
+    assert {key: size for key, size in held.items() if size} == peaks
+
+
 def check_counts(trace: ks.Trace, kinds: Counter[str], num_launched: int) -> None:
     assert sum(count for (count,) in trace.operators().select("count").rows()) == kinds["operator"]
     assert sum(count for (count,) in trace.operators(by="shape").select("count").rows()) == kinds["operator"]
@@ -91,6 +98,7 @@ def test_laws(shared: Path) -> None:
         try:
             check_device_time(trace, [row[2:] for row in work])
             check_iterations(trace)
+            check_memory(trace)
             check_counts(trace, Counter(row[0] for row in events), sum(row[1] is not None for row in work))
         except AssertionError as error:
             raise AssertionError(name) from error

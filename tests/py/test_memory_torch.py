@@ -43,6 +43,36 @@ def test_what_torch_exports_now(tmp_path: Path) -> None:
     assert timeline.sizes.rows()[-1][1:] == expected[-1][1:]
 
 
+def test_peaks_are_those_of_torch(tmp_path: Path) -> None:
+    """Of the memory that is allocated while recording; torch's timeline adds the tensors that were there before."""
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 64))
+    optimizer = torch.optim.Adam(model.parameters())
+    with torch.profiler.profile(profile_memory=True, record_shapes=True, with_stack=True) as prof:
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(torch.randn(32, 64)).square().mean().backward()
+            optimizer.step()
+    raw, path = tmp_path / "memory.raw.json.gz", tmp_path / "trace.json"
+    prof.export_memory_timeline(str(raw), device="cpu")
+    prof.export_chrome_trace(str(path))
+    theirs = _read(raw.read_bytes())
+    totals = [total for (total,) in theirs.sizes.select("total_bytes").rows()]
+    actions = theirs.actions.select("action", "size_bytes").rows()
+    before = sum(size for action, size in actions if action == "preexisting")
+    trace = ks.read(path)
+    assert isinstance(trace, ks.Trace)
+    ((first, peak, last),) = trace.memory().select("first_bytes", "peak_allocated_bytes", "last_bytes").rows()
+    assert peak - first == max(totals) - before
+    assert last - first == totals[-1] - before
+    categories = dict(trace.memory().tables["memory_categories"].select("category", "kept_bytes").rows())
+    state = sum(tensor.nbytes for entry in optimizer.state.values() for tensor in entry.values())
+    assert categories["optimizer_state"] == state
+    gradients = sum(parameter.grad.nbytes for parameter in model.parameters())
+    assert categories["gradient"] == gradients
+    of_timeline = theirs.memory().select("category", "at_peak_bytes").rows()
+    assert of_timeline[0] == ("total", max(totals))
+
+
 def _read(content: bytes) -> ks.MemoryTimeline:
     timeline = ks.read(content)
     assert isinstance(timeline, ks.MemoryTimeline)

@@ -58,7 +58,9 @@ pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use job::{Job, RankedTrace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use launches::{LaunchRow, launches};
-pub use memory::{MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory};
+pub use memory::{
+    MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_of_snapshot, memory_of_timeline,
+};
 pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};

@@ -72,6 +72,13 @@ impl Stacks {
         self.members.len()
     }
 
+    /// The frames of a stack, innermost first; none of one that there is not.
+    pub fn frames(&self, stack: StackId) -> impl Iterator<Item = Frame> {
+        let is_known = stack.index() < self.ends.len();
+        let members = if is_known { slice(&self.members, &self.ends, stack.0) } else { &[] };
+        members.iter().map(|frame| self.frames[frame.index()])
+    }
+
     /// A frame among those of all stacks: the stack, how far it is from the innermost frame, and the frame.
     pub fn member(&self, row: usize) -> (StackId, usize, Frame) {
         let stack = self.ends.partition_point(|end| *end <= row);

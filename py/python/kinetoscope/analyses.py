@@ -217,6 +217,12 @@ class Analyses:
         From `[memory]` events, which `profile_memory=True` records. Beside it `memory_series`, what was allocated and
         reserved after each change; and `memory_owners`, by operator and module: `peak_bytes`, what they held when the
         device had the most allocated, and `kept_bytes`, what was not released before the end.
+
+        And `memory_categories`, the same by what it was for, as far as the time of its life tells: `optimizer_state`
+        (allocated in an optimizer's step and kept), `gradient` (allocated in the backward pass and alive at its end),
+        `autograd_detail` (released before that), `activation` (allocated before the pass and released in it),
+        `temporary` (released by the operator that allocated it), `preexisting`, else `unknown`. The `peak_bytes` of a
+        device's categories are its `peak_allocated_bytes`.
         """
         return self.analyze("memory", **part)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from kinetoscope.answer import Answer, answer
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 
@@ -21,6 +22,20 @@ class MemorySnapshot(Tables):
 
     `device` is null for pinned memory of the host. `extra` has the keys that are no columns, as a JSON object.
     """
+
+    def memory(self) -> Answer:
+        """What each device holds, and what it held at most.
+
+        `requested_bytes` are those in use as they were asked for, counted back from the end through the actions;
+        `allocated_bytes` those in use as they were given, `reserved_bytes` what the allocator has from the system, and
+        `free_bytes` what of this is free (`largest_free_bytes` in one piece), at the end. `peak_ns` is null where the
+        peak is the beginning, or there are no actions.
+
+        Beside it `memory_series`, what was requested and reserved after each action; and `memory_holders`, who held
+        how much at the peak: `site` is the innermost frame that is no part of torch, `stack_id` refers to `frames`,
+        both null where the allocation is older than the actions.
+        """
+        return answer(self._native.memory())
 
     @cached_property
     def actions(self) -> Table:
@@ -65,6 +80,14 @@ class MemoryTimeline(Tables):
         timeline = ks.read("memory.raw.json.gz")    # or the .json form, which has no actions
         timeline.sizes.to_pandas().plot.area(x="time_ns", y=["parameter_bytes", "activation_bytes"])
     """
+
+    def memory(self) -> Answer:
+        """How much memory was used for what: a row for all (`total`), then one for each category.
+
+        `peak_bytes` are the most that there were, at `peak_ns`; `at_peak_bytes` those when the total was at its peak,
+        `share` that of the total, and `last_bytes` those at the end.
+        """
+        return answer(self._native.memory())
 
     @cached_property
     def sizes(self) -> Table:

@@ -1,18 +1,25 @@
 //! Memory that the allocators gave and took back: over time, its peak, and who asked for it.
 
+mod category;
+mod snapshot;
+mod timeline;
+
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::options::Options;
-use super::selection::Selection;
+use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
+use crate::analyze::options::Options;
+use crate::analyze::selection::Selection;
 use crate::id::{StrId, TrackId};
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::sort;
 use crate::table::{Column, Table, int, put, put_name, text};
 use crate::time::{Ts, add_ns};
 use crate::trace::kind::EventKind;
+
+pub use snapshot::memory_of_snapshot;
+pub use timeline::memory_of_timeline;
 
 /// Memory over time.
 pub(super) static MEMORY: Analysis = Analysis {
@@ -23,9 +30,11 @@ pub(super) static MEMORY: Analysis = Analysis {
         let changes = changes(selection);
         let devices = memory(&changes);
         let owners = owners(selection, &changes, &devices);
+        let categories = category::categories(selection, &changes, &devices);
         Answer::of(&TABLE, devices, "no allocation was recorded (profile_memory=True records them)")
             .and(&SERIES, changes)
             .and(&OWNERS, owners)
+            .and(&category::TABLE, categories)
             .drawn(Plot::Bars { label: "device", parts: &["peak_allocated_bytes"] })
     }),
 };
@@ -48,7 +57,9 @@ pub struct MemoryChange {
     pub allocated_bytes: i64,
     /// What the allocator holds from then on: `Total Reserved`.
     pub reserved_bytes: Option<i64>,
-    /// Row of the innermost operator around it, on its thread.
+    /// Row of the innermost event around it, on its thread.
+    pub around: Option<u32>,
+    /// Row of the innermost operator around it.
     pub operator: Option<u32>,
     /// Row of the innermost module's call around it.
     pub module: Option<u32>,
@@ -176,6 +187,7 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
             address: number("Addr").unwrap_or(0),
             allocated_bytes: number("Total Allocated").unwrap_or(*sum),
             reserved_bytes: number("Total Reserved"),
+            around,
             operator: outwards().find(is_operator),
             module: around.and_then(|row| frames.module.get(row as usize)),
         })
