@@ -4,6 +4,7 @@ use kinetoscope::analyze::{ANALYSES, Answer, OptionKind, RankedTrace, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::chart::Plot;
 use crate::error::raised;
 use crate::table::Table;
 use crate::trace::Trace;
@@ -27,8 +28,8 @@ pub(crate) fn analyses_json() -> String {
     Value::Array(all.collect()).to_string()
 }
 
-/// Tables of an answer, why the first has no rows, and how it is drawn, as a JSON object.
-pub(crate) type Answered = (Vec<Table>, Option<&'static str>, Option<String>);
+/// Tables of an answer, why the first has no rows, and how it is drawn.
+pub(crate) type Answered = (Vec<Table>, Option<&'static str>, Option<Plot>);
 
 /// Traces, each with its rank.
 type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
@@ -85,6 +86,7 @@ fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
 /// An answer as Python takes it.
 pub(crate) fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
     let answer = answer.map_err(|error| raised(&error))?;
-    let plot = answer.plot.map(|plot| json!(plot).to_string());
+    let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
+    let plot = answer.plot.zip(drawn).map(|(plot, table)| Plot::new(plot, table));
     Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))
 }

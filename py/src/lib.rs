@@ -4,6 +4,7 @@
 
 mod analysis;
 mod arrow;
+mod chart;
 mod error;
 mod reading;
 mod source;
@@ -21,6 +22,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
+    #[pymodule_export]
+    use crate::chart::{Plot, chart};
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]

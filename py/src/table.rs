@@ -23,6 +23,10 @@ impl Table {
         let columns = (0..rows_of.num_columns()).collect();
         Self { rows_of, columns }
     }
+
+    pub(crate) fn rows_of(&self) -> Arc<dyn Rows> {
+        Arc::clone(&self.rows_of)
+    }
 }
 
 /// The table of that name.

@@ -51,11 +51,13 @@ LAYERS = Layers(
             *("whole", "window", "workers"),
         },
         "hosts": {
-            *("arguments", "cli", "hta", "html", "output", "profiling", "questions", "report", "terminal", "widget")
+            *("arguments", "chart", "cli", "forms", "hta", "html", "output"),
+            *("profiling", "questions", "report", "terminal", "widget"),
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
     exceptions={
+        ("answer", "chart"): "Answer.plot(), imported at the call",
         ("summary", "html"): "its _repr_html_ is the report's, imported at the call",
         ("trace", "html"): "as above",
         ("trace", "report"): "trace.report(), imported at the call",

@@ -24,6 +24,7 @@ from terminal import all_of
 pytestmark = pytest.mark.unit
 
 ANALYSES = json.loads(_native.analyses_json())
+ENDINGS = ".parquet, .arrow, .csv, .jsonl, .json, .svg, .html"
 Captured = pytest.CaptureFixture[str]
 
 
@@ -131,12 +132,25 @@ def test_files(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> Non
         assert len(path.read_text().splitlines()) == len(expected) + (ending == ".csv")
 
 
+@pytest.mark.parametrize("ending", [".svg", ".html"])
+def test_pictures(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> None:
+    path = tmp_path / f"idle{ending}"
+    assert main(["analyze", "idle", trace, "-o", str(path)]) == 0
+    assert capsys.readouterr().out == f"{path}: a picture of idle\n"
+    assert ks.read(trace).idle().plot().svg in path.read_text(encoding="utf-8")
+    assert main(["analyze", "idle", trace, "--table", "gaps", "-o", str(path)]) == 0
+    assert ks.read(trace).idle().plot("gaps").svg in path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["--parquet"], "expected a file to write to (-o) with --parquet, found none"),
         (["--csv", "-o", "x.parquet"], "expected a file name that ends in .csv, found x.parquet"),
-        (["-o", "x.txt"], "expected a file name that ends in .parquet, .arrow, .csv, .jsonl, .json, found x.txt"),
+        (
+            ["-o", "x.txt"],
+            "expected a file name that ends in .parquet, .arrow, .csv, .jsonl, .json, .svg, .html, found x.txt",
+        ),
         (["--table", "none"], "expected a table of kernels, found none"),
         (["--rank", "7"], "expected a trace of rank 7, found rank 0"),
     ],

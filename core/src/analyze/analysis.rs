@@ -41,8 +41,10 @@ pub struct Answer {
     pub tables: Vec<Arc<dyn Rows>>,
     /// Why the first table has no rows, where it has none.
     pub reason: Option<&'static str>,
-    /// How the first table is drawn, where it can be.
+    /// How it is drawn, where it can be.
     pub plot: Option<Plot>,
+    /// The name of the table that is drawn; the first, where none is named.
+    pub drawn: Option<&'static str>,
 }
 
 /// How a table is drawn: which of its columns mean what.
@@ -80,7 +82,7 @@ impl Answer {
     /// One table, and the reason for its having no rows when it has none.
     pub fn of<R: Send + Sync>(table: &'static Table<Vec<R>>, rows: Vec<R>, reason: &'static str) -> Self {
         let reason = rows.is_empty().then_some(reason);
-        Self { tables: vec![table.of(&Arc::new(rows))], reason, plot: None }
+        Self { tables: vec![table.of(&Arc::new(rows))], reason, plot: None, drawn: None }
     }
 
     /// The same with a further table.
@@ -105,7 +107,8 @@ impl Answer {
         });
         let has_rows = answers.iter().any(|answer| answer.reason.is_none());
         let reason = answers.iter().find_map(|answer| answer.reason).filter(|_| !has_rows);
-        Self { tables: tables.collect(), reason, plot: None }
+        let (plot, drawn) = answers.first().map_or((None, None), |answer| (answer.plot, answer.drawn));
+        Self { tables: tables.collect(), reason, plot, drawn }
     }
 
     /// The same with how the first table is drawn.
@@ -113,6 +116,13 @@ impl Answer {
     pub fn drawn(mut self, plot: Plot) -> Self {
         self.plot = Some(plot);
         self
+    }
+
+    /// The same with how a table beside the first is drawn in its place.
+    #[must_use]
+    pub fn drawn_from(mut self, table: &'static str, plot: Plot) -> Self {
+        self.drawn = Some(table);
+        self.drawn(plot)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
         let series = series(&copies);
         Answer::of(&TABLE, copy_bandwidth(&copies), "no copy or fill ran")
             .and(&SERIES, series)
-            .drawn(Plot::Bars { label: "direction", parts: &["total_ns"] })
+            .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "gbps", series: Some("direction") })
     }),
 };
 

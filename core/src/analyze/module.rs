@@ -19,8 +19,11 @@ pub(super) static MODULES: Analysis = Analysis {
     doc: "nn.Module calls: host time, and device time of their forward and backward work",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
-        Answer::of(&TABLE, modules(selection), "no nn.Module was recorded (with_stack or with_modules records them)")
-            .drawn(Plot::Bars { label: "module", parts: &["device_self_ns"] })
+        let rows = modules(selection);
+        let has_device = rows.iter().any(|module| module.device_self_ns > 0);
+        let parts: &[&str] = if has_device { &["device_self_ns"] } else { &["self_ns"] };
+        Answer::of(&TABLE, rows, "no nn.Module was recorded (with_stack or with_modules records them)")
+            .drawn(Plot::Bars { label: "module", parts })
     }),
 };
 

@@ -23,7 +23,7 @@ pub(super) static QUEUE_LENGTH: Analysis = Analysis {
         let rows = queue_length(&points, selection.span(), options.count("full"));
         Answer::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
             .and(&POINTS, points)
-            .drawn(Plot::Bars { label: "stream", parts: &["mean"] })
+            .drawn_from(POINTS.name, Plot::Steps { time: "time_ns", value: "length", series: Some("stream") })
     }),
 };
 

@@ -27,7 +27,15 @@ pub(super) fn answer(session: &Session, request: &AnalyzeRequest) -> Result<Resp
     let answer = analysis.answer_about(&session.linked, &wanted, &options)?;
     let limit = request.limit.unwrap_or(LIMIT);
     let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, limit)).collect();
-    let data = json!({"name": analysis.name, "doc": analysis.doc, "reason": answer.reason, "plot": answer.plot, "tables": tables});
+    let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
+    let data = json!({
+        "name": analysis.name,
+        "doc": analysis.doc,
+        "reason": answer.reason,
+        "plot": answer.plot,
+        "drawn": drawn,
+        "tables": tables,
+    });
     Ok(Response::of("analyze", &data))
 }
 

@@ -3,6 +3,7 @@
 //! The requests and their answers are listed in ARCHITECTURE.md, "The host seam".
 
 mod analysis;
+mod chart;
 mod event;
 mod lanes;
 mod overview;
@@ -10,6 +11,7 @@ mod picture;
 mod request;
 mod response;
 mod search;
+mod svg;
 mod tiles;
 
 use std::sync::{Arc, OnceLock};
@@ -18,6 +20,7 @@ use crate::analyze::{Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, TimeRange, Ts};
+pub use chart::chart;
 use lanes::LaneIndex;
 use request::Request;
 use response::Response;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Session;
 use super::overview::{display_order, track_name};
+use super::svg::escape;
 use super::tiles::{Tile, tiles};
 use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
@@ -84,22 +85,6 @@ fn text(out: &mut String, y: u32, text: &str) {
         "<text x=\"0\" y=\"{y}\" font-size=\"10\" fill=\"currentColor\" font-family=\"system-ui,sans-serif\">{}</text>",
         escape(&short)
     );
-}
-
-/// A text with nothing in it that a page would take for a tag.
-fn escape(text: &str) -> String {
-    let clean = text.chars().filter(|character| !character.is_control());
-    clean.fold(String::new(), |mut out, character| {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-        out
-    })
 }
 
 /// The timeline's colour of each kind; a page may give the class another one.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from kinetoscope.chart import Chart
+
 
 class Answer(Table):
     """The table that answers; `tables` holds it and those beside it, by name.
@@ -20,7 +22,7 @@ class Answer(Table):
     Where it has no rows, `reason` says why.
     """
 
-    def __init__(self, tables: Sequence[_native.Table], reason: str | None, plot: dict[str, Any] | None) -> None:
+    def __init__(self, tables: Sequence[_native.Table], reason: str | None, plot: _native.Plot | None) -> None:
         super().__init__(tables[0])
         self.tables = {table.name: Table(table) for table in tables}
         """All tables of the answer by their names, this one first."""
@@ -33,6 +35,22 @@ class Answer(Table):
         from kinetoscope.export import Part, export
 
         return export([Part(self, {})], path)
+
+    def plot(self, table: str | None = None) -> Chart:
+        """Draws the answer, or one of its `tables`: bars, functions of time, or points, as the analysis says.
+
+        The picture is SVG without scripts, and as large as a page takes: of more bars than can be compared the largest
+        are drawn, and the rest as one. KeyError when there is no such table.
+        """
+        from kinetoscope.chart import Chart
+
+        if table is not None and table not in self.tables:
+            raise KeyError(f"expected a table of {', '.join(self.tables)}, found {table}")
+        drawn = self._plot if self._plot and table in {None, self._plot.table} else None
+        name = table or (drawn.table if drawn else self.name)
+        reason = self.reason if name in {self.name, drawn and drawn.table} else None
+        rows = self.tables[name]
+        return Chart(_native.chart(rows._native, drawn, reason), rows)  # noqa: SLF001 - the core draws
 
     def __repr__(self) -> str:
         if self.reason is not None:
@@ -58,7 +76,6 @@ def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: st
     return answer(_native.analyze_job(traces, name, json.dumps(request), num_processors()))
 
 
-def answer(found: tuple[list[_native.Table], str | None, str | None]) -> Answer:
-    """An answer as the core gives it: tables, the reason for no rows, how the first is drawn."""
-    tables, reason, plot = found
-    return Answer(tables, reason, json.loads(plot) if plot else None)
+def answer(found: tuple[list[_native.Table], str | None, _native.Plot | None]) -> Answer:
+    """An answer as the core gives it: tables, the reason for no rows, how it is drawn."""
+    return Answer(*found)

@@ -66,10 +66,11 @@ def figure(picture: str) -> str:
 
 def tables(summary: Summary, limit: int = 10) -> str:
     """The sections of a summary, each a table of at most `limit` rows."""
-    return f"<div class='ks-sections'>{''.join(_table(section) for section in summary.sections(limit))}</div>"
+    return f"<div class='ks-sections'>{''.join(table_html(section) for section in summary.sections(limit))}</div>"
 
 
-def _table(section: Section) -> str:
+def table_html(section: Section) -> str:
+    """One of them, with all its rows."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
     rows = "".join(_row(row, section.numbers, "td", "td") for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""

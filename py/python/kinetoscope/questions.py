@@ -1,4 +1,4 @@
-"""The commands `analyze` and `diff`: options are those that the core lists, answers are text, CSV, JSON or Parquet."""
+"""The commands that ask: `analyze` and `diff`, with the options that the core lists for each, and `sql`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import argparse
 import json
 import math
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native, text
 from kinetoscope.arguments import add_reading, all_of, count, tell_defects
 from kinetoscope.cells import section
 from kinetoscope.differences import diff
-from kinetoscope.export import FORMATS, Part, export, export_json, json_array, write_csv
-from kinetoscope.output import expect_ending, refuse_input, sources
+from kinetoscope.forms import PICTURES, add_form, form_of, hand_out
+from kinetoscope.output import refuse_input, sources
 from kinetoscope.terminal import busy, print_section
 from kinetoscope.traceset import TraceSet
 
@@ -23,15 +22,12 @@ if TYPE_CHECKING:
     from kinetoscope.table import Table
     from kinetoscope.trace import Trace
 
-_ROWS = 20
 _PART = (
     ("start_ns", int, "look at what is after this, as the tables count time"),
     ("end_ns", int, "and before this"),
     ("iteration", count, "look at ProfilerStep#N"),
     ("stream", int, "look at the device events of this stream alone"),
 )
-_FORMS = {"csv": "print CSV", "json": "print a JSON array", "parquet": "write Parquet (-o)"}
-_PRINTED = (".csv", ".json")
 
 
 def add_analyze(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -55,7 +51,7 @@ def add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         command.add_argument(name, metavar=name.upper(), help=f"{which}: a file, an archive, a folder, an address")
     command.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
     _add_part(command.add_argument_group("of what part"))
-    _add_form(command.add_argument_group("in what form"))
+    add_form(command.add_argument_group("in what form"), PICTURES)
     reading = command.add_argument_group("read how")
     reading.add_argument("--no-et", action="store_true", help="read the Kineto traces alone")
     add_reading(reading)
@@ -76,7 +72,7 @@ def _add_analysis(names: argparse._SubParsersAction[argparse.ArgumentParser], an
         _add_option(own, option)
     own.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
     _add_part(command.add_argument_group("of what part"))
-    _add_form(command.add_argument_group("in what form"))
+    add_form(command.add_argument_group("in what form"), PICTURES)
     reading = command.add_argument_group("read how")
     reading.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     add_reading(reading)
@@ -133,16 +129,8 @@ def _add_part(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--whole", action="store_true", help="take what begins in the range as a whole; nothing is cut")
 
 
-def _add_form(group: argparse._ArgumentGroup) -> None:
-    forms = group.add_mutually_exclusive_group()
-    for name, about in _FORMS.items():
-        forms.add_argument(f"--{name}", dest="form", action="store_const", const=f".{name}", help=about)
-    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it here; the ending chooses the format")
-    group.add_argument("--limit", type=count, default=_ROWS, metavar="N", help=f"rows of the text (default: {_ROWS})")
-
-
 def _analyze(options: argparse.Namespace) -> None:
-    form = _form(options)
+    form = form_of(options, PICTURES)
     found = all_of(options)
     if options.output:
         refuse_input(options.output, sources(found))
@@ -153,7 +141,7 @@ def _analyze(options: argparse.Namespace) -> None:
 
 
 def _diff(options: argparse.Namespace) -> None:
-    form = _form(options)
+    form = form_of(options, PICTURES)
     if options.et:
         raise ValueError("expected Execution Traces beside the traces, found --et, which is that of one")
     both = [_one_of(options, trace) for trace in (options.before, options.after)]
@@ -175,8 +163,11 @@ def _one_of(options: argparse.Namespace, trace: str) -> Trace | TraceSet:
 
 def _answer(options: argparse.Namespace, answer: Answer, form: str | None) -> None:
     table = _table(answer, options.table)
+    if form in PICTURES:
+        print(f"{answer.plot(options.table).save(options.output)}: a picture of {table.name}")
+        return
     if form:
-        _hand_out(table, form, options.output)
+        hand_out(table, form, options.output)
         if not len(table) and answer.reason:
             print(f"kinetoscope: {table.name}: {answer.reason}", file=sys.stderr)
         return
@@ -190,43 +181,12 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     return {**asked, "launched_inside": options.launched_inside, "whole": options.whole}
 
 
-def _form(options: argparse.Namespace) -> str | None:
-    """The format that is asked for, by a flag or by the ending; None for text."""
-    form, output = options.form, options.output
-    if output is None:
-        if form and form not in _PRINTED:
-            raise ValueError(f"expected a file to write to (-o) with --{form[1:]}, found none")
-        return form
-    if form:
-        expect_ending(output, form)
-        return form
-    ending = output.suffix.lower()
-    if ending not in _ENDINGS:
-        raise ValueError(f"expected a file name that ends in {', '.join(_ENDINGS)}, found {output.name}")
-    return ending
-
-
-_ENDINGS = (*FORMATS, ".json")
-
-
 def _table(answer: Answer, name: str | None) -> Table:
     if name is None:
         return answer
     if name not in answer.tables:
         raise ValueError(f"expected a table of {', '.join(answer.tables)}, found {name}")
     return answer.tables[name]
-
-
-def _hand_out(table: Table, form: str, output: Path | None) -> None:
-    parts = [Part(table, {})]
-    if output is None:
-        if form == ".csv":
-            write_csv(parts, sys.stdout, "\n")
-        else:
-            sys.stdout.writelines(json_array(parts))
-        return
-    path = export_json(parts, output) if form == ".json" else export(parts, output, form)
-    print(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
 
 
 def _show(answer: Answer, table: Table, limit: int) -> None:

@@ -35,7 +35,7 @@ pub(super) static MEMORY: Analysis = Analysis {
             .and(&SERIES, changes)
             .and(&OWNERS, owners)
             .and(&category::TABLE, categories)
-            .drawn(Plot::Bars { label: "device", parts: &["peak_allocated_bytes"] })
+            .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "allocated_bytes", series: Some("device") })
     }),
 };
 

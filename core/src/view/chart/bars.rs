@@ -1,0 +1,183 @@
+//! Bars: what is largest, and what it is made of.
+
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+
+use super::axis::{Axis, Unit};
+use super::column::{Column, apart};
+use super::{COLOURS, Drawing, GREY, SIZE, WIDTH, sideward, text_at};
+use crate::sort;
+use crate::table::Rows;
+use crate::view::svg::{clipped, escape, fitted, width};
+
+/// More bars would not be compared.
+const MAX_BARS: usize = 20;
+/// How many times the longest bar the sum of the others may have to be drawn.
+const MAX_REST: f64 = 1.5;
+const MAX_LABEL: f64 = 300.0;
+const MAX_DETAIL: f64 = 150.0;
+/// Where the value stands behind a bar.
+const VALUE: f64 = 76.0;
+const PITCH: f64 = 22.0;
+const HEIGHT: f64 = 14.0;
+/// The longest name that is told whole: a file may hold one of any size.
+const WHOLE: usize = 1000;
+
+/// Rows of one label.
+struct Bar {
+    name: String,
+    /// What tells it from bars of the same name.
+    detail: String,
+    parts: Vec<f64>,
+    is_the_rest: bool,
+}
+
+impl Bar {
+    fn sum(&self) -> f64 {
+        self.parts.iter().sum()
+    }
+}
+
+/// Draws a bar a label, the largest first unless labels are numbers, which have an order.
+pub(super) fn draw(table: &dyn Rows, label: Option<usize>, parts: &[usize]) -> Drawing {
+    let columns: Vec<_> = parts.iter().map(|at| Column::of(table, *at)).collect();
+    let label = label.map(|at| (at, Column::of(table, at)));
+    let but: Vec<_> = parts.iter().copied().chain(label.as_ref().map(|(at, _)| *at)).collect();
+    let label = label.map(|(_, column)| column);
+    let bars = bars(table.num_rows(), label.as_ref(), &apart(table, &but), &columns);
+    let is_ordered = label.as_ref().is_some_and(Column::is_ordered);
+    let is_a_sum = columns.iter().all(Column::is_a_sum);
+    let num_bars = bars.len();
+    let (mut bars, rest) = most(bars, is_ordered);
+    let unit = columns.first().map_or(Unit::Plain, |column| column.unit);
+    let notes = with_rest(&mut bars, rest, unit, [is_ordered, is_a_sum]);
+    let is_there = |at: usize| bars.iter().any(|bar| bar.parts[at] > 0.0);
+    let named = columns.iter().enumerate().filter(|(at, _)| columns.len() > 1 && is_there(*at));
+    let legend: Vec<_> = named.map(part).collect();
+    let (body, height) = body(&bars, &columns, unit);
+    let what = columns.first().filter(|_| columns.len() == 1).map_or_else(|| String::from("parts"), Column::title);
+    let by = label.map_or_else(String::new, |column| format!(" by {}", column.title()));
+    let named = bars.iter().take(3).map(|bar| format!("{} {}", clipped(&bar.name, 120), unit.words(bar.sum())));
+    let desc = format!("{num_bars} bars of {what}{by}: {}.", named.collect::<Vec<_>>().join(", "));
+    Drawing { subtitle: format!("{what}{by}"), desc, legend, body, height, notes }
+}
+
+fn bars(num_rows: usize, label: Option<&Column>, apart: &[Column], columns: &[Column]) -> Vec<Bar> {
+    let mut bars: Vec<Bar> = Vec::new();
+    let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
+    let may_merge = columns.iter().all(Column::is_a_sum);
+    for row in 0..num_rows {
+        let name = label.map_or_else(|| format!("row {row}"), |label| label.words(row));
+        let details: Vec<_> = apart.iter().map(|column| column.words(row)).filter(|words| !words.is_empty()).collect();
+        let parts: Vec<_> = columns.iter().map(|column| column.number(row).unwrap_or(0.0)).collect();
+        let key = (name, details.join(", "));
+        if let Some(bar) = known.get(&key).filter(|_| may_merge).and_then(|at| bars.get_mut(*at)) {
+            bar.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+            continue;
+        }
+        bars.push(Bar { name: key.0.clone(), detail: key.1.clone(), parts, is_the_rest: false });
+        known.insert(key, bars.len() - 1);
+    }
+    bars
+}
+
+/// The largest bars, and the sum of the others.
+fn most(bars: Vec<Bar>, is_ordered: bool) -> (Vec<Bar>, Option<Bar>) {
+    let mut sorted: Vec<_> = bars.into_iter().enumerate().collect();
+    sort::by(&mut sorted, |(_, a), (_, b)| b.sum().total_cmp(&a.sum()));
+    let left_out = sorted.split_off(sorted.len().min(MAX_BARS));
+    if is_ordered {
+        sort::by_key(&mut sorted, |(place, _)| *place);
+    }
+    let num_parts = sorted.first().map_or(0, |(_, bar)| bar.parts.len());
+    let sum = |part: usize| left_out.iter().map(|(_, bar)| bar.parts[part]).sum();
+    let rest = Bar {
+        name: format!("{} others", left_out.len()),
+        detail: String::new(),
+        parts: (0..num_parts).map(sum).collect(),
+        is_the_rest: true,
+    };
+    (sorted.into_iter().map(|(_, bar)| bar).collect(), Some(rest).filter(|_| !left_out.is_empty()))
+}
+
+/// The rest as a bar where it has a sum that leaves the others their length; else in words.
+fn with_rest(bars: &mut Vec<Bar>, rest: Option<Bar>, unit: Unit, [is_ordered, is_a_sum]: [bool; 2]) -> Vec<String> {
+    let Some(rest) = rest else { return Vec::new() };
+    let longest = bars.iter().map(Bar::sum).fold(0.0, f64::max);
+    if is_a_sum && !is_ordered && rest.sum() <= longest * MAX_REST {
+        bars.push(rest);
+        return Vec::new();
+    }
+    let together = if is_a_sum { format!(": {} together", unit.words(rest.sum())) } else { String::new() };
+    vec![format!("and {}{together}", rest.name)]
+}
+
+fn part((at, column): (usize, &Column)) -> (String, &'static str) {
+    let name = column.title();
+    let colour = if name.starts_with("idle") { GREY } else { COLOURS[at % COLOURS.len()] };
+    (name, colour)
+}
+
+fn body(bars: &[Bar], columns: &[Column], unit: Unit) -> (String, f64) {
+    let detail = |bar: &Bar| fitted(&bar.detail, MAX_DETAIL, SIZE);
+    let needed = |bar: &Bar| width(&bar.name, SIZE) + width(&detail(bar), SIZE) + 12.0;
+    let left = bars.iter().map(needed).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
+    let longest = bars.iter().map(|bar| bar.parts.iter().map(|part| part.max(0.0)).sum()).fold(0.0, f64::max);
+    let axis = Axis::linear(unit, 0.0, longest, WIDTH - left - VALUE);
+    let height = bars.len() as f64 * PITCH + 4.0;
+    let mut out = String::new();
+    sideward(&mut out, &axis, left, height);
+    for (at, bar) in bars.iter().enumerate() {
+        let top = at as f64 * PITCH + 6.0;
+        let title = title(bar, columns, unit);
+        let _ = write!(out, "<g><title>{}</title>", escape(&title));
+        label(&mut out, bar, &detail(bar), (left - 8.0, top + 11.0));
+        let end = segments(&mut out, bar, columns, (&axis, left, top));
+        out.push_str(&text_at((end + 6.0, top + 11.0), "", &unit.words(bar.sum()), VALUE));
+        out.push_str("</g>");
+    }
+    (out, height + 24.0)
+}
+
+fn label(out: &mut String, bar: &Bar, detail: &str, (x, y): (f64, f64)) {
+    let room = MAX_LABEL - width(detail, SIZE) - 12.0;
+    let name = escape(&fitted(&bar.name, room, SIZE));
+    let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{name}");
+    if !detail.is_empty() {
+        let _ = write!(out, "<tspan dx=\"6\" fill-opacity=\".65\">{}</tspan>", escape(detail));
+    }
+    out.push_str("</text>");
+}
+
+/// Draws the parts of a bar one after another; gives where they end.
+fn segments(out: &mut String, bar: &Bar, columns: &[Column], (axis, left, top): (&Axis, f64, f64)) -> f64 {
+    let mut before = 0.0;
+    for (at, value) in bar.parts.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+        let (name, own) = part((at, &columns[at]));
+        let colour = if bar.is_the_rest && columns.len() == 1 { GREY } else { own };
+        let (from, to) = (axis.at(before), axis.at(before + value));
+        before += value;
+        let gap = if to - from > 3.0 { 1.0 } else { 0.0 };
+        let (x, wide) = (left + from, (to - from - gap).max(0.5));
+        let _ =
+            write!(out, "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" fill=\"{colour}\"");
+        if columns.len() > 1 {
+            let words = escape(&format!("{}\n{name}: {}", clipped(&bar.name, WHOLE), columns[at].unit.words(*value)));
+            let _ = write!(out, "><title>{words}</title></rect>");
+        } else {
+            out.push_str("/>");
+        }
+    }
+    left + axis.at(before)
+}
+
+fn title(bar: &Bar, columns: &[Column], unit: Unit) -> String {
+    let name = [clipped(&bar.name, WHOLE), clipped(&bar.detail, WHOLE)];
+    let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let mut title = format!("{name}: {}", unit.words(bar.sum()));
+    for (column, value) in columns.iter().zip(&bar.parts).filter(|_| columns.len() > 1) {
+        let _ = write!(title, "\n{}: {}", column.title(), unit.words(*value));
+    }
+    title
+}

@@ -1,0 +1,129 @@
+//! A column of a table that is drawn: numbers to measure, words to write beside.
+
+use rustc_hash::FxHashMap;
+
+use super::axis::Unit;
+use crate::table::{ColumnType, Rows, Values};
+
+/// Columns that tell rows of one name apart, where they differ.
+const APART: &[&str] = &["rank", "window", "device", "stream", "side", "input_shapes"];
+/// Ends of the names of points in time, which have no length.
+const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", "peak_ns"];
+/// Starts of the names of values that have no sum.
+const NO_SUMS: &[&str] = &["mean", "median", "max", "min", "std", "peak", "first", "last"];
+
+/// A column with its values.
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) unit: Unit,
+    values: Values,
+}
+
+impl Column {
+    pub(super) fn of(table: &dyn Rows, at: usize) -> Self {
+        let name = table.column_name(at);
+        let is_integer = table.column_type(at) == ColumnType::Int;
+        let values = table.values(at, 0..table.num_rows());
+        Self { name, unit: Unit::of(table.column_unit(at), name, is_integer), values }
+    }
+
+    /// The number in a row; none for what is no finite number.
+    pub(super) fn number(&self, row: usize) -> Option<f64> {
+        match &self.values {
+            Values::Int(values) => values[row].map(|value| value as f64),
+            Values::UInt(values) => values[row].map(|value| value as f64),
+            Values::Float(values) => values[row].filter(|value| value.is_finite()),
+            Values::Bool(_) | Values::Text { .. } => None,
+        }
+    }
+
+    /// The integer in a row, all of its digits.
+    pub(super) fn integer(&self, row: usize) -> Option<i64> {
+        match &self.values {
+            Values::Int(values) => values[row],
+            _ => None,
+        }
+    }
+
+    /// What a row says: a name as it is, a number with what it is of.
+    pub(super) fn words(&self, row: usize) -> String {
+        let number =
+            |value: Option<String>| value.map_or_else(String::new, |value| format!("{} {value}", self.title()));
+        match &self.values {
+            Values::Int(values) => number(values[row].map(|value| value.to_string())),
+            Values::UInt(values) => number(values[row].map(|value| value.to_string())),
+            Values::Float(_) => number(self.number(row).map(|value| self.unit.words(value))),
+            Values::Bool(values) => number(values[row].map(|value| String::from(if value { "yes" } else { "no" }))),
+            Values::Text { .. } => self.text(row).unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn text(&self, row: usize) -> Option<&str> {
+        let Values::Text { bytes, ends, valid } = &self.values else { return None };
+        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+        valid[row].then(|| &bytes[start..ends[row]])
+    }
+
+    /// Whether rows have an order that means something.
+    pub(super) fn is_ordered(&self) -> bool {
+        matches!(self.values, Values::Int(_))
+    }
+
+    /// Whether its values add up.
+    pub(super) fn is_a_sum(&self) -> bool {
+        let is_counted = matches!(self.unit, Unit::Time | Unit::Bytes | Unit::Count);
+        is_counted && !NO_SUMS.iter().any(|start| self.name.starts_with(start))
+    }
+
+    /// Its name in words, without its unit.
+    pub(super) fn title(&self) -> String {
+        let bare = self.name.strip_suffix("_ns").or_else(|| self.name.strip_suffix("_gbps")).unwrap_or(self.name);
+        let bare = bare.strip_suffix("_bytes").unwrap_or(bare);
+        let words = bare.split('_').map(|word| match word {
+            "dur" => "duration",
+            "gbps" => "bandwidth",
+            other => other,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Tells rows of one group apart by their values: gives how many groups there are then.
+    fn part(&self, groups: &mut [u32]) -> usize {
+        let mut known: FxHashMap<(u32, String), u32> = FxHashMap::default();
+        for (row, group) in groups.iter_mut().enumerate() {
+            let next = known.len() as u32;
+            *group = *known.entry((*group, self.words(row))).or_insert(next);
+        }
+        known.len()
+    }
+}
+
+/// The column of that name.
+pub(super) fn find(table: &dyn Rows, name: &str) -> Option<usize> {
+    (0..table.num_columns()).find(|at| table.column_name(*at) == name)
+}
+
+/// The columns that tell rows of one name apart, each where those before it do not.
+pub(super) fn apart(table: &dyn Rows, but: &[usize]) -> Vec<Column> {
+    let found = APART.iter().filter_map(|name| find(table, name)).filter(|at| !but.contains(at));
+    let mut groups = vec![0; table.num_rows()];
+    let mut num_groups = 1;
+    let mut tells = |column: &Column| {
+        let before = num_groups;
+        num_groups = column.part(&mut groups);
+        num_groups > before
+    };
+    found.map(|at| Column::of(table, at)).filter(|column| tells(column)).collect()
+}
+
+/// Whether a column holds points in time.
+pub(super) fn is_a_moment(name: &str) -> bool {
+    MOMENTS.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a column holds numbers that can be drawn: no points in time, no ids.
+pub(super) fn is_a_measure(table: &dyn Rows, at: usize) -> bool {
+    let name = table.column_name(at);
+    let is_a_number = matches!(table.column_type(at), ColumnType::Int | ColumnType::Float);
+    is_a_number && !is_a_moment(name) && !name.ends_with("id") && !APART.contains(&name)
+}

@@ -1,0 +1,67 @@
+//! SVG text: what a name of a trace becomes in it, and how wide it is.
+
+/// A text with nothing in it that a page or a reader of XML would take for anything else.
+pub(super) fn escape(text: &str) -> String {
+    let clean = text.chars().filter(|character| is_shown(*character));
+    clean.fold(String::new(), |mut out, character| {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+        out
+    })
+}
+
+/// Not controls, what XML has no place for, and marks that turn the direction of what follows.
+fn is_shown(character: char) -> bool {
+    !character.is_control()
+        && !matches!(character, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// At most so many characters, the middle left out: the ends are what tells kernel names apart.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let tail = most / 3;
+    let head = most.saturating_sub(tail + 1);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
+}
+
+/// The same by its width in pixels.
+pub(super) fn fitted(text: &str, pixels: f64, size: f64) -> String {
+    if width(text, size) <= pixels {
+        return text.to_owned();
+    }
+    let mean = width(text, size) / text.chars().count().max(1) as f64;
+    let mut most = (pixels / mean) as usize + 1;
+    while most > 1 && width(&clipped(text, most), size) > pixels {
+        most -= 1;
+    }
+    clipped(text, most)
+}
+
+/// Some fonts are wider than most.
+const WIDE: f64 = 1.07;
+
+/// About how wide a text is in a font without serifs of this size: enough to leave room for it.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    let ems: f64 = text.chars().map(ems).sum();
+    ems * size * WIDE
+}
+
+fn ems(character: char) -> f64 {
+    match character {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.28,
+        ' ' | 'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' => 0.36,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.88,
+        'A'..='Z' | '<' | '>' | '~' | '+' | '=' | '_' | '…' => 0.68,
+        '\u{1100}'.. => 1.05,
+        _ => 0.57,
+    }
+}

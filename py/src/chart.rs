@@ -1,0 +1,35 @@
+//! How an answer is drawn, and tables as pictures.
+
+use kinetoscope::analyze::Plot as PlotOf;
+use kinetoscope::view;
+use pyo3::prelude::*;
+
+use crate::table::Table;
+
+/// How a table of an answer is drawn.
+#[pyclass(frozen, module = "kinetoscope._native")]
+pub(crate) struct Plot {
+    plot: PlotOf,
+    /// The name of the table.
+    #[pyo3(get)]
+    table: &'static str,
+}
+
+impl Plot {
+    pub(crate) fn new(plot: PlotOf, table: &'static str) -> Self {
+        Self { plot, table }
+    }
+}
+
+/// A table as an SVG picture: as the plot says, or else as its columns suggest; of no rows, the reason.
+#[pyfunction]
+#[pyo3(signature = (table, plot = None, reason = None))]
+pub(crate) fn chart(
+    py: Python<'_>,
+    table: PyRef<'_, Table>,
+    plot: Option<PyRef<'_, Plot>>,
+    reason: Option<&str>,
+) -> String {
+    let (rows_of, plot) = (table.rows_of(), plot.map(|plot| plot.plot));
+    py.detach(|| view::chart(&*rows_of, plot, reason))
+}
