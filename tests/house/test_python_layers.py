@@ -47,7 +47,7 @@ LAYERS = Layers(
                 "read",
                 "recording",
             ),
-            *("remote", "seam", "sorts", "source", "summary", "table", "tables", "text", "trace", "traceset"),
+            *("remote", "seam", "sorts", "source", "sql", "summary", "table", "tables", "text", "trace", "traceset"),
             *("whole", "window", "workers"),
         },
         "hosts": {
@@ -69,11 +69,12 @@ LAYERS = Layers(
 LIBRARIES = {
     "IPython": {"progress"},
     "anywidget": {"widget"},
+    "duckdb": {"sql"},
     "fsspec": {"remote"},
     "networkx": {"hta"},
     "pandas": {"hints", "hta", "table"},
     "polars": {"hints", "table"},
-    "pyarrow": {"export", "hints", "hta", "table"},
+    "pyarrow": {"export", "hints", "hta", "sql", "table"},
     "rich": {"progress", "terminal"},
     "torch": {"profiling"},
     "traitlets": {"widget"},

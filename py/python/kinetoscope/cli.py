@@ -19,7 +19,7 @@ from kinetoscope.chakra import GROUPS, write_chakra, write_groups
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
-from kinetoscope.questions import add_analyze, add_diff
+from kinetoscope.questions import add_analyze, add_diff, add_sql
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy, print_section
 from kinetoscope.traceset import TraceSet
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     summary.add_argument("--json", action="store_true", help="the numbers as JSON")
     add_analyze(commands)
     add_diff(commands)
+    add_sql(commands)
     report = _command(
         commands, "report", _report, "one HTML file with the summary and the timeline; of several ranks, one each"
     )

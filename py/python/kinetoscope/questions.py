@@ -58,15 +58,29 @@ def add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.set_defaults(run=_diff, wanted=[])
 
 
+def add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command for queries of one's own."""
+    about = "what a query in SQL answers, by DuckDB"
+    tables = ", ".join(_native.Trace.table_names())
+    command = commands.add_parser("sql", help=about, description=f"Prints or writes {about}, of the tables {tables}.")
+    command.add_argument("query", metavar="QUERY", help="such as: select name, sum(dur_ns) from events group by 1")
+    _add_traces(command)
+    command.add_argument("--rank", type=count, metavar="N", help="look at this rank alone, of several")
+    command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
+    add_reading(command)
+    add_form(command.add_argument_group("in what form"))
+    command.set_defaults(run=_sql)
+
+
+def _add_traces(command: argparse.ArgumentParser) -> None:
+    about = "files, archives, folders, addresses; of several, one answer for all"
+    command.add_argument("traces", nargs="+", metavar="TRACE", help=about)
+
+
 def _add_analysis(names: argparse._SubParsersAction[argparse.ArgumentParser], analysis: dict[str, Any]) -> None:
     about = analysis["doc"].replace("%", "%%")
     command = names.add_parser(analysis["name"], help=about, description=f"{about[:1].upper()}{about[1:]}.")
-    command.add_argument(
-        "traces",
-        nargs="+",
-        metavar="TRACE",
-        help="files, archives, folders, addresses; of several, one answer for all",
-    )
+    _add_traces(command)
     own = command.add_argument_group("what is asked")
     for option in analysis["options"]:
         _add_option(own, option)
@@ -172,6 +186,20 @@ def _answer(options: argparse.Namespace, answer: Answer, form: str | None) -> No
             print(f"kinetoscope: {table.name}: {answer.reason}", file=sys.stderr)
         return
     _show(answer, table, options.limit)
+
+
+def _sql(options: argparse.Namespace) -> None:
+    form = form_of(options)
+    found = all_of(options)
+    if options.output:
+        refuse_input(options.output, sources(found))
+    tell_defects(found)
+    with busy("asking"):
+        table = found.sql(options.query)
+    if form:
+        hand_out(table, form, options.output)
+    else:
+        print_section(section(table, options.limit))
 
 
 def _request(options: argparse.Namespace) -> dict[str, Any]:

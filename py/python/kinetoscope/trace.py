@@ -134,6 +134,22 @@ class Trace(Analyses):
         """
         return self.table("health")
 
+    def sql(self, query: str, /, **tables: object) -> hints.Table:
+        """What a query in SQL answers, by DuckDB: all tables of the trace are there by their names.
+
+        ::
+
+            trace.sql("select name, sum(dur_ns) as total_ns from events group by 1 order by 2 desc").to_pandas()
+            trace.sql("select class, sum(total_ns) from kernels group by 1", kernels=trace.kernels())
+
+        `tables` are further ones, answers of analyses or anything that DuckDB reads, such as DataFrames. A query reads
+        these and no files. ImportError without DuckDB, ValueError for what it does not understand.
+        """
+        from kinetoscope.sql import sql
+
+        own = {name: self.table(name) for name in self._native.table_names()}
+        return sql(query, {name: [(table, {})] for name, table in {**own, **tables}.items()})
+
     # --- what it is -----------------------------------------------------------------------------------------------
 
     @property

@@ -228,6 +228,18 @@ class TraceSet(JobAnalyses):
 
         return answered_of_job(self.chosen(rank), name, request)
 
+    def sql(self, query: str, /, **tables: object) -> Table:
+        """What a query in SQL answers, as `Trace.sql`; tables have the rows of all traces, after `rank` and `window`.
+
+        `window` is a word of SQL, `"window"` the column. Reads what is not read yet; ValueError when there is no trace.
+        """
+        from kinetoscope.sql import sql
+
+        if not self._members:
+            raise ValueError("expected at least one trace, found none")
+        own = {name: self.parts(name) for name in _native.Trace.table_names()}
+        return sql(query, {**own, **{name: [(table, {})] for name, table in tables.items()}})
+
     @property
     def clock_offsets(self) -> Table:
         """How far each trace's clock is ahead of the first one's, in ns; nothing takes it away unless asked to.
