@@ -48,7 +48,7 @@ LAYERS = Layers(
                 "recording",
             ),
             *("remote", "seam", "sorts", "source", "sql", "summary", "table", "tables", "text", "trace", "traceset"),
-            *("whole", "window", "workers"),
+            *("wanted", "whole", "window", "workers"),
         },
         "hosts": {
             *("arguments", "chart", "cli", "forms", "hta", "html", "output"),

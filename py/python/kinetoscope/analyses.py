@@ -2,32 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TypedDict
-
-    from typing_extensions import Unpack
-
-    from kinetoscope.answer import Answer
-
-    class Part(TypedDict, total=False):
-        """The part of a trace that is looked at; all of it where nothing is said."""
-
-        start_ns: int | None
-        """Start of a range, as the tables count time."""
-        end_ns: int | None
-        """Its end. What the range cuts counts with what is inside."""
-        iteration: int | None
-        """The number of an iteration (`ProfilerStep#n`), in place of a range: from its start to its end."""
-        stream: int | None
-        """Look at the device events of this stream alone."""
-        launched_inside: bool
-        """Leave out device events whose launch is not inside the range."""
-        whole: bool
-        """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
-        rank: int | Iterable[int] | None
-        """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
+from kinetoscope import hints
 
 
 class Analyses:
@@ -41,11 +16,13 @@ class Analyses:
     which traces are looked at. TraceError for a part that there is not, or an option that an analysis does not have.
     """
 
-    def analyze(self, name: str, **request: Any) -> Answer:
+    def analyze(self, name: str, **request: hints.Any) -> hints.Answer:
         """An analysis by its name; the methods are the same. `request` holds its options and the part to look at."""
         raise NotImplementedError
 
-    def breakdown(self, *, per: str = "iteration", micro_ns: int = 5_000, **part: Unpack[Part]) -> Answer:
+    def breakdown(
+        self, *, per: str = "iteration", micro_ns: int = 5_000, **part: hints.Unpack[hints.Wanted]
+    ) -> hints.Answer:
         """Where the time of each device went, by iteration; `per="selection"` takes all that is looked at as one.
 
         `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns`, to the
@@ -61,14 +38,14 @@ class Analyses:
         """
         return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
 
-    def overlap(self, **part: Unpack[Part]) -> Answer:
+    def overlap(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Communication of each device that computation hides: `hidden_ns`, and what is left, `exposed_ns`.
 
         By collective, after `all` of them together; kinds that run at the same time both count it.
         """
         return self.analyze("overlap", **part)
 
-    def operators(self, *, by: str = "name", stack_depth: int = 5, **part: Unpack[Part]) -> Answer:
+    def operators(self, *, by: str = "name", stack_depth: int = 5, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Operators: calls, self and total time on the host, and device time of the work that they launched.
 
         By name; by name and input shapes (`by="shape"`); by name and the innermost `stack_depth` Python frames
@@ -80,7 +57,7 @@ class Analyses:
         """
         return self.analyze("operators", by=by, stack_depth=stack_depth, **part)
 
-    def modules(self, **part: Unpack[Part]) -> Answer:
+    def modules(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Modules (`nn.Module`), by name: calls, host time, and device time of forward and backward work.
 
         Device work is for the innermost module around its launch or, when a backward operator launched it, around the
@@ -88,14 +65,14 @@ class Analyses:
         """
         return self.analyze("modules", **part)
 
-    def annotations(self, **part: Unpack[Part]) -> Answer:
+    def annotations(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Ranges that the user named, by name, on the host and as the device has them (`side`).
 
         `device_total_ns` is the device time of all work launched inside those on the host.
         """
         return self.analyze("annotations", **part)
 
-    def stacks(self, *, depth: int = 256, **part: Unpack[Part]) -> Answer:
+    def stacks(self, *, depth: int = 256, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Host and device time by stack of Python frames, `outermost;…;innermost`, as flame graphs take them.
 
         `self_ns` is host time in the innermost frame and in no frame inside it, `device_self_ns` the time of the device
@@ -103,7 +80,7 @@ class Analyses:
         """
         return self.analyze("stacks", depth=depth, **part)
 
-    def kernels(self, *, short_ns: int = 10_000, **part: Unpack[Part]) -> Answer:
+    def kernels(self, *, short_ns: int = 10_000, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Kernels, copies and fills by name, the longest total first.
 
         `total_ns` is the sum over all runs, `share` that over the sum of all device work, `std_ns` the sample standard
@@ -119,7 +96,7 @@ class Analyses:
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
-    def launches(self, **part: Unpack[Part]) -> Answer:
+    def launches(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Device events with their launches: `dur_ns` of the call, `device_dur_ns` of the work, `delay_ns` between.
 
         `delay_ns` is from the end of the call to the start of the work, 0 where that was earlier. A launch of several
@@ -127,7 +104,7 @@ class Analyses:
         """
         return self.analyze("launches", **part)
 
-    def queue_length(self, *, full: int = 1024, **part: Unpack[Part]) -> Answer:
+    def queue_length(self, *, full: int = 1024, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """How much launched work was waiting on each stream: mean over time, longest, time empty, time full.
 
         Work is in the queue from the start of its launch to its own start. `full_ns` is the time with `full` in it or
@@ -135,7 +112,7 @@ class Analyses:
         """
         return self.analyze("queue_length", full=full, **part)
 
-    def copy_bandwidth(self, **part: Unpack[Part]) -> Answer:
+    def copy_bandwidth(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Bytes, time and bandwidth (GB/s) of copies and fills, by what they copy from and to.
 
         `mean_gbps` is the sum of the bytes over the sum of the times. Beside it `copy_bandwidth_series`, the bandwidth
@@ -144,8 +121,8 @@ class Analyses:
         return self.analyze("copy_bandwidth", **part)
 
     def idle(
-        self, *, kernel_wait_ns: int = 30, micro_ns: int = 5_000, longest: int = 100, **part: Unpack[Part]
-    ) -> Answer:
+        self, *, kernel_wait_ns: int = 30, micro_ns: int = 5_000, longest: int = 100, **part: hints.Unpack[hints.Wanted]
+    ) -> hints.Answer:
         """When each stream had nothing to do between its first event and its last, and why.
 
         `host_wait`: the next work was launched only after the gap had begun; `kernel_wait`: it had been launched, and
@@ -155,7 +132,7 @@ class Analyses:
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
-    def stragglers(self, *, longest: int = 20, **part: Unpack[Part]) -> Answer:
+    def stragglers(self, *, longest: int = 20, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Ranks of a job that others wait for, the costliest first: how often they come last, and why.
 
         `num_last` and `num_first` count the communications with others (`num_collectives`) that a rank came to last or
@@ -182,8 +159,8 @@ class Analyses:
         factor: float = 1.0,
         like: str = "kinetoscope",
         without_last: bool = False,
-        **part: Unpack[Part],
-    ) -> Answer:
+        **part: hints.Unpack[hints.Wanted],
+    ) -> hints.Answer:
         """The longest chain of what waited for what, step by step: what must be faster for the whole to be faster.
 
         `kind` says what a step is: `operator` (time inside a host event that is in none inside it), `launch` (from a
@@ -203,7 +180,9 @@ class Analyses:
         options = {"what_if": what_if, "factor": factor, "like": like, "without_last": without_last}
         return self.analyze("critical_path", **options, **part)
 
-    def sequences(self, *, operator: str | None = None, min_length: int = 3, **part: Unpack[Part]) -> Answer:
+    def sequences(
+        self, *, operator: str | None = None, min_length: int = 3, **part: hints.Unpack[hints.Wanted]
+    ) -> hints.Answer:
         """Sequences of kernels, copies and fills that operators launch, by how many calls launch the same one.
 
         Under the outermost operators whose name holds `operator` (all, without one), with all that is inside them, in
@@ -211,7 +190,7 @@ class Analyses:
         """
         return self.analyze("sequences", operator=operator, min_length=min_length, **part)
 
-    def memory(self, **part: Unpack[Part]) -> Answer:
+    def memory(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Memory of each device: the most that was allocated at a time and when, allocations, releases.
 
         From `[memory]` events, which `profile_memory=True` records. Beside it `memory_series`, what was allocated and
@@ -226,7 +205,7 @@ class Analyses:
         """
         return self.analyze("memory", **part)
 
-    def findings(self, *, min_share: float = 0.005, **part: Unpack[Part]) -> Answer:
+    def findings(self, *, min_share: float = 0.005, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """What slows the run down: whom it concerns (`subject`), what was seen, what it costs, and what helps.
 
         `cost_ns` is the time that it costs at most, as its rule counts it; several findings may have the same time.
@@ -238,7 +217,9 @@ class Analyses:
         """
         return self.analyze("findings", min_share=min_share, **part)
 
-    def roofline(self, *, device: str | None = None, on: str = "device", **part: Unpack[Part]) -> Answer:
+    def roofline(
+        self, *, device: str | None = None, on: str = "device", **part: hints.Unpack[hints.Wanted]
+    ) -> hints.Answer:
         """Operators against what the device can do at most: operations, bytes, and the time that they need at least.
 
         A row is for calls of one operator with equal shapes and types. `flops` and `bytes` are those of one call:
@@ -261,7 +242,7 @@ class Analyses:
 class JobAnalyses(Analyses):
     """What can be asked of all traces of a job, where a trace has something else of the name."""
 
-    def summary(self, *, top: int = 5, **part: Unpack[Part]) -> Answer:
+    def summary(self, *, top: int = 5, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """A row for each trace: span, iterations (`iteration_mean_ns`, `iteration_std_ns`, the slowest), `busy_share`.
 
         `busy_share` is the time with device work over the span, of several devices the mean. Beside it `iterations`,
@@ -269,7 +250,7 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
-    def collectives(self, *, align_clocks: bool = False, **part: Unpack[Part]) -> Answer:
+    def collectives(self, *, align_clocks: bool = False, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Communications of all ranks: one row for each rank's part, trace after trace.
 
         Parts of the same communication have the same `collective_id`, found by its process group and number in sequence

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as polars
     import pyarrow as pyarrow
     from typing_extensions import Self as Self
+    from typing_extensions import Unpack as Unpack
 
     from kinetoscope import seam as seam
     from kinetoscope.answer import Answer as Answer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kinetoscope.source import Source as Source
     from kinetoscope.summary import Summary as Summary
     from kinetoscope.table import Table as Table
+    from kinetoscope.wanted import Wanted as Wanted
     from kinetoscope.widget import Timeline as Timeline
 
 
@@ -62,6 +64,8 @@ if not TYPE_CHECKING:
             "Summary": "kinetoscope.summary",
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope.widget",
+            "Unpack": "typing_extensions",
+            "Wanted": "kinetoscope.wanted",
             "pandas": "pandas",
             "polars": "polars",
             "pyarrow": "pyarrow",

@@ -23,8 +23,8 @@ from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded
-    from kinetoscope.analyses import Part
     from kinetoscope.answer import Answer
+    from kinetoscope.wanted import Wanted
 
 DEFAULT_TRACE_DIR = str(Path(tempfile.gettempdir(), "trace"))
 _ENCODED = ("cat", "name")
@@ -47,7 +47,7 @@ class Trace:
         files = _files_in(self.trace_path) if trace_files is None else self._files_of(trace_files)
         by_rank = _by_rank(files)
         self._recorded = {rank: file.trace for rank, file in by_rank.items()}
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, Wanted] = {}
         self.trace_files = {rank: file.path for rank, file in by_rank.items()}
         """The Kineto trace of each rank."""
         self.meta_data: dict[int, dict[str, Any]] = {rank: trace.metadata for rank, trace in self._recorded.items()}
@@ -206,7 +206,7 @@ def _steps(trace: recorded.Trace) -> dict[int, int]:
     return dict(trace.iterations.select("iteration", "event_id").rows())
 
 
-def _before_last_step(trace: recorded.Trace) -> Part:
+def _before_last_step(trace: recorded.Trace) -> Wanted:
     """What begins before the last step, and the device work that this launched."""
     starts = [start for (start,) in trace.iterations.select("start_ns").rows()]
     return {"end_ns": max(starts), "whole": True} if starts else {}

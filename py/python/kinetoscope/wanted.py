@@ -1,0 +1,25 @@
+"""What part of a trace is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+
+class Wanted(TypedDict, total=False):
+    """The part of a trace that is looked at; all of it where nothing is said."""
+
+    start_ns: int | None
+    """Start of a range, as the tables count time."""
+    end_ns: int | None
+    """Its end. What the range cuts counts with what is inside."""
+    iteration: int | None
+    """The number of an iteration (`ProfilerStep#n`), in place of a range: from its start to its end."""
+    stream: int | None
+    """Look at the device events of this stream alone."""
+    launched_inside: bool
+    """Leave out device events whose launch is not inside the range."""
+    whole: bool
+    """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
+    rank: int | Iterable[int] | None
+    """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
