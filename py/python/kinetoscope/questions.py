@@ -223,7 +223,9 @@ def _show(answer: Answer, table: Table, limit: int) -> None:
     else:
         print(f"{table.name}: {answer.reason or 'no rows'}")
     beside = [
-        f"{name} ({text.plural(len(other), 'row')})" for name, other in answer.tables.items() if name != table.name
+        f"{name} ({text.plural(len(other), 'row')})"
+        for name, other in answer.tables.items()
+        if name != table.name and len(other)
     ]
     if beside:
         print(f"\nbeside it, with --table: {', '.join(beside)}")
