@@ -217,6 +217,20 @@ def test_a_snapshot_without_actions_is_its_own_peak() -> None:
     assert nothing.memory().reason is not None
 
 
+@pytest.mark.parametrize("size", [-(2**63), 2**63 - 1])
+def test_sizes_that_no_memory_has_are_survived(size: int) -> None:
+    actions = [action(name, 1, size, 1, "f") for name in ("free_completed", "alloc", "segment_free", "segment_alloc")]
+    segment = {
+        "device": 0,
+        "address": 0,
+        "total_size": size,
+        "blocks": [block(size, size, "active_allocated", "f")] * 2,
+    }
+    snapshot = ks.read(pickle.dumps({"segments": [segment], "device_traces": [actions]}))
+    assert isinstance(snapshot, ks.MemorySnapshot)
+    assert len(snapshot.memory().tables["memory_series"]) == 4
+
+
 @pytest.mark.shared
 def test_a_recorded_snapshot_adds_up(shared: Path) -> None:
     snapshot = ks.read(shared / "MAGMA27__assignment2-systems/memory_snapshot.pickle")

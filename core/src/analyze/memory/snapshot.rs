@@ -205,14 +205,14 @@ fn points(snapshot: &MemorySnapshot, lives: &[Life], devices: &mut BTreeMap<Devi
             None => add_ns(&mut held.entry(life.device).or_default().0, life.bytes),
         }
         if let Some(at) = life.last {
-            add_ns(&mut changes[at].0, -life.bytes);
+            add_ns(&mut changes[at].0, life.bytes.saturating_neg());
         }
     }
     for (device, row) in devices.iter() {
         held.entry(*device).or_default().1 = row.reserved_bytes;
     }
     for (action, (_, reserved)) in snapshot.actions.iter().zip(&changes) {
-        add_ns(&mut held.entry(action.device).or_default().1, -reserved);
+        add_ns(&mut held.entry(action.device).or_default().1, reserved.saturating_neg());
     }
     for action in &snapshot.actions {
         // What was there before the first action.
