@@ -98,3 +98,21 @@ proptest! {
         prop_assert_eq!(sum("num_collectives"), 4 * lates.len() as i64);
     }
 }
+
+/// Findings that compare ranks: which, of whom, what they cost.
+fn found(traces: &[RankedTrace]) -> Vec<Vec<Value>> {
+    let found = rows(&asked("findings", traces, &json!({})), "findings", &["finding", "subject", "cost_ns", "rank"]);
+    let compares = |row: &Vec<Value>| ["straggler", "imbalanced_ranks"].iter().any(|name| row[0] == *name);
+    found.into_iter().filter(compares).collect()
+}
+
+#[test]
+fn a_rank_that_computes_longer_and_comes_late_is_found() {
+    let launch = ("cuda_runtime", "launch", 1, 111, 1, 7);
+    let gemm = |dur| ("kernel", "gemm", 7, 115, dur, 7);
+    let late = found(&job(40, &[launch, gemm(30)], &[launch, gemm(70)]));
+    let imbalance = 70_000 - (30 + 30 + 70) * 1_000 / 3;
+    let expected = json!([["straggler", "rank 2", 40_000, 2], ["imbalanced_ranks", "rank 2", imbalance, 2]]);
+    assert_eq!(json!(late), expected);
+    assert_eq!(found(&job(0, &[launch, gemm(30)], &[launch, gemm(30)])), Vec::<Vec<Value>>::new());
+}

@@ -37,7 +37,7 @@ fn answer(selection: &Selection<'_>, options: &Options) -> Answer {
         .and(&operator::TABLE, operators.into_iter().map(Calls::from).collect())
         .and(&kernel::TABLE, kernels)
         .and(&module::TABLE, modules)
-        .and(&finding::TABLE, findings)
+        .and(&finding::OF_TRACE, findings)
 }
 
 static TABLE: Table<Vec<Summary>> =

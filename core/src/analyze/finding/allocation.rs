@@ -1,8 +1,8 @@
 //! Memory of the device allocated while the loop runs.
 
-use super::Rule;
 use super::found::{Found, by_subject, plural};
 use super::scene::Scene;
+use super::{Find, Rule};
 
 pub(super) static ALLOCATION: Rule = Rule {
     name: "allocation_in_steady_state",
@@ -11,7 +11,7 @@ pub(super) static ALLOCATION: Rule = Rule {
     advice: "keep shapes alike, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call \
              torch.cuda.empty_cache() in the loop",
     is_pattern: false,
-    find: found,
+    find: Find::Trace(found),
 };
 
 /// Calls that allocate or free, in the runtimes of NVIDIA and AMD.

@@ -1,9 +1,9 @@
 //! Communication that nothing is computed beside.
 
 use super::super::class::Class;
-use super::Rule;
 use super::found::{Found, by_subject, told_ns};
 use super::scene::Scene;
+use super::{Find, Rule};
 use crate::time::sum_ns;
 use crate::trace::arg_key::ArgKey;
 
@@ -14,7 +14,7 @@ pub(super) static EXPOSED: Rule = Rule {
     advice: "larger or earlier buckets (DDP: bucket_cap_mb), prefetching (FSDP: forward_prefetch, limit_all_gathers), \
              less precise messages; where ranks only wait for the last, see stragglers",
     is_pattern: false,
-    find: found,
+    find: Find::Trace(found),
 };
 
 fn found(scene: &Scene<'_>) -> Vec<Found> {

@@ -1,8 +1,8 @@
 //! Compilation while the loop runs.
 
-use super::Rule;
 use super::found::{Found, by_subject, plural};
 use super::scene::Scene;
+use super::{Find, Rule};
 
 pub(super) static RECOMPILATION: Rule = Rule {
     name: "recompilation",
@@ -11,7 +11,7 @@ pub(super) static RECOMPILATION: Rule = Rule {
     advice: "TORCH_LOGS=recompiles names the guard that failed; mark changing dimensions with \
              torch._dynamo.mark_dynamic, or compile before the loop",
     is_pattern: false,
-    find: found,
+    find: Find::Trace(found),
 };
 
 /// What the compiler calls its own work, in annotations (`dynamo_timed`) and in frames.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::Rule;
 use super::found::{Found, plural};
 use super::scene::Scene;
 use super::sibling::Operators;
+use super::{Find, Rule};
 use crate::trace::arg_key::ArgKey;
 
 pub(super) static CONV_BIAS: Rule = Rule {
@@ -14,7 +14,7 @@ pub(super) static CONV_BIAS: Rule = Rule {
     cost: "time of adding the bias, where that is an operator of its own",
     advice: "bias=False in the convolution",
     is_pattern: true,
-    find: found,
+    find: Find::Trace(found),
 };
 
 fn found(scene: &Scene<'_>) -> Vec<Found> {

@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Rule;
 use super::found::{Found, by_subject, plural, told_ns};
 use super::scene::Scene;
 use super::sibling;
+use super::{Find, Rule};
 use crate::time::{add_ns, sum_ns};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -16,7 +16,7 @@ pub(super) static PAGEABLE: Rule = Rule {
     cost: "time of the copies without computation beside them",
     advice: "pin the host's memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True",
     is_pattern: false,
-    find: |scene| exposed(scene, true),
+    find: Find::Trace(|scene| exposed(scene, true)),
 };
 
 pub(super) static EXPOSED: Rule = Rule {
@@ -25,7 +25,7 @@ pub(super) static EXPOSED: Rule = Rule {
     cost: "time of the copies without computation beside them",
     advice: "copy the next batch on a stream of its own while this one is computed; keep on the device what is used again",
     is_pattern: false,
-    find: |scene| exposed(scene, false),
+    find: Find::Trace(|scene| exposed(scene, false)),
 };
 
 pub(super) static CREATED_ON_HOST: Rule = Rule {
@@ -34,7 +34,7 @@ pub(super) static CREATED_ON_HOST: Rule = Rule {
     cost: "device time of the copy and host time of moving",
     advice: "create it where it is needed: torch.zeros(…, device=\"cuda\")",
     is_pattern: true,
-    find: created,
+    find: Find::Trace(created),
 };
 
 fn exposed(scene: &Scene<'_>, is_pageable: bool) -> Vec<Found> {

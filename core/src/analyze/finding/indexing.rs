@@ -1,9 +1,9 @@
 //! Elements of a tensor worked through one by one.
 
-use super::Rule;
 use super::found::{Found, plural};
 use super::scene::Scene;
 use super::sibling::Operators;
+use super::{Find, Rule};
 use crate::id::StrId;
 use crate::time::sum_ns;
 
@@ -13,7 +13,7 @@ pub(super) static INDEXING: Rule = Rule {
     cost: "host time of all rounds but the first",
     advice: "one operator on the whole tensor",
     is_pattern: true,
-    find: found,
+    find: Find::Trace(found),
 };
 
 /// What takes one element.

@@ -2,9 +2,9 @@
 
 use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
 use super::super::kernel::SHORT_NS;
-use super::Rule;
 use super::found::{Found, told_ns};
 use super::scene::Scene;
+use super::{Find, Rule};
 use crate::trace::kind::EventKind;
 
 pub(super) static LAUNCH_BOUND: Rule = Rule {
@@ -14,7 +14,7 @@ pub(super) static LAUNCH_BOUND: Rule = Rule {
     advice: "fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
              operators, larger batches",
     is_pattern: false,
-    find: found,
+    find: Find::Trace(found),
 };
 
 /// Longer gaps have other reasons than launches, such as loading of data.

@@ -1,9 +1,9 @@
 //! Waiting for data.
 
 use super::super::interval::{total_ns, union};
-use super::Rule;
 use super::found::{Found, plural, told_ns};
 use super::scene::Scene;
+use super::{Find, Rule};
 
 pub(super) static NO_WORKERS: Rule = Rule {
     name: "data_loading_without_workers",
@@ -11,7 +11,7 @@ pub(super) static NO_WORKERS: Rule = Rule {
     cost: "time of loading with no device work (all of it where there is no device)",
     advice: "DataLoader(num_workers=…, persistent_workers=True, pin_memory=True) loads the next batches meanwhile",
     is_pattern: true,
-    find: |scene| found(scene, "_SingleProcessDataLoaderIter"),
+    find: Find::Trace(|scene| found(scene, "_SingleProcessDataLoaderIter")),
 };
 
 pub(super) static STALL: Rule = Rule {
@@ -20,7 +20,7 @@ pub(super) static STALL: Rule = Rule {
     cost: "time of waiting with no device work (all of it where there is no device)",
     advice: "more workers, a larger prefetch_factor, or less work for each sample; look at where the data comes from",
     is_pattern: false,
-    find: |scene| found(scene, "_MultiProcessingDataLoaderIter"),
+    find: Find::Trace(|scene| found(scene, "_MultiProcessingDataLoaderIter")),
 };
 
 fn found(scene: &Scene<'_>, iterator: &str) -> Vec<Found> {

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Rule;
 use super::found::{Found, by_subject, plural};
 use super::scene::{JsonArgs, Scene};
+use super::{Find, Rule};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
@@ -14,7 +14,7 @@ pub(super) static FP32: Rule = Rule {
     cost: "half the device time of these kernels: TF32 has at least twice the rate on all devices that have it",
     advice: "torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
     is_pattern: false,
-    find: fp32,
+    find: Find::Trace(fp32),
 };
 
 pub(super) static UNALIGNED: Rule = Rule {
@@ -23,7 +23,7 @@ pub(super) static UNALIGNED: Rule = Rule {
     cost: "a quarter of their device time, where more than the number of rows is unaligned; an estimate",
     advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, better of 64",
     is_pattern: true,
-    find: unaligned,
+    find: Find::Trace(unaligned),
 };
 
 /// The operators that multiply matrices themselves.

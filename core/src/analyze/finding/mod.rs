@@ -11,6 +11,7 @@ mod launch_bound;
 mod loader;
 mod matmul;
 mod optimizer;
+mod rank;
 mod scene;
 mod sibling;
 mod sync;
@@ -18,6 +19,7 @@ mod sync;
 use serde::Serialize;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
+use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::sort;
@@ -34,8 +36,8 @@ pub(super) static FINDINGS: Analysis = Analysis {
         doc: "what costs less of the time looked at is left out, but for patterns of the program itself",
         kind: OptionKind::Number(MIN_SHARE),
     }],
-    run: Run::Trace(|selection, options: &Options| {
-        let findings = findings(selection, options.number("min_share"));
+    run: Run::Job(|job, options: &Options| {
+        let findings = of_job(job, options.number("min_share"));
         let checks = checks(&findings);
         Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
             .and(&RULES_TABLE, checks)
@@ -61,7 +63,15 @@ struct Rule {
     advice: &'static str,
     /// Whether it is a pattern of the program, which is found whatever it costs in this run.
     is_pattern: bool,
-    find: fn(&Scene<'_>) -> Vec<Found>,
+    find: Find,
+}
+
+/// Where to look for it.
+enum Find {
+    /// In one trace.
+    Trace(fn(&Scene<'_>) -> Vec<Found>),
+    /// In several ranks compared; each found belongs to the member of that number.
+    Ranks(fn(&Job<'_>) -> Vec<(usize, Found)>),
 }
 
 /// All that is looked for.
@@ -83,11 +93,17 @@ const RULES: &[&Rule] = &[
     &compile::RECOMPILATION,
     &communication::EXPOSED,
     &indexing::INDEXING,
+    &rank::STRAGGLER,
+    &rank::IMBALANCE,
 ];
 
 /// Something that slows the run down.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
+    /// The rank of its trace, where that is known.
+    pub rank: Option<i64>,
+    /// Which of that rank's traces it is, from 0.
+    pub window: i64,
     /// What it is: the name of a rule.
     pub name: &'static str,
     /// Whom it concerns: an operator, a call, a direction of copies, an optimizer.
@@ -114,14 +130,24 @@ struct Check {
     num_found: i64,
 }
 
-pub(super) static TABLE: Table<Vec<Finding>> = Table {
+static TABLE: Table<Vec<Finding>> = Table {
     name: "findings",
     doc: "what slows the run down, the costliest first",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
+/// The same without rank and window.
+pub(super) static OF_TRACE: Table<Vec<Finding>> = Table {
+    name: "findings",
+    doc: "what slows the run down, the costliest first",
+    num_rows: Vec::len,
+    columns: COLUMNS.split_at(2).1,
+};
+
 const COLUMNS: &[Column<Vec<Finding>>] = &[
+    int("rank", |rows, at| rows[at].rank),
+    int("window", |rows, at| Some(rows[at].window)),
     text("finding", |rows, at, out| put_name(out, rows[at].name)),
     text("subject", |rows, at, out| put_name(out, &rows[at].subject)),
     int("cost_ns", |rows, at| Some(rows[at].cost_ns)),
@@ -169,24 +195,53 @@ static RULES_TABLE: Table<Vec<Check>> = Table {
 pub fn findings(selection: &Selection<'_>, min_share: f64) -> Vec<Finding> {
     let scene = Scene::new(selection);
     let of_rule = |rule: &&'static Rule| {
-        let rule = *rule;
-        (rule.find)(&scene).into_iter().map(|found| finding(&scene, rule, found)).filter(move |finding| {
-            finding.count > 0 && (rule.is_pattern || (finding.cost_ns > 0 && finding.share >= min_share))
-        })
+        let found = if let Find::Trace(find) = rule.find { find(&scene) } else { Vec::new() };
+        found
+            .into_iter()
+            .map(|found| finding(selection, rule, found))
+            .filter(|finding| is_told(rule, finding, min_share))
+            .collect::<Vec<_>>()
     };
-    let mut findings: Vec<_> = RULES.iter().flat_map(of_rule).collect();
+    sorted(RULES.iter().flat_map(of_rule).collect())
+}
+
+/// Those of all traces, and what shows only where ranks are compared.
+fn of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
+    let of_traces = job.each(|_, part| findings(part, min_share));
+    let mut all: Vec<(usize, Finding)> =
+        of_traces.into_iter().enumerate().flat_map(|(at, found)| found.into_iter().map(move |one| (at, one))).collect();
+    for rule in RULES.iter().filter(|_| job.parts.len() > 1) {
+        let found = if let Find::Ranks(find) = rule.find { find(job) } else { Vec::new() };
+        let told = found.into_iter().map(|(at, found)| (at, finding(&job.parts[at], rule, found)));
+        all.extend(told.filter(|(_, finding)| is_told(rule, finding, min_share)));
+    }
+    let of_member = |(at, finding): (usize, Finding)| {
+        let member = &job.ranks.members[at];
+        Finding { rank: member.rank, window: member.window, ..finding }
+    };
+    sorted(all.into_iter().map(of_member).collect())
+}
+
+fn is_told(rule: &Rule, finding: &Finding, min_share: f64) -> bool {
+    finding.count > 0 && (rule.is_pattern || (finding.cost_ns > 0 && finding.share >= min_share))
+}
+
+fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     sort::by(&mut findings, |a, b| {
-        b.cost_ns.cmp(&a.cost_ns).then_with(|| (a.name, &a.subject).cmp(&(b.name, &b.subject)))
+        let place = |finding: &Finding| (finding.name, finding.rank, finding.window);
+        b.cost_ns.cmp(&a.cost_ns).then_with(|| place(a).cmp(&place(b))).then_with(|| a.subject.cmp(&b.subject))
     });
     findings
 }
 
-fn finding(scene: &Scene<'_>, rule: &Rule, found: Found) -> Finding {
-    let ids = &scene.trace.events.position;
+fn finding(selection: &Selection<'_>, rule: &Rule, found: Found) -> Finding {
+    let trace = &selection.linked.trace;
     Finding {
+        rank: trace.rank(),
+        window: 0,
         name: rule.name,
-        share: found.cost_ns as f64 / scene.span_ns.max(1) as f64,
-        evidence: found.evidence.iter().map(|row| ids[*row as usize]).collect(),
+        share: found.cost_ns as f64 / selection.span().dur().0.max(1) as f64,
+        evidence: found.evidence.iter().map(|row| trace.events.position[*row as usize]).collect(),
         subject: found.subject,
         cost_ns: found.cost_ns,
         count: found.count,

@@ -2,9 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Rule;
 use super::found::{Found, by_subject, plural};
 use super::scene::Scene;
+use super::{Find, Rule};
 
 pub(super) static UNFUSED: Rule = Rule {
     name: "unfused_optimizer",
@@ -12,7 +12,7 @@ pub(super) static UNFUSED: Rule = Rule {
     cost: "time of its steps with no device work (all of it where there is no device)",
     advice: "fused=True, or foreach=True, as an argument of the optimizer",
     is_pattern: true,
-    find: unfused,
+    find: Find::Trace(unfused),
 };
 
 pub(super) static ZEROED: Rule = Rule {
@@ -21,7 +21,7 @@ pub(super) static ZEROED: Rule = Rule {
     cost: "device time of the fills, or host time of the calls where that is longer",
     advice: "zero_grad(set_to_none=True), the default since PyTorch 2.0: gradients are then written, not added to zeros",
     is_pattern: true,
-    find: zeroed,
+    find: Find::Trace(zeroed),
 };
 
 /// How the profiler names a step of an optimizer.

@@ -1,8 +1,8 @@
 //! The host waits for the device, which then has nothing to do.
 
-use super::Rule;
 use super::found::{Found, by_subject, plural, told_ns};
 use super::scene::Scene;
+use super::{Find, Rule};
 use crate::link::EdgeKind;
 use crate::time::TimeRange;
 use crate::trace::kind::EventKind;
@@ -14,7 +14,7 @@ pub(super) static SYNC: Rule = Rule {
     advice: "leave the result on the device, copy with non_blocking=True to pinned memory, or wait for an event later; \
              torch.cuda.set_sync_debug_mode(\"warn\") names the lines",
     is_pattern: false,
-    find: |scene| found(scene, false),
+    find: Find::Trace(|scene| found(scene, false)),
 };
 
 pub(super) static ITEM: Rule = Rule {
@@ -24,7 +24,7 @@ pub(super) static ITEM: Rule = Rule {
     advice: "keep numbers such as the loss as tensors (loss.detach()), add them up on the device, and read them every \
              so many iterations",
     is_pattern: true,
-    find: |scene| found(scene, true),
+    find: Find::Trace(|scene| found(scene, true)),
 };
 
 /// What reads one number of a tensor.

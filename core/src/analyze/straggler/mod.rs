@@ -12,6 +12,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use crate::sort;
 use activity::Activity;
 use late::{Late, LateArrival};
+pub(super) use row::StragglerRow;
 
 /// Who comes late.
 pub(super) static STRAGGLERS: Analysis = Analysis {
@@ -25,7 +26,19 @@ pub(super) static STRAGGLERS: Analysis = Analysis {
     run: Run::Job(|job, options: &Options| stragglers(job, options.count("longest") as usize)),
 };
 
+/// Ranks that others wait for, those waited for the longest first.
+pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
+    measured(job, 0).0
+}
+
 fn stragglers(job: &Job<'_>, longest: usize) -> Answer {
+    let (rows, late) = measured(job, longest);
+    Answer::of(&row::TABLE, rows, "no two ranks have a communication in common")
+        .and(&late::TABLE, late)
+        .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
+}
+
+fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArrival>) {
     let activities = job.each(|_, part| if job.parts.len() > 1 { Activity::of(part) } else { Activity::default() });
     let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
     let before = late::previous(&all);
@@ -38,7 +51,5 @@ fn stragglers(job: &Job<'_>, longest: usize) -> Answer {
     let rows = row::rows(&job.ranks, &met, &arrivals);
     sort::by_key(&mut late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late::came(&late.arrival)));
     late.truncate(longest);
-    Answer::of(&row::TABLE, rows, "no two ranks have a communication in common")
-        .and(&late::TABLE, late.into_iter().map(Late::named).collect())
-        .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
+    (rows, late.into_iter().map(Late::named).collect())
 }

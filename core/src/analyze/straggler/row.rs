@@ -10,14 +10,18 @@ use crate::time::add_ns;
 
 /// What a trace's arrivals at communications were like.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StragglerRow {
+pub(in crate::analyze) struct StragglerRow {
+    /// The member of the job.
+    pub(in crate::analyze) member: usize,
     rank: Option<i64>,
     window: i64,
     num_collectives: i64,
-    num_last: i64,
+    /// How often it came last.
+    pub(in crate::analyze) num_last: i64,
     num_first: i64,
     wait_ns: i64,
-    caused_wait_ns: i64,
+    /// What the others waited for it, together.
+    pub(in crate::analyze) caused_wait_ns: i64,
     /// The part of it that each cause has.
     caused_by_ns: [i64; Cause::ALL.len()],
 }
@@ -45,6 +49,11 @@ const COLUMNS: &[Column<Vec<StragglerRow>>] = &[
 ];
 
 impl StragglerRow {
+    /// The name of what most of the waiting that it caused is put to.
+    pub(in crate::analyze) fn cause_name(&self) -> Option<&'static str> {
+        self.cause().map(Cause::name)
+    }
+
     fn share(&self, of: i64) -> f64 {
         of as f64 / self.num_collectives.max(1) as f64
     }
@@ -58,12 +67,13 @@ impl StragglerRow {
 
 /// A row for each trace that meets another one, those that others waited for the longest first.
 pub(super) fn rows(ranks: &Ranks, meetings: &[&Meeting<'_>], late: &[LateArrival]) -> Vec<StragglerRow> {
-    let row = |member: &crate::link::rank::Member| StragglerRow {
+    let row = |(at, member): (usize, &crate::link::rank::Member)| StragglerRow {
+        member: at,
         rank: member.rank,
         window: member.window,
         ..StragglerRow::default()
     };
-    let mut rows: Vec<_> = ranks.members.iter().map(row).collect();
+    let mut rows: Vec<_> = ranks.members.iter().enumerate().map(row).collect();
     for meeting in meetings {
         let waits = meeting.waits_ns().unwrap_or_default();
         for (at, part) in meeting.parts.iter().enumerate().filter(|_| meeting.arrivals().is_some()) {

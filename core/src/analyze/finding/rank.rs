@@ -1,0 +1,75 @@
+//! Ranks that are not like the others.
+
+use super::super::class::{Class, classes};
+use super::super::interval::Cover;
+use super::super::job::Job;
+use super::super::selection::Selection;
+use super::super::straggler::waited_for;
+use super::found::{Found, plural, told_ns};
+use super::{Find, Rule};
+
+pub(super) static STRAGGLER: Rule = Rule {
+    name: "straggler",
+    doc: "a rank that comes to communications later than the others, which wait for it",
+    cost: "time that each of the other ranks waits for it, on average",
+    advice: "see stragglers for what takes this rank longer: its data, its share of the work, its host or its device",
+    is_pattern: false,
+    find: Find::Ranks(stragglers),
+};
+
+pub(super) static IMBALANCE: Rule = Rule {
+    name: "imbalanced_ranks",
+    doc: "a rank that computes longer than the others",
+    cost: "its time with computation running, less the mean of all ranks",
+    advice: "give the ranks like shares: batches of equal token counts, pipeline stages and experts of equal cost",
+    is_pattern: false,
+    find: Find::Ranks(imbalance),
+};
+
+fn stragglers(job: &Job<'_>) -> Vec<(usize, Found)> {
+    let num_others = (job.parts.len() as i64 - 1).max(1);
+    let late = waited_for(job).into_iter().filter(|row| row.caused_wait_ns > 0);
+    let found = |row: super::super::straggler::StragglerRow| {
+        let cause = row.cause_name().unwrap_or("unknown");
+        let detail = format!("last at {}; cause: {cause}", plural(row.num_last as usize, "communication"));
+        let found = Found {
+            subject: subject(job, row.member),
+            count: row.num_last as u64,
+            cost_ns: row.caused_wait_ns / num_others,
+            confidence: 0.8,
+            ..Found::default()
+        };
+        (row.member, found.told(detail))
+    };
+    late.map(found).collect()
+}
+
+fn imbalance(job: &Job<'_>) -> Vec<(usize, Found)> {
+    let computing = job.each(|_, part| computing(part));
+    let sums: Vec<i64> = computing.iter().map(busy_ns).collect();
+    let mean_ns = crate::time::sum_ns(sums.iter().copied()) / (sums.len() as i64).max(1);
+    let Some(most) = (0..sums.len()).rev().max_by_key(|at| sums[*at]) else { return Vec::new() };
+    let longest = computing[most].iter().map(|(time, row)| (time.dur().0, *row)).collect();
+    let detail = format!("{} of computation, {} on average", told_ns(sums[most]), told_ns(mean_ns));
+    let found = Found { cost_ns: sums[most] - mean_ns, count: 1, ..Found::of(subject(job, most), longest, 0.7) };
+    vec![(most, found.told(detail))]
+}
+
+type Runs = Vec<(crate::time::TimeRange, u32)>;
+
+/// The computation of a trace, with when it ran.
+fn computing(part: &Selection<'_>) -> Runs {
+    let classes = classes(part.linked);
+    let rows = part.device_work().filter(|row| classes[*row] == Class::Computation);
+    rows.map(|row| (part.time(row), row as u32)).collect()
+}
+
+/// Time with any of it running.
+fn busy_ns(runs: &Runs) -> i64 {
+    let cover = Cover::of(runs.iter().map(|(time, _)| *time).collect());
+    super::super::interval::total_ns(cover.ranges())
+}
+
+fn subject(job: &Job<'_>, member: usize) -> String {
+    job.ranks.members[member].rank.map_or_else(|| String::from("unknown rank"), |rank| format!("rank {rank}"))
+}
