@@ -33,6 +33,7 @@ mod scale;
 mod seam;
 mod shared;
 mod snapshot_hostile;
+mod stacks;
 mod stragglers;
 mod summary;
 mod sync;

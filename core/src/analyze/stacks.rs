@@ -1,7 +1,5 @@
 //! Python frames: the time in each stack of them, as flame graphs are drawn.
 
-use std::collections::BTreeMap;
-
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
@@ -64,16 +62,16 @@ pub fn stacks(selection: &Selection<'_>, depth: usize) -> Vec<StackRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let (frames, self_ns) = (linked.frames(), selection.self_ns());
     let mut stacks = Stacks::new(linked, depth);
-    let mut rows: BTreeMap<u32, StackRow> = BTreeMap::new();
+    let mut rows: Vec<Option<StackRow>> = Vec::new();
     for row in selection.rows() {
         let is_frame = trace.events.kind[row] == EventKind::Python;
         let frame = if is_frame { Some(row as u32) } else { frames.frame.get(row) };
         let Some(frame) = frame else { continue };
-        let of_stack = rows.entry(stacks.of_frame(frame)).or_default();
+        let number = stacks.of_frame(frame);
+        rows.resize(rows.len().max(number as usize + 1), None);
+        let of_stack = rows[number as usize].get_or_insert_default();
         if is_frame {
             of_stack.count += 1;
-            of_stack.frame.clear();
-            of_stack.frame.push_str(trace.event_name(row));
         }
         if trace.events.kind[row].is_device_work() {
             add_ns(&mut of_stack.device_self_ns, selection.dur_ns(row));
@@ -81,8 +79,10 @@ pub fn stacks(selection: &Selection<'_>, depth: usize) -> Vec<StackRow> {
             add_ns(&mut of_stack.self_ns, self_ns[row]);
         }
     }
-    let named = |(number, row): (u32, StackRow)| StackRow { stack: stacks.text(number, ";"), ..row };
-    let mut rows: Vec<_> = rows.into_iter().map(named).collect();
+    let named = |(number, row): (u32, Option<StackRow>)| {
+        Some(StackRow { stack: stacks.text(number, ";"), frame: stacks.innermost(number).to_owned(), ..row? })
+    };
+    let mut rows: Vec<_> = (0..).zip(rows).filter_map(named).collect();
     sort::by_key(&mut rows, |row| std::cmp::Reverse((row.device_self_ns, row.self_ns)));
     rows
 }
