@@ -9,7 +9,7 @@ import { ROOT, STATIC, WEB } from "./build/paths.mjs";
 import { fail } from "./build/run.mjs";
 
 // The reader, the links and the timeline take 700 kB; the analyses have as much again, so that a report answers by itself.
-const BUDGETS = { "kinetoscope.wasm": 1_400_000, "widget.js": 1_300_000 };
+const BUDGETS = { "kinetoscope.wasm": 1_600_000, "widget.js": 1_300_000 };
 
 const OUTPUTS = [
   { entry: "host/widget.ts", file: "widget.js", options: { format: "esm" } },
