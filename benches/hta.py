@@ -26,11 +26,11 @@ def measure_long() -> list[Measured]:
 
 def _measured(source: Input, num_pairs: int) -> list[Measured]:
     """By turns, each in a fresh process, on all processors."""
-    python = _python()
+    interpreter = python()
     ours: list[Read] = []
     theirs: list[Read] = []
     for _ in range(num_pairs):
-        theirs.append(read_once("hta", source.path, python=python))
+        theirs.append(read_once("hta", source.path, python=interpreter))
         ours.append(read_once("kinetoscope", source.path))
     time = Pairs([read.seconds[0] for read in ours], [read.seconds[0] for read in theirs])
     memory = Pairs([float(read.peak_bytes) for read in ours], [float(read.peak_bytes) for read in theirs])
@@ -41,7 +41,7 @@ def _measured(source: Input, num_pairs: int) -> list[Measured]:
     ]
 
 
-def _python() -> str:
+def python() -> str:
     """The interpreter of HTA's own environment."""
     found = subprocess.run([ROOT / "scripts/hta.sh"], stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     if found.returncode:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import analyses
 import document
 import hta
 import length
@@ -72,6 +73,17 @@ EXPERIMENTS = [
             Case("a pair of 67 000 nodes: read, linked, written as ET+", at_most(2.0, 1.0, "s")),
             Case("the same ten times as long: time for each node", at_most(1.5, 1.15, "× that of the pair")),
         ],
+    ),
+    Experiment(
+        analyses.measure,
+        [
+            Case("an analysis, the slowest", at_most(60, None, "ms")),
+            Case("all analyses, one after another", at_most(500, None, "ms")),
+        ],
+    ),
+    Experiment(
+        analyses.measure_beside,
+        [Case(f"{name}, beside HTA", at_least(100, None, "× faster")) for name in analyses.BESIDE],
     ),
     Experiment(
         web.measure_node,

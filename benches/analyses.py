@@ -1,0 +1,92 @@
+"""Analyses after a trace was read: each by itself, all of them, and three of them beside Holistic Trace Analysis."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import kinetoscope as ks
+from case import Measured, Skipped, compared, short
+from fresh import apart
+from hta import python
+from inputs import SHARED, Input, large
+from kinetoscope import _native
+from pairs import Pairs
+
+NUM_TIMES = 5
+CONTROL = SHARED / "facebookresearch__HolisticTraceAnalysis/tests/data/trace_diff/control/control.json.gz"
+_PEER = Path(__file__).with_name("hta_analyses.py")
+
+
+def measure() -> list[Measured]:
+    """On two traces: the slowest analysis, each on a trace that was just read, and all of them on one."""
+    sources = [large(), *([Input("trace_diff/control", CONTROL)] if CONTROL.exists() else [])]
+    slowest, sums = [], []
+    names: set[str] = set()
+    for source in sources:
+        runs = [apart(partial(_each, source.path)) for _ in range(NUM_TIMES)]
+        names |= {max(run, key=run.__getitem__) for run in runs}
+        slowest.append([max(run.values()) * 1e3 for run in runs])
+        sums.append([apart(partial(_all, source.path)) * 1e3 for _ in range(NUM_TIMES)])
+    subject = ", ".join(source.name for source in sources)
+    return [_worst(f"{subject}: {', '.join(sorted(names))}", slowest), _worst(subject, sums)]
+
+
+def _worst(subject: str, by_source: list[list[float]]) -> Measured:
+    values = [max(together) for together in zip(*by_source, strict=True)]
+    medians = " and ".join(short(sorted(times)[len(times) // 2]) for times in by_source)
+    return Measured(subject, values, f"{medians} ms", "—")
+
+
+def _names() -> list[str]:
+    return [analysis["name"] for analysis in json.loads(_native.analyses_json())]
+
+
+def _each(path: Path) -> dict[str, float]:
+    return {name: _timed(partial(ks.read(path, False).analyze, name)) for name in _names()}
+
+
+def _all(path: Path) -> float:
+    trace = ks.read(path, False)
+    return _timed(lambda: [trace.analyze(name) for name in _names()])
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+BESIDE = {
+    "critical path": lambda trace: trace.critical_path(like="hta"),
+    "frequent sequences": lambda trace: trace.sequences(operator="aten::linear"),
+    "launch delays": lambda trace: trace.launches(),
+}
+"""What HTA computes, too, and how it is asked for here."""
+
+
+def measure_beside() -> list[Measured]:
+    """Once, for it takes a minute; ours is the median of several, each on a trace that was just read."""
+    if not CONTROL.exists():
+        raise Skipped("no trace of HTA's at hand")
+    command = [python(), "-I", str(_PEER), str(CONTROL)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
+    if done.returncode:
+        raise Skipped(f"HTA did not answer: {done.stderr.splitlines()[-1]}")
+    theirs = json.loads(done.stdout.splitlines()[-1])
+    return [_beside(name, theirs[name]) for name in BESIDE]
+
+
+def _beside(name: str, theirs: float) -> Measured:
+    ours = apart(partial(_asked, name))
+    pairs = Pairs(ours, [theirs] * len(ours))
+    return compared(f"trace_diff/control, {name}", pairs, pairs.inverse, "ms", "HTA")
+
+
+def _asked(name: str) -> list[float]:
+    traces = [ks.read(CONTROL) for _ in range(NUM_TIMES)]
+    return [_timed(partial(BESIDE[name], trace)) for trace in traces]

@@ -1,0 +1,40 @@
+"""Run by HTA's own Python: how long it takes for analyses of a trace that it has read, as a JSON object of seconds."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
+
+logging.disable(logging.CRITICAL)
+
+
+def main(path: str) -> None:
+    """Reads the trace and asks."""
+    from hta.trace_analysis import TraceAnalysis
+
+    analysis = TraceAnalysis(trace_files={0: path}, trace_dir="/", include_last_profiler_step=True)
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        found = {
+            "critical path": _timed(lambda: analysis.critical_path_analysis(0, "", None)),
+            "frequent sequences": _timed(
+                lambda: analysis.get_frequent_cuda_kernel_sequences("aten::linear", folder, rank=0)
+            ),
+            "launch delays": _timed(lambda: analysis.get_cuda_kernel_launch_stats(ranks=[0], visualize=False)),
+        }
+    print(json.dumps(found))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
