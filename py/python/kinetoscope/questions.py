@@ -49,12 +49,7 @@ def add_diff(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command = commands.add_parser("diff", help=about, description=f"{about[:1].upper()}{about[1:]}.")
     for name, which in (("before", "the trace to compare with"), ("after", "the trace that is compared")):
         command.add_argument(name, metavar=name.upper(), help=f"{which}: a file, an archive, a folder, an address")
-    command.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
-    _add_part(command.add_argument_group("of what part"))
-    add_form(command.add_argument_group("in what form"), PICTURES)
-    reading = command.add_argument_group("read how")
-    reading.add_argument("--no-et", action="store_true", help="read the Kineto traces alone")
-    add_reading(reading)
+    _add_asking(command, command)
     command.set_defaults(run=_diff, wanted=[])
 
 
@@ -84,14 +79,19 @@ def _add_analysis(names: argparse._SubParsersAction[argparse.ArgumentParser], an
     own = command.add_argument_group("what is asked")
     for option in analysis["options"]:
         _add_option(own, option)
+    _add_asking(command, own)
+    wanted = [option["name"] for option in analysis["options"]]
+    command.set_defaults(run=_analyze, wanted=wanted)
+
+
+def _add_asking(command: argparse.ArgumentParser, own: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Which table of the answer, of what part, in what form, and how traces are read."""
     own.add_argument("--table", metavar="NAME", help="one of the tables beside the first, which is shown otherwise")
     _add_part(command.add_argument_group("of what part"))
     add_form(command.add_argument_group("in what form"), PICTURES)
     reading = command.add_argument_group("read how")
     reading.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     add_reading(reading)
-    wanted = [option["name"] for option in analysis["options"]]
-    command.set_defaults(run=_analyze, wanted=wanted)
 
 
 class _Kind(NamedTuple):
