@@ -16,7 +16,7 @@ logging.disable(logging.CRITICAL)
 
 def main(path: str) -> None:
     """Reads the trace and asks."""
-    from hta.trace_analysis import TraceAnalysis
+    from hta.trace_analysis import TraceAnalysis  # pyright: ignore[reportMissingImports] - of another environment
 
     analysis = TraceAnalysis(trace_files={0: path}, trace_dir="/", include_last_profiler_step=True)
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()):

@@ -213,8 +213,8 @@ class Analyses:
         which may cost more in another run. `confidence` is from 0 to 1; `evidence` a JSON list of events' ids, the
         costliest first.
 
-        Of a job, also what shows only where ranks are compared: `straggler`, `imbalanced_ranks`. `rank` and `window` say
-        whose a finding is.
+        Of a job, also what shows only where ranks are compared: `straggler`, `imbalanced_ranks`. `rank` and `window`
+        say whose a finding is.
 
         Beside it `finding_rules`: all that is looked for, what its cost is, and how much was found.
         """
