@@ -3,6 +3,7 @@
 mod activity;
 mod culprit;
 mod late;
+mod late_kernel;
 mod row;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
@@ -18,12 +19,32 @@ pub(super) use row::StragglerRow;
 pub(super) static STRAGGLERS: Analysis = Analysis {
     name: "stragglers",
     doc: "ranks that others wait for: how often they come last, how long others wait, and why they come late",
-    options: &[OptionDoc {
-        name: "longest",
-        doc: "how many of the late arrivals that others waited for the longest are listed",
-        kind: OptionKind::Count(20),
-    }],
-    run: Run::Job(|job, options: &Options| stragglers(job, options.count("longest") as usize)),
+    options: &[
+        OptionDoc {
+            name: "longest",
+            doc: "how many of the late arrivals that others waited for the longest are listed",
+            kind: OptionKind::Count(20),
+        },
+        OptionDoc {
+            name: "like",
+            doc: "who is one: whom others wait for, or whose communication begins late, as HolisticTraceAnalysis says",
+            kind: OptionKind::Choice(&["kinetoscope", "hta"]),
+        },
+        OptionDoc {
+            name: "candidates",
+            doc: "with like=hta, how many of the last starts of an iteration are late",
+            kind: OptionKind::Count(2),
+        },
+        OptionDoc {
+            name: "iterations",
+            doc: "with like=hta, numbers of the iterations that are looked at, with commas between",
+            kind: OptionKind::Text,
+        },
+    ],
+    run: Run::Job(|job, options: &Options| match options.choice("like") {
+        "hta" => late_kernel::answer(job, options.text("iterations"), options.count("candidates") as usize),
+        _ => stragglers(job, options.count("longest") as usize),
+    }),
 };
 
 /// Ranks that others wait for, those waited for the longest first.
