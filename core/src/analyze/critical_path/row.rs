@@ -1,13 +1,12 @@
 //! The critical path as tables: its steps, what bounds them, whose they are; and the graph.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::bound::{Bound, Bounds};
 use super::graph::PathKind;
 use super::what_if::WhatIf;
 use super::{CriticalPath, EMPTY};
 use crate::analyze::analysis::Answer;
 use crate::analyze::selection::Selection;
+use crate::id::StrId;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
 use crate::time::{Ts, add_ns};
@@ -156,7 +155,7 @@ static EDGES: Table<Vec<EdgeRow>> = Table {
 /// The path and its graph as tables.
 pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: WhatIf) -> Answer {
     let rows = rows(selection, path);
-    let (bounds, names) = (by_bound(&rows), by_name(&rows));
+    let (bounds, names) = (by_bound(&rows), by_name(selection, path));
     let lengths = if rows.is_empty() { Vec::new() } else { vec![what_if] };
     let (nodes, edges) = graph(selection, path);
     Answer::of(&TABLE, rows, EMPTY)
@@ -199,23 +198,25 @@ fn by_bound(rows: &[PathRow]) -> Vec<BoundRow> {
     bounds
 }
 
-fn by_name(rows: &[PathRow]) -> Vec<NameRow> {
-    let mut groups: BTreeMap<(&str, PathKind), (BTreeSet<u32>, i64)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.dur_ns > 0) {
-        let (ids, total_ns) = groups.entry((&row.name, row.kind)).or_default();
-        ids.insert(row.id);
-        add_ns(total_ns, row.dur_ns);
-    }
-    let all_ns = crate::time::sum_ns(groups.values().map(|(_, total_ns)| *total_ns)).max(1) as f64;
-    let row = |((name, kind), (ids, total_ns)): ((&str, PathKind), (BTreeSet<u32>, i64))| NameRow {
-        name: name.to_owned(),
-        kind,
-        count: ids.len() as u64,
-        total_ns,
-        share: total_ns as f64 / all_ns,
+fn by_name(selection: &Selection<'_>, path: &CriticalPath) -> Vec<NameRow> {
+    let trace = &selection.linked.trace;
+    let steps = path.steps().filter(|edge| edge.weight_ns > 0);
+    let mut steps: Vec<_> =
+        steps.map(|edge| (trace.events.name[edge.event as usize], edge.kind, edge.event, edge.weight_ns)).collect();
+    sort::ascending(&mut steps);
+    let all_ns = crate::time::sum_ns(steps.iter().map(|step| step.3)).max(1) as f64;
+    let row = |steps: &[(StrId, PathKind, u32, i64)]| {
+        let total_ns = crate::time::sum_ns(steps.iter().map(|step| step.3));
+        NameRow {
+            name: trace.strings.text(steps[0].0).to_owned(),
+            kind: steps[0].1,
+            count: steps.chunk_by(|a, b| a.2 == b.2).count() as u64,
+            total_ns,
+            share: total_ns as f64 / all_ns,
+        }
     };
-    let mut names: Vec<_> = groups.into_iter().map(row).collect();
-    sort::by_key(&mut names, |row| std::cmp::Reverse(row.total_ns));
+    let mut names: Vec<_> = steps.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(row).collect();
+    sort::by(&mut names, |a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
     names
 }
 
