@@ -230,3 +230,11 @@ def test_no_rows_say_why() -> None:
         {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 2}
     ).kernels()
     assert "no kernel, copy or fill ran" in texts(parsed(answer.plot().svg))
+
+
+def test_points_without_values_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps([kernel("ncclDevKernel_AllReduce", 0, 5, **{"Collective name": "allreduce"})]))
+    svg = ks.read(path).analyze("collectives").plot().svg
+    assert any("no row has both" in words for words in texts(parsed(svg)))
+    assert not list(parsed(svg).iter(f"{SVG}circle"))

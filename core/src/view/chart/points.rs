@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::axis::Axis;
 use super::column::Column;
-use super::{COLOURS, Drawing, SIZE, WIDTH, sideward, text_at, upward};
+use super::{COLOURS, Drawing, SIZE, WIDTH, said, sideward, text_at, upward};
 use crate::sort;
 use crate::table::Rows;
 use crate::view::svg::{clipped, escape, width};
@@ -31,6 +31,9 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize) -> Drawin
     let (xs, ys, names) = (Column::of(table, x), Column::of(table, y), Column::of(table, label));
     let rows: Vec<_> =
         (0..table.num_rows()).filter(|row| xs.number(*row).is_some() && ys.number(*row).is_some()).collect();
+    if rows.is_empty() {
+        return said(&format!("nothing to draw: no row has both {} and {}", xs.title(), ys.title()));
+    }
     let of = |column: &Column, row: usize| column.number(row).unwrap_or(0.0);
     let all = |column: &Column| rows.iter().map(|row| of(column, *row)).collect::<Vec<_>>();
     let upwards = Axis::powers(ys.unit, &all(&ys), HEIGHT);
