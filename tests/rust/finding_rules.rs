@@ -349,3 +349,26 @@ fn evidence_names_the_costliest_events_first() {
     assert_eq!(found[0].evidence, [3, 1]);
     assert!((found[0].share - 70.0 / 90.0).abs() < 1e-9);
 }
+
+#[test]
+fn time_that_several_events_lose_together_is_lost_once() {
+    let mut scene = scene();
+    let args = |id: i64, stream: i64| json!({"correlation": id, "device": 0, "stream": stream});
+    for at in 0..6 {
+        let id = 100 + at;
+        scene.with("cuda_runtime", "cudaMemcpyAsync", (at, 1), &json!({"correlation": id}));
+        scene.events.push(json!({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "pid": 0,
+                                 "tid": 20 + at, "ts": 10, "dur": 90, "args": args(id, 20 + at)}));
+    }
+    assert_eq!(scene.only("pageable_copy").1, 90);
+    let mut launching = Scene::default();
+    for at in 0..60 {
+        for stream in 1..9 {
+            let id = at * 10 + stream;
+            launching.with("cuda_runtime", "cudaLaunchKernel", (at * 20, 1), &json!({"correlation": id}));
+            launching.events.push(json!({"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": stream,
+                                         "ts": at * 20 + 5, "dur": 3, "args": args(id, stream)}));
+        }
+    }
+    assert_eq!(launching.only("launch_bound"), (String::from("device"), 59 * 17, 59));
+}

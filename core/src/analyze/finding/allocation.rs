@@ -38,9 +38,10 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     let calls = scene.named(|name| CALLS.contains(&name)).into_iter().filter(|row| is_steady(scene, *row));
     let costs = calls.map(|row| (scene.name(row).to_owned(), scene.time(row).dur().0, row));
     let confidence = if scene.links.iterations.len() > 1 { 0.9 } else { 0.5 };
-    let found = |(subject, costs): (String, Vec<_>)| {
+    let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = plural(costs.len(), "call");
-        Found::of(subject, costs, confidence).told(detail)
+        let all_ns = scene.all_ns(&costs);
+        Found::of(subject, costs, confidence).at_most(all_ns).told(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
 }

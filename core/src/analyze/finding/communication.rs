@@ -10,7 +10,7 @@ use crate::trace::arg_key::ArgKey;
 pub(super) static EXPOSED: Rule = Rule {
     name: "exposed_communication",
     doc: "communication that no computation runs beside",
-    cost: "time of the communication without computation beside it; of what runs at the same time both count it",
+    cost: "time of the communication without computation beside it",
     advice: "larger or earlier buckets (DDP: bucket_cap_mb), prefetching (FSDP: forward_prefetch, limit_all_gathers), \
              less precise messages; where ranks only wait for the last, see stragglers",
     is_pattern: false,
@@ -30,7 +30,8 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let all_ns = sum_ns(costs.iter().map(|(_, row)| scene.time(*row).dur().0));
         let detail = format!("of {} in {} events", told_ns(all_ns), costs.len());
-        Found::of(subject, costs, 0.9).told(detail)
+        let exposed_ns = scene.all_exposed_ns(&costs);
+        Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail)
     };
     by_subject(costs.into_iter()).into_iter().map(told).collect()
 }

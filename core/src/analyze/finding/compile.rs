@@ -34,9 +34,10 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     };
     let rows = scene.outermost(scene.named(is_compiling)).into_iter().filter(|row| scene.is_in_loop(*row));
     let costs = rows.map(|row| (scene.name(row).to_owned(), scene.time(row).dur().0, row));
-    let found = |(subject, costs): (String, Vec<_>)| {
+    let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = format!("compiled {}", plural(costs.len(), "time"));
-        Found::of(subject, costs, 0.8).told(detail)
+        let all_ns = scene.all_ns(&costs);
+        Found::of(subject, costs, 0.8).at_most(all_ns).told(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
 }

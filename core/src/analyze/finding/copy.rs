@@ -53,7 +53,8 @@ fn told(scene: &Scene<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
         add_ns(&mut all_ns, scene.time(*row).dur().0);
     }
     let detail = format!("{}, {bytes} bytes in {}", plural(costs.len(), "event"), told_ns(all_ns));
-    Found::of(subject, costs, 0.9).told(detail)
+    let exposed_ns = scene.all_exposed_ns(&costs);
+    Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail)
 }
 
 /// Whether a copy has the host on one side.

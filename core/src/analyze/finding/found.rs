@@ -36,6 +36,13 @@ impl Found {
         }
     }
 
+    /// The same, which costs no more than this: events at the same time cost that once.
+    #[must_use]
+    pub(super) fn at_most(mut self, ns: i64) -> Self {
+        self.cost_ns = self.cost_ns.min(ns);
+        self
+    }
+
     /// The same, in words.
     #[must_use]
     pub(super) fn told(mut self, detail: String) -> Self {

@@ -1,6 +1,7 @@
 //! The device waits for the host to launch the next of many short kernels.
 
 use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
+use super::super::interval::{difference, total_ns, union};
 use super::super::kernel::SHORT_NS;
 use super::found::{Found, told_ns};
 use super::scene::Scene;
@@ -33,21 +34,29 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     }
     let is_late = |gap: &Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
     // Where another stream goes on, the device is not idle.
-    let late = gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter(is_late);
-    let cost = |gap: Gap| {
+    let late: Vec<Gap> = gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter(is_late).collect();
+    let idle = difference(&union(late.iter().map(|gap| gap.time).collect()), scene.busy.ranges());
+    let cost = |gap: &Gap| {
         let row = scene.trace.events.row_at(gap.after_id)? as u32;
         Some((scene.lost_ns(gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
-    let costs: Vec<_> = late.filter_map(cost).collect();
+    let costs: Vec<_> = late.iter().filter_map(cost).collect();
     let median = median(durs.clone());
     let detail = format!(
         "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times",
         durs.len(),
         told_ns(SHORT_NS),
         told_ns(median),
-        costs.len()
+        idle.len()
     );
-    if costs.is_empty() { Vec::new() } else { vec![Found::of("device", costs, 0.8).told(detail)] }
+    if costs.is_empty() {
+        Vec::new()
+    } else {
+        vec![Found {
+            count: idle.len() as u64,
+            ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail)
+        }]
+    }
 }
 
 fn median(mut durs: Vec<i64>) -> i64 {

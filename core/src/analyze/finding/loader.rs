@@ -31,8 +31,9 @@ fn found(scene: &Scene<'_>, iterator: &str) -> Vec<Found> {
     }
     let costs: Vec<_> = rows.iter().map(|row| (scene.lost_ns(scene.time(*row)), *row)).collect();
     let loading_ns = total_ns(&union(rows.iter().map(|row| scene.time(*row)).collect()));
-    let is_costly = costs.iter().map(|(ns, _)| *ns).sum::<i64>() as f64 > super::MIN_SHARE * scene.span_ns as f64;
+    let lost_ns = scene.all_lost_ns(rows.iter().map(|row| scene.time(*row)));
+    let is_costly = lost_ns as f64 > super::MIN_SHARE * scene.span_ns as f64;
     let detail =
         format!("{} loaded in {}", plural(rows.len(), "batch").replace("batchs", "batches"), told_ns(loading_ns));
-    vec![Found::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).told(detail)]
+    vec![Found::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).at_most(lost_ns).told(detail)]
 }

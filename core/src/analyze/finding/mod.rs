@@ -236,11 +236,14 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
 
 fn finding(selection: &Selection<'_>, rule: &Rule, found: Found) -> Finding {
     let trace = &selection.linked.trace;
+    // Device work runs on several streams at once, and what is taken as a whole may lie outside.
+    let span_ns = selection.span().dur().0;
+    let found = found.at_most(span_ns);
     Finding {
         rank: trace.rank(),
         window: 0,
         name: rule.name,
-        share: found.cost_ns as f64 / selection.span().dur().0.max(1) as f64,
+        share: found.cost_ns as f64 / span_ns.max(1) as f64,
         evidence: found.evidence.iter().map(|row| trace.events.position[*row as usize]).collect(),
         subject: found.subject,
         cost_ns: found.cost_ns,

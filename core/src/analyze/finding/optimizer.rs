@@ -62,7 +62,8 @@ fn unfused(scene: &Scene<'_>) -> Vec<Found> {
     let costs = rows.into_iter().map(|row| (subject(scene.name(row)), scene.lost_ns(scene.time(row)), row));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = format!("{} without _foreach_ or _fused_ operators", plural(costs.len(), "step"));
-        Found::of(subject, costs, 0.9).told(detail)
+        let lost_ns = scene.all_lost_ns(costs.iter().map(|(_, row)| scene.time(*row)));
+        Found::of(subject, costs, 0.9).at_most(lost_ns).told(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
 }

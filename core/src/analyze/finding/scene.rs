@@ -4,12 +4,12 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::super::class::{Class, classes};
-use super::super::interval::{Cover, clip};
+use super::super::interval::{Cover, clip, total_ns, union};
 use super::super::selection::Selection;
 use crate::id::{OptionalColumn, StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
 use crate::sort;
-use crate::time::TimeRange;
+use crate::time::{TimeRange, sum_ns};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -92,6 +92,22 @@ impl<'a> Scene<'a> {
     /// The time in a range with no device work; all of it where there is no device.
     pub(super) fn lost_ns(&self, range: TimeRange) -> i64 {
         self.busy.outside_ns(clip(range, self.span))
+    }
+
+    /// The time in any of the ranges with no device work.
+    pub(super) fn all_lost_ns(&self, ranges: impl Iterator<Item = TimeRange>) -> i64 {
+        sum_ns(union(ranges.collect()).into_iter().map(|range| self.lost_ns(range)))
+    }
+
+    /// The time of any of the events with no computation.
+    pub(super) fn all_exposed_ns(&self, costs: &[(i64, u32)]) -> i64 {
+        let ranges = union(costs.iter().map(|(_, row)| self.time(*row)).collect());
+        sum_ns(ranges.into_iter().map(|range| self.computing.outside_ns(range)))
+    }
+
+    /// The time of any of the events.
+    pub(super) fn all_ns(&self, costs: &[(i64, u32)]) -> i64 {
+        total_ns(&union(costs.iter().map(|(_, row)| self.time(*row)).collect()))
     }
 
     /// Whether an event is part of what is repeated: in an iteration, where there are any.

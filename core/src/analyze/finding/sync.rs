@@ -65,14 +65,19 @@ fn waits(scene: &Scene<'_>) -> Vec<u32> {
 }
 
 fn cost_ns(scene: &Scene<'_>, call: u32) -> i64 {
+    scene.lost_ns(until_next(scene, call)).min(scene.time(call).dur().0)
+}
+
+/// From the start of a wait to the next device work.
+fn until_next(scene: &Scene<'_>, call: u32) -> TimeRange {
     let wait = scene.time(call);
-    let next = scene.busy.next_start(wait.end).unwrap_or(wait.end);
-    scene.lost_ns(TimeRange { start: wait.start, end: next }).min(wait.dur().0)
+    TimeRange { start: wait.start, end: scene.busy.next_start(wait.end).unwrap_or(wait.end) }
 }
 
 fn told(scene: &Scene<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
     let waited = crate::time::sum_ns(costs.iter().map(|(_, call)| scene.time(*call).dur().0));
     let detail = format!("{} for {}", plural(costs.len(), "wait"), told_ns(waited));
     let is_costly = costs.iter().any(|(ns, _)| *ns > 0);
-    Found::of(subject, costs, if is_costly { 0.9 } else { 0.4 }).told(detail)
+    let lost_ns = scene.all_lost_ns(costs.iter().map(|(_, call)| until_next(scene, *call)));
+    Found::of(subject, costs, if is_costly { 0.9 } else { 0.4 }).at_most(lost_ns).told(detail)
 }

@@ -84,8 +84,9 @@ pub(super) fn categories(
     }
     for device in devices {
         let (peak_bytes, kept_bytes) = told.get(&device.device).copied().unwrap_or_default();
-        let peak_bytes = device.peak_allocated_bytes.saturating_sub(peak_bytes);
-        let kept_bytes = device.last_bytes.saturating_sub(kept_bytes);
+        // Where releases are missing, the others are more than the totals.
+        let peak_bytes = device.peak_allocated_bytes.saturating_sub(peak_bytes).max(0);
+        let kept_bytes = device.last_bytes.saturating_sub(kept_bytes).max(0);
         if peak_bytes != 0 || kept_bytes != 0 {
             let (device, category) = (device.device, "preexisting");
             let row = CategoryRow { device, category, peak_bytes, kept_bytes, ..CategoryRow::default() };
@@ -123,7 +124,10 @@ fn lives(changes: &[MemoryChange]) -> Vec<Life> {
             }
             continue;
         }
-        held.insert(key, lives.len());
+        // What an address is given for again was released, though no change says so.
+        if let Some(life) = held.insert(key, lives.len()).and_then(|life| lives.get_mut(life)) {
+            (life.last, life.until) = (Some(at), Some(change.time));
+        }
         let MemoryChange { device, bytes, around, time: since, .. } = *change;
         lives.push(Life { device, bytes, around, first: at, last: None, since, until: None });
     }

@@ -166,6 +166,7 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
         .collect();
     sort::by_key(&mut instants, |instant| (instant.time, instant.position));
     let mut sums: BTreeMap<MemoryDevice, i64> = BTreeMap::new();
+    let mut unaddressed = Unaddressed::default();
     let change = |instant: &crate::trace::flow::Instant| {
         let numbers: FxHashMap<&str, i64> = trace
             .args
@@ -184,7 +185,7 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
             device,
             time: instant.time,
             bytes,
-            address: number("Addr").unwrap_or(0),
+            address: number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes)),
             allocated_bytes: number("Total Allocated").unwrap_or(*sum),
             reserved_bytes: number("Total Reserved"),
             around,
@@ -193,6 +194,26 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
         })
     };
     instants.into_iter().filter_map(change).collect()
+}
+
+/// Allocations of files that name no addresses (`Addr`): a release is taken for one of the latest allocation of its size.
+#[derive(Default)]
+struct Unaddressed {
+    held: FxHashMap<(MemoryDevice, i64), Vec<i64>>,
+    /// Addresses that no memory has.
+    next: i64,
+}
+
+impl Unaddressed {
+    fn address(&mut self, device: MemoryDevice, bytes: i64) -> i64 {
+        let of_size = self.held.entry((device, bytes.saturating_abs())).or_default();
+        if bytes < 0 {
+            return of_size.pop().unwrap_or(0);
+        }
+        self.next -= 1;
+        of_size.push(self.next);
+        self.next
+    }
 }
 
 /// Row of the innermost event of a track around a time.
@@ -250,12 +271,13 @@ fn owners(selection: &Selection<'_>, changes: &[MemoryChange], devices: &[Memory
     let peaks: BTreeMap<_, _> = devices.iter().map(|row| (row.device, row.peak)).collect();
     let peak = |device: &MemoryDevice| peaks.get(device).copied().unwrap_or_default();
     for change in changes {
+        // An address that is given again was released, too.
+        if let Some((since, key, bytes)) = held.remove(&(change.device, change.address)) {
+            let is_at_peak = since <= peak(&change.device) && peak(&change.device) < change.time;
+            let row = rows.entry(key).or_default();
+            add_ns(&mut row.peak_bytes, if is_at_peak { bytes } else { 0 });
+        }
         if change.bytes < 0 {
-            if let Some((since, key, bytes)) = held.remove(&(change.device, change.address)) {
-                let is_at_peak = since <= peak(&change.device) && peak(&change.device) < change.time;
-                let row = rows.entry(key).or_default();
-                add_ns(&mut row.peak_bytes, if is_at_peak { bytes } else { 0 });
-            }
             continue;
         }
         let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);
