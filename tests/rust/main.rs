@@ -19,6 +19,7 @@ mod findings;
 mod frames;
 mod hostile;
 mod job;
+mod job_critical_path;
 mod kernels;
 mod laws;
 mod likeness;

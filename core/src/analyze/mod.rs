@@ -93,6 +93,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
     &critical_path::CRITICAL_PATH,
+    &critical_path::JOB_CRITICAL_PATH,
     &sequence::SEQUENCES,
     &memory::MEMORY,
     &finding::FINDINGS,

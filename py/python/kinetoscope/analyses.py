@@ -266,6 +266,19 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
+    def job_critical_path(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
+        """What the end of the job waited for, step by step back through all ranks, in the order of time.
+
+        The graphs are those of `critical_path`. Each step leads back to what came last of what was waited for, and from
+        a communication in which a rank waited to the rank that came last: none of the path is time in which a rank
+        waited for another one. `between` is time of a thread outside of operators and calls. Steps end where the next
+        begins. Times are those of the first trace's clock where the clocks' offsets are known.
+
+        Beside it `job_critical_path_ranks`, what of the path is on each rank and what bounds it there, and
+        `critical_path_bound`.
+        """
+        return self.analyze("job_critical_path", **part)
+
     def collectives(self, *, align_clocks: bool = False, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Communications of all ranks: one row for each rank's part, trace after trace.
 

@@ -57,7 +57,7 @@ impl<'a> Bounds<'a> {
     pub(super) fn bound(&self, edge: &PathEdge) -> Bound {
         match edge.kind {
             PathKind::Operator if is_loader(self.linked.trace.event_name(edge.event as usize)) => Bound::DataLoading,
-            PathKind::Operator => Bound::Host,
+            PathKind::Operator | PathKind::Between => Bound::Host,
             PathKind::Launch => Bound::Launch,
             PathKind::Dependency | PathKind::KernelKernel | PathKind::Sync => Bound::Wait,
             PathKind::Kernel => match self.classes[edge.event as usize] {

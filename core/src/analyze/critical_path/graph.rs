@@ -18,6 +18,8 @@ pub enum PathKind {
     KernelKernel,
     /// From the end of work to what waited for it.
     Sync,
+    /// Time of a thread outside of operators and calls; of a path through all ranks.
+    Between,
 }
 
 impl PathKind {
@@ -30,6 +32,7 @@ impl PathKind {
             Self::Kernel => "kernel",
             Self::KernelKernel => "kernel_kernel",
             Self::Sync => "sync",
+            Self::Between => "between",
         }
     }
 }

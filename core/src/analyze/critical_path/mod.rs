@@ -1,5 +1,6 @@
 //! What would have to be faster for the whole to be faster: the longest chain of what waited for what.
 
+mod across;
 mod bound;
 mod device;
 mod graph;
@@ -14,6 +15,7 @@ use super::analysis::{Analysis, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::time::sum_ns;
+pub(super) use across::JOB_CRITICAL_PATH;
 pub use bound::Bound;
 pub use graph::{PathEdge, PathGraph, PathKind, PathNode};
 pub use hta::critical_path_of_hta;

@@ -1,7 +1,7 @@
 //! The critical path as tables: its steps, what bounds them, whose they are; and the graph.
 
 use super::bound::{Bound, Bounds};
-use super::graph::PathKind;
+use super::graph::{PathEdge, PathKind};
 use super::what_if::WhatIf;
 use super::{CriticalPath, EMPTY};
 use crate::analyze::analysis::Answer;
@@ -10,6 +10,7 @@ use crate::id::StrId;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
 use crate::time::{Ts, add_ns};
+use crate::trace::Trace;
 use crate::trace::track::Stream;
 
 /// A step of the critical path.
@@ -50,13 +51,13 @@ const COLUMNS: &[Column<Vec<PathRow>>] = &[
 
 /// Steps of the path that one thing bounds.
 #[derive(Debug, Clone, PartialEq)]
-struct BoundRow {
+pub(super) struct BoundRow {
     bound: Bound,
     total_ns: i64,
     share: f64,
 }
 
-static BOUND: Table<Vec<BoundRow>> = Table {
+pub(super) static BOUND: Table<Vec<BoundRow>> = Table {
     name: "critical_path_bound",
     doc: "what bounds the critical path",
     num_rows: Vec::len,
@@ -169,25 +170,28 @@ pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: Wh
 /// The steps of the path, in order.
 pub fn rows(selection: &Selection<'_>, path: &CriticalPath) -> Vec<PathRow> {
     let (trace, bounds) = (&selection.linked.trace, Bounds::of(selection.linked));
-    let row = |edge: &super::PathEdge| {
-        let event = edge.event as usize;
-        let track = trace.track(trace.events.track[event]);
-        let thread = if track.stream.is_none() { trace.strings.text(track.thread) } else { "" };
-        PathRow {
-            start: path.graph.nodes[edge.source as usize].time,
-            dur_ns: edge.weight_ns,
-            kind: edge.kind,
-            bound: bounds.bound(edge),
-            id: trace.events.position[event],
-            name: trace.event_name(event).to_owned(),
-            thread: thread.to_owned(),
-            stream: track.stream,
-        }
-    };
+    let row = |edge: &PathEdge| step(trace, &bounds, edge, path.graph.nodes[edge.source as usize].time);
     path.steps().map(row).collect()
 }
 
-fn by_bound(rows: &[PathRow]) -> Vec<BoundRow> {
+/// An edge of the path as a step that began at a time.
+pub(super) fn step(trace: &Trace, bounds: &Bounds<'_>, edge: &PathEdge, start: Ts) -> PathRow {
+    let event = edge.event as usize;
+    let track = trace.track(trace.events.track[event]);
+    let thread = if track.stream.is_none() { trace.strings.text(track.thread) } else { "" };
+    PathRow {
+        start,
+        dur_ns: edge.weight_ns,
+        kind: edge.kind,
+        bound: bounds.bound(edge),
+        id: trace.events.position[event],
+        name: trace.event_name(event).to_owned(),
+        thread: thread.to_owned(),
+        stream: track.stream,
+    }
+}
+
+pub(super) fn by_bound(rows: &[PathRow]) -> Vec<BoundRow> {
     let mut totals = [0_i64; Bound::ALL.len()];
     rows.iter().for_each(|row| add_ns(&mut totals[row.bound as usize], row.dur_ns));
     let all_ns = crate::time::sum_ns(totals).max(1) as f64;
