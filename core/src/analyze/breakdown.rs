@@ -161,7 +161,7 @@ fn busy(selection: &Selection<'_>) -> Busy {
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": 10},
 ///                 {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 8, "ts": 6, "dur": 10}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = std::sync::Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let breakdown = analysis("breakdown")?.answer(&linked, "{}")?;
 /// let ns = |column| breakdown.tables[0].values(column, 0..1);
 /// assert_eq!(ns(4), Values::Int(vec![Some(10_000)])); // compute
