@@ -176,3 +176,10 @@ def test_the_command_writes_no_file_by_sql(data: Path, tmp_path: Path, capsys: p
     assert main(["sql", f"copy (select 1) to '{tmp_path}/out.csv'", path]) == 2
     assert "disabled" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_times_with_zones_are_times_in_utc(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text('[{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]')
+    ((time,),) = ks.read(path).sql("select to_timestamp(0) as zero from events").rows()
+    assert (time.year, time.hour, time.tzinfo) == (1970, 0, None)

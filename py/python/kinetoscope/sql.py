@@ -20,6 +20,7 @@ _CONFIG = {"enable_external_access": "false", "temp_directory": "", "lock_config
 _SCHEMA = "answers"
 _ANSWER = f"{_SCHEMA}.answer"
 _LARGE = ("HUGEINT", "UHUGEINT")
+_ZONED = "TIMESTAMP WITH TIME ZONE"  # Python has it only with another package; the same in UTC needs none
 
 
 Parts = Sequence[tuple[object, Mapping[str, int | None]]]
@@ -89,6 +90,8 @@ def _casts(connection: Any) -> dict[str, str]:
         column = _quoted(name)
         if str(kind) in _LARGE and _fits(connection, column):
             column = f"{column}::bigint"
+        elif str(kind) == _ZONED:
+            column = f"make_timestamp(epoch_us({column}))"
         expressions[name] = f"{column} as {_quoted(name)}"
     return expressions
 
