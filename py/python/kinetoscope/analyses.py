@@ -89,8 +89,9 @@ class Analyses:
 
         `tensor_cores` says whether the name is of a kernel that computes with units for matrices. `blocks`, `threads`
         (of a block), `registers` (of a thread) and `shared_memory_bytes` (of a block) are those of the longest run, and
-        `waves` is how often it filled the device. `occupancy` (estimated, in percent) and `sm_efficiency`,
-        `min(blocks per multiprocessor, 1)`, are means of all runs over time. Null where the file does not say.
+        `waves` is how often it filled the device, at least 1. `occupancy` (estimated, in percent) and `sm_efficiency`,
+        `min(blocks per multiprocessor, 1)`, are means of all runs over time. Null where the file does not say, `waves`
+        also where it says an occupancy of 0.
 
         Beside it `kernels_by_class`: count, time and share by class and by `tensor_cores`.
         """
