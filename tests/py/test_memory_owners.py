@@ -41,7 +41,7 @@ def test_without_addresses_a_release_is_of_the_same_size(tmp_path: Path, table: 
 
 @pytest.mark.parametrize("table", ["memory_owners", "memory_categories"])
 def test_an_address_that_is_given_again_was_released(tmp_path: Path, table: str) -> None:
-    changes = [(100, 7), (-100, None), (200, 7), (-200, 7)]
+    changes: list[tuple[int, int | None]] = [(100, 7), (-100, None), (200, 7), (-200, 7)]
     trace = trace_of(tmp_path, changes)
     peak, kept = sums(trace, table)
     assert (peak, kept) == (200, 0)
