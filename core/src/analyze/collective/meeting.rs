@@ -35,6 +35,17 @@ pub(crate) struct Meeting<'a> {
     pub(crate) parts: Vec<Part<'a>>,
 }
 
+/// Without whom a part of a communication cannot end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The last that comes.
+    Last,
+    /// The part at this place.
+    Part(usize),
+    /// It ends by itself.
+    Nobody,
+}
+
 /// By which clock ranks are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clocks {
@@ -116,29 +127,38 @@ impl<'a> Meeting<'a> {
     }
 
     /// For how long each part waited, in nanoseconds: from its start until those had come without whom it cannot end, and
-    /// not past its own end. `None` where it is not known of one who they are.
-    ///
-    /// All wait for the last where all give and take alike; for the root, who sends to all; the root, who receives
-    /// from all, for the last; and who receives for who sends.
+    /// not past its own end. `None` where it is not known of one who they are (see [`awaited`](Self::awaited)).
     pub(crate) fn waits_ns(&self) -> Option<Vec<i64>> {
         let (_, last) = self.arrivals()?;
-        let root = self.any(|part| part.one.root_rank);
-        let is_root = |part: &&Part<'_>| root.is_some() && part.rank == root;
-        let root_start = self.parts.iter().find(is_root).and_then(|part| part.start);
-        let sends = |part: &&Part<'_>| part.one.pattern == Some(Pattern::Send);
-        let sender_start = self.parts.iter().find(sends).and_then(|part| part.start);
         let wait_ns = |part: &Part<'_>| {
-            let awaited = match part.one.pattern? {
-                Pattern::Broadcast | Pattern::Scatter => root_start?,
-                Pattern::Reduce | Pattern::Gather if is_root(&part) => last,
-                Pattern::Recv => sender_start?,
-                Pattern::Reduce | Pattern::Gather | Pattern::Send => part.start?,
-                pattern if pattern.is_together() => last,
-                _ => return None,
+            let awaited = match self.awaited(part)? {
+                Awaited::Last => last,
+                Awaited::Part(at) => self.parts[at].start?,
+                Awaited::Nobody => part.start?,
             };
             Some(awaited.0.saturating_sub(part.start?.0).clamp(0, part.dur_ns?.max(0)))
         };
         self.parts.iter().map(wait_ns).collect()
+    }
+
+    /// Without whom a part cannot end; `None` where that is not known.
+    ///
+    /// It is the last where all give and take alike; the root, who sends to all; for the root, who receives from all, the
+    /// last; and for who receives who sends.
+    pub(crate) fn awaited(&self, part: &Part<'_>) -> Option<Awaited> {
+        let root = self.any(|part| part.one.root_rank);
+        let is_root = |part: &Part<'_>| root.is_some() && part.rank == root;
+        match part.one.pattern? {
+            Pattern::Broadcast | Pattern::Scatter => self.parts.iter().position(is_root).map(Awaited::Part),
+            Pattern::Reduce | Pattern::Gather if is_root(part) => Some(Awaited::Last),
+            Pattern::Recv => {
+                let sends = |part: &Part<'_>| part.one.pattern == Some(Pattern::Send);
+                self.parts.iter().position(sends).map(Awaited::Part)
+            }
+            Pattern::Reduce | Pattern::Gather | Pattern::Send => Some(Awaited::Nobody),
+            pattern if pattern.is_together() => Some(Awaited::Last),
+            _ => None,
+        }
     }
 
     /// How long it took once all were there, in nanoseconds: the shortest time that any part ran.

@@ -10,7 +10,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::link::Collective;
 use crate::table::{Picked, RANK_COLLECTIVES};
-pub(super) use meeting::{Clocks, Meeting, Part, meetings};
+pub(super) use meeting::{Awaited, Clocks, Meeting, Part, meetings};
 
 /// What ranks exchanged.
 pub(super) static COLLECTIVES: Analysis = Analysis {

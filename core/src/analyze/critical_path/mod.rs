@@ -1,6 +1,7 @@
 //! What would have to be faster for the whole to be faster: the longest chain of what waited for what.
 
 mod across;
+mod behind;
 mod bound;
 mod device;
 mod graph;
@@ -9,6 +10,7 @@ mod hta;
 mod longest;
 mod row;
 mod wait;
+mod walk;
 mod what_if;
 
 use super::analysis::{Analysis, Plot, Run};

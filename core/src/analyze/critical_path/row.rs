@@ -156,7 +156,7 @@ static EDGES: Table<Vec<EdgeRow>> = Table {
 /// The path and its graph as tables.
 pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: WhatIf) -> Answer {
     let rows = rows(selection, path);
-    let (bounds, names) = (by_bound(&rows), by_name(selection, path));
+    let (bounds, names) = (by_bound(rows.iter()), by_name(selection, path));
     let lengths = if rows.is_empty() { Vec::new() } else { vec![what_if] };
     let (nodes, edges) = graph(selection, path);
     Answer::of(&TABLE, rows, EMPTY)
@@ -191,9 +191,9 @@ pub(super) fn step(trace: &Trace, bounds: &Bounds<'_>, edge: &PathEdge, start: T
     }
 }
 
-pub(super) fn by_bound(rows: &[PathRow]) -> Vec<BoundRow> {
+pub(super) fn by_bound<'a>(rows: impl Iterator<Item = &'a PathRow>) -> Vec<BoundRow> {
     let mut totals = [0_i64; Bound::ALL.len()];
-    rows.iter().for_each(|row| add_ns(&mut totals[row.bound as usize], row.dur_ns));
+    rows.for_each(|row| add_ns(&mut totals[row.bound as usize], row.dur_ns));
     let all_ns = crate::time::sum_ns(totals).max(1) as f64;
     let bounds = Bound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0);
     let mut bounds: Vec<_> =
