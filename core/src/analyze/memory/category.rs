@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{MemoryChange, MemoryDevice, MemoryRow, put_device};
+use super::life::Life;
+use super::{MemoryDevice, MemoryRow, put_device};
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
@@ -38,18 +39,6 @@ pub(super) static TABLE: Table<Vec<CategoryRow>> = Table {
     ],
 };
 
-/// An allocation: when it was made and released, by its place among the changes and by time.
-#[derive(Debug, Clone, Copy)]
-struct Life {
-    device: MemoryDevice,
-    bytes: i64,
-    around: Option<u32>,
-    first: usize,
-    last: Option<usize>,
-    since: Ts,
-    until: Option<Ts>,
-}
-
 /// Allocations by category, those that hold the most at their device's peak first.
 ///
 /// What was allocated inside an `Optimizer.step` and never released is `optimizer_state`; inside the backward pass, and
@@ -57,24 +46,17 @@ struct Life {
 /// What the operator, the backward operator or the step that allocated it released again was `temporary`. `preexisting` is
 /// what was there before the first change, as the totals tell. The rest is `unknown`. So the `peak_bytes` of a device are
 /// its `peak_allocated_bytes`, to the byte.
-pub(super) fn categories(
-    selection: &Selection<'_>,
-    changes: &[MemoryChange],
-    devices: &[MemoryRow],
-) -> Vec<CategoryRow> {
+pub(super) fn categories(selection: &Selection<'_>, lives: &[Life], devices: &[MemoryRow]) -> Vec<CategoryRow> {
     let mut phases = Phases::of(selection.linked);
-    let peaks = peak_places(changes);
     let mut rows: BTreeMap<(MemoryDevice, &'static str), CategoryRow> = BTreeMap::new();
-    for life in lives(changes) {
-        let category = phases.category(&life);
+    for life in lives {
+        let category = phases.category(life);
         let new = || CategoryRow { device: life.device, category, ..CategoryRow::default() };
         let row = rows.entry((life.device, category)).or_insert_with(new);
         row.num_allocations += 1;
         add_ns(&mut row.allocated_bytes, life.bytes);
-        let is_at = |peak: &usize| life.first <= *peak && life.last.is_none_or(|last| *peak < last);
-        let is_at_peak = peaks.get(&life.device).is_some_and(is_at);
-        add_ns(&mut row.peak_bytes, if is_at_peak { life.bytes } else { 0 });
-        add_ns(&mut row.kept_bytes, if life.last.is_none() { life.bytes } else { 0 });
+        add_ns(&mut row.peak_bytes, if life.is_at_peak { life.bytes } else { 0 });
+        add_ns(&mut row.kept_bytes, if life.until.is_none() { life.bytes } else { 0 });
     }
     let mut told: BTreeMap<MemoryDevice, (i64, i64)> = BTreeMap::new();
     for row in rows.values() {
@@ -98,40 +80,6 @@ pub(super) fn categories(
         a.device.cmp(&b.device).then_with(|| (b.peak_bytes, b.allocated_bytes).cmp(&(a.peak_bytes, a.allocated_bytes)))
     });
     rows
-}
-
-/// The place of the change with which each device had the most allocated; none where it never had more than at first.
-fn peak_places(changes: &[MemoryChange]) -> FxHashMap<MemoryDevice, usize> {
-    let mut peaks: FxHashMap<MemoryDevice, (i64, Option<usize>)> = FxHashMap::default();
-    for (at, change) in changes.iter().enumerate() {
-        let first = || (change.allocated_bytes.saturating_sub(change.bytes), None);
-        let peak = peaks.entry(change.device).or_insert_with(first);
-        if change.allocated_bytes > peak.0 {
-            *peak = (change.allocated_bytes, Some(at));
-        }
-    }
-    peaks.into_iter().filter_map(|(device, (_, at))| Some((device, at?))).collect()
-}
-
-fn lives(changes: &[MemoryChange]) -> Vec<Life> {
-    let mut lives: Vec<Life> = Vec::new();
-    let mut held: FxHashMap<(MemoryDevice, i64), usize> = FxHashMap::default();
-    for (at, change) in changes.iter().enumerate() {
-        let key = (change.device, change.address);
-        if change.bytes < 0 {
-            if let Some(life) = held.remove(&key).and_then(|life| lives.get_mut(life)) {
-                (life.last, life.until) = (Some(at), Some(change.time));
-            }
-            continue;
-        }
-        // What an address is given for again was released, though no change says so.
-        if let Some(life) = held.insert(key, lives.len()).and_then(|life| lives.get_mut(life)) {
-            (life.last, life.until) = (Some(at), Some(change.time));
-        }
-        let MemoryChange { device, bytes, around, time: since, .. } = *change;
-        lives.push(Life { device, bytes, around, first: at, last: None, since, until: None });
-    }
-    lives
 }
 
 /// What an event is part of.

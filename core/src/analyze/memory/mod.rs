@@ -1,6 +1,8 @@
 //! Memory that the allocators gave and took back: over time, its peak, and who asked for it.
 
 mod category;
+mod life;
+mod owner;
 mod snapshot;
 mod timeline;
 
@@ -11,10 +13,10 @@ use rustc_hash::FxHashMap;
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
 use crate::analyze::options::Options;
 use crate::analyze::selection::Selection;
-use crate::id::{StrId, TrackId};
-use crate::link::{LinkedTrace, MODULE_PREFIX};
+use crate::id::TrackId;
+use crate::link::LinkedTrace;
 use crate::sort;
-use crate::table::{Column, Table, int, put, put_name, text};
+use crate::table::{Column, Table, int, put_name, text};
 use crate::time::{Ts, add_ns};
 use crate::trace::kind::EventKind;
 
@@ -29,11 +31,12 @@ pub(super) static MEMORY: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let changes = changes(selection);
         let devices = memory(&changes);
-        let owners = owners(selection, &changes, &devices);
-        let categories = category::categories(selection, &changes, &devices);
+        let lives = life::lives(&changes);
+        let owners = owner::owners(selection, &changes, &lives);
+        let categories = category::categories(selection, &lives, &devices);
         Answer::of(&TABLE, devices, "no allocation was recorded (profile_memory=True records them)")
             .and(&SERIES, changes)
-            .and(&OWNERS, owners)
+            .and(&owner::TABLE, owners)
             .and(&category::TABLE, categories)
             .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "allocated_bytes", series: Some("device") })
     }),
@@ -118,33 +121,6 @@ const COLUMNS: &[Column<Vec<MemoryRow>>] = &[
     int("num_releases", |rows, at| Some(rows[at].num_releases as i64)),
     int("released_bytes", |rows, at| Some(rows[at].released_bytes)),
 ];
-
-/// What one operator, in one module, asked for on one device.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct MemoryOwnerRow {
-    device: MemoryDevice,
-    operator: String,
-    module: String,
-    num_allocations: i64,
-    allocated_bytes: i64,
-    peak_bytes: i64,
-    kept_bytes: i64,
-}
-
-static OWNERS: Table<Vec<MemoryOwnerRow>> = Table {
-    name: "memory_owners",
-    doc: "what one operator, in one module, allocated on one device",
-    num_rows: Vec::len,
-    columns: &[
-        text("device", |rows, at, out| put_device(out, rows[at].device)),
-        text("operator", |rows, at, out| put(out, &rows[at].operator)),
-        text("module", |rows, at, out| put(out, &rows[at].module)),
-        int("num_allocations", |rows, at| Some(rows[at].num_allocations)),
-        int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
-        int("peak_bytes", |rows, at| Some(rows[at].peak_bytes)),
-        int("kept_bytes", |rows, at| Some(rows[at].kept_bytes)),
-    ],
-};
 
 fn put_device(out: &mut String, device: MemoryDevice) -> bool {
     match device {
@@ -255,53 +231,4 @@ pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
         row.last_bytes = change.allocated_bytes;
     }
     devices.into_values().collect()
-}
-
-/// A device, and the names of an operator and a module.
-type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
-
-/// Allocations by operator and module; those that hold the most at their device's peak first.
-///
-/// `peak_bytes` are those of its allocations that were not released when the device had the most allocated, `kept_bytes`
-/// those that never were.
-fn owners(selection: &Selection<'_>, changes: &[MemoryChange], devices: &[MemoryRow]) -> Vec<MemoryOwnerRow> {
-    let trace = &selection.linked.trace;
-    let mut rows: FxHashMap<Key, MemoryOwnerRow> = FxHashMap::default();
-    let mut held: FxHashMap<(MemoryDevice, i64), (Ts, Key, i64)> = FxHashMap::default();
-    let peaks: BTreeMap<_, _> = devices.iter().map(|row| (row.device, row.peak)).collect();
-    let peak = |device: &MemoryDevice| peaks.get(device).copied().unwrap_or_default();
-    for change in changes {
-        // An address that is given again was released, too.
-        if let Some((since, key, bytes)) = held.remove(&(change.device, change.address)) {
-            let is_at_peak = since <= peak(&change.device) && peak(&change.device) < change.time;
-            let row = rows.entry(key).or_default();
-            add_ns(&mut row.peak_bytes, if is_at_peak { bytes } else { 0 });
-        }
-        if change.bytes < 0 {
-            continue;
-        }
-        let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);
-        let key = (change.device, name(change.operator), name(change.module));
-        let row = rows.entry(key).or_insert_with(|| {
-            let text = |row: Option<u32>| row.map_or("", |row| trace.event_name(row as usize));
-            let module = text(change.module);
-            let module = module.strip_prefix(MODULE_PREFIX).unwrap_or(module).to_owned();
-            let operator = text(change.operator).to_owned();
-            MemoryOwnerRow { device: change.device, operator, module, ..MemoryOwnerRow::default() }
-        });
-        row.num_allocations += 1;
-        add_ns(&mut row.allocated_bytes, change.bytes);
-        held.insert((change.device, change.address), (change.time, key, change.bytes));
-    }
-    for ((device, _), (since, key, bytes)) in held {
-        let row = rows.entry(key).or_default();
-        add_ns(&mut row.kept_bytes, bytes);
-        add_ns(&mut row.peak_bytes, if since <= peak(&device) { bytes } else { 0 });
-    }
-    let mut rows: Vec<_> = rows.into_values().collect();
-    sort::by(&mut rows, |a, b| {
-        let names = |row: &MemoryOwnerRow| (row.device, row.operator.clone(), row.module.clone());
-        (b.peak_bytes, b.allocated_bytes).cmp(&(a.peak_bytes, a.allocated_bytes)).then_with(|| names(a).cmp(&names(b)))
-    });
-    rows
 }

@@ -1,0 +1,73 @@
+//! Who holds memory: operators, in modules.
+
+use rustc_hash::FxHashMap;
+
+use super::life::Life;
+use super::{MemoryChange, MemoryDevice, put_device};
+use crate::analyze::selection::Selection;
+use crate::id::StrId;
+use crate::link::MODULE_PREFIX;
+use crate::sort;
+use crate::table::{Table, int, put, text};
+use crate::time::add_ns;
+
+/// What one operator, in one module, asked for on one device.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct MemoryOwnerRow {
+    device: MemoryDevice,
+    operator: String,
+    module: String,
+    num_allocations: i64,
+    allocated_bytes: i64,
+    peak_bytes: i64,
+    kept_bytes: i64,
+}
+
+pub(super) static TABLE: Table<Vec<MemoryOwnerRow>> = Table {
+    name: "memory_owners",
+    doc: "what one operator, in one module, allocated on one device",
+    num_rows: Vec::len,
+    columns: &[
+        text("device", |rows, at, out| put_device(out, rows[at].device)),
+        text("operator", |rows, at, out| put(out, &rows[at].operator)),
+        text("module", |rows, at, out| put(out, &rows[at].module)),
+        int("num_allocations", |rows, at| Some(rows[at].num_allocations)),
+        int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
+        int("peak_bytes", |rows, at| Some(rows[at].peak_bytes)),
+        int("kept_bytes", |rows, at| Some(rows[at].kept_bytes)),
+    ],
+};
+
+/// A device, and the names of an operator and a module.
+type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
+
+/// Allocations by operator and module; those that hold the most at their device's peak first.
+///
+/// `peak_bytes` are those of its allocations that were not released when the device had the most allocated, `kept_bytes`
+/// those that never were.
+pub(super) fn owners(selection: &Selection<'_>, changes: &[MemoryChange], lives: &[Life]) -> Vec<MemoryOwnerRow> {
+    let trace = &selection.linked.trace;
+    let mut rows: FxHashMap<Key, MemoryOwnerRow> = FxHashMap::default();
+    for life in lives {
+        let change = &changes[life.first];
+        let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);
+        let key = (change.device, name(change.operator), name(change.module));
+        let row = rows.entry(key).or_insert_with(|| {
+            let text = |row: Option<u32>| row.map_or("", |row| trace.event_name(row as usize));
+            let module = text(change.module);
+            let module = module.strip_prefix(MODULE_PREFIX).unwrap_or(module).to_owned();
+            let operator = text(change.operator).to_owned();
+            MemoryOwnerRow { device: change.device, operator, module, ..MemoryOwnerRow::default() }
+        });
+        row.num_allocations += 1;
+        add_ns(&mut row.allocated_bytes, life.bytes);
+        add_ns(&mut row.peak_bytes, if life.is_at_peak { life.bytes } else { 0 });
+        add_ns(&mut row.kept_bytes, if life.until.is_none() { life.bytes } else { 0 });
+    }
+    let mut rows: Vec<_> = rows.into_values().collect();
+    sort::by(&mut rows, |a, b| {
+        let names = |row: &MemoryOwnerRow| (row.device, row.operator.clone(), row.module.clone());
+        (b.peak_bytes, b.allocated_bytes).cmp(&(a.peak_bytes, a.allocated_bytes)).then_with(|| names(a).cmp(&names(b)))
+    });
+    rows
+}
