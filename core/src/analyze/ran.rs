@@ -46,13 +46,12 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(trace: &'a Trace) -> Self {
-        let properties = trace.header_value("deviceProperties").unwrap_or_default();
         let device = |value: &Value| {
             let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
             let max_threads = number("maxThreadsPerMultiprocessor")?;
             Some((value.get("id")?.as_i64()?, Device { num_sms: number("numSms")?, max_threads }))
         };
-        let devices = properties.as_array().into_iter().flatten().filter_map(device).collect();
+        let devices = trace.device_properties().iter().filter_map(device).collect();
         Self { trace, devices, sizes: FxHashMap::default() }
     }
 

@@ -93,9 +93,16 @@ impl Trace {
 
     /// Names of the devices, from `deviceProperties`.
     pub fn device_names(&self) -> Vec<String> {
-        let properties = self.header_value("deviceProperties").unwrap_or_default();
         let name = |device: &Value| Some(device.get("name")?.as_str()?.to_owned());
-        properties.as_array().into_iter().flatten().filter_map(name).collect()
+        self.device_properties().iter().filter_map(name).collect()
+    }
+
+    /// What the file says of the devices (`deviceProperties`), in its order.
+    pub fn device_properties(&self) -> Vec<Value> {
+        match self.header_value("deviceProperties") {
+            Some(Value::Array(devices)) => devices,
+            _ => Vec::new(),
+        }
     }
 
     /// From the first to the last time in the trace, over events, instants and counters.

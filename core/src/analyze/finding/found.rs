@@ -72,5 +72,6 @@ pub(super) fn told_ns(ns: i64) -> String {
 
 /// A count with its noun.
 pub(super) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    let ending = if noun.ends_with("ch") { "es" } else { "s" };
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}{ending}") }
 }

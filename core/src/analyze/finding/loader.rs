@@ -1,6 +1,5 @@
 //! Waiting for data.
 
-use super::super::interval::{total_ns, union};
 use super::found::{Found, plural, told_ns};
 use super::scene::Scene;
 use super::{Find, Rule};
@@ -30,10 +29,9 @@ fn found(scene: &Scene<'_>, iterator: &str) -> Vec<Found> {
         return Vec::new();
     }
     let costs: Vec<_> = rows.iter().map(|row| (scene.lost_ns(scene.time(*row)), *row)).collect();
-    let loading_ns = total_ns(&union(rows.iter().map(|row| scene.time(*row)).collect()));
+    let loading_ns = scene.all_ns(&costs);
     let lost_ns = scene.all_lost_ns(rows.iter().map(|row| scene.time(*row)));
     let is_costly = lost_ns as f64 > super::MIN_SHARE * scene.span_ns as f64;
-    let detail =
-        format!("{} loaded in {}", plural(rows.len(), "batch").replace("batchs", "batches"), told_ns(loading_ns));
+    let detail = format!("{} loaded in {}", plural(rows.len(), "batch"), told_ns(loading_ns));
     vec![Found::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).at_most(lost_ns).told(detail)]
 }

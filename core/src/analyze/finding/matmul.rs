@@ -36,11 +36,11 @@ const MATRIX_UNITS: [&str; 6] = ["tf32", "tensorop", "s1688", "s16816", "xf32", 
 const FIRST_WITH_TF32: i64 = 8;
 
 fn fp32(scene: &Scene<'_>) -> Vec<Found> {
-    let devices = scene.trace.header_value("deviceProperties").unwrap_or_default();
+    let devices = scene.trace.device_properties();
     let major = |device: &Value| device.get("computeMajor").and_then(Value::as_i64);
-    let majors: Vec<_> = devices.as_array().into_iter().flatten().filter_map(major).collect();
+    let majors: Vec<_> = devices.iter().filter_map(major).collect();
     // AMD's numbers of generations mean other things.
-    let is_nvidia = !devices.to_string().contains("AMD");
+    let is_nvidia = !devices.iter().any(|device| device.to_string().contains("AMD"));
     if !is_nvidia || majors.is_empty() || majors.iter().any(|major| *major < FIRST_WITH_TF32) {
         return Vec::new();
     }

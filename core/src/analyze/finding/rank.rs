@@ -1,7 +1,7 @@
 //! Ranks that are not like the others.
 
 use super::super::class::{Class, classes};
-use super::super::interval::Cover;
+use super::super::interval::{total_ns, union};
 use super::super::job::Job;
 use super::super::selection::Selection;
 use super::super::straggler::waited_for;
@@ -66,8 +66,7 @@ fn computing(part: &Selection<'_>) -> Runs {
 
 /// Time with any of it running.
 fn busy_ns(runs: &Runs) -> i64 {
-    let cover = Cover::of(runs.iter().map(|(time, _)| *time).collect());
-    super::super::interval::total_ns(cover.ranges())
+    total_ns(&union(runs.iter().map(|(time, _)| *time).collect()))
 }
 
 fn subject(job: &Job<'_>, member: usize) -> String {
