@@ -66,16 +66,11 @@ class Answer(Table):
 
 def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about one trace."""
-    return answer(_native.analyze(trace, name, json.dumps(request, allow_nan=False)))
+    return Answer(*_native.analyze(trace, name, json.dumps(request, allow_nan=False)))
 
 
 def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about the traces of a job, each with its rank."""
     from kinetoscope.processors import num_processors
 
-    return answer(_native.analyze_job(traces, name, json.dumps(request, allow_nan=False), num_processors()))
-
-
-def answer(found: tuple[list[_native.Table], str | None, _native.Plot | None]) -> Answer:
-    """An answer as the core gives it: tables, the reason for no rows, how it is drawn."""
-    return Answer(*found)
+    return Answer(*_native.analyze_job(traces, name, json.dumps(request, allow_nan=False), num_processors()))

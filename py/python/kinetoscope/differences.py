@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kinetoscope import _native
-from kinetoscope.answer import Answer, answer
+from kinetoscope.answer import Answer
 from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
@@ -33,7 +33,7 @@ def diff(
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope.processors import num_processors
 
-        return answer(_native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors()))
+        return Answer(*_native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors()))
     if isinstance(before, TraceSet) or isinstance(after, TraceSet):
         raise TypeError("expected two traces or two jobs, found one of each")
-    return answer(_native.diff(before._native, after._native, request))  # noqa: SLF001 - the core compares them
+    return Answer(*_native.diff(before._native, after._native, request))  # noqa: SLF001 - the core compares them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kinetoscope.answer import Answer, answer
+from kinetoscope.answer import Answer
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 
@@ -35,7 +35,7 @@ class MemorySnapshot(Tables):
         how much at the peak: `site` is the innermost frame that is no part of torch, `stack_id` refers to `frames`,
         both null where the allocation is older than the actions.
         """
-        return answer(self._native.memory())
+        return Answer(*self._native.memory())
 
     @cached_property
     def actions(self) -> Table:
@@ -87,7 +87,7 @@ class MemoryTimeline(Tables):
         `peak_bytes` are the most that there were, at `peak_ns`; `at_peak_bytes` those when the total was at its peak,
         `share` that of the total, and `last_bytes` those at the end.
         """
-        return answer(self._native.memory())
+        return Answer(*self._native.memory())
 
     @cached_property
     def sizes(self) -> Table:
