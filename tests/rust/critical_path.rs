@@ -28,7 +28,7 @@ fn steps(linked: &LinkedTrace) -> Vec<(&'static str, String, i64)> {
     let selection = Selection::all(linked);
     let rows = path_rows(&selection, &critical_path(&selection));
     let rows = rows.into_iter().filter(|row| row.dur_ns > 0);
-    rows.map(|row| (row.kind.name(), row.name, row.dur_ns / 1000)).collect()
+    rows.map(|row| (row.kind.name(), row.name.to_string(), row.dur_ns / 1000)).collect()
 }
 
 fn expected(steps: &[(&'static str, &str, i64)]) -> Vec<(&'static str, String, i64)> {

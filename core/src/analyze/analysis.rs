@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::job::{Job, RankedTrace, selections};
-use super::options::{OptionDoc, Options};
+use super::options::{OptionDoc, Options, unlike};
 use super::selection::{Selection, Wanted};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
 use crate::table::{Part, Rows, Stacked, Table};
@@ -147,7 +147,7 @@ impl Analysis {
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
     pub fn answer(&self, linked: &Arc<LinkedTrace>, request: &str) -> Result<Answer, Error> {
-        let (wanted, options) = self.asked(request)?;
+        let (wanted, options) = asked(self.options, request)?;
         self.answer_about(linked, &wanted, &options)
     }
 
@@ -171,7 +171,7 @@ impl Analysis {
     /// What is looked at is looked at in each trace. Tables of an analysis of one trace get the columns `rank` and
     /// `window` before the others.
     pub fn answer_of_job(&self, traces: &[RankedTrace], request: &str, max_threads: usize) -> Result<Answer, Error> {
-        let (wanted, options) = self.asked(request)?;
+        let (wanted, options) = asked(self.options, request)?;
         match self.run {
             Run::Job(run) => Ok(run(&Job::of(traces, &wanted, &options, max_threads)?, &options)),
             Run::Trace(run) => {
@@ -181,12 +181,11 @@ impl Analysis {
             }
         }
     }
+}
 
-    fn asked(&self, request: &str) -> Result<(Wanted, Options), Error> {
-        let mut asked = serde_json::from_str(request).map_err(|error| {
-            let expected = String::from("a JSON object of options");
-            Error::from(ErrorKind::Request { expected, found: error.to_string() })
-        })?;
-        Ok((Wanted::take(&mut asked)?, Options::new(self.options, asked)?))
-    }
+/// What a request names: a part of the trace, and options of these.
+pub(super) fn asked(options: &'static [OptionDoc], request: &str) -> Result<(Wanted, Options), Error> {
+    let mut asked =
+        serde_json::from_str(request).map_err(|error| unlike("a JSON object of options", &error.to_string()))?;
+    Ok((Wanted::take(&mut asked)?, Options::new(options, asked)?))
 }

@@ -1,9 +1,9 @@
 //! The critical path through all ranks of a job: back from its end, and on the rank that came last wherever one waited.
 
 use super::EMPTY;
-use super::bound::{Bound, Bounds};
+use super::bound::Bound;
 use super::graph::PathEdge;
-use super::row::{BOUND, PathRow, by_bound, step};
+use super::row::{BOUND, PathRow, Steps, by_bound};
 use super::walk::Walk;
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
 use crate::analyze::job::Job;
@@ -97,10 +97,9 @@ fn answer(job: &Job<'_>) -> Answer {
 /// the last one without whom it cannot end, on that one's rank. A step takes the time between both. So each ends where the
 /// next begins, and they last from the first start to the end of the job.
 fn rows(job: &Job<'_>) -> Vec<JobPathRow> {
-    let bounds = job.each(|_, part| Bounds::of(part.linked));
+    let mut steps = job.each(|_, part| Steps::of(part.linked));
     let row = |(member, start, edge): (usize, Ts, PathEdge)| {
-        let of = &job.ranks.members[member];
-        let step = step(&of.linked.trace, &bounds[member], &edge, start);
+        let (of, step) = (&job.ranks.members[member], steps[member].row(&edge, start));
         JobPathRow { rank: of.rank, window: of.window, member, step }
     };
     Walk::of(job).steps().into_iter().rev().map(row).collect()

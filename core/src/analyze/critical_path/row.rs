@@ -1,5 +1,9 @@
 //! The critical path as tables: its steps, what bounds them, whose they are; and the graph.
 
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::bound::{Bound, Bounds};
 use super::graph::{PathEdge, PathKind};
 use super::what_if::WhatIf;
@@ -7,6 +11,7 @@ use super::{CriticalPath, EMPTY};
 use crate::analyze::analysis::Answer;
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
+use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
 use crate::time::{Ts, add_ns};
@@ -27,9 +32,9 @@ pub struct PathRow {
     /// Id of the event that it is put to.
     pub id: u32,
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its thread, as the file writes it; of a host event.
-    pub thread: String,
+    pub thread: Arc<str>,
     /// Its stream; of device work.
     pub stream: Option<Stream>,
 }
@@ -169,25 +174,41 @@ pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: Wh
 
 /// The steps of the path, in order.
 pub fn rows(selection: &Selection<'_>, path: &CriticalPath) -> Vec<PathRow> {
-    let (trace, bounds) = (&selection.linked.trace, Bounds::of(selection.linked));
-    let row = |edge: &PathEdge| step(trace, &bounds, edge, path.graph.nodes[edge.source as usize].time);
+    let mut steps = Steps::of(selection.linked);
+    let row = |edge: &PathEdge| steps.row(edge, path.graph.nodes[edge.source as usize].time);
     path.steps().map(row).collect()
 }
 
-/// An edge of the path as a step that began at a time.
-pub(super) fn step(trace: &Trace, bounds: &Bounds<'_>, edge: &PathEdge, start: Ts) -> PathRow {
-    let event = edge.event as usize;
-    let track = trace.track(trace.events.track[event]);
-    let thread = if track.stream.is_none() { trace.strings.text(track.thread) } else { "" };
-    PathRow {
-        start,
-        dur_ns: edge.weight_ns,
-        kind: edge.kind,
-        bound: bounds.bound(edge),
-        id: trace.events.position[event],
-        name: trace.event_name(event).to_owned(),
-        thread: thread.to_owned(),
-        stream: track.stream,
+/// Makes steps of edges; a text is kept once, for paths are long and names few.
+pub(super) struct Steps<'a> {
+    trace: &'a Trace,
+    bounds: Bounds<'a>,
+    texts: FxHashMap<StrId, Arc<str>>,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn of(linked: &'a LinkedTrace) -> Self {
+        Self { trace: &linked.trace, bounds: Bounds::of(linked), texts: FxHashMap::default() }
+    }
+
+    /// An edge of the path as a step that began at a time.
+    pub(super) fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
+        let event = edge.event as usize;
+        let track = self.trace.track(self.trace.events.track[event]);
+        PathRow {
+            start,
+            dur_ns: edge.weight_ns,
+            kind: edge.kind,
+            bound: self.bounds.bound(edge),
+            id: self.trace.events.position[event],
+            name: self.text(self.trace.events.name[event]),
+            thread: if track.stream.is_none() { self.text(track.thread) } else { Arc::default() },
+            stream: track.stream,
+        }
+    }
+
+    fn text(&mut self, id: StrId) -> Arc<str> {
+        Arc::clone(self.texts.entry(id).or_insert_with(|| self.trace.strings.text(id).into()))
     }
 }
 
@@ -204,22 +225,22 @@ pub(super) fn by_bound<'a>(rows: impl Iterator<Item = &'a PathRow>) -> Vec<Bound
 
 fn by_name(selection: &Selection<'_>, path: &CriticalPath) -> Vec<NameRow> {
     let trace = &selection.linked.trace;
-    let steps = path.steps().filter(|edge| edge.weight_ns > 0);
-    let mut steps: Vec<_> =
-        steps.map(|edge| (trace.events.name[edge.event as usize], edge.kind, edge.event, edge.weight_ns)).collect();
-    sort::ascending(&mut steps);
-    let all_ns = crate::time::sum_ns(steps.iter().map(|step| step.3)).max(1) as f64;
-    let row = |steps: &[(StrId, PathKind, u32, i64)]| {
-        let total_ns = crate::time::sum_ns(steps.iter().map(|step| step.3));
-        NameRow {
-            name: trace.strings.text(steps[0].0).to_owned(),
-            kind: steps[0].1,
-            count: steps.chunk_by(|a, b| a.2 == b.2).count() as u64,
-            total_ns,
-            share: total_ns as f64 / all_ns,
-        }
+    let mut groups: FxHashMap<(StrId, PathKind), (u64, i64)> = FxHashMap::default();
+    let mut counted: FxHashSet<(u32, PathKind)> = FxHashSet::default();
+    for step in path.steps().filter(|step| step.weight_ns > 0) {
+        let (count, total_ns) = groups.entry((trace.events.name[step.event as usize], step.kind)).or_default();
+        *count += u64::from(counted.insert((step.event, step.kind)));
+        add_ns(total_ns, step.weight_ns);
+    }
+    let all_ns = crate::time::sum_ns(groups.values().map(|(_, total_ns)| *total_ns)).max(1) as f64;
+    let row = |((name, kind), (count, total_ns)): ((StrId, PathKind), (u64, i64))| NameRow {
+        name: trace.strings.text(name).to_owned(),
+        kind,
+        count,
+        total_ns,
+        share: total_ns as f64 / all_ns,
     };
-    let mut names: Vec<_> = steps.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(row).collect();
+    let mut names: Vec<_> = groups.into_iter().map(row).collect();
     sort::by(&mut names, |a, b| b.total_ns.cmp(&a.total_ns).then_with(|| (&a.name, a.kind).cmp(&(&b.name, b.kind))));
     names
 }

@@ -10,10 +10,10 @@ mod significance;
 mod structure;
 mod tree;
 
-use super::analysis::{Answer, Plot};
+use super::analysis::{Answer, Plot, asked};
 use super::job::RankedTrace;
-use super::options::{Options, unlike};
-use super::selection::{Selection, Wanted};
+use super::options::unlike;
+use super::selection::Selection;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
@@ -44,7 +44,7 @@ use side::Side;
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn diff(before: &LinkedTrace, after: &LinkedTrace, request: &str) -> Result<Answer, Error> {
-    let wanted = wanted(request)?;
+    let (wanted, _) = asked(&[], request)?;
     Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
 }
 
@@ -58,7 +58,7 @@ pub fn diff_jobs(
     request: &str,
     max_threads: usize,
 ) -> Result<Answer, Error> {
-    let wanted = wanted(request)?;
+    let (wanted, _) = asked(&[], request)?;
     let places = |traces: &[RankedTrace]| {
         let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
         ranks.iter().copied().zip(windows(&ranks)).collect::<Vec<_>>()
@@ -76,14 +76,6 @@ pub fn diff_jobs(
     let selections: Vec<_> = selections.collect::<Result<_, Error>>()?;
     let ranks: Vec<_> = pairs.iter().map(|(at, _)| before[*at].0).collect();
     Ok(Answer::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
-}
-
-fn wanted(request: &str) -> Result<Wanted, Error> {
-    let mut asked = serde_json::from_str(request)
-        .map_err(|error| unlike("a JSON object of what part is looked at", &error.to_string()))?;
-    let wanted = Wanted::take(&mut asked)?;
-    Options::new(&[], asked)?;
-    Ok(wanted)
 }
 
 fn answer(selections: &[Selection<'_>; 2]) -> Answer {
