@@ -42,6 +42,29 @@ fn sizes_are_those_of_the_longest_run_and_shares_means_over_time() {
 }
 
 #[test]
+fn a_grid_that_the_device_holds_at_once_is_one_wave() {
+    // Blocks of a multiprocessor, threads of each, the occupancy told (of 1000 threads), waves.
+    let cases = [
+        (1.4, 700, 98, 1.0),
+        (3.2, 100, 32, 1.0),
+        (1.068, 128, 14, 1.0),
+        (4.0, 250, 100, 1.0),
+        (4.1, 250, 100, 4.1 / 4.0),
+        (3.2, 100, 20, 3.2 / 2.0),
+        (1.4, 700, 70, 1.4),
+        (12.0, 32, 26, 12.0 / 8.0),
+    ];
+    for (per_sm, threads, percent, waves) in cases {
+        let args = json!({"grid": [(per_sm * 10.0) as i64, 1, 1], "block": [threads, 1, 1], "blocks per SM": per_sm,
+            "est. achieved occupancy %": percent});
+        let linked = trace(&[kernel("k", 0, 10, &args)]);
+        let row = &rows(&*analysis("kernels").unwrap().answer(&linked, "{}").unwrap().tables[0])[0];
+        let found = row["waves"].as_f64().unwrap();
+        assert!((found - waves).abs() < 1e-6, "{per_sm} blocks of {threads} threads at {percent} %: {found}");
+    }
+}
+
+#[test]
 fn what_the_file_does_not_say_comes_from_the_device_or_is_null() {
     let few = json!({"grid": [5, 1, 1], "block": [64, 1, 1]});
     let many = json!({"grid": [500, 1, 1], "block": [64, 1, 1], "est. achieved occupancy %": 0});

@@ -23,8 +23,9 @@ pub struct Ran {
     pub occupancy: Option<f64>,
     /// `min(blocks per multiprocessor, 1)` of all runs, a mean over time.
     pub sm_efficiency: Option<f64>,
-    /// How often the longest run filled the device: `blocks / (multiprocessors · blocks that one holds at a time)`; 1 where
-    /// all its blocks run at once.
+    /// How often the longest run filled the device: `blocks / (multiprocessors · blocks that one holds at a time)`, where the
+    /// occupancy says how many it holds; 1 where all its blocks run at once, which is when the occupancy is no less than
+    /// that of all of them.
     pub waves: Option<f64>,
 }
 
@@ -35,6 +36,9 @@ struct Device {
     /// Threads that a multiprocessor holds.
     max_threads: f64,
 }
+
+/// Occupancies are told in whole percents.
+const ROUNDED_PERCENT: f64 = 0.5;
 
 /// Reads what kernels ran as.
 pub(super) struct Reader<'a> {
@@ -80,11 +84,15 @@ impl<'a> Reader<'a> {
         if per_sm <= 1.0 {
             return Some(1.0);
         }
-        let occupancy = self.float(row, ArgKey::Occupancy).filter(|percent| *percent > 0.0)?;
+        let percent = self.float(row, ArgKey::Occupancy).filter(|percent| *percent > 0.0)?;
         let max_threads = self.devices.get(&self.trace.device(row)?)?.max_threads;
-        let threads = self.sizes(row).1.filter(|threads| *threads > 0)?;
-        // Of what fits at a time; where everything does, the occupancy is that of everything.
-        let num_held = (occupancy / 100.0 * max_threads / threads as f64).round().max(1.0);
+        let threads = self.sizes(row).1.filter(|threads| *threads > 0)? as f64;
+        // Where everything runs at once, the occupancy is that of the grid, and says nothing of how much would fit.
+        let of_grid = 100.0 * per_sm * threads / max_threads;
+        if (of_grid - percent).abs() <= ROUNDED_PERCENT {
+            return Some(1.0);
+        }
+        let num_held = (percent / 100.0 * max_threads / threads).round().max(1.0);
         Some((per_sm / num_held).max(1.0))
     }
 
