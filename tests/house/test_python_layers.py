@@ -47,8 +47,8 @@ LAYERS = Layers(
                 "read",
                 "recording",
             ),
-            *("remote", "seam", "sorts", "source", "sql", "summary", "table", "tables", "text", "trace", "traceset"),
-            *("wanted", "whole", "window", "workers"),
+            *("remote", "request", "seam", "sorts", "source", "sql", "summary", "table", "tables", "text", "trace"),
+            *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {
             *("arguments", "chart", "cli", "forms", "hta", "html", "output"),

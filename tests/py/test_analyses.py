@@ -65,6 +65,15 @@ def test_every_analysis_is_a_method_with_its_options() -> None:
         assert inspect.getdoc(method), name
 
 
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    trace = ks.read(trace_of(tmp_path))
+    asked = trace.kernels(iteration=numpy.int64(4), launched_inside=numpy.bool_(True))
+    assert asked.select("total_ns").rows() == [(3_000,)]
+    with pytest.raises(ks.TraceError, match="expected a finite number as factor, found nan"):
+        trace.critical_path(factor=numpy.float32("nan"))
+
+
 def test_an_analysis_looks_at_a_part(tmp_path: Path) -> None:
     trace = ks.read(trace_of(tmp_path))
     whole = trace.kernels().select("name", "class", "total_ns").rows()

@@ -84,7 +84,24 @@ def test_values_that_are_none_are_refused(trace: str, arguments: list[str], caps
     with pytest.raises(SystemExit) as exit_:
         main(["analyze", "kernels", trace, *arguments])
     assert exit_.value.code == 2
-    assert "invalid count value" in capsys.readouterr().err
+    assert "expected a count, found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["critical_path", "--factor", "nan"], "argument --factor: expected a number from 0, found nan"),
+        (["critical_path", "--factor", "inf"], "argument --factor: expected a number from 0, found inf"),
+        (["critical_path", "--factor=-1"], "argument --factor: expected a number from 0, found -1"),
+        (["kernels", "--short-ns", "1e400"], "argument --short-ns: expected a count, found 1e400"),
+        (["kernels", "--start-ns", "nan"], "argument --start-ns: expected an integer, found nan"),
+        (["kernels", f"--end-ns={1 << 63}"], f"argument --end-ns: expected an integer, found {1 << 63}"),
+    ],
+)
+def test_numbers_that_are_none_are_named(trace: str, arguments: list[str], expected: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", *arguments, trace])
+    assert expected in capsys.readouterr().err
 
 
 def test_text(trace: str, capsys: Captured) -> None:

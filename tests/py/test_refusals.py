@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,26 @@ CASES: dict[str, tuple[Call, type[Exception], str]] = {
         lambda trace: trace.edit(subtree=1.5),
         TypeError,
         "expected the id of a node, found float",
+    ),
+    "a factor that is no number": (
+        lambda trace: trace.critical_path(what_if="gemm", factor=math.nan),
+        ks.TraceError,
+        "expected a finite number as factor, found nan",
+    ),
+    "a factor without end": (
+        lambda trace: trace.critical_path(what_if="gemm", factor=-math.inf),
+        ks.TraceError,
+        "expected a finite number as factor, found -inf",
+    ),
+    "a start that is no number": (
+        lambda trace: ks.diff(trace, trace, start_ns=math.nan),
+        ks.TraceError,
+        "expected a finite number as start_ns, found nan",
+    ),
+    "half an iteration": (
+        lambda trace: trace.kernels(iteration=1.5),
+        ks.TraceError,
+        "expected an integer as iteration, found 1.5",
     ),
     "a capture that is a path": (
         lambda trace: trace.captured("x"),

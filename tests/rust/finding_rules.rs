@@ -318,7 +318,7 @@ fn communication_counts_as_far_as_nothing_is_computed() {
         scene
     };
     let (subject, cost, count) = reducing(30).only("exposed_communication");
-    assert_eq!((subject.as_str(), cost, count), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, 1));
+    assert_eq!((subject.as_str(), cost, count), ("all_reduce", 20, 1));
     reducing(5).expect_none("exposed_communication");
 }
 

@@ -6,6 +6,7 @@ mod attribution;
 mod breakdown;
 mod class;
 mod collective;
+mod communication;
 mod concurrency;
 mod copy_bandwidth;
 mod coverage;

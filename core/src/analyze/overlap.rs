@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::class::{Class, classes};
+use super::communication::Names;
 use super::interval::{intersection, total_ns, union};
 use super::options::Options;
 use super::selection::Selection;
@@ -26,7 +27,7 @@ pub(super) static OVERLAP: Analysis = Analysis {
 pub struct OverlapRow {
     /// The number of the device, where the file gives one.
     pub device: Option<i64>,
-    /// Its name; `all` for any, `unknown` where none is known.
+    /// Its name, or that of its kernels where nothing records what they did; `all` for any.
     pub collective: String,
     /// Device events.
     pub count: u64,
@@ -61,7 +62,7 @@ const COLUMNS: &[Column<Vec<OverlapRow>>] = &[
 pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let classes = classes(linked);
-    let kinds = kinds(selection);
+    let names = Names::of(linked);
     let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let mut talking: BTreeMap<(Option<i64>, bool, &str), Vec<TimeRange>> = BTreeMap::new();
     for row in selection.device_work() {
@@ -69,8 +70,7 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
         match classes[row] {
             Class::Computation => computing.entry(device).or_default().push(selection.time(row)),
             Class::Communication => {
-                let kind = kinds.get(&(row as u32)).copied().unwrap_or(UNKNOWN);
-                for (is_single, kind) in [(false, ALL), (true, kind)] {
+                for (is_single, kind) in [(false, ALL), (true, names.name(row as u32))] {
                     talking.entry((device, is_single, kind)).or_default().push(selection.time(row));
                 }
             }
@@ -90,13 +90,3 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
 }
 
 const ALL: &str = "all";
-const UNKNOWN: &str = "unknown";
-
-/// The names of communications by the rows of their device events.
-fn kinds<'a>(selection: &Selection<'a>) -> BTreeMap<u32, &'a str> {
-    let named = |one: &'a crate::link::Collective| {
-        let name = one.name.as_deref().unwrap_or(UNKNOWN);
-        one.device_events.iter().map(move |row| (*row, name))
-    };
-    selection.linked.collectives().rows.iter().flat_map(named).collect()
-}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native, text
+from kinetoscope.request import written
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ class Answer(Table):
 
 def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about one trace."""
-    return Answer(*_native.analyze(trace, name, json.dumps(request, allow_nan=False)))
+    return Answer(*_native.analyze(trace, name, written(request)))
 
 
 def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]) -> Answer:
     """What the core answers about the traces of a job, each with its rank."""
     from kinetoscope.processors import num_processors
 
-    return Answer(*_native.analyze_job(traces, name, json.dumps(request, allow_nan=False), num_processors()))
+    return Answer(*_native.analyze_job(traces, name, written(request), num_processors()))

@@ -1,8 +1,9 @@
-"""What commands take: traces, how they are read, and counts."""
+"""What commands take: traces, how they are read, and numbers."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +24,37 @@ _MAX_COUNT = 1 << 63
 
 def count(text: str) -> int:
     """A number that is not negative and that the native reader can take."""
-    number = int(text)
-    if not 0 <= number < _MAX_COUNT:
-        raise ValueError
-    return number
+    return _whole(text, "a count", 0)
+
+
+def integer(text: str) -> int:
+    """A number that may be negative, which the native reader can take, too."""
+    return _whole(text, "an integer", -_MAX_COUNT)
+
+
+def _whole(text: str, expected: str, least: int) -> int:
+    try:
+        found = int(text)
+    except ValueError:
+        found = _MAX_COUNT
+    if not least <= found < _MAX_COUNT:
+        raise _unlike(expected, text)
+    return found
+
+
+def number(text: str) -> float:
+    """A number that is not negative."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not (math.isfinite(found) and found >= 0):
+        raise _unlike("a number from 0", text)
+    return found
+
+
+def _unlike(expected: str, found: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(f"expected {expected}, found {found}")
 
 
 def add_reading(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:

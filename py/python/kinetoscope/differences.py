@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from kinetoscope import _native
 from kinetoscope.answer import Answer
+from kinetoscope.request import written
 from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
@@ -29,7 +29,7 @@ def diff(
     `diff_iterations`. `part` is looked at in both, as analyses take it; of jobs perhaps one or several `rank`s alone.
     TypeError for a trace and a job; TraceError for a part that there is not, or jobs without a common rank.
     """
-    request = json.dumps(part)
+    request = written(part)
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope.processors import num_processors
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native, text
-from kinetoscope.arguments import add_reading, all_of, count, tell_defects
+from kinetoscope.arguments import add_reading, all_of, count, integer, number, tell_defects
 from kinetoscope.cells import section
 from kinetoscope.differences import diff
 from kinetoscope.forms import PICTURES, add_form, form_of, hand_out
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _PART = (
-    ("start_ns", int, "look at what is after this, as the tables count time"),
-    ("end_ns", int, "and before this"),
+    ("start_ns", integer, "look at what is after this, as the tables count time"),
+    ("end_ns", integer, "and before this"),
     ("iteration", count, "look at ProfilerStep#N"),
-    ("stream", int, "look at the device events of this stream alone"),
+    ("stream", integer, "look at the device events of this stream alone"),
 )
 
 
@@ -99,19 +98,10 @@ class _Kind(NamedTuple):
     metavar: str | None
 
 
-def _number(text: str) -> float:
-    """A number that is not negative."""
-    number = float(text)
-    if not (math.isfinite(number) and number >= 0):
-        raise ValueError
-    return number
-
-
-_number.__name__ = "number"  # argparse says "invalid number value"
 _KINDS = {
     "choice": _Kind(str, None),
     "count": _Kind(count, "N"),
-    "number": _Kind(_number, "N"),
+    "number": _Kind(number, "N"),
     "text": _Kind(str, "TEXT"),
 }
 
