@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
-import { BINDINGS, bindingOf, isPlain, type KeyPress } from "../../../wasm/web/timeline/input/keymap";
+import { BINDINGS, bindingOf, isOurs, isPlain, type KeyPress } from "../../../wasm/web/timeline/input/keymap";
 
 const press = (key: string, modifiers: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -24,6 +24,10 @@ test("the keys of other viewers do what they do there", () => {
     "]": "followForward",
     "[": "followBack",
     "/": "search",
+    m: "measure",
+    r: "markSelection",
+    q: "toggleDrawer",
+    Delete: "removeNote",
     Enter: "nextHit",
     "?": "help",
     Escape: "clear",
@@ -33,6 +37,8 @@ test("the keys of other viewers do what they do there", () => {
 
 test("shift and caps lock", () => {
   assert.equal(bindingOf(press("Enter", { shiftKey: true }))?.command, "previousHit");
+  assert.equal(bindingOf(press("M", { shiftKey: true }))?.command, "keepMark");
+  assert.equal(bindingOf(press("M"))?.command, "measure", "caps lock");
   assert.equal(bindingOf(press("W", { shiftKey: true }))?.command, "zoomIn");
   assert.equal(bindingOf(press("?", { shiftKey: true }))?.command, "help");
 });
@@ -40,10 +46,19 @@ test("shift and caps lock", () => {
 test("what belongs to the browser or the host is left to them", () => {
   assert.equal(bindingOf(press("s", { ctrlKey: true })), null);
   assert.equal(bindingOf(press("f", { metaKey: true })), null);
-  assert.equal(bindingOf(press("q")), null);
+  assert.equal(bindingOf(press("j")), null);
+  assert.equal(bindingOf(press("P", { ctrlKey: true, shiftKey: true })), null);
   for (const key of ["Tab", "F5"]) assert.equal(isPlain(press(key)), false);
   assert.equal(isPlain(press("s", { ctrlKey: true })), false);
   assert.equal(isPlain(press("d")), true);
+});
+
+test("the one key with Ctrl or Cmd that is ours does not reach the host", () => {
+  for (const modifier of [{ ctrlKey: true }, { metaKey: true }]) {
+    assert.equal(bindingOf(press("p", modifier))?.command, "filterTracks");
+    assert.equal(isOurs(press("p", modifier)), true);
+    assert.equal(isOurs(press("s", modifier)), false);
+  }
 });
 
 test("every binding has its command, its words and keys of its own", () => {

@@ -1,12 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Folding, firstLane, LANE_HEIGHT, laneAt, layOut, rowsBetween } from "../../../wasm/web/timeline/layout";
+import {
+  type Arrangement,
+  AS_IT_COMES,
+  inOrder,
+  LANE_HEIGHT,
+  rearranged,
+  siblingsOf,
+} from "../../../wasm/web/timeline/arrangement";
+import { layOut } from "../../../wasm/web/timeline/layout";
+import { firstLane, laneAt, rowsBetween } from "../../../wasm/web/timeline/row";
 import { FakeSource } from "./fake-source";
 
 const { overview } = new FakeSource({ lanes: 5 });
-const plain: Folding = { folded: new Set(), pinned: new Set() };
+const plain = AS_IT_COMES;
 
-const keys = (folding: Folding) => layOut(overview, folding).scrolled.map((row) => row.key);
+const keys = (arrangement: Arrangement) => layOut(overview, arrangement).scrolled.map((row) => row.key);
 
 test("groups come with their tracks, one below the other", () => {
   const { scrolled, scrolledHeight } = layOut(overview, plain);
@@ -28,9 +37,9 @@ test("a track is as high as its lanes", () => {
 });
 
 test("what is folded is squeezed, not hidden", () => {
-  const folding = { ...plain, folded: new Set(["group-0", "track-1"]) };
-  assert.deepEqual(keys(folding), ["group-0", "group-1", "track-1"]);
-  const row = layOut(overview, folding).rowOf.get(0);
+  const arrangement = { ...plain, folded: new Set(["group-0", "track-1"]) };
+  assert.deepEqual(keys(arrangement), ["group-0", "group-1", "track-1"]);
+  const row = layOut(overview, arrangement).rowOf.get(0);
   assert.equal(row?.key, "group-0");
   assert.ok(row && row.laneHeight > 0 && row.laneTop + 5 * row.laneHeight <= row.height);
 });
@@ -64,4 +73,46 @@ test("only rows on the screen are drawn", () => {
     ["group-0"],
   );
   assert.equal(rowsBetween(scrolled, 0, 1e6).length, 4);
+});
+
+test("low lanes lie closer, and are hit where they are drawn", () => {
+  const row = layOut(overview, { ...plain, low: new Set([0]), lowHeight: 6 }).rowOf.get(0);
+  assert.ok(row && row.laneHeight === 6 && row.height < 6 * LANE_HEIGHT);
+  assert.deepEqual(laneAt(row, row.laneTop + 4.5 * 6), { track: 0, lane: 4 });
+});
+
+test("a filter keeps the tracks that are called so, and those of a group that is", () => {
+  const filtered = (filter: string) => keys({ ...plain, filter });
+  assert.deepEqual(filtered("STREAM"), ["group-1", "track-1"]);
+  assert.deepEqual(filtered("python"), ["group-0", "track-0"]);
+  assert.deepEqual(filtered("nonsense"), []);
+  assert.equal(layOut(overview, { ...plain, filter: "stream", pinned: new Set([0]) }).pinned.length, 1, "pins stay");
+});
+
+const four = {
+  ...overview,
+  tracks: [0, 1, 2, 3].map((track) => ({ ...overview.tracks[0], track, group: track < 3 ? 0 : 1, name: `t${track}` })),
+} as typeof overview;
+const orderOf = (arrangement: Arrangement) => layOut(four, arrangement).scrolled.map((row) => row.key);
+
+test("tracks move within their group, groups among groups", () => {
+  const down = rearranged(four, plain, "track-0", "track-2");
+  assert.deepEqual(orderOf(down), ["group-0", "track-1", "track-2", "track-0", "group-1", "track-3"]);
+  const up = rearranged(four, down, "track-0", "track-1");
+  assert.deepEqual(orderOf(up), ["group-0", "track-0", "track-1", "track-2", "group-1", "track-3"]);
+  const groups = rearranged(four, down, "group-1", "group-0");
+  assert.deepEqual(orderOf(groups), ["group-1", "track-3", "group-0", "track-1", "track-2", "track-0"]);
+  assert.deepEqual(rearranged(four, plain, "track-0", "track-3").order, siblingsOf(four, plain, "track-0"));
+});
+
+test("pinned tracks move among each other", () => {
+  const pinned = { ...plain, pinned: new Set([0, 1, 2]) };
+  assert.deepEqual([...rearranged(four, pinned, "track-2", "track-0").pinned], [2, 0, 1]);
+});
+
+test("what was never moved keeps its place", () => {
+  assert.deepEqual(
+    inOrder(["a", "b", "c"], (key) => key, ["c", "b"]),
+    ["a", "c", "b"],
+  );
 });

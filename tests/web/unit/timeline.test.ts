@@ -6,7 +6,9 @@ import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
-import { startingPins } from "../../../wasm/web/timeline/starting-pins";
+import type { Note } from "../../../wasm/web/timeline/notes";
+import { snapped } from "../../../wasm/web/timeline/snap";
+import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { FakeSource } from "./fake-source";
 
@@ -18,7 +20,8 @@ function open(options = {}): Timeline {
   return timeline;
 }
 
-const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, { focusSearch: () => {} });
+const run = (timeline: Timeline, command: Command): void =>
+  COMMANDS[command](timeline, { focusSearch: () => {}, focusFilter: () => {} });
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 
@@ -216,15 +219,120 @@ test("at the end of the tracks the page scrolls on", () => {
   assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, place), false);
 });
 
-test("streams below the first screen are pinned, those on it are not", () => {
-  const high = new FakeSource({ lanes: 40 });
-  for (const [source, pins] of [
-    [high, [1]],
-    [new FakeSource(), []],
-  ] as const) {
-    const timeline = new Timeline(source, source.overview);
-    startingPins(timeline);
-    timeline.size.set({ width: 1000, height: 400 });
-    assert.deepEqual([...timeline.folding.value.pinned], pins);
-  }
+const arranged = (lanes: number, height: number) => {
+  const source = new FakeSource({ lanes });
+  const timeline = new Timeline(source, source.overview);
+  startingArrangement(timeline);
+  timeline.size.set({ width: 1000, height });
+  return timeline;
+};
+
+test("the first screen shows every track, with the highest lanes with which it can", () => {
+  assert.deepEqual([...arranged(1, 400).tracks.arrangement.value.low], []);
+  const { layout, tracks } = arranged(40, 400);
+  assert.deepEqual([...tracks.arrangement.value.low], [0]);
+  assert.equal(tracks.arrangement.value.lowHeight, 7);
+  assert.ok(layout.value.scrolledHeight <= 400);
+  assert.deepEqual([...tracks.arrangement.value.pinned], []);
+});
+
+test("where low lanes are not enough the streams are pinned", () => {
+  assert.deepEqual([...arranged(80, 400).tracks.arrangement.value.pinned], [1]);
+});
+
+test("a filter tells how many are left, and gives way to an event that is gone to", () => {
+  const timeline = open();
+  timeline.tracks.filter("stream");
+  assert.equal(timeline.said.value, "1 track of 2");
+  assert.equal(timeline.layout.value.rowOf.get(0), undefined);
+  timeline.go(3);
+  assert.ok(timeline.layout.value.rowOf.get(0));
+});
+
+test("a row is moved past the next one that is shown", () => {
+  const timeline = open();
+  const [group] = timeline.layout.value.scrolled;
+  assert.ok(group);
+  timeline.tracks.move(group, 1);
+  assert.deepEqual(
+    timeline.layout.value.scrolled.map((row) => row.key),
+    ["group-1", "track-1", "group-0", "track-0"],
+  );
+  assert.equal(timeline.said.value, "python 1 is 2 of 2");
+  timeline.tracks.move(group, 1);
+  assert.equal(timeline.layout.value.scrolled[2]?.key, "group-0", "at the end nothing happens");
+});
+
+test("notes are about the event, the range or the time, and come in the order of time", () => {
+  const timeline = open();
+  const told: (readonly Note[])[] = [];
+  timeline.notes.all.subscribe(() => told.push(timeline.notes.all.value));
+  timeline.pointer.set(500);
+  run(timeline, "takeNote");
+  assert.equal(timeline.popover.value, "notes");
+  timeline.mark(span(100, 300), true);
+  run(timeline, "keepMark");
+  timeline.select(3);
+  run(timeline, "keepMark");
+  const [event, range, time] = timeline.notes.all.value;
+  assert.deepEqual(event, { start: 60, end: 70, event: 3, text: "" });
+  assert.deepEqual(range, { start: 100, end: 300, event: null, text: "" });
+  assert.ok(time && time.start === time.end && time.event === null);
+  assert.ok(range && event);
+  timeline.notes.write(range, "slow");
+  assert.equal(told.at(-1)?.[1]?.text, "slow");
+  timeline.notes.current.set(event);
+  run(timeline, "removeNote");
+  assert.equal(timeline.notes.all.value.length, 2);
+  run(timeline, "removeNote");
+  assert.equal(timeline.notes.all.value.length, 2, "one at a time");
+});
+
+test("notes that a host kept come back, and can be gone to", () => {
+  const timeline = open();
+  timeline.notes.restore([
+    { start: 500, end: 600, event: null, text: "later" },
+    { start: 200, end: 200, event: null, text: "earlier" },
+  ]);
+  const [earlier, later] = timeline.notes.all.value;
+  assert.ok(earlier?.text === "earlier" && later);
+  timeline.visitNote(later);
+  assert.deepEqual(timeline.viewport.window.value, span(475, 625));
+  timeline.visitNote(earlier);
+  assert.deepEqual(timeline.viewport.window.value, span(125, 275));
+});
+
+test("what is measured is gone with the next measure, and with Escape", () => {
+  const timeline = open();
+  timeline.select(3);
+  run(timeline, "measure");
+  assert.deepEqual(timeline.notes.passing.value, span(60, 70));
+  timeline.select(4);
+  run(timeline, "measure");
+  assert.deepEqual(timeline.notes.passing.value, span(80, 90));
+  run(timeline, "clear");
+  run(timeline, "clear");
+  assert.equal(timeline.notes.passing.value, null);
+  assert.equal(timeline.notes.all.value.length, 0);
+});
+
+test("the drawer is hidden and shown by a key", () => {
+  const timeline = open();
+  run(timeline, "toggleDrawer");
+  assert.equal(timeline.drawer.value, null);
+  timeline.select(3);
+  run(timeline, "toggleDrawer");
+  assert.equal(timeline.drawer.value, null);
+  run(timeline, "toggleDrawer");
+  assert.equal(timeline.drawer.value, "event");
+});
+
+test("the edges of a range stick to those of events nearby", () => {
+  const timeline = open();
+  timeline.viewport.show(span(0, 200));
+  const y = (timeline.layout.value.rowOf.get(0)?.top ?? 0) + 10;
+  assert.equal(snapped(timeline, 202, y), 40, "start of the third operator, two pixels away");
+  assert.equal(snapped(timeline, 255, y), 50, "its end, five pixels away");
+  assert.equal(Math.round(snapped(timeline, 225, y)), 45, "in the middle there is nothing to stick to");
+  assert.ok(Math.abs(snapped(timeline, 202, -5) - 40.4) < 0.01, "nor on the ruler");
 });

@@ -25,6 +25,7 @@ async function openTimeline(place: HTMLElement): Promise<void> {
   const theme = watchTheme(new Cell<WantedTheme>("auto"), new Cleanup());
   const mounted = mountTimeline(openShadow(place), source, overview, {
     theme,
+    title: document.title,
     onSelect: (id) => hash.tell({ event: id }),
     onRange: (range) => hash.tell({ range }),
   });

@@ -1,5 +1,5 @@
 import type { Cleanup } from "../base/cleanup";
-import { isPlain } from "../timeline/input/keymap";
+import { isOurs } from "../timeline/input/keymap";
 
 // JupyterLab looks for it on the way from a key's target up, and takes no shortcut where it stands.
 const SUPPRESS = "data-lm-suppress-shortcuts";
@@ -10,7 +10,7 @@ const SUPPRESS = "data-lm-suppress-shortcuts";
  */
 export function suppressShortcuts(host: HTMLElement, cleanup: Cleanup): void {
   const listener = (event: KeyboardEvent) => {
-    if (event.composedPath().includes(host)) host.toggleAttribute(SUPPRESS, isPlain(event));
+    if (event.composedPath().includes(host)) host.toggleAttribute(SUPPRESS, isOurs(event));
   };
   host.setAttribute(SUPPRESS, "");
   window.addEventListener("keydown", listener, true);

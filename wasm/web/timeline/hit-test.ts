@@ -1,7 +1,7 @@
 import type { Kind } from "../base/palette";
 import { asDuration, asTime } from "../base/time";
-import { laneAt, type Row, rowsBetween } from "./layout";
 import { cssRowTop } from "./paint/scene";
+import { laneAt, type Row, rowsBetween } from "./row";
 import type { Sheet } from "./sheet";
 import { kindName } from "./sheet";
 import type { Hover, Timeline } from "./timeline";

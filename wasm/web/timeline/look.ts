@@ -13,6 +13,7 @@ export interface Look {
   readonly accent: string;
   readonly onAccent: string;
   readonly hit: string;
+  readonly note: string;
   readonly fontFamily: string;
 }
 
@@ -31,6 +32,7 @@ export function readLook(element: Element, theme: Theme): Look {
     accent: read("accent"),
     onAccent: read("on-accent"),
     hit: read("hit"),
+    note: read("note"),
     fontFamily: style.fontFamily,
   };
 }

@@ -6,8 +6,9 @@ import { type Span, span } from "../base/time";
 import type { EventId, Overview } from "../source/protocol";
 import type { Source } from "../source/source";
 import { type Look, readLook } from "./look";
+import type { Note } from "./notes";
 import { cssHeaderHeight } from "./paint/scene";
-import { startingPins } from "./starting-pins";
+import { startingArrangement } from "./starting-arrangement";
 import { Timeline } from "./timeline";
 import { App } from "./ui/app";
 
@@ -17,8 +18,14 @@ const CHROME_HEIGHT = 36 + 30 + 2 + 12;
 /** What a host decides. */
 export interface MountOptions {
   readonly theme: Cell<Theme>;
+  /** What to call the trace; by its own name if empty. */
+  readonly title?: string;
+  /** The notes that were kept. */
+  readonly notes?: readonly Note[];
   readonly onSelect?: (id: EventId | null) => void;
   readonly onRange?: (range: Span | null) => void;
+  /** Called with all notes whenever one is added, written or removed. */
+  readonly onNotes?: (notes: readonly Note[]) => void;
 }
 
 /** A timeline on the screen, for its host. */
@@ -31,6 +38,8 @@ export interface MountedTimeline {
   show(start: number, end: number): void;
   /** Marks a stretch of time. */
   mark(start: number, end: number): void;
+  /** Shows these notes instead of those that were there. */
+  restoreNotes(notes: readonly Note[]): void;
   close(): void;
 }
 
@@ -47,14 +56,16 @@ export function mountTimeline(
   // A click on plain text must not hand the keys to the page.
   root.tabIndex = -1;
   const look = watchLook(root, options.theme, cleanup);
+  timeline.notes.restore(options.notes ?? []);
   tellHost(timeline, options, cleanup);
-  cleanup.add(startingPins(timeline));
-  render(<App timeline={timeline} root={root} look={look} />, root);
+  cleanup.add(startingArrangement(timeline));
+  render(<App timeline={timeline} root={root} look={look} title={options.title || nameOf(overview)} />, root);
   return {
     naturalHeight: CHROME_HEIGHT + cssHeaderHeight(timeline) + timeline.layout.value.scrolledHeight,
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end) => timeline.mark(span(start, end), true),
+    restoreNotes: (notes) => timeline.notes.restore(notes),
     close: () => {
       render(null, root);
       cleanup.run();
@@ -81,7 +92,15 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
   return look;
 }
 
-function tellHost(timeline: Timeline, { onSelect, onRange }: MountOptions, cleanup: Cleanup): void {
+/** Traces are often named by the path they were written to. */
+function nameOf({ title, device_names: devices }: Overview): string {
+  if (/\.json(\.gz)?$/.test(title)) return title.split(/[\\/]/).at(-1) ?? title;
+  return title || devices[0] || "Trace";
+}
+
+function tellHost(timeline: Timeline, { onSelect, onRange, onNotes }: MountOptions, cleanup: Cleanup): void {
+  const { all } = timeline.notes;
+  if (onNotes) cleanup.add(all.subscribe(() => onNotes(all.value)));
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
   const { summary, span: marked } = timeline.range;

@@ -1,6 +1,7 @@
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { TextFitter } from "../base/text";
+import type { Surroundings } from "./input/commands";
 import { Keyboard } from "./input/keyboard";
 import { Pointer } from "./input/pointer";
 import type { Look } from "./look";
@@ -41,13 +42,13 @@ export class Stage {
   #costs: number[] = [];
   #framesWithoutSize = 0;
 
-  constructor(timeline: Timeline, elements: StageElements, look: Cell<Look>, focusSearch: () => void) {
+  constructor(timeline: Timeline, elements: StageElements, look: Cell<Look>, around: Surroundings) {
     this.#timeline = timeline;
     this.#elements = elements;
     this.#look = look;
     this.#fitter = fitterOf(look.value);
     this.#minimap = new MinimapView(timeline, elements.minimap, look);
-    this.#keyboard = new Keyboard(elements.root, timeline, { focusSearch }, () => this.#request(false));
+    this.#keyboard = new Keyboard(elements.root, timeline, around, () => this.#request(false));
     const pointer = new Pointer(timeline, {
       canvas: elements.overlay,
       pills: () => this.#pills,
@@ -60,6 +61,7 @@ export class Stage {
     this.#watchCells();
     this.#watchSize();
     this.#watchMotion();
+    this.#cleanup.add(watchPixels(() => this.#request(true)));
   }
 
   close(): void {
@@ -70,9 +72,10 @@ export class Stage {
     const timeline = this.#timeline;
     const { viewport } = timeline;
     const tracks = [viewport.window, viewport.scroll, timeline.layout, timeline.colorBy, timeline.stale];
-    const cells = [...tracks, timeline.search.found, timeline.size];
+    const cells = [...tracks, timeline.search.found, timeline.size, timeline.notes.all, timeline.notes.current];
     for (const cell of cells) this.#cleanup.add(cell.subscribe(() => this.#request(true)));
-    const light = [viewport.told, timeline.hover, timeline.pointer, timeline.selection.current, timeline.range.span];
+    const marks = [timeline.selection.current, timeline.range.span, timeline.notes.passing];
+    const light = [viewport.told, timeline.hover, timeline.pointer, ...marks];
     for (const cell of light) this.#cleanup.add(cell.subscribe(() => this.#request(false)));
     const relook = () => {
       this.#fitter = fitterOf(this.#look.value);
@@ -89,6 +92,8 @@ export class Stage {
     const observer = new ResizeObserver(measure);
     observer.observe(this.#elements.picture);
     this.#cleanup.add(() => observer.disconnect());
+    // The first note makes a line of its own in the header.
+    this.#cleanup.add(this.#timeline.notes.all.subscribe(measure));
     measure();
   }
 
@@ -162,11 +167,29 @@ function paintTracks(context: CanvasRenderingContext2D, scene: Scene): void {
   paintHeader(context, scene);
 }
 
+/** Calls `changed` when the page is zoomed or comes to a screen with other pixels. Returns what ends it. */
+function watchPixels(changed: () => void): () => void {
+  const ended = new AbortController();
+  const watch = () => {
+    const query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    const next = () => {
+      changed();
+      watch();
+    };
+    query.addEventListener("change", next, { once: true, signal: ended.signal });
+  };
+  watch();
+  return () => ended.abort();
+}
+
 /** True if the canvas had to be made anew, and is empty. */
-function fitCanvas(canvas: HTMLCanvasElement, { width, height }: Scene): boolean {
+function fitCanvas(canvas: HTMLCanvasElement, { width, height, dpr }: Scene): boolean {
   if (canvas.width === width && canvas.height === height) return false;
   canvas.width = width;
   canvas.height = height;
+  // A box with a fraction of a pixel would have the picture stretched, and blurred.
+  canvas.style.width = `${width / dpr}px`;
+  canvas.style.height = `${height / dpr}px`;
   return true;
 }
 

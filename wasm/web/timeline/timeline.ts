@@ -6,11 +6,14 @@ import { scaleOf } from "../base/scale";
 import { lengthOf, padded, type Span, span, type Time } from "../base/time";
 import type { EventId, EventRef, Overview } from "../source/protocol";
 import { messageOf, type Source } from "../source/source";
-import { type Folding, firstLane, type Layout, layOut } from "./layout";
+import type { Layout } from "./layout";
+import { type Note, Notes } from "./notes";
 import { Range } from "./range";
+import { firstLane } from "./row";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
 import { TileCache } from "./tile-cache";
+import { Tracks } from "./tracks";
 import { Viewport } from "./viewport";
 
 /** What lies under the pointer. */
@@ -22,7 +25,7 @@ export interface Hover extends EventRef {
 }
 
 export type Drawer = "event" | "range";
-export type Popover = "help" | "health";
+export type Popover = "help" | "health" | "notes";
 
 // An event narrower than this on the screen is zoomed to when someone outside asks for it.
 const MIN_VISIBLE = 4;
@@ -36,11 +39,13 @@ export class Timeline {
   readonly search: Search;
   readonly range: Range;
   readonly tiles: TileCache;
-  readonly folding = new Cell<Folding>({ folded: new Set(), pinned: new Set() });
-  readonly layout: Cell<Layout>;
+  readonly tracks: Tracks;
+  readonly notes = new Notes();
   readonly colorBy = new Cell<ColorBy>("kind");
   readonly hover = new Cell<Hover | null>(null);
   readonly drawer = new Cell<Drawer | null>(null);
+  /** How much of the whole height the drawer takes. */
+  readonly drawerShare = new Cell(0.42);
   readonly popover = new Cell<Popover | null>(null);
   readonly error = new Cell<string | null>(null);
   /** For readers who hear the screen. */
@@ -62,18 +67,18 @@ export class Timeline {
     this.search = new Search(source, failed);
     this.range = new Range(source, failed);
     this.tiles = new TileCache(source, () => this.stale.update((n) => n + 1), failed);
-    this.layout = new Cell(layOut(overview, this.folding.value));
-    const relay = () => {
-      this.layout.set(layOut(overview, this.folding.value));
-      this.#limitScroll();
-    };
-    this.#cleanup.add(this.folding.subscribe(relay));
+    this.tracks = new Tracks(overview, (text) => this.said.set(text));
+    this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
   }
 
   close(): void {
     this.#cleanup.run();
     this.source.close();
+  }
+
+  get layout(): Cell<Layout> {
+    return this.tracks.layout;
   }
 
   get pointerTime(): Time | null {
@@ -109,6 +114,8 @@ export class Timeline {
     else if (this.error.value) this.error.set(null);
     else if (this.selection.current.value) this.#deselect();
     else if (this.range.span.value) this.unmark();
+    else if (this.notes.passing.value) this.notes.passing.set(null);
+    else if (this.notes.current.value) this.notes.current.set(null);
     else this.search.clear();
   }
 
@@ -129,6 +136,39 @@ export class Timeline {
     this.drawer.set("range");
     this.range.sumUp();
     this.said.set(`Range of ${formatDuration(lengthOf(marked))} at ${formatDuration(marked.start)}`);
+  }
+
+  /** What is looked at: the selected event, else the marked range, else the time at the pointer or in the middle. */
+  get subject(): Omit<Note, "text"> {
+    const event = this.selection.current.value?.details;
+    if (event) return { start: event.start, end: event.start + event.dur, event: event.id };
+    const range = this.range.span.value;
+    if (range) return { start: range.start, end: range.end, event: null };
+    const { start, end } = this.viewport.target;
+    const time = this.pointerTime ?? (start + end) / 2;
+    return { start: time, end: time, event: null };
+  }
+
+  /** Adds a note about the subject, and opens the list where it can be written. */
+  takeNote(): void {
+    this.notes.add({ ...this.subject, text: "" });
+    this.popover.set("notes");
+  }
+
+  /** Goes to what a note is about. */
+  visitNote(note: Note): void {
+    this.notes.current.set(note);
+    if (note.event !== null) this.go(note.event);
+    else if (note.end > note.start)
+      this.viewport.show(padded(span(note.start, note.end), (note.end - note.start) / 4), true);
+    else this.viewport.pan(note.start - (this.viewport.target.start + this.viewport.target.end) / 2, true);
+  }
+
+  /** Shuts the drawer, or opens it for what is selected or marked. */
+  toggleDrawer(): void {
+    const range = this.range.span.value && "range";
+    const wanted = this.selection.current.value ? "event" : range;
+    this.drawer.update((open) => (open ? null : wanted));
   }
 
   step(by: 1 | -1): void {
@@ -157,6 +197,7 @@ export class Timeline {
     else if (event.start < target.start || end > target.end) {
       this.viewport.pan((event.start + end) / 2 - (target.start + target.end) / 2, true);
     }
+    this.tracks.uncover(event.track);
     this.#scrollTo(event);
   }
 
@@ -184,19 +225,6 @@ export class Timeline {
     return { top, bottom: top + row.laneHeight };
   }
 
-  toggleFold(key: string): void {
-    this.folding.update(({ folded, pinned }) => ({ folded: toggled(folded, key), pinned }));
-  }
-
-  foldAll(fold: boolean): void {
-    const keys = this.overview.tracks.map((track) => `track-${track.track}`);
-    this.folding.update(({ pinned }) => ({ folded: new Set(fold ? keys : []), pinned }));
-  }
-
-  togglePin(track: number): void {
-    this.folding.update(({ folded, pinned }) => ({ folded, pinned: toggled(pinned, track) }));
-  }
-
   /** The drawer that opens for an event must not cover the event. */
   #resized(): void {
     this.#limitScroll();
@@ -208,10 +236,4 @@ export class Timeline {
     const { pinnedHeight, scrolledHeight } = this.layout.value;
     this.viewport.limitScroll(scrolledHeight + pinnedHeight - this.size.value.height);
   }
-}
-
-function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
-  const copy = new Set(set);
-  if (!copy.delete(item)) copy.add(item);
-  return copy;
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from "../../base/format";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { Direction } from "../../source/protocol";
 import { firstOnScreen } from "../hit-test";
@@ -11,6 +12,7 @@ const SCROLL = 54;
 /** What the commands need besides the timeline. */
 export interface Surroundings {
   readonly focusSearch: () => void;
+  readonly focusFilter: () => void;
 }
 
 type Action = (timeline: Timeline, around: Surroundings) => void;
@@ -31,12 +33,18 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   followForward: (t) => t.visit(t.selection.partner(true)),
   followBack: (t) => t.visit(t.selection.partner(false)),
   markSelection,
+  measure,
+  keepMark: (t) => t.notes.add({ ...t.subject, text: "" }),
+  takeNote: (t) => t.takeNote(),
+  removeNote,
+  toggleDrawer: (t) => t.toggleDrawer(),
   search: (_, around) => around.focusSearch(),
+  filterTracks: (_, around) => around.focusFilter(),
   nextHit: (t) => t.step(1),
   previousHit: (t) => t.step(-1),
   toggleColors: (t) => t.colorBy.update((by) => (by === "kind" ? "name" : "kind")),
-  foldAll: (t) => t.foldAll(true),
-  unfoldAll: (t) => t.foldAll(false),
+  foldAll: (t) => t.tracks.foldAll(true),
+  unfoldAll: (t) => t.tracks.foldAll(false),
   help: (t) => t.popover.update((open) => (open === "help" ? null : "help")),
   clear: (t) => t.clear(),
 };
@@ -75,4 +83,18 @@ const isNear = (a: Span, b: Span): boolean => Math.abs(a.start - b.start) < leng
 function markSelection(timeline: Timeline): void {
   const event = timeline.selection.current.value?.details;
   if (event) timeline.mark(span(event.start, event.start + event.dur), true);
+}
+
+function measure(timeline: Timeline): void {
+  const { start, end } = timeline.subject;
+  if (end === start) return;
+  timeline.notes.passing.set(span(start, end));
+  timeline.said.set(`${formatDuration(end - start)} at ${formatDuration(start)}`);
+}
+
+function removeNote(timeline: Timeline): void {
+  const note = timeline.notes.current.value;
+  if (!note) return;
+  timeline.notes.remove(note);
+  timeline.said.set("Note removed");
 }

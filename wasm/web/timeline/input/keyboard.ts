@@ -2,7 +2,7 @@ import { Cleanup } from "../../base/cleanup";
 import type { Timeline } from "../timeline";
 import { COMMANDS, type Surroundings } from "./commands";
 import { HeldKeys } from "./held-keys";
-import { bindingOf, isPlain } from "./keymap";
+import { bindingOf, isOurs, isPlain } from "./keymap";
 
 /** Listens to the keys that are pressed inside `root`, and lets none of them through to the page. */
 export class Keyboard {
@@ -49,7 +49,7 @@ export class Keyboard {
   }
 
   #up(event: KeyboardEvent): void {
-    if (isPlain(event)) event.stopPropagation();
+    if (isOurs(event)) event.stopPropagation();
     const binding = bindingOf({ ...modifiers, key: event.key });
     if (binding) this.held.release(binding.command);
   }

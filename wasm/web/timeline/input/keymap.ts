@@ -15,7 +15,13 @@ export type Command =
   | "followForward"
   | "followBack"
   | "markSelection"
+  | "measure"
+  | "keepMark"
+  | "takeNote"
+  | "removeNote"
+  | "toggleDrawer"
   | "search"
+  | "filterTracks"
   | "nextHit"
   | "previousHit"
   | "toggleColors"
@@ -48,10 +54,16 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["c"], command: "child", text: "The first event inside it" },
   { keys: ["]"], command: "followForward", text: "Follow the arrow: launch → kernel" },
   { keys: ["["], command: "followBack", text: "Follow the arrow back: kernel → launch" },
-  { keys: ["m"], command: "markSelection", text: "Mark the selected event as range" },
+  { keys: ["m"], command: "measure", text: "Measure what is selected, until the next time" },
+  { keys: ["Shift+M"], command: "keepMark", text: "Mark what is selected, to stay" },
+  { keys: ["n"], command: "takeNote", text: "Write a note about it, or about the time at the pointer" },
+  { keys: ["Delete"], command: "removeNote", text: "Remove the note" },
+  { keys: ["r"], command: "markSelection", text: "Sum up the range of the selected event" },
+  { keys: ["q"], command: "toggleDrawer", text: "Hide or show the details" },
   { keys: ["/"], command: "search", text: "Search" },
   { keys: ["Enter"], command: "nextHit", text: "Next hit" },
   { keys: ["Shift+Enter"], command: "previousHit", text: "Previous hit" },
+  { keys: ["Mod+P"], command: "filterTracks", text: "Find tracks by their names" },
   { keys: ["x"], command: "toggleColors", text: "Colours by kind or by name" },
   { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
   { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
@@ -71,12 +83,18 @@ const BY_KEY = new Map(BINDINGS.flatMap((binding) => binding.keys.map((key) => [
 
 /** What `press` means on the timeline; null leaves it to the host. */
 export function bindingOf(press: KeyPress): Binding | null {
-  if (press.ctrlKey || press.metaKey || press.altKey) return null;
-  if (press.shiftKey && press.key === "Enter") return BY_KEY.get("Shift+Enter") ?? null;
+  if (press.altKey) return null;
+  const upper = press.key.length === 1 ? press.key.toUpperCase() : press.key;
+  if (press.ctrlKey || press.metaKey) return press.shiftKey ? null : (BY_KEY.get(`Mod+${upper}`) ?? null);
+  const shifted = press.shiftKey && BY_KEY.get(`Shift+${upper}`);
   // Caps lock must not take the keys away.
-  const key = press.key.length === 1 ? press.key.toLowerCase() : press.key;
-  return BY_KEY.get(key) ?? null;
+  return shifted || (BY_KEY.get(press.key.length === 1 ? press.key.toLowerCase() : press.key) ?? null);
 }
+
+/** Whether a press means anything inside the timeline, or would mean something else outside of it. */
+export const isOurs = (press: KeyPress): boolean => isPlain(press) || movesRow(press) || bindingOf(press) !== null;
+
+export const movesRow = ({ key, altKey }: KeyPress): boolean => altKey && (key === "ArrowUp" || key === "ArrowDown");
 
 /** A host takes single keys as commands (`d d` deletes a cell in Jupyter): none may leave the widget. */
 export function isPlain(press: KeyPress): boolean {

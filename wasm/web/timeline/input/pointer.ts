@@ -1,13 +1,18 @@
 import { Cleanup } from "../../base/cleanup";
+import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
 import { eventAt, type Place } from "../hit-test";
+import { noteAt } from "../paint/notes";
 import type { Pill } from "../paint/pill";
-import { cssHeaderHeight, RULER_HEIGHT } from "../paint/scene";
+import { cssHeaderHeight, cssIterationsTop, RULER_HEIGHT } from "../paint/scene";
+import { snapped } from "../snap";
 import type { Timeline } from "../timeline";
 import { Pinch } from "./pinch";
 import { turnWheel } from "./wheel";
 
 const CLICK_PIXELS = 4;
+// The edges of the marked range can be taken hold of this near.
+const GRIP = 5;
 
 type Drag =
   | { readonly kind: "pan"; readonly from: Place; readonly window: Span; readonly scroll: number }
@@ -79,14 +84,30 @@ export class Pointer {
     const { viewport } = this.#timeline;
     const marks = event.shiftKey || place.y < RULER_HEIGHT;
     this.#drag = marks
-      ? { kind: "range", from: place, time: this.#timeAt(place.x) }
+      ? { kind: "range", from: place, time: this.#otherEdge(place) ?? this.#edgeAt(event) }
       : { kind: "pan", from: place, window: viewport.window.value, scroll: viewport.scroll.value };
+  }
+
+  /** Where a range begins or ends: at the edge of an event nearby, but for Alt. */
+  #edgeAt(event: MouseEvent): number {
+    const place = this.#place(event);
+    return event.altKey ? this.#timeAt(place.x) : snapped(this.#timeline, place.x, this.#onTracks(place).y);
+  }
+
+  /** On the ruler, at one edge of the marked range: its other edge. */
+  #otherEdge({ x, y }: Place): number | null {
+    const range = this.#timeline.range.span.value;
+    if (!range || y >= RULER_HEIGHT) return null;
+    const { viewport, size } = this.#timeline;
+    const scale = scaleOf(viewport.window.value, size.value.width);
+    if (Math.abs(scale.x(range.start) - x) <= GRIP) return range.end;
+    return Math.abs(scale.x(range.end) - x) <= GRIP ? range.start : null;
   }
 
   #move(event: PointerEvent): void {
     const place = this.#place(event);
     if (this.#pinch.move(event.pointerId, place)) return;
-    if (this.#drag) this.#dragTo(this.#drag, place);
+    if (this.#drag) this.#dragTo(this.#drag, event);
     else this.#hover(place);
     this.#timeline.pointer.set(place.x);
   }
@@ -99,17 +120,19 @@ export class Pointer {
   }
 
   #cursor(place: Place, onEvent: boolean): string {
-    if (place.y < RULER_HEIGHT) return "col-resize";
-    return onEvent || this.#pillAt(place) ? "pointer" : "default";
+    if (place.y < RULER_HEIGHT) return this.#otherEdge(place) === null ? "col-resize" : "ew-resize";
+    const note = noteAt(this.#timeline, place.x, place.y);
+    return onEvent || note || this.#pillAt(place) ? "pointer" : "default";
   }
 
-  #dragTo(drag: Drag, place: Place): void {
+  #dragTo(drag: Drag, event: MouseEvent): void {
+    const place = this.#place(event);
     if (!this.#moved && distance(drag.from, place) < CLICK_PIXELS) return;
     this.#moved = true;
     const timeline = this.#timeline;
     timeline.hover.set(null);
     if (drag.kind === "range") {
-      timeline.mark(span(drag.time, this.#timeAt(place.x)), false);
+      timeline.mark(span(drag.time, this.#edgeAt(event)), false);
       return;
     }
     this.#screen.canvas.style.cursor = "grabbing";
@@ -126,7 +149,7 @@ export class Pointer {
     if (!drag) return;
     const place = this.#place(event);
     if (!this.#moved) this.#click(place);
-    else if (drag.kind === "range") this.#timeline.mark(span(drag.time, this.#timeAt(place.x)), true);
+    else if (drag.kind === "range") this.#timeline.mark(span(drag.time, this.#edgeAt(event)), true);
     this.#screen.canvas.style.cursor = "default";
   }
 
@@ -154,9 +177,20 @@ export class Pointer {
 
   #clickHeader(place: Place): void {
     if (place.y < RULER_HEIGHT) return;
+    if (place.y < cssIterationsTop(this.#timeline)) {
+      this.#clickNote(place);
+      return;
+    }
     const time = this.#timeAt(place.x);
     const iteration = this.#timeline.overview.iterations.find((i) => i.start <= time && time < i.start + i.dur);
     if (iteration) this.#timeline.mark(span(iteration.start, iteration.start + iteration.dur), true);
+  }
+
+  #clickNote({ x, y }: Place): void {
+    const note = noteAt(this.#timeline, x, y);
+    if (!note) return;
+    this.#timeline.notes.current.set(note);
+    this.#timeline.popover.set("notes");
   }
 
   #clickTracks(place: Place): void {

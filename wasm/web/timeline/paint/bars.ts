@@ -1,6 +1,6 @@
 import type { Palette } from "../../base/palette";
 import type { EventId } from "../../source/protocol";
-import { firstLane, type Row } from "../layout";
+import { firstLane, type Row } from "../row";
 import type { Sheet } from "../sheet";
 import { type LaneBox, laneBox, type Scene } from "./scene";
 

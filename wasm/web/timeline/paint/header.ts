@@ -1,7 +1,8 @@
 import { formatDuration, formatTick } from "../../base/format";
 import { ticksOf } from "../../base/ticks";
 import { lengthOf } from "../../base/time";
-import { fontOf, RULER_HEIGHT, type Scene } from "./scene";
+import { paintNotes } from "./notes";
+import { cssIterationsTop, fontOf, RULER_HEIGHT, type Scene } from "./scene";
 
 const TICK_WIDTH = 90;
 
@@ -11,6 +12,7 @@ export function paintHeader(context: CanvasRenderingContext2D, scene: Scene): vo
   context.fillStyle = look.header;
   context.fillRect(0, 0, width, headerHeight);
   paintRuler(context, scene);
+  paintNotes(context, scene);
   if (scene.timeline.overview.iterations.length > 0) paintIterations(context, scene);
   context.fillStyle = look.line;
   context.fillRect(0, headerHeight - Math.round(dpr), width, Math.round(dpr));
@@ -50,7 +52,7 @@ function paintIterations(context: CanvasRenderingContext2D, scene: Scene): void 
     paintIteration(context, scene, { left, right, name: iteration.name, odd: index % 2 === 1 });
   }
   context.fillStyle = scene.look.line;
-  context.fillRect(0, Math.round(RULER_HEIGHT * dpr), width, Math.round(dpr));
+  context.fillRect(0, Math.round(cssIterationsTop(timeline) * dpr), width, Math.round(dpr));
 }
 
 interface Band {
@@ -62,7 +64,7 @@ interface Band {
 
 function paintIteration(context: CanvasRenderingContext2D, scene: Scene, band: Band): void {
   const { look, dpr, headerHeight, width } = scene;
-  const top = Math.round((RULER_HEIGHT + 2) * dpr);
+  const top = Math.round((cssIterationsTop(scene.timeline) + 2) * dpr);
   const height = headerHeight - top - Math.round(2 * dpr);
   context.fillStyle = look.accent;
   context.globalAlpha = band.odd ? 0.2 : 0.12;

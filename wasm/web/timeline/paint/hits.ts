@@ -1,5 +1,5 @@
 import type { Hits } from "../../source/protocol";
-import { firstLane, type Row } from "../layout";
+import { firstLane, type Row } from "../row";
 import { type LaneBox, laneBox, type Scene } from "./scene";
 
 const NARROW = 3;

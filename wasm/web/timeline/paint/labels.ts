@@ -1,4 +1,4 @@
-import type { Row } from "../layout";
+import type { Row } from "../row";
 import type { Sheet } from "../sheet";
 import { laneBoxes } from "./bars";
 import { fontOf, type LaneBox, type Scene } from "./scene";

@@ -2,6 +2,7 @@ import { formatDuration } from "../../base/format";
 import { lengthOf, type Span } from "../../base/time";
 import type { EventRef } from "../../source/protocol";
 import { paintArrows } from "./arrows";
+import { paintPoles } from "./notes";
 import type { Pill } from "./pill";
 import { eventBox, fontOf, RULER_HEIGHT, type Scene, withClip } from "./scene";
 
@@ -9,8 +10,11 @@ import { eventBox, fontOf, RULER_HEIGHT, type Scene, withClip } from "./scene";
 export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, pointer: number | null): readonly Pill[] {
   const { timeline, width, height } = scene;
   context.clearRect(0, 0, width, height);
+  paintPoles(context, scene);
   const range = timeline.range.span.value;
   if (range) paintRange(context, scene, range);
+  const passing = timeline.notes.passing.value;
+  if (passing) paintPassing(context, scene, passing);
   if (pointer !== null) paintPointer(context, scene, pointer);
   paintHover(context, scene);
   return paintSelection(context, scene);
@@ -128,4 +132,21 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
     fill: look.accent,
     ink: look.onAccent,
   });
+}
+
+/** A measure across the ruler, whose two ends can be followed down to the tracks. */
+function paintPassing(context: CanvasRenderingContext2D, scene: Scene, { start, end }: Span): void {
+  const { look, scale, height, width, dpr } = scene;
+  const left = Math.round(scale.x(start));
+  const right = Math.round(scale.x(end));
+  if (right < 0 || left > width) return;
+  const thick = Math.max(1, Math.round(dpr));
+  const ruler = Math.round(RULER_HEIGHT * dpr);
+  context.fillStyle = look.note;
+  context.globalAlpha = 0.7;
+  for (const x of [left, right]) context.fillRect(x, 0, thick, height);
+  context.globalAlpha = 1;
+  context.fillRect(left, ruler - 2 * thick, right - left, 2 * thick);
+  const middle = (Math.max(0, left) + Math.min(width, right)) / 2;
+  tag(context, scene, { x: middle, text: formatDuration(end - start), fill: look.note, ink: look.background });
 }

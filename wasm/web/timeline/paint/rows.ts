@@ -1,5 +1,5 @@
 import { ticksOf } from "../../base/ticks";
-import { type Row, rowsBetween } from "../layout";
+import { type Row, rowsBetween } from "../row";
 import { paintBars } from "./bars";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";

@@ -1,11 +1,12 @@
 import { type Scale, scaleOf } from "../../base/scale";
 import type { TextFitter } from "../../base/text";
 import type { EventRef } from "../../source/protocol";
-import { firstLane, type Row } from "../layout";
 import type { Look } from "../look";
+import { firstLane, type Row } from "../row";
 import type { Timeline } from "../timeline";
 
 export const RULER_HEIGHT = 24;
+export const NOTES_HEIGHT = 18;
 export const ITERATIONS_HEIGHT = 18;
 export const FONT_SIZE = 11;
 
@@ -38,8 +39,12 @@ export interface SceneSize {
   readonly dpr: number;
 }
 
+/** The line of notes begins below the ruler, that of the iterations here. */
+export const cssIterationsTop = (timeline: Timeline): number =>
+  RULER_HEIGHT + (timeline.notes.all.value.length > 0 ? NOTES_HEIGHT : 0);
+
 export const cssHeaderHeight = (timeline: Timeline): number =>
-  RULER_HEIGHT + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);
+  cssIterationsTop(timeline) + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);
 
 export function sceneOf(timeline: Timeline, look: Look, fitter: TextFitter, size: SceneSize): Scene {
   const { cssWidth, cssHeight, dpr } = size;

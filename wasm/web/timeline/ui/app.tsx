@@ -1,11 +1,12 @@
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Cell } from "../../base/cell";
 import { formatDuration, formatPlural } from "../../base/format";
 import { scaleOf } from "../../base/scale";
+import type { Surroundings } from "../input/commands";
 import type { Look } from "../look";
 import { rulerBase, windowLength } from "../paint/header";
-import { cssHeaderHeight, RULER_HEIGHT } from "../paint/scene";
+import { ITERATIONS_HEIGHT, NOTES_HEIGHT, RULER_HEIGHT } from "../paint/scene";
 import { Stage } from "../stage";
 import type { Timeline } from "../timeline";
 import { Drawer } from "./drawer";
@@ -16,22 +17,30 @@ import { Popovers } from "./popovers";
 import { Scrollbar } from "./scrollbar";
 import { Toolbar } from "./toolbar";
 import { Tooltip } from "./tooltip";
+import { TrackFilter } from "./track-filter";
 
 interface Props {
   readonly timeline: Timeline;
   readonly root: HTMLElement;
   readonly look: Cell<Look>;
+  /** What the host calls the trace. */
+  readonly title: string;
 }
 
-export function App({ timeline, root, look }: Props): JSX.Element {
+export function App({ timeline, root, look, title }: Props): JSX.Element {
   const stage = useRef<HTMLDivElement>(null);
   const searchInput = useRef<HTMLInputElement>(null);
+  const filterInput = useRef<HTMLInputElement>(null);
+  const around = {
+    focusSearch: () => searchInput.current?.select(),
+    focusFilter: () => filterInput.current?.select(),
+  };
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
-  if (timeline.overview.num_events === 0) return <Empty timeline={timeline} />;
+  if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
   return (
     <>
-      <Toolbar timeline={timeline} searchInput={searchInput} leave={leave} />
+      <Toolbar timeline={timeline} title={title} searchInput={searchInput} leave={leave} />
       <ErrorBar timeline={timeline} />
       <div
         class="ks-stage"
@@ -39,11 +48,11 @@ export function App({ timeline, root, look }: Props): JSX.Element {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the keys itself
         tabIndex={0}
         role="application"
-        aria-label={`Timeline of ${timeline.overview.title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for the keys.`}
+        aria-label={`Timeline of ${title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for the keys.`}
       >
-        <Corner timeline={timeline} />
-        <Gutter timeline={timeline} />
-        <Picture timeline={timeline} root={root} look={look} focusSearch={() => searchInput.current?.select()} />
+        <Corner timeline={timeline} filterInput={filterInput} leave={leave} />
+        <Gutter timeline={timeline} leave={leave} />
+        <Picture timeline={timeline} root={root} look={look} around={around} />
         <Scrollbar timeline={timeline} />
       </div>
       <Drawer timeline={timeline} palette={palette} leave={leave} />
@@ -53,7 +62,9 @@ export function App({ timeline, root, look }: Props): JSX.Element {
   );
 }
 
-function Picture({ timeline, root, look, focusSearch }: Props & { focusSearch: () => void }): JSX.Element {
+type PictureProps = Omit<Props, "title"> & { readonly around: Surroundings };
+
+function Picture({ timeline, root, look, around }: PictureProps): JSX.Element {
   const minimap = useRef<HTMLCanvasElement>(null);
   const picture = useRef<HTMLDivElement>(null);
   const tracks = useRef<HTMLCanvasElement>(null);
@@ -67,7 +78,7 @@ function Picture({ timeline, root, look, focusSearch }: Props & { focusSearch: (
       overlay: overlay.current,
     };
     if (!isComplete(elements)) return;
-    const stage = new Stage(timeline, elements, look, focusSearch);
+    const stage = new Stage(timeline, elements, look, around);
     return () => stage.close();
     // Everything here lives as long as the element does.
   }, []);
@@ -88,22 +99,29 @@ type Complete<T> = { [K in keyof T]: NonNullable<T[K]> };
 const isComplete = <T extends object>(elements: T): elements is T & Complete<T> =>
   Object.values(elements).every((element) => element !== null);
 
+interface CornerProps {
+  readonly timeline: Timeline;
+  readonly filterInput: RefObject<HTMLInputElement | null>;
+  readonly leave: () => void;
+}
+
 /** Beside the ruler: what its labels count from, and how much time is shown. */
-function Corner({ timeline }: { timeline: Timeline }): JSX.Element {
+function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
   const window = useCell(timeline.viewport.window);
   const { width } = useCell(timeline.size);
+  const notes = useCell(timeline.notes.all);
   const scene = { scale: scaleOf(window, width), cssWidth: width };
   return (
     <div class="ks-corner">
       <div class="ks-corner-strip">
-        <span title="How much time is shown">{windowLength(scene)} shown</span>
+        <TrackFilter timeline={timeline} input={filterInput} leave={leave} />
       </div>
       <div style={{ height: `${RULER_HEIGHT}px` }}>
+        <span title="How much time is shown">{windowLength(scene)} shown</span>
         <span title="The ruler counts from here">{rulerBase(scene)}</span>
       </div>
-      <div style={{ height: `${cssHeaderHeight(timeline) - RULER_HEIGHT}px` }}>
-        {timeline.overview.iterations.length > 0 && "iterations"}
-      </div>
+      {notes.length > 0 && <div style={{ height: `${NOTES_HEIGHT}px` }}>notes</div>}
+      {timeline.overview.iterations.length > 0 && <div style={{ height: `${ITERATIONS_HEIGHT}px` }}>iterations</div>}
     </div>
   );
 }
@@ -128,11 +146,11 @@ function ErrorBar({ timeline }: { timeline: Timeline }): JSX.Element | null {
   );
 }
 
-function Empty({ timeline }: { timeline: Timeline }): JSX.Element {
-  const { title, health } = timeline.overview;
+function Empty({ timeline, title }: { timeline: Timeline; title: string }): JSX.Element {
+  const { health } = timeline.overview;
   return (
     <div class="ks-message">
-      <strong>{title || "This trace"} holds no event with a duration.</strong>
+      <strong>{title} holds no event with a duration.</strong>
       <p>The profiler was probably stopped before its first active step; record again with a window that covers one.</p>
       {health.map((defect) => (
         <p key={defect.message}>

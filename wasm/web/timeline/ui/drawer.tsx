@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import type { Drawer as DrawerName, Timeline } from "../timeline";
 import { EventPanel } from "./event-panel";
-import { useCell } from "./hooks";
+import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
 import { RangePanel } from "./range-panel";
 
@@ -18,19 +17,21 @@ interface Props {
 }
 
 /** What is known about the selected event or the marked range, below the picture. */
-export function Drawer({ timeline, palette, leave }: Props): JSX.Element | null {
-  const open = useCell(timeline.drawer);
+export function Drawer(props: Props): JSX.Element | null {
+  const open = useCell(props.timeline.drawer);
+  return open ? <OpenDrawer {...props} open={open} /> : null;
+}
+
+function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerName }): JSX.Element {
   const selected = useCell(timeline.selection.current);
   const range = useCell(timeline.range.span);
-  const [share, setShare] = useState(0.42);
-  if (!open) return null;
-  const close = () => {
-    timeline.drawer.set(null);
-    leave();
-  };
+  const share = useCell(timeline.drawerShare);
+  const setShare = (wanted: number) => timeline.drawerShare.set(Math.min(LARGEST, Math.max(SMALLEST, wanted)));
+  const box = useLeaving<HTMLElement>(leave);
+  const close = () => timeline.drawer.set(null);
   return (
-    <section class="ks-drawer" style={{ height: `${share * 100}%` }} aria-label="Details">
-      <Sash share={share} setShare={(wanted) => setShare(Math.min(LARGEST, Math.max(SMALLEST, wanted)))} />
+    <section class="ks-drawer" ref={box} style={{ height: `${share * 100}%` }} aria-label="Details">
+      <Sash share={share} setShare={setShare} />
       <header>
         <div role="tablist">
           {selected && <Tab timeline={timeline} name="event" label="Event" />}

@@ -1,41 +1,47 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { formatPlural } from "../../base/format";
-import { type Row, rowsBetween } from "../layout";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Row, rowsBetween } from "../row";
 import type { Timeline } from "../timeline";
 import { useCell, useDerived } from "./hooks";
-import { Icon } from "./icons";
+import { useRowDrag } from "./row-drag";
+import { type Handlers, RowHeader } from "./row-header";
+import { focusRow, rowKeys } from "./row-keys";
 
 // Rows are made anew only when the scroll leaves its step; in between the whole column moves.
 const STEP = 240;
 
-export function Gutter({ timeline }: { timeline: Timeline }): JSX.Element {
+/** The names of the tracks: to fold, pin and move them. One of them takes the focus, the arrow keys go to the others. */
+export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => void }): JSX.Element {
   const layout = useCell(timeline.layout);
   const { height } = useCell(timeline.size);
   const step = useDerived(timeline.viewport.scroll, stepOf);
-  const column = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const { scroll } = timeline.viewport;
-    const move = () => {
-      column.current?.style.setProperty("--ks-scroll", `${scroll.value}px`);
-    };
-    move();
-    return scroll.subscribe(move);
-  }, [timeline]);
+  const gutter = useRef<HTMLDivElement>(null);
+  const column = useScrolled(timeline);
+  const [current, setCurrent] = useState("");
+  const drag = useRowDrag(timeline);
   const shown = rowsBetween(layout.scrolled, (step - 1) * STEP, (step + 2) * STEP + height);
+  const rows = [...layout.pinned, ...shown];
+  const entry = rows.find((row) => row.key === current) ?? rows[0];
+  const refocus = (key: string) => focusRow(timeline, gutter.current, key);
+  const handlers: Handlers = { timeline, entry: entry?.key ?? "", setCurrent, drag, leave, refocus };
+  const onKeyDown = (event: KeyboardEvent) => rowKeys(event, timeline, gutter.current);
   return (
-    <div class="ks-gutter">
+    <div
+      class="ks-gutter"
+      ref={gutter}
+      role="toolbar"
+      aria-orientation="vertical"
+      aria-label="Tracks"
+      onKeyDown={onKeyDown}
+    >
       <div class="ks-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
-        {layout.pinned.map((row) => (
-          <RowHeader key={row.key} timeline={timeline} row={row} />
-        ))}
+        <Rows rows={layout.pinned} handlers={handlers} />
       </div>
       <div class="ks-scrolled">
         <div class="ks-scroller" ref={column}>
-          {shown.map((row) => (
-            <RowHeader key={row.key} timeline={timeline} row={row} />
-          ))}
+          <Rows rows={shown} handlers={handlers} />
         </div>
+        {layout.scrolled.length === 0 && layout.pinned.length === 0 && <p class="ks-no-rows">No such track</p>}
       </div>
     </div>
   );
@@ -43,63 +49,23 @@ export function Gutter({ timeline }: { timeline: Timeline }): JSX.Element {
 
 const stepOf = (scroll: number): number => Math.floor(scroll / STEP);
 
-interface RowProps {
-  readonly timeline: Timeline;
-  readonly row: Row;
-}
-
-function RowHeader({ timeline, row }: RowProps): JSX.Element {
-  const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px` };
-  return (
-    <div class={`ks-row ks-${row.kind} ${row.folded ? "ks-folded" : ""}`} style={place}>
-      {row.kind === "group" ? <GroupName timeline={timeline} row={row} /> : <TrackName timeline={timeline} row={row} />}
-    </div>
-  );
-}
-
-function GroupName({ timeline, row }: RowProps): JSX.Element {
-  return (
-    <button
-      type="button"
-      class="ks-name"
-      aria-expanded={!row.folded}
-      title={row.name}
-      onClick={() => timeline.toggleFold(row.key)}
-    >
-      <Icon name="chevron" />
-      <Icon name={row.group.kind} />
-      <span>{row.name}</span>
-    </button>
-  );
-}
-
-function TrackName({ timeline, row }: RowProps): JSX.Element {
-  const track = row.tracks[0];
-  if (!track) return <span />;
-  const about = `${row.name}\n${row.group.name}\n${formatPlural(track.num_events, "event")} in ${formatPlural(track.num_lanes, "lane")}`;
+function Rows({ rows, handlers }: { rows: readonly Row[]; handlers: Handlers }): JSX.Element {
   return (
     <>
-      <button
-        type="button"
-        class="ks-name"
-        aria-expanded={!row.folded}
-        disabled={track.num_lanes <= 1}
-        title={about}
-        onClick={() => timeline.toggleFold(row.key)}
-      >
-        <Icon name="chevron" />
-        <span>{row.name}</span>
-      </button>
-      <button
-        type="button"
-        class="ks-button ks-icon-button ks-pin"
-        aria-pressed={row.pinned}
-        aria-label={`Keep ${row.name} at the top`}
-        title={row.pinned ? "Put back" : "Keep at the top"}
-        onClick={() => timeline.togglePin(track.track)}
-      >
-        <Icon name="pin" />
-      </button>
+      {rows.map((row) => (
+        <RowHeader key={row.key} row={row} handlers={handlers} />
+      ))}
     </>
   );
+}
+
+/** An element that moves with the scroll without being drawn anew. */
+function useScrolled({ viewport: { scroll } }: Timeline): { current: HTMLDivElement | null } {
+  const column = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const move = () => column.current?.style.setProperty("--ks-scroll", `${scroll.value}px`);
+    move();
+    return scroll.subscribe(move);
+  }, [scroll]);
+  return column;
 }

@@ -6,8 +6,10 @@ const PATHS = {
   copy: "M6 6h7v7H6zM10 6V3H3v7h3",
   device: "M4.5 4.5h7v7h-7zM6.5 2v2M9.5 2v2M6.5 12v2M9.5 12v2M2 6.5h2M2 9.5h2M12 6.5h2M12 9.5h2",
   down: "M4 6l4 4 4-4",
+  flag: "M4 14V2.5M4 3h8l-2.2 3L12 9H4",
   fit: "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3",
   focus: "M8 1v4M8 11v4M1 8h4M11 8h4",
+  height: "M3 2.5h10M3 13.5h10M8 5v6M6 6.8L8 5l2 1.8M6 9.2L8 11l2-1.8",
   host: "M2 3h12v8H2zM5.5 14h5M8 11v3",
   minus: "M3 8h10",
   pin: "M10 2l4 4-2.5.8-2.7 2.7L8.5 12 4 7.5l2.5-.3 2.7-2.7zM6 10l-4 4",
@@ -30,7 +32,7 @@ export function Icon({ name }: { name: IconName }): JSX.Element {
 interface IconButtonProps {
   readonly icon: IconName;
   readonly label: string;
-  readonly onClick: () => void;
+  readonly onClick: (event: MouseEvent) => void;
   readonly pressed?: boolean;
   readonly class?: string;
 }

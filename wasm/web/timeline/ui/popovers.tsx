@@ -1,11 +1,12 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import type { Timeline } from "../timeline";
 import { Health } from "./health";
 import { Help } from "./help";
-import { useCell } from "./hooks";
+import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
+import { NotesList } from "./notes-list";
 
 interface Props {
   readonly timeline: Timeline;
@@ -15,20 +16,24 @@ interface Props {
 
 export function Popovers({ timeline, palette, leave }: Props): JSX.Element | null {
   const open = useCell(timeline.popover);
-  const close = () => {
-    timeline.popover.set(null);
-    leave();
-  };
+  const close = () => timeline.popover.set(null);
   if (open === "help") {
     return (
-      <Popup title="Keys, mouse and colours" close={close}>
+      <Popup title="Keys, mouse and colours" close={close} leave={leave}>
         <Help palette={palette} />
+      </Popup>
+    );
+  }
+  if (open === "notes") {
+    return (
+      <Popup title="Notes" close={close} leave={leave}>
+        <NotesList timeline={timeline} close={close} />
       </Popup>
     );
   }
   if (open !== "health") return null;
   return (
-    <Popup title="Trace health" close={close}>
+    <Popup title="Trace health" close={close} leave={leave}>
       <Health overview={timeline.overview} />
     </Popup>
   );
@@ -37,12 +42,16 @@ export function Popovers({ timeline, palette, leave }: Props): JSX.Element | nul
 interface PopupProps {
   readonly title: string;
   readonly close: () => void;
+  readonly leave: () => void;
   readonly children: ComponentChildren;
 }
 
-function Popup({ title, close, children }: PopupProps): JSX.Element {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), []);
+function Popup({ title, close, leave, children }: PopupProps): JSX.Element {
+  const box = useLeaving<HTMLDivElement>(leave);
+  useEffect(() => {
+    // A field in it may have taken the focus already.
+    if (!box.current?.matches(":focus-within")) box.current?.focus();
+  }, []);
   return (
     <div class="ks-popup" role="dialog" aria-label={title} tabIndex={-1} ref={box}>
       <header>

@@ -9,20 +9,22 @@ import { SearchBox } from "./search-box";
 
 interface Props {
   readonly timeline: Timeline;
+  readonly title: string;
   readonly searchInput: RefObject<HTMLInputElement | null>;
   readonly leave: () => void;
 }
 
-export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
+export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Element {
   const { overview } = timeline;
   const colorBy = useCell(timeline.colorBy);
   const popover = useCell(timeline.popover);
-  const run = (command: Command) => COMMANDS[command](timeline, { focusSearch: () => searchInput.current?.focus() });
+  const nothing = () => {};
+  const run = (command: Command) => COMMANDS[command](timeline, { focusSearch: nothing, focusFilter: nothing });
   const toggle = (name: Popover) => timeline.popover.update((open) => (open === name ? null : name));
   return (
     <div class="ks-toolbar" role="toolbar" aria-label="Timeline">
       <div class="ks-title">
-        <strong title={overview.title}>{titleOf(timeline)}</strong>
+        <strong title={title}>{title}</strong>
         <span>
           {formatPlural(overview.num_events, "event")} · {formatDuration(overview.duration)}
         </span>
@@ -30,6 +32,7 @@ export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
       <SearchBox timeline={timeline} input={searchInput} leave={leave} />
       <div class="ks-tools">
         <HealthBadge timeline={timeline} open={popover === "health"} toggle={() => toggle("health")} />
+        <NotesButton timeline={timeline} open={popover === "notes"} toggle={() => toggle("notes")} />
         <button
           type="button"
           class="ks-button ks-colors-button"
@@ -56,12 +59,6 @@ export function Toolbar({ timeline, searchInput, leave }: Props): JSX.Element {
   );
 }
 
-/** Traces are often named by the path they were written to. */
-function titleOf({ overview: { title, device_names: devices } }: Timeline): string {
-  if (/\.json(\.gz)?$/.test(title)) return title.split(/[\\/]/).at(-1) ?? title;
-  return title || devices[0] || "Trace";
-}
-
 interface BadgeProps {
   readonly timeline: Timeline;
   readonly open: boolean;
@@ -84,6 +81,17 @@ function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null
     >
       <Icon name="warning" />
       {formatPlural(total, "defect")}
+    </button>
+  );
+}
+
+function NotesButton({ timeline, open, toggle }: BadgeProps): JSX.Element {
+  const { length } = useCell(timeline.notes.all);
+  const label = length > 0 ? formatPlural(length, "note") : "Notes";
+  return (
+    <button type="button" class="ks-button" title="Notes (n)" aria-label={label} aria-expanded={open} onClick={toggle}>
+      <Icon name="flag" />
+      {length > 0 && length}
     </button>
   );
 }

@@ -1,0 +1,231 @@
+"""What a reader does with keys and mouse beside looking: arranging tracks, writing notes, measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.browser
+
+# The helpers are defined in conftest.py, which tests cannot import from.
+Open = Callable[..., Any]
+Reports = Callable[[ks.Trace], Path]
+Shot = Callable[[Any, str], None]
+
+
+@pytest.fixture
+def timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> Any:
+    """A small trace with a process, a device and two streams."""
+    return open_timeline(reports(cuda))
+
+
+def names(timeline: Any) -> list[str]:
+    return timeline.page.locator(".ks-scrolled .ks-name").all_inner_texts()
+
+
+def test_the_toolbar_says_what_the_page_says(timeline: Any) -> None:
+    page = timeline.page
+    assert page.locator(".ks-toolbar .ks-title strong").inner_text() == page.title()
+
+
+def test_tracks_are_filtered_by_their_names(timeline: Any, shot: Shot) -> None:
+    page = timeline.focus().page
+    before = names(timeline)
+    page.keyboard.press("Control+p")
+    page.keyboard.insert_text("stream")
+    timeline.settle()
+    after = names(timeline)
+    assert after
+    assert after != before
+    assert all("stream" in name or name.startswith("Device") for name in after)
+    assert "of" in page.locator(".ks-said").inner_text()
+    shot(page, "filtered")
+    page.keyboard.press("Escape")
+    assert names(timeline.settle()) == before
+
+
+def test_tracks_are_moved_by_the_mouse_and_by_keys(timeline: Any) -> None:
+    page = timeline.page
+    groups = page.locator(".ks-group .ks-name")
+    before = groups.all_inner_texts()
+    groups.last.focus()
+    page.keyboard.press("Alt+ArrowUp")
+    timeline.settle()
+    assert groups.all_inner_texts() == [*before[:-2], before[-1], before[-2]]
+    assert page.evaluate("document.querySelector('#ks-timeline > div').shadowRoot.activeElement.className") == "ks-name"
+    page.keyboard.press("Alt+ArrowDown")
+    timeline.settle()
+    assert groups.all_inner_texts() == before
+    groups.last.drag_to(groups.nth(-2))
+    timeline.settle()
+    assert groups.all_inner_texts() == [*before[:-2], before[-1], before[-2]]
+    assert groups.last.get_attribute("aria-expanded") == "true", "what was dropped was not clicked at"
+
+
+def test_the_arrow_keys_walk_and_fold_the_tracks(timeline: Any) -> None:
+    page = timeline.page
+    first, second = page.locator(".ks-scrolled .ks-name").nth(0), page.locator(".ks-scrolled .ks-name").nth(1)
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    timeline.settle()
+    assert second.evaluate("element => element.matches(':focus')")
+    page.keyboard.press("ArrowUp")
+    timeline.settle()
+    page.keyboard.press("ArrowLeft")
+    assert first.get_attribute("aria-expanded") == "false"
+    page.keyboard.press("ArrowRight")
+    assert first.get_attribute("aria-expanded") == "true"
+
+
+def test_a_note_is_written_found_again_and_removed(
+    cuda: ks.Trace, reports: Reports, open_timeline: Open, shot: Shot
+) -> None:
+    event = cuda.events.select("id", "name").rows()[0][0]
+    timeline = open_timeline(reports(cuda), target=f"#event={event}")
+    page = timeline.focus().page
+    timeline.press("n")
+    page.keyboard.insert_text("why is this first?")
+    page.keyboard.press("Enter")
+    timeline.settle()
+    assert page.get_by_role("dialog").count() == 0
+    shot(page, "note")
+    timeline.focus().press("0")
+    page.get_by_role("button", name="1 note").click()
+    assert page.locator(".ks-notes input").input_value() == "why is this first?"
+    page.locator(".ks-when").click()
+    assert timeline.settle().details()["id"] == str(event)
+    page.get_by_role("button", name="Close (Escape)").click()
+    timeline.focus().press("Delete")
+    assert page.get_by_role("button", name="1 note").count() == 0
+    assert page.locator(".ks-said").inner_text() == "Note removed"
+
+
+def test_a_click_on_a_note_opens_it(timeline: Any) -> None:
+    page = timeline.focus().page
+    box = timeline.overlay.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    timeline.press("Shift+M", "Shift+M")
+    page.mouse.click(box["x"] + 203, box["y"] + 24 + 9)
+    assert page.locator(".ks-notes li").count() == 2
+    page.keyboard.insert_text("here")
+    assert "here" in page.locator(".ks-notes .ks-current input").input_value()
+
+
+def test_what_is_measured_shows_its_length(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    event = cuda.events.select("id", "name").rows()[0][0]
+    timeline = open_timeline(reports(cuda), target=f"#event={event}")
+    before = timeline.settle().ink(timeline.overlay)
+    timeline.focus().press("m")
+    measured = timeline.ink(timeline.overlay)
+    assert measured > before
+    assert " at " in timeline.page.locator(".ks-said").inner_text()
+    timeline.press("r")
+    timeline.page.locator(".ks-range").get_by_text("time by kind").wait_for()
+    timeline.press("q")
+    assert timeline.page.locator(".ks-drawer").count() == 0
+
+
+def test_no_key_reaches_the_page(timeline: Any) -> None:
+    page = timeline.page
+    page.evaluate(
+        """() => { window.heard = [];
+        for (const type of ["keydown", "keyup"]) document.addEventListener(type, event => heard.push(event.key)); }"""
+    )
+    timeline.focus()
+    keys = [
+        *"wsadfmnrqxpc0.,[]/",
+        "Escape",
+        "Enter",
+        "?",
+        "Escape",
+        "Shift+M",
+        "Delete",
+        "Home",
+        "ArrowDown",
+        "Control+p",
+    ]
+    for key in keys:
+        page.keyboard.press(key)
+    page.locator(".ks-scrolled .ks-name").first.focus()
+    for key in ("ArrowDown", "ArrowLeft", "Alt+ArrowDown", "d", "d"):
+        page.keyboard.press(key)
+    # What has the focus may go away: a row that is pinned, a note that is removed, a popup that is shut.
+    page.get_by_role("button", name="Keep stream 7 at the top").focus()
+    for key in ("Enter", "d"):
+        page.keyboard.press(key)
+        timeline.settle()
+    timeline.focus()
+    for key in ("n", "Tab", "Enter", "d", "Escape", "d", "?", "Escape", "d"):
+        page.keyboard.press(key)
+    heard = set(page.evaluate("heard")) - {"Tab", "Control", "Alt", "Shift"}
+    assert heard == set()
+    page.locator("body").evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("d")
+    assert page.evaluate("heard").count("d") == 2, "outside of it they are the page's"
+
+
+def test_the_page_does_not_move_for_a_key(timeline: Any) -> None:
+    page = timeline.page
+    page.set_viewport_size({"width": 1280, "height": 420})
+    timeline.focus().settle()
+    before = page.evaluate("scrollY")
+    timeline.press("ArrowDown", "ArrowUp", "Home", "w", "s", "/", "Escape", "n", "Escape")
+    assert page.evaluate("scrollY") == before
+
+
+@pytest.mark.parametrize("scale", [2, 3])
+def test_the_picture_is_crisp(scale: int, cuda: ks.Trace, reports: Reports, browser: Any, timeline_on: Any) -> None:
+    context = browser.new_context(device_scale_factor=scale, viewport={"width": 1001, "height": 700})
+    page = context.new_page()
+    page.goto(reports(cuda).as_uri())
+    timeline = timeline_on(page).wait().settle()
+    sizes = "canvas => [canvas.width, canvas.getBoundingClientRect().width]"
+    for canvas in (timeline.tracks, timeline.overlay):
+        pixels, points = canvas.evaluate(sizes)
+        assert pixels == pytest.approx(scale * points, abs=0.01)
+    context.close()
+
+
+def test_the_picture_follows_the_pixels_of_the_screen(
+    cuda: ks.Trace, reports: Reports, browser: Any, timeline_on: Any
+) -> None:
+    context = browser.new_context(device_scale_factor=1)
+    # Emulating another screen tells nobody that it is another one, which real browsers do in this way.
+    context.add_init_script(
+        """const real = window.matchMedia.bind(window);
+        window.screens = new EventTarget();
+        window.matchMedia = query => query.includes("resolution") ? window.screens : real(query);"""
+    )
+    page = context.new_page()
+    page.goto(reports(cuda).as_uri())
+    timeline = timeline_on(page).wait().settle()
+    before = timeline.tracks.evaluate("canvas => canvas.width")
+    for ratio in (2, 3):
+        page.evaluate(f"window.devicePixelRatio = {ratio}; window.screens.dispatchEvent(new Event('change'))")
+        assert timeline.settle().tracks.evaluate("canvas => canvas.width") == ratio * before
+    context.close()
+
+
+def test_who_wants_no_motion_gets_none(cuda: ks.Trace, reports: Reports, browser: Any, timeline_on: Any) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(reports(cuda).as_uri())
+    timeline = timeline_on(page).wait().settle().focus()
+    shown = page.locator(".ks-corner").get_by_text("shown")
+    before = shown.inner_text()
+    at_once = page.evaluate(
+        """() => new Promise(done => {
+            const root = document.querySelector("#ks-timeline > div").shadowRoot;
+            const stage = root.querySelector(".ks-stage");
+            stage.dispatchEvent(new KeyboardEvent("keydown", { key: "w", bubbles: true, composed: true }));
+            requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() =>
+                done(root.querySelector(".ks-corner").innerText))));
+        })"""
+    )
+    assert before not in at_once
+    assert timeline.settle().page.locator(".ks-corner").inner_text() == at_once
+    context.close()

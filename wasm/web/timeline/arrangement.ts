@@ -1,0 +1,78 @@
+import type { Overview } from "../source/protocol";
+import { groupKey, trackKey } from "./row";
+
+export const LANE_HEIGHT = 17;
+/** Lanes this low can still be told apart, hit and seen to be full; names need more. */
+export const LOWEST_LANE = 6;
+
+/** What the reader made of the tracks. */
+export interface Arrangement {
+  readonly folded: ReadonlySet<string>;
+  /** In the order in which they are shown. */
+  readonly pinned: ReadonlySet<number>;
+  /** Tracks whose lanes are `lowHeight` high. */
+  readonly low: ReadonlySet<number>;
+  readonly lowHeight: number;
+  /** Keys of groups and tracks that were moved, with all their siblings; others stay as the core has them. */
+  readonly order: readonly string[];
+  /** Only tracks that have it in their name or their group's name are shown. */
+  readonly filter: string;
+}
+
+export const AS_IT_COMES: Arrangement = {
+  folded: new Set(),
+  pinned: new Set(),
+  low: new Set(),
+  lowHeight: LOWEST_LANE,
+  order: [],
+  filter: "",
+};
+
+/** `items` in the order of the keys in `order`; what has none keeps its place among its like. */
+export function inOrder<T>(items: readonly T[], keyOf: (item: T) => string, order: readonly string[]): readonly T[] {
+  if (order.length === 0) return items;
+  const places = new Map(order.map((key, index) => [key, index]));
+  const placeOf = (item: T) => places.get(keyOf(item)) ?? -1;
+  return [...items].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** `key` brought to where `target` is, and `target` to the side that it came from. */
+export function movedTo(keys: readonly string[], key: string, target: string): readonly string[] {
+  const [from, to] = [keys.indexOf(key), keys.indexOf(target)];
+  if (from < 0 || to < 0) return keys;
+  const others = keys.filter((other) => other !== key);
+  return [...others.slice(0, to), key, ...others.slice(to)];
+}
+
+/** The keys among which the group or the track may be moved: other groups, or tracks of its group. */
+export function siblingsOf(overview: Overview, { order, pinned }: Arrangement, key: string): readonly string[] {
+  const groups = overview.groups.map(({ group }) => groupKey(group));
+  if (groups.includes(key)) return inOrder(groups, (k) => k, order);
+  const track = overview.tracks.find((t) => trackKey(t.track) === key);
+  if (!track) return [];
+  if (pinned.has(track.track)) return [...pinned].map(trackKey);
+  const keys = overview.tracks.filter((t) => t.group === track.group && !pinned.has(t.track));
+  return inOrder(
+    keys.map((t) => trackKey(t.track)),
+    (k) => k,
+    order,
+  );
+}
+
+/** The group or track `key` at the place of its sibling `target`. */
+export function rearranged(overview: Overview, arrangement: Arrangement, key: string, target: string): Arrangement {
+  const siblings = movedTo(siblingsOf(overview, arrangement, key), key, target);
+  const pins = [...arrangement.pinned];
+  if (pins.some((track) => trackKey(track) === key)) {
+    return { ...arrangement, pinned: new Set(inOrder(pins, trackKey, siblings)) };
+  }
+  const others = arrangement.order.filter((other) => !siblings.includes(other));
+  return { ...arrangement, order: [...others, ...siblings] };
+}
+
+/** `set` with `item` if it was without, and the other way round. */
+export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const copy = new Set(set);
+  if (!copy.delete(item)) copy.add(item);
+  return copy;
+}

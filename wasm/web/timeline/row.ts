@@ -1,0 +1,51 @@
+import type { Group, Track } from "../source/protocol";
+
+/** One line of the gutter with its stretch of the picture. */
+export interface Row {
+  readonly key: string;
+  readonly kind: "group" | "track";
+  readonly name: string;
+  readonly group: Group;
+  /** What is drawn in it: its own track, or all tracks of a folded group. */
+  readonly tracks: readonly Track[];
+  readonly folded: boolean;
+  readonly pinned: boolean;
+  /** Its lanes are lower than they could be. */
+  readonly low: boolean;
+  /** From the top of the part (pinned or scrolled) that it lies in. */
+  readonly top: number;
+  readonly height: number;
+  readonly laneTop: number;
+  readonly laneHeight: number;
+}
+
+export const groupKey = (group: number): string => `group-${group}`;
+export const trackKey = (track: number): string => `track-${track}`;
+
+export const numLanes = (track: Track): number => Math.max(1, track.num_lanes);
+
+/** The lanes of a folded group's tracks lie below each other; `track`'s first one is this many lanes down. */
+export function firstLane(row: Row, track: number): number {
+  let lane = 0;
+  for (const other of row.tracks) {
+    if (other.track === track) return lane;
+    lane += numLanes(other);
+  }
+  return 0;
+}
+
+/** The track and lane at `y` below the top of `row`; null between lanes. */
+export function laneAt(row: Row, y: number): { track: number; lane: number } | null {
+  let lane = Math.floor((y - row.laneTop) / row.laneHeight);
+  if (lane < 0) return null;
+  for (const track of row.tracks) {
+    if (lane < numLanes(track)) return { track: track.track, lane };
+    lane -= numLanes(track);
+  }
+  return null;
+}
+
+/** The rows that touch `top` … `bottom`. */
+export function rowsBetween(rows: readonly Row[], top: number, bottom: number): readonly Row[] {
+  return rows.filter((row) => row.top < bottom && row.top + row.height > top);
+}

@@ -1,0 +1,63 @@
+import type { Track } from "../source/protocol";
+import { type Arrangement, LANE_HEIGHT, LOWEST_LANE } from "./arrangement";
+import { type Layout, layOut } from "./layout";
+import { trackKey } from "./row";
+import type { Timeline } from "./timeline";
+
+const MOST_PINS = 3;
+const MOST_SHARE = 0.4;
+/** A track with fewer lanes is never in the way. */
+const MANY_LANES = 8;
+
+/**
+ * Makes the first screen show every track, once its height is known: stacks of Python frames alone can be higher than the screen, and
+ * the device is what the reader came for. Tracks with many lanes get lower ones; where that is not enough, the busiest streams are
+ * kept at the top.
+ */
+export function startingArrangement(timeline: Timeline): () => void {
+  const arrange = () => {
+    const { height } = timeline.size.value;
+    if (height === 0) return;
+    end();
+    timeline.tracks.arrangement.update((as) => pinned(timeline, lowered(timeline, as, height), height));
+  };
+  const end = timeline.size.subscribe(arrange);
+  return end;
+}
+
+/** The highest lanes with which all tracks are on the screen, or the lowest there are. */
+function lowered({ overview }: Timeline, arrangement: Arrangement, height: number): Arrangement {
+  const low = new Set(overview.tracks.filter((track) => track.num_lanes >= MANY_LANES).map(({ track }) => track));
+  for (let lowHeight = LANE_HEIGHT; lowHeight >= LOWEST_LANE; lowHeight--) {
+    const tried = { ...arrangement, lowHeight, low: lowHeight < LANE_HEIGHT ? low : arrangement.low };
+    if (lowHeight === LOWEST_LANE || layOut(overview, tried).scrolledHeight <= height) return tried;
+  }
+  return arrangement;
+}
+
+function pinned(timeline: Timeline, arrangement: Arrangement, height: number): Arrangement {
+  const layout = layOut(timeline.overview, arrangement);
+  const streams = busiestStreams(timeline);
+  if (streams.every((track) => isOn(layout, track, height))) return arrangement;
+  return { ...arrangement, pinned: new Set(fitting(streams, layout, height * MOST_SHARE)) };
+}
+
+function busiestStreams({ overview }: Timeline): readonly Track[] {
+  const streams = overview.tracks.filter((track) => track.kind === "stream");
+  const busiest = [...streams].sort((a, b) => b.num_events - a.num_events).slice(0, MOST_PINS);
+  return streams.filter((track) => busiest.includes(track));
+}
+
+function fitting(tracks: readonly Track[], layout: Layout, height: number): readonly number[] {
+  let room = height;
+  const fits = (track: Track) => {
+    room -= layout.rowOf.get(track.track)?.height ?? 0;
+    return room >= 0;
+  };
+  return tracks.filter(fits).map((track) => track.track);
+}
+
+function isOn(layout: Layout, track: Track, height: number): boolean {
+  const row = layout.scrolled.find(({ key }) => key === trackKey(track.track));
+  return row !== undefined && row.top + row.height <= height;
+}

@@ -1,0 +1,88 @@
+import { Cell } from "../base/cell";
+import { formatPlural } from "../base/format";
+import type { Overview } from "../source/protocol";
+import { type Arrangement, AS_IT_COMES, rearranged, siblingsOf, toggled } from "./arrangement";
+import { type Layout, layOut } from "./layout";
+import { type Row, trackKey } from "./row";
+
+/** The tracks as the reader arranges them, and where each of them lies. */
+export class Tracks {
+  readonly arrangement = new Cell<Arrangement>(AS_IT_COMES);
+  readonly layout: Cell<Layout>;
+  readonly #overview: Overview;
+  readonly #say: (text: string) => void;
+
+  constructor(overview: Overview, say: (text: string) => void) {
+    this.#overview = overview;
+    this.#say = say;
+    this.layout = new Cell(layOut(overview, this.arrangement.value));
+    this.arrangement.subscribe(() => this.layout.set(layOut(overview, this.arrangement.value)));
+  }
+
+  toggleFold(key: string): void {
+    this.arrangement.update((as) => ({ ...as, folded: toggled(as.folded, key) }));
+  }
+
+  /** Folds or unfolds the row; false if it is so already. */
+  fold(row: Row, fold: boolean): boolean {
+    const canFold = row.kind === "group" || (row.tracks[0]?.num_lanes ?? 1) > 1;
+    if (!canFold || row.folded === fold) return false;
+    this.toggleFold(row.key);
+    return true;
+  }
+
+  foldAll(fold: boolean): void {
+    const keys = this.#overview.tracks.map((track) => trackKey(track.track));
+    this.arrangement.update((as) => ({ ...as, folded: new Set(fold ? keys : []) }));
+  }
+
+  togglePin(track: number): void {
+    this.arrangement.update((as) => ({ ...as, pinned: toggled(as.pinned, track) }));
+  }
+
+  toggleHeight(track: number): void {
+    this.arrangement.update((as) => ({ ...as, low: toggled(as.low, track) }));
+  }
+
+  /** Shows only tracks with `filter` in their name or their group's. */
+  filter(filter: string): void {
+    this.arrangement.update((as) => ({ ...as, filter }));
+    const { pinned, scrolled } = this.layout.value;
+    const shown = [...pinned, ...scrolled].reduce(
+      (sum, row) => sum + (row.kind === "track" ? 1 : row.tracks.length),
+      0,
+    );
+    this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview.tracks.length}` : "All tracks");
+  }
+
+  /** Puts a row where its sibling `target` is. */
+  place(row: Row, target: string): void {
+    this.arrangement.update((as) => rearranged(this.#overview, as, row.key, target));
+    const keys = siblingsOf(this.#overview, this.arrangement.value, row.key);
+    this.#say(`${row.name} is ${keys.indexOf(row.key) + 1} of ${keys.length}`);
+  }
+
+  /** Moves a row past the next of its siblings that is on the screen. */
+  move(row: Row, by: 1 | -1): void {
+    const keys = this.#shownSiblings(row);
+    const target = keys[keys.indexOf(row.key) + by];
+    if (target) this.place(row, target);
+  }
+
+  #shownSiblings(row: Row): readonly string[] {
+    const { pinned, scrolled } = this.layout.value;
+    const shown = new Set([...pinned, ...scrolled].map(({ key }) => key));
+    return siblingsOf(this.#overview, this.arrangement.value, row.key).filter((key) => shown.has(key));
+  }
+
+  /** Makes a track that is filtered out or in a folded group to be seen again. */
+  uncover(track: number): void {
+    const row = this.layout.value.rowOf.get(track);
+    if (!row) this.filter("");
+  }
+
+  /** Whether a row may be dropped on another. */
+  canPlace(row: Row, target: Row): boolean {
+    return siblingsOf(this.#overview, this.arrangement.value, row.key).includes(target.key);
+  }
+}

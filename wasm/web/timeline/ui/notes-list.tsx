@@ -1,0 +1,84 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { formatDuration } from "../../base/format";
+import type { Note } from "../notes";
+import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
+import { Icon, IconButton } from "./icons";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly close: () => void;
+}
+
+/** All notes, to be read, written, gone to and removed. */
+export function NotesList({ timeline, close }: Props): JSX.Element {
+  const notes = useCell(timeline.notes.all);
+  const current = useCell(timeline.notes.current);
+  return (
+    <div class="ks-notes">
+      {notes.length === 0 && (
+        <p class="ks-note">
+          None yet. A note is about the selected event, the marked range, or a time; <kbd>N</kbd> writes one,{" "}
+          <kbd>Shift</kbd> <kbd>M</kbd> marks without words.
+        </p>
+      )}
+      <ul>
+        {notes.map((note, index) => (
+          <Line key={index} timeline={timeline} note={note} isCurrent={note === current} close={close} />
+        ))}
+      </ul>
+      <button type="button" class="ks-button ks-add" onClick={() => timeline.takeNote()}>
+        <Icon name="plus" />
+        Add a note here
+      </button>
+    </div>
+  );
+}
+
+interface LineProps extends Props {
+  readonly note: Note;
+  readonly isCurrent: boolean;
+}
+
+function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const remove = (event: MouseEvent) => {
+    const list = (event.currentTarget as HTMLElement).closest<HTMLElement>(".ks-popup");
+    timeline.notes.remove(note);
+    list?.focus();
+  };
+  useEffect(() => {
+    if (isCurrent) input.current?.focus();
+  }, [isCurrent]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    close();
+  };
+  const when = whenOf(note);
+  return (
+    <li class={isCurrent ? "ks-current" : ""}>
+      <button type="button" class="ks-button ks-when" title="Go there" onClick={() => timeline.visitNote(note)}>
+        <Icon name="flag" />
+        {when}
+      </button>
+      <input
+        ref={input}
+        type="text"
+        value={note.text}
+        placeholder="What about it?"
+        aria-label={`Note at ${when}`}
+        onInput={(event) => timeline.notes.write(note, event.currentTarget.value)}
+        onFocus={() => timeline.notes.current.set(note)}
+        onKeyDown={onKeyDown}
+      />
+      <IconButton icon="close" label={`Remove the note at ${when}`} onClick={remove} />
+    </li>
+  );
+}
+
+function whenOf({ start, end }: Note): string {
+  const at = formatDuration(start);
+  return end > start ? `${at}, for ${formatDuration(end - start)}` : at;
+}

@@ -1,0 +1,134 @@
+import type { JSX } from "preact";
+import { formatPlural } from "../../base/format";
+import type { Row } from "../row";
+import type { Timeline } from "../timeline";
+import { useLeaving } from "./hooks";
+import { Icon, type IconName } from "./icons";
+import type { RowDrag } from "./row-drag";
+
+/** From this height on a row has room for its buttons below its name. */
+const TWO_LINES = 50;
+
+/** What the rows of a gutter share. */
+export interface Handlers {
+  readonly timeline: Timeline;
+  /** The row at which the Tab key enters. */
+  readonly entry: string;
+  readonly setCurrent: (key: string) => void;
+  readonly drag: RowDrag;
+  readonly leave: () => void;
+  /** Gives the focus to a row that has come to lie elsewhere. */
+  readonly refocus: (key: string) => void;
+}
+
+interface Props {
+  readonly row: Row;
+  readonly handlers: Handlers;
+}
+
+export function RowHeader({ row, handlers }: Props): JSX.Element {
+  const { drag, setCurrent, leave } = handlers;
+  const box = useLeaving<HTMLDivElement>(leave);
+  const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px` };
+  const marks = `${row.folded ? "ks-folded" : ""} ${drag.target === row.key ? "ks-drop" : ""}`;
+  return (
+    <div
+      ref={box}
+      class={`ks-row ks-${row.kind} ${marks}`}
+      style={place}
+      data-row={row.key}
+      onFocusCapture={() => setCurrent(row.key)}
+      onPointerDown={(event) => drag.down(event, row)}
+      onPointerMove={drag.move}
+      onPointerUp={drag.up}
+      onPointerCancel={drag.cancel}
+    >
+      <Name row={row} handlers={handlers} />
+      {row.kind === "track" && <Tools row={row} handlers={handlers} />}
+    </div>
+  );
+}
+
+function Name({ row, handlers: { timeline, entry, drag } }: Props): JSX.Element {
+  const canFold = row.kind === "group" || (row.tracks[0]?.num_lanes ?? 1) > 1;
+  const fold = () => canFold && !drag.justDropped() && timeline.tracks.toggleFold(row.key);
+  return (
+    <button
+      type="button"
+      class="ks-name"
+      aria-expanded={canFold ? !row.folded : undefined}
+      title={aboutOf(row)}
+      tabIndex={entry === row.key ? 0 : -1}
+      onClick={fold}
+    >
+      <Icon name="chevron" />
+      {row.kind === "group" && <Icon name={row.group.kind} />}
+      <span>{row.name}</span>
+    </button>
+  );
+}
+
+function aboutOf(row: Row): string {
+  const [track] = row.tracks;
+  if (row.kind === "group" || !track) return row.name;
+  const size = `${formatPlural(track.num_events, "event")} in ${formatPlural(track.num_lanes, "lane")}`;
+  return `${row.name}\n${row.group.name}\n${size}\nDrag, or Alt + arrow keys: move`;
+}
+
+/** The pin beside the name; what is about the lanes below it, where the row is high enough. */
+function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Element | null {
+  const [track] = row.tracks;
+  if (!track) return null;
+  const tabIndex = entry === row.key ? 0 : -1;
+  const hasRoom = row.height >= TWO_LINES;
+  return (
+    <div class={`ks-row-tools ${hasRoom ? "ks-roomy" : ""} ${row.low && hasRoom ? "ks-low" : ""}`}>
+      {track.num_lanes > 1 && !row.folded && (
+        <Tool
+          icon="height"
+          label={row.low ? `Show names in ${row.name}` : `Low lanes for ${row.name}`}
+          text={row.low && hasRoom ? "Show names" : ""}
+          on={row.low}
+          tabIndex={tabIndex}
+          run={() => timeline.tracks.toggleHeight(track.track)}
+        />
+      )}
+      <Tool
+        icon="pin"
+        label={`Keep ${row.name} at the top`}
+        on={row.pinned}
+        tabIndex={tabIndex}
+        run={() => {
+          timeline.tracks.togglePin(track.track);
+          refocus(row.key);
+        }}
+      />
+    </div>
+  );
+}
+
+interface ToolProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly text?: string;
+  readonly on: boolean;
+  readonly tabIndex: number;
+  readonly run: () => void;
+}
+
+function Tool({ icon, label, text, on, tabIndex, run }: ToolProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class={`ks-button ks-row-tool ks-${icon}`}
+      aria-pressed={on}
+      aria-label={label}
+      title={label}
+      tabIndex={tabIndex}
+      onClick={run}
+    >
+      <Icon name={icon} />
+      {text}
+    </button>
+  );
+}
