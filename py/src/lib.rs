@@ -7,6 +7,7 @@ mod arrow;
 mod chart;
 mod error;
 mod reading;
+mod session;
 mod source;
 mod table;
 mod tables;
@@ -28,6 +29,8 @@ mod _native {
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]
     use crate::reading::Reading;
+    #[pymodule_export]
+    use crate::session::Session;
     #[pymodule_export]
     use crate::source::{archive_members, is_an_archive, read_files};
     #[pymodule_export]

@@ -26,7 +26,8 @@ use crate::writing::written;
 /// A linked trace. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Trace {
-    session: Arc<Session>,
+    linked: Arc<LinkedTrace>,
+    session: Session,
 }
 
 #[pymethods]
@@ -43,44 +44,44 @@ impl Trace {
     /// Number of events that have a duration.
     #[getter]
     fn num_events(&self) -> usize {
-        self.session.linked.trace.events.len()
+        self.linked.trace.events.len()
     }
 
     /// The rank, where the file gives one.
     #[getter]
     fn rank(&self) -> Option<i64> {
-        self.session.linked.trace.rank()
+        self.linked.trace.rank()
     }
 
     /// The Kineto file's header, then the Execution Trace's, as one JSON object of two.
     #[getter]
     fn metadata_json(&self) -> String {
-        self.session.linked.trace.metadata_json()
+        self.linked.trace.metadata_json()
     }
 
     /// How much was linked, as a JSON object.
     #[getter]
     fn coverage_json(&self) -> String {
-        serde_json::to_string(&coverage(&self.session.linked)).unwrap_or_default()
+        serde_json::to_string(&coverage(&self.linked)).unwrap_or_default()
     }
 
     /// The trace with its nodes linked by names and shapes alone: to that iteration, or to the one that fits best.
     #[pyo3(signature = (iteration=None))]
     fn linked_to(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
-        let linked = py.detach(|| LinkedTrace::linked_to(self.session.linked.trace.clone(), iteration));
+        let linked = py.detach(|| LinkedTrace::linked_to(self.linked.trace.clone(), iteration));
         let linked = linked.map_err(|error| raised(&error))?;
-        Ok(Self { session: Arc::new(Session::new(linked)) })
+        Ok(Self::of(Arc::new(linked)))
     }
 
     /// The table of that name.
     fn table(&self, name: &str) -> PyResult<Table> {
-        let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.session.linked)).collect();
+        let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.linked)).collect();
         find(&tables, name).map(Table::new)
     }
 
     /// The kernels of this trace's graphs, with the calls that captured them in another trace.
     fn captured(&self, py: Python<'_>, capture: &Self) -> Table {
-        let (graphs, capture) = (Arc::clone(&self.session.linked), Arc::clone(&capture.session.linked));
+        let (graphs, capture) = (Arc::clone(&self.linked), Arc::clone(&capture.linked));
         let found = py.detach(|| CapturedGraphs::new(graphs, capture));
         Table::new(CAPTURED.of(&Arc::new(found)))
     }
@@ -99,19 +100,19 @@ impl Trace {
 
     /// The trace in the form that travels to a browser.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let snapshot = py.detach(|| write_snapshot(&self.session.linked.trace));
+        let snapshot = py.detach(|| write_snapshot(&self.linked.trace));
         snapshot.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
     }
 
     /// Writes Chrome's JSON, in a gzip stream or plain.
     fn write_chrome(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
-        let trace = &self.session.linked.trace;
+        let trace = &self.linked.trace;
         written(py, &path, gzip, |out| write_chrome(trace, out))
     }
 
     /// Writes the Execution Trace's JSON, in a gzip stream or plain.
     fn write_execution(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
-        let trace = &self.session.linked.trace;
+        let trace = &self.linked.trace;
         trace.expect_execution().map_err(|error| raised(&error))?;
         written(py, &path, gzip, |out| write_execution(trace, out))
     }
@@ -125,7 +126,7 @@ impl Trace {
         gzip: bool,
         like_chakra: bool,
     ) -> PyResult<(usize, usize, usize, usize)> {
-        let linked = &self.session.linked;
+        let linked = &self.linked;
         linked.trace.expect_execution().map_err(|error| raised(&error))?;
         let rules = if like_chakra { Rules::LikeChakra } else { Rules::Exact };
         let tally = written(py, &path, gzip, |out| write_linked(linked, rules, out))?;
@@ -134,20 +135,20 @@ impl Trace {
 
     /// Writes the communications as PARAM replays them; how many operations there are, and how many were left out.
     fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64)> {
-        let linked = &self.session.linked;
+        let linked = &self.linked;
         let counts = written(py, &path, false, |out| write_param_comms(linked, out))?;
         Ok((counts.num_operations, counts.num_left_out))
     }
 
     /// The graph that simulators read.
     fn chakra(&self, py: Python<'_>) -> PyResult<Tables> {
-        let chakra = py.detach(|| chakra_from_trace(&self.session.linked));
+        let chakra = py.detach(|| chakra_from_trace(&self.linked));
         chakra.map(Tables::from).map_err(|error| raised(&error))
     }
 
     /// The ranks of each process group, as a JSON object.
     fn comm_groups_json(&self, py: Python<'_>) -> String {
-        py.detach(|| comm_groups(&self.session.linked))
+        py.detach(|| comm_groups(&self.linked))
     }
 
     /// The Execution Trace alone, edited.
@@ -159,7 +160,7 @@ impl Trace {
         upgrade: bool,
         anonymise: bool,
     ) -> PyResult<Self> {
-        let linked = &self.session.linked;
+        let linked = &self.linked;
         py.detach(|| {
             let spans = linked.spans();
             edit(&linked.trace, Edit { iteration, spans: &spans, subtree, upgrade, anonymise })
@@ -175,11 +176,15 @@ impl Trace {
 }
 
 impl Trace {
+    fn of(linked: Arc<LinkedTrace>) -> Self {
+        Self { session: Session::new(Arc::clone(&linked)), linked }
+    }
+
     pub(crate) fn new(trace: kinetoscope::Trace, max_threads: usize) -> Self {
-        Self { session: Arc::new(Session::new(LinkedTrace::with_threads(trace, max_threads))) }
+        Self::of(Arc::new(LinkedTrace::with_threads(trace, max_threads)))
     }
 
     pub(crate) fn linked(&self) -> Arc<LinkedTrace> {
-        Arc::clone(&self.session.linked)
+        Arc::clone(&self.linked)
     }
 }

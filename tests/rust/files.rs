@@ -25,6 +25,11 @@ pub(crate) fn pair(folder: &str) -> LinkedTrace {
     LinkedTrace::new(read(inputs, Limits::default()).expect("a fixture that reads"))
 }
 
+/// The only trace of a session.
+pub(crate) fn shown(session: &Session) -> &LinkedTrace {
+    session.traces().next().unwrap()
+}
+
 /// A session over a fixture.
 pub(crate) fn session(folder: &str) -> Session {
     Session::new(pair(folder))

@@ -1,5 +1,7 @@
 //! Traces come from strangers: whatever the bytes, no panic, bounded memory, and a clear word.
 
+use std::sync::Arc;
+
 use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, WarningKind, read, write_snapshot};
 use proptest::prelude::*;
@@ -8,7 +10,10 @@ use crate::files;
 
 /// Reads, links, asks and saves, as a host would; the number of events.
 pub(crate) fn exercise(bytes: &[u8]) -> Result<usize, Error> {
-    let session = Session::new(LinkedTrace::new(read([Input::new(bytes)], Limits::default())?));
+    let linked = Arc::new(LinkedTrace::new(read([Input::new(bytes)], Limits::default())?));
+    let mut several = Session::new(Arc::clone(&linked));
+    several.add("again", None, Arc::clone(&linked))?;
+    let session = Session::new(Arc::clone(&linked));
     for request in [
         r#"{"type":"overview"}"#,
         r#"{"type":"tiles","tracks":[0,1,2,3,9999],"start":-1e300,"end":1e300,"pixels":7}"#,
@@ -20,20 +25,24 @@ pub(crate) fn exercise(bytes: &[u8]) -> Result<usize, Error> {
         "not json",
     ] {
         session.query(request.as_bytes());
+        for align in [r#""clocks""#, r#""recorded""#, r#""start""#, r#"{"iteration":-1}"#, "7"] {
+            several.query(request.replace('{', &format!(r#"{{"align":{align},"#)).as_bytes());
+        }
     }
-    for position in session.linked.trace.events.position.iter().take(20) {
+    for position in linked.trace.events.position.iter().take(20) {
         session.query(format!(r#"{{"type":"event","id":{position}}}"#).as_bytes());
         session.query(format!(r#"{{"type":"links","id":{position}}}"#).as_bytes());
         session.query(format!(r#"{{"type":"neighbour","id":{position},"direction":"child"}}"#).as_bytes());
     }
     for table in kinetoscope::table::TABLES {
-        let rows = (table.num_rows)(&session.linked).min(50);
-        table.columns.iter().for_each(|column| drop(column.values(&session.linked, 0..rows)));
+        let rows = (table.num_rows)(&linked).min(50);
+        table.columns.iter().for_each(|column| drop(column.values(&linked, 0..rows)));
     }
     session.picture(800);
-    let snapshot = write_snapshot(&session.linked.trace)?;
+    several.picture(800);
+    let snapshot = write_snapshot(&linked.trace)?;
     read::snapshot::read_snapshot(&snapshot, Limits::default())?;
-    Ok(session.linked.trace.events.len() + session.linked.trace.nodes.len())
+    Ok(linked.trace.events.len() + linked.trace.nodes.len())
 }
 
 #[test]

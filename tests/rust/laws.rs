@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn tiles_stand_for_every_event(events in events(), pixels in 1..40_u32) {
         let session = Session::new(linked(&events));
-        let tracks: Vec<_> = (0..session.linked.trace.tracks.len()).collect();
+        let tracks: Vec<_> = (0..files::shown(&session).trace.tracks.len()).collect();
         let request = json!({"type": "tiles", "tracks": tracks, "start": 0, "end": 1e6, "pixels": pixels});
         let counts = column(&session.query(request.to_string().as_bytes()), "count");
         prop_assert_eq!(counts.iter().sum::<u32>() as usize, events.len());

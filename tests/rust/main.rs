@@ -31,6 +31,7 @@ mod nsight_hostile;
 mod ranks;
 mod roofline;
 mod scale;
+mod screen;
 mod seam;
 mod shared;
 mod snapshot_hostile;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::files;
 
 /// A communication: its name, its number in sequence, its start and its duration.
-type Call = (&'static str, Option<i64>, i64, i64);
+pub(crate) type Call = (&'static str, Option<i64>, i64, i64);
 
-fn trace(rank: i64, calls: &[Call]) -> (Option<i64>, Arc<LinkedTrace>) {
+pub(crate) fn trace(rank: i64, calls: &[Call]) -> (Option<i64>, Arc<LinkedTrace>) {
     in_groups(rank, &[("0", &[0, 1], calls)])
 }
 

@@ -52,7 +52,7 @@ fn answers_are_pinned() {
 }
 
 fn first_kernel(session: &kinetoscope::view::Session) -> u32 {
-    let events = &session.linked.trace.events;
+    let events = &files::shown(session).trace.events;
     let row = events.kind.iter().position(|kind| *kind == kinetoscope::EventKind::Kernel).unwrap();
     events.position[row]
 }

@@ -1,21 +1,30 @@
-//! Kinetoscope in the browser: a session holds one trace and answers requests about it.
+//! Kinetoscope in the browser: a session holds one trace, or several, and answers requests about them.
 
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-/// One loaded trace.
+/// What is loaded.
 #[wasm_bindgen]
+#[derive(Default)]
 pub struct Session(view::Session);
 
 #[wasm_bindgen]
 impl Session {
-    /// Loads a snapshot. Throws `{message, byte, event}`.
+    /// Holds nothing yet.
     #[wasm_bindgen(constructor)]
-    pub fn new(snapshot: &[u8]) -> Result<Session, JsValue> {
-        let trace = read_snapshot(snapshot, Limits::default()).map_err(|error| thrown(&error))?;
-        Ok(Self(view::Session::new(LinkedTrace::new(trace))))
+    pub fn new() -> Session {
+        Self::default()
+    }
+
+    /// Loads a snapshot, after those that are there: with what the trace is called, which may be empty, and its rank, if it
+    /// does not tell that itself. Throws `{message, byte, event}`.
+    pub fn add(&mut self, snapshot: &[u8], name: &str, rank: Option<f64>) -> Result<(), JsValue> {
+        let trace = read_snapshot(snapshot, Limits::default());
+        // Ranks are far below what a float counts exactly.
+        let added = trace.and_then(|trace| self.0.add(name, rank.map(|rank| rank as i64), LinkedTrace::new(trace)));
+        added.map_err(|error| thrown(&error))
     }
 
     /// Reads trace files as they are, plain or gzip. Throws `{message, byte, event}`.

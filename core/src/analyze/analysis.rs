@@ -160,9 +160,10 @@ impl Analysis {
     ) -> Result<Answer, Error> {
         match self.run {
             Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
-            Run::Job(run) => {
-                Ok(run(&Job::of(&[(linked.trace.rank(), Arc::clone(linked))], wanted, options, 1)?, options))
-            }
+            Run::Job(run) => Ok(run(
+                &Job::of(&[(linked.trace.rank(), Arc::clone(linked))], &|_| wanted.clone(), options, 1)?,
+                options,
+            )),
         }
     }
 
@@ -172,12 +173,23 @@ impl Analysis {
     /// `window` before the others.
     pub fn answer_of_job(&self, traces: &[RankedTrace], request: &str, max_threads: usize) -> Result<Answer, Error> {
         let (wanted, options) = asked(self.options, request)?;
+        self.answer_about_each(traces, &|_| wanted.clone(), &options, max_threads)
+    }
+
+    /// Answers about a part of each trace of a job.
+    pub(crate) fn answer_about_each(
+        &self,
+        traces: &[RankedTrace],
+        wanted: &dyn Fn(usize) -> Wanted,
+        options: &Options,
+        max_threads: usize,
+    ) -> Result<Answer, Error> {
         match self.run {
-            Run::Job(run) => Ok(run(&Job::of(traces, &wanted, &options, max_threads)?, &options)),
+            Run::Job(run) => Ok(run(&Job::of(traces, wanted, options, max_threads)?, options)),
             Run::Trace(run) => {
-                let parts = selections(traces, &wanted)?;
+                let parts = selections(traces, wanted)?;
                 let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
-                Ok(Answer::stacked(&ranks, &each(max_threads, parts.len(), |at| run(&parts[at], &options))))
+                Ok(Answer::stacked(&ranks, &each(max_threads, parts.len(), |at| run(&parts[at], options))))
             }
         }
     }

@@ -56,6 +56,16 @@ pub struct Share {
 }
 
 impl Share {
+    fn add_all(&mut self, other: Self) {
+        self.count += other.count;
+        self.num_linked += other.num_linked;
+        other.linked.into_iter().for_each(|(how, count)| self.linked.entry(how).or_default().add_assign(count));
+        other
+            .unlinked
+            .into_iter()
+            .for_each(|(reason, count)| self.unlinked.entry(reason).or_default().add_assign(count));
+    }
+
     fn add(&mut self, found: Result<How, Reason>) {
         self.count += 1;
         self.num_linked += u64::from(found.is_ok());
@@ -63,6 +73,17 @@ impl Share {
             Ok(how) => self.linked.entry(how).or_default().add_assign(1),
             Err(reason) => self.unlinked.entry(reason).or_default().add_assign(1),
         }
+    }
+}
+
+impl Coverage {
+    /// The shares of two traces together; `windows` and `confidence` stay those of the first.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.nodes.add_all(other.nodes);
+        self.operators.add_all(other.operators);
+        self.device_events.add_all(other.device_events);
+        self.device_owners.add_all(other.device_owners);
+        self.reasons.extend(other.reasons);
     }
 }
 

@@ -26,10 +26,10 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The same part of each trace. An error where one of them does not have it.
+    /// What is wanted of each trace, by its place. An error where one of them does not have it.
     pub fn of(
         traces: &'a [RankedTrace],
-        wanted: &Wanted,
+        wanted: &dyn Fn(usize) -> Wanted,
         options: &Options,
         max_threads: usize,
     ) -> Result<Self, Error> {
@@ -46,7 +46,10 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What is looked at in each trace.
-pub(super) fn selections<'a>(traces: &'a [RankedTrace], wanted: &Wanted) -> Result<Vec<Selection<'a>>, Error> {
-    traces.iter().map(|(_, linked)| Selection::of(linked, wanted)).collect()
+/// What is looked at in each trace, by its place.
+pub(super) fn selections<'a>(
+    traces: &'a [RankedTrace],
+    wanted: &dyn Fn(usize) -> Wanted,
+) -> Result<Vec<Selection<'a>>, Error> {
+    traces.iter().enumerate().map(|(at, (_, linked))| Selection::of(linked, &wanted(at))).collect()
 }

@@ -1,10 +1,13 @@
 //! Analyses, as a screen asks for them: tables whose cells are JSON, for a few rows to show.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::Session;
+use super::part::View;
 use super::request::AnalyzeRequest;
 use super::response::Response;
+use super::screen::Screen;
 use crate::analyze::{Options, Wanted, analysis};
 use crate::error::Error;
 use crate::table::{Rows, Values};
@@ -12,19 +15,27 @@ use crate::table::{Rows, Values};
 /// How many rows of a table are sent when nobody says.
 const LIMIT: usize = 100;
 
-pub(super) fn answer(session: &Session, request: &AnalyzeRequest) -> Result<Response, Error> {
+pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let analysis = analysis(&request.name)?;
-    let time_ns = |offset: f64| session.time(offset).0;
-    let wanted = Wanted {
-        start_ns: request.start.map(f64::floor).map(time_ns),
-        end_ns: request.end.map(f64::ceil).map(time_ns),
+    let wanted = |part: View<'_>| Wanted {
+        start_ns: request.start.map(|start| part.time(start.floor()).0),
+        end_ns: request.end.map(|end| part.time(end.ceil()).0),
         iteration: request.iteration,
         stream: request.stream,
         is_launched_inside: request.launched_inside,
         is_whole: request.whole,
     };
     let options = Options::new(analysis.options, request.options.clone())?;
-    let answer = analysis.answer_about(&session.linked, &wanted, &options)?;
+    let answer = match (request.part, &screen.parts[..]) {
+        (None, parts) if parts.len() > 1 => {
+            let traces: Vec<_> = parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
+            analysis.answer_about_each(&traces, &|at| wanted(parts[at]), &options, 1)?
+        }
+        _ => {
+            let part = screen.part(request.part)?;
+            analysis.answer_about(&part.linked, &wanted(part), &options)?
+        }
+    };
     let limit = request.limit.unwrap_or(LIMIT);
     let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, limit)).collect();
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));

@@ -2,15 +2,19 @@
 //!
 //! The requests and their answers are listed in ARCHITECTURE.md, "The host seam".
 
+mod align;
 mod analysis;
 mod chart;
 mod event;
 mod lanes;
 mod overview;
+mod part;
 mod picture;
 mod request;
 mod response;
+mod screen;
 mod search;
+mod siblings;
 mod svg;
 mod tiles;
 
@@ -19,31 +23,59 @@ use std::sync::{Arc, OnceLock};
 use crate::analyze::{Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
-use crate::time::{Dur, TimeRange, Ts};
+use crate::link::rank::{Ranks, windows};
 pub use chart::chart;
-use lanes::LaneIndex;
-use request::Request;
+use part::Part;
+use request::{Asked, Request};
 use response::Response;
+use screen::Screen;
 
-/// A linked trace with what screens need.
+/// Linked traces with what screens need: one, those of a job, or two that are compared.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
-    /// The trace.
-    pub linked: Arc<LinkedTrace>,
-    lanes: OnceLock<LaneIndex>,
-    range: TimeRange,
+    parts: Vec<Part>,
+    ranks: OnceLock<Arc<Ranks>>,
 }
 
 impl Session {
     /// Prepares a trace for screens.
-    pub fn new(linked: LinkedTrace) -> Self {
-        let range = linked.trace.range();
-        Self { linked: Arc::new(linked), lanes: OnceLock::new(), range }
+    pub fn new(linked: impl Into<Arc<LinkedTrace>>) -> Self {
+        let linked = linked.into();
+        let part = Part::after(None, (String::new(), linked.trace.rank()), linked);
+        Self { parts: part.into_iter().collect(), ranks: OnceLock::new() }
     }
 
-    /// The index of lanes; made when first asked for.
-    fn lanes(&self) -> &LaneIndex {
-        self.lanes.get_or_init(|| LaneIndex::new(&self.linked))
+    /// Puts another trace on the screen, after the others: with what it is called, which may be empty, and its rank, if it does
+    /// not tell that itself. An error when there would be more events or tracks than ids.
+    pub fn add(&mut self, name: &str, rank: Option<i64>, linked: impl Into<Arc<LinkedTrace>>) -> Result<(), Error> {
+        let linked = linked.into();
+        let label = (name.to_owned(), linked.trace.rank().or(rank));
+        let part = Part::after(self.parts.last(), label, linked);
+        self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
+        self.ranks = OnceLock::new();
+        Ok(())
+    }
+
+    /// The traces, in their order.
+    pub fn traces(&self) -> impl Iterator<Item = &Arc<LinkedTrace>> {
+        self.parts.iter().map(|part| &part.linked)
+    }
+
+    /// What the traces share.
+    fn ranks(&self) -> &Ranks {
+        let members = || self.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked)));
+        self.ranks.get_or_init(|| Arc::new(Ranks::new(members().collect(), true)))
+    }
+
+    /// Which of the traces of its rank each is, from 0.
+    fn windows(&self) -> Vec<i64> {
+        windows(&self.parts.iter().map(|part| part.rank).collect::<Vec<_>>())
+    }
+
+    /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.
+    fn clocks(&self) -> Vec<i64> {
+        let members = self.ranks().members.iter();
+        members.map(|member| member.clock.map_or(0, |clock| clock.offset_ns)).collect()
     }
 
     /// Answers one request. A request that is not understood is answered too, with what was expected.
@@ -58,52 +90,33 @@ impl Session {
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
     pub fn query(&self, request: &[u8]) -> Vec<u8> {
-        let answer = Request::parse(request).and_then(|request| self.answer(&request));
+        let answer = Request::parse(request).and_then(|asked| self.answer(&asked));
         answer.unwrap_or_else(|error| Response::error(&error)).to_bytes()
     }
 
-    /// The whole trace as an SVG picture `width` pixels wide, for pages that run no script.
+    /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
     pub fn picture(&self, width: u32) -> String {
-        picture::draw(self, width)
+        picture::draw(&Screen::new(self, align::Align::default()), width)
     }
 
-    fn answer(&self, request: &Request) -> Result<Response, Error> {
-        match request {
-            Request::Overview => Ok(overview::answer(self)),
-            Request::Tiles(request) => tiles::answer(self, request),
-            Request::At { track, lane, time, tolerance } => Ok(event::at(self, (*track, *lane), *time, *tolerance)),
-            Request::Event { id } => Ok(event::details(self, self.row(*id)?)),
-            Request::Links { id } => Ok(event::links(self, self.row(*id)?)),
-            Request::Neighbour { id, direction } => Ok(event::neighbour(self, self.row(*id)?, *direction)),
-            Request::Search { text, limit } => Ok(search::answer(self, text, *limit)),
-            Request::Analyze(request) => analysis::answer(self, request),
-            Request::Summary { start, end, limit } => {
-                let is_whole = start.is_none() && end.is_none();
-                let bounds = (start.unwrap_or(0.0), end.unwrap_or_else(|| self.offset(self.range.end)));
-                let range = (!is_whole).then(|| self.time_range(bounds.0, bounds.1));
-                let limit = limit.unwrap_or(TOP);
-                Ok(Response::of("summary", &summary(&Selection::within(&self.linked, range), limit)))
+    fn answer(&self, asked: &Asked) -> Result<Response, Error> {
+        let screen = Screen::new(self, asked.align.unwrap_or_default());
+        match &asked.request {
+            Request::Overview => Ok(overview::answer(&screen)),
+            Request::Tiles(request) => tiles::answer(&screen, request),
+            Request::At { track, lane, time, tolerance } => Ok(event::at(&screen, (*track, *lane), *time, *tolerance)),
+            Request::Event { id } => screen.event(*id).map(|(part, row)| event::details(part, row)),
+            Request::Links { id } => screen.event(*id).map(|(part, row)| event::links(&screen, part, row)),
+            Request::Neighbour { id, direction } => {
+                screen.event(*id).map(|(part, row)| event::neighbour(part, row, *direction))
+            }
+            Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
+            Request::Analyze(request) => analysis::answer(&screen, request),
+            Request::Summary { start, end, limit, part } => {
+                let part = screen.part(*part)?;
+                let selection = Selection::within(&part.linked, Screen::range(part, *start, *end));
+                Ok(Response::of("summary", &summary(&selection, limit.unwrap_or(TOP))))
             }
         }
-    }
-
-    fn row(&self, id: u32) -> Result<usize, Error> {
-        let unknown = || ErrorKind::Request { expected: String::from("the id of an event"), found: id.to_string() };
-        Ok(self.linked.trace.events.row_at(id).ok_or_else(unknown)?)
-    }
-
-    /// Nanoseconds since the trace's start, as screens count them.
-    fn offset(&self, time: Ts) -> f64 {
-        time.since(self.range.start).0 as f64
-    }
-
-    fn time(&self, offset: f64) -> Ts {
-        // A float outside the range of i64 becomes its nearest end.
-        self.range.start.after(Dur(offset as i64))
-    }
-
-    fn time_range(&self, start: f64, end: f64) -> TimeRange {
-        let start = self.time(start.floor());
-        TimeRange { start, end: self.time(end.ceil()).max(start) }
     }
 }

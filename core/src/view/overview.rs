@@ -2,61 +2,140 @@
 
 use serde_json::{Value, json};
 
-use super::Session;
+use super::part::View;
 use super::response::Response;
-use crate::analyze::{coverage, health};
+use super::screen::Screen;
+use crate::analyze::{Coverage, HealthRow, coverage, health};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::track::{Process, Track};
 
-pub(super) fn answer(session: &Session) -> Response {
-    let linked = &session.linked;
-    let trace = &linked.trace;
-    let order = display_order(session);
-    let mut groups: Vec<Value> = Vec::new();
-    let mut tracks: Vec<Value> = Vec::new();
-    let mut last = None;
-    for track in order {
-        let key = group_key(&trace.tracks[track]);
-        if last.replace(key) != Some(key) {
-            groups.push(group(trace, &trace.tracks[track], groups.len()));
-        }
-        tracks.push(json!({
-            "track": track,
-            "group": groups.len() - 1,
-            "kind": if trace.tracks[track].stream.is_some() { "stream" } else { "thread" },
-            "name": track_name(trace, &trace.tracks[track]),
-            "num_lanes": session.lanes().num_lanes(track),
-            "num_events": linked.links.nesting.track_rows(track.into()).len(),
-        }));
-    }
-    let iterations = linked.links.iterations.iter().map(|iteration| {
-        json!({
-            "iteration": iteration.number,
-            "name": trace.event_name(iteration.event as usize),
-            "start": session.offset(iteration.start),
-            "dur": iteration.dur.0 as f64,
-        })
-    });
+pub(super) fn answer(screen: &Screen<'_>) -> Response {
+    let mut shown = Shown::default();
+    screen.parts.iter().for_each(|part| shown.add(*part, screen.parts.len() > 1));
+    let first = screen.parts.iter().find(|part| !part.linked.links.iterations.is_empty()).or(screen.parts.first());
+    let num = |count: fn(&Trace) -> usize| screen.parts.iter().map(|part| count(&part.linked.trace)).sum::<usize>();
     Response::of(
         "overview",
         &json!({
-            "origin_ns": session.range.start.0.to_string(),
-            "duration": session.range.dur().0 as f64,
-            "num_events": trace.events.len(),
-            "num_nodes": trace.nodes.len(),
-            "title": title(trace),
-            "rank": trace.rank(),
-            "device_names": trace.device_names(),
-            "groups": groups,
-            "tracks": tracks,
-            "iterations": iterations.collect::<Vec<_>>(),
+            "origin_ns": screen.parts.first().map_or(0, |part| part.zero.0).to_string(),
+            "duration": screen.duration(),
+            "num_events": num(|trace| trace.events.len()),
+            "num_nodes": num(|trace| trace.nodes.len()),
+            "title": screen.parts.first().map(|part| title(&part.linked.trace)),
+            "parts": screen.parts.iter().map(|part| part_json(*part, &screen.session.windows())).collect::<Vec<_>>(),
+            "device_names": device_names(screen),
+            "groups": shown.groups,
+            "tracks": shown.tracks,
+            "iterations": first.map(|part| iterations(*part)),
             "kinds": EventKind::ALL.map(EventKind::name),
-            "health": health(linked),
-            "coverage": coverage(linked),
+            "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
+            "coverage": coverage_of(screen),
         }),
     )
+}
+
+/// A trace on the screen: `first_id` is to be taken off the screen's ids of its events.
+fn part_json(part: View<'_>, windows: &[i64]) -> Value {
+    let trace = &part.linked.trace;
+    json!({
+        "part": part.at,
+        "name": part.name,
+        "rank": part.rank,
+        "window": windows[part.at],
+        "title": title(trace),
+        "first_id": part.first_id,
+        "num_events": trace.events.len(),
+        "origin_ns": part.zero.0.to_string(),
+        "iterations": iterations(part),
+    })
+}
+
+fn iterations(part: View<'_>) -> Vec<Value> {
+    let iteration = |iteration: &crate::link::Iteration| {
+        json!({
+            "iteration": iteration.number,
+            "name": part.linked.trace.event_name(iteration.event as usize),
+            "start": part.offset(iteration.start),
+            "dur": iteration.dur.0 as f64,
+        })
+    };
+    part.linked.links.iterations.iter().map(iteration).collect()
+}
+
+/// Groups and tracks in the order in which they are shown. Groups are a tree: of several traces each has one, and its
+/// processes and devices are in it.
+#[derive(Default)]
+struct Shown {
+    groups: Vec<Value>,
+    tracks: Vec<Value>,
+}
+
+impl Shown {
+    fn add(&mut self, part: View<'_>, is_one_of_several: bool) {
+        let (linked, trace) = (&part.linked, &part.linked.trace);
+        let parent = is_one_of_several.then(|| self.group(part, None, "trace", &part_name(part)));
+        let mut last = None;
+        for track in display_order(part) {
+            let key = group_key(&trace.tracks[track]);
+            if last.replace(key) != Some(key) {
+                let (kind, name) = group(trace, &trace.tracks[track]);
+                self.group(part, parent, kind, &name);
+            }
+            self.tracks.push(json!({
+                "track": part.first_track + track as u32,
+                "group": self.groups.len() - 1,
+                "kind": if trace.tracks[track].stream.is_some() { "stream" } else { "thread" },
+                "name": track_name(trace, &trace.tracks[track]),
+                "num_lanes": part.lanes().num_lanes(track),
+                "num_events": linked.links.nesting.track_rows(track.into()).len(),
+            }));
+        }
+    }
+
+    fn group(&mut self, part: View<'_>, parent: Option<usize>, kind: &str, name: &str) -> usize {
+        let group = self.groups.len();
+        self.groups.push(json!({"group": group, "parent": parent, "part": part.at, "kind": kind, "name": name}));
+        group
+    }
+}
+
+/// What a trace is called among others: as the host calls it, with its rank.
+fn part_name(part: View<'_>) -> String {
+    match part.rank.map(|rank| format!("rank {rank}")) {
+        Some(rank) if part.name.is_empty() => rank,
+        Some(rank) => format!("{} · {rank}", part.name),
+        None if part.name.is_empty() => format!("trace {}", part.at + 1),
+        None => part.name.clone(),
+    }
+}
+
+fn device_names(screen: &Screen<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in screen.parts.iter().flat_map(|part| part.linked.trace.device_names()) {
+        if screen.parts.len() < 2 || !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn health_of(part: View<'_>) -> Vec<Value> {
+    let row = |row: HealthRow| {
+        let mut row = json!(row);
+        row["part"] = part.at.into();
+        row
+    };
+    health(&part.linked).into_iter().map(row).collect()
+}
+
+/// That of the only trace, or the shares of all together.
+fn coverage_of(screen: &Screen<'_>) -> Coverage {
+    let mut all = screen.parts.iter().map(|part| coverage(&part.linked));
+    let mut first = all.next().unwrap_or_default();
+    all.for_each(|other| first.add(other));
+    first
 }
 
 /// What tells one group of tracks from the next: the process, and the side.
@@ -66,16 +145,16 @@ fn group_key(track: &Track) -> (bool, crate::id::StrId) {
 
 /// Tracks that have events, in the order in which they are shown: as the file sorts them, host before devices.
 /// The profiler's own tracks come last.
-pub(super) fn display_order(session: &Session) -> Vec<usize> {
-    let trace = &session.linked.trace;
-    let shown = (0..trace.tracks.len()).filter(|track| session.lanes().num_lanes(*track) > 0);
+pub(super) fn display_order(part: View<'_>) -> Vec<usize> {
+    let trace = &part.linked.trace;
+    let shown = (0..trace.tracks.len()).filter(|track| part.lanes().num_lanes(*track) > 0);
     let number = |id| trace.strings.text(id).parse::<i64>().unwrap_or(i64::MAX);
     let place = |at: usize| {
         let track = &trace.tracks[at];
         let sort_index = process(trace, track).and_then(|process| process.sort_index);
         let place = (sort_index.unwrap_or(i64::MAX), number(track.process), track.process);
         let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), at);
-        ((is_aside(session, at), track.stream.is_some(), place, inside), at)
+        ((is_aside(part, at), track.stream.is_some(), place, inside), at)
     };
     let mut order: Vec<_> = shown.map(place).collect();
     sort::ascending(&mut order);
@@ -83,9 +162,9 @@ pub(super) fn display_order(session: &Session) -> Vec<usize> {
 }
 
 /// Whether a track tells of the profiler, not of what was profiled: such tracks come last.
-fn is_aside(session: &Session, track: usize) -> bool {
-    let kinds = &session.linked.trace.events.kind;
-    let mut rows = session.linked.links.nesting.track_rows(track.into()).iter();
+fn is_aside(part: View<'_>, track: usize) -> bool {
+    let kinds = &part.linked.trace.events.kind;
+    let mut rows = part.linked.links.nesting.track_rows(track.into()).iter();
     rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
 }
 
@@ -93,10 +172,11 @@ fn process<'a>(trace: &'a Trace, track: &Track) -> Option<&'a Process> {
     trace.processes.iter().find(|process| process.process == track.process)
 }
 
-fn group(trace: &Trace, track: &Track, group: usize) -> Value {
+/// The kind and the name of a track's group.
+fn group(trace: &Trace, track: &Track) -> (&'static str, String) {
     let text = |id| trace.strings.text(id).to_owned();
     let process_text = text(track.process);
-    let (kind, name) = match &track.stream {
+    match &track.stream {
         Some(stream) => {
             let number = stream.device.map_or(process_text, |device| device.to_string());
             let names = trace.device_names();
@@ -108,8 +188,7 @@ fn group(trace: &Trace, track: &Track, group: usize) -> Value {
             let named = process(trace, track).map(|process| text(process.name)).filter(|name| !name.is_empty());
             ("host", named.map_or_else(|| format!("Process {process_text}"), |name| format!("{name} {process_text}")))
         }
-    };
-    json!({"group": group, "kind": kind, "name": name})
+    }
 }
 
 /// What a track is called: by the file, else by its number.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::Session;
 use super::overview::{display_order, track_name};
+use super::part::View;
+use super::screen::Screen;
 use super::svg::escape;
 use super::tiles::{Tile, tiles};
 use crate::time::sum_ns;
@@ -18,13 +19,15 @@ const MAX_LANES: usize = 6;
 const COLUMNS: u32 = 360;
 
 /// Draws each track's first lanes over the whole time of the trace.
-pub(super) fn draw(session: &Session, width: u32) -> String {
+pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
-    let order = display_order(session);
+    let order: Vec<(View<'_>, usize)> =
+        screen.parts.iter().flat_map(|part| display_order(*part).into_iter().map(|track| (*part, track))).collect();
+    let scale = f64::from(width - GUTTER) / screen.duration().max(1.0);
     let mut body = String::new();
     let mut y = 2;
-    for track in order.iter().take(MAX_TRACKS) {
-        y = draw_track(session, &mut body, *track, y, width) + TRACK_GAP;
+    for (part, track) in order.iter().take(MAX_TRACKS) {
+        y = draw_track(*part, &mut body, *track, y, scale) + TRACK_GAP;
     }
     if order.len() > MAX_TRACKS {
         text(&mut body, y + 8, &format!("and {} more tracks", order.len() - MAX_TRACKS));
@@ -36,18 +39,16 @@ pub(super) fn draw(session: &Session, width: u32) -> String {
     )
 }
 
-fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width: u32) -> u32 {
-    let trace = &session.linked.trace;
-    let lanes = chosen_lanes(session, track);
+fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, scale: f64) -> u32 {
+    let trace = &part.linked.trace;
+    let lanes = chosen_lanes(part, track);
     let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
     text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
     let mut paths: [String; EventKind::ALL.len()] = Default::default();
-    let duration = session.range.dur().0.max(1) as f64;
-    let scale = f64::from(width - GUTTER) / duration;
     for (lane, tiles) in lanes.iter().enumerate() {
         let y = top + lane as u32 * LANE_HEIGHT;
         for tile in tiles {
-            let x = f64::from(GUTTER) + session.offset(tile.time.start) * scale;
+            let x = f64::from(GUTTER) + part.offset(tile.time.start) * scale;
             let wide = (tile.time.dur().0 as f64 * scale).max(0.5);
             let path = &mut paths[trace.events.kind[tile.row] as usize];
             // Writing into a `String` cannot fail.
@@ -62,10 +63,10 @@ fn draw_track(session: &Session, out: &mut String, track: usize, top: u32, width
 }
 
 /// The first lanes that are not mostly Python frames, which say little at this size; the first ones where all are.
-fn chosen_lanes(session: &Session, track: usize) -> Vec<Vec<Tile>> {
-    let num_lanes = session.lanes().num_lanes(track);
-    let lane = |lane| tiles(session, (track, lane), session.range, COLUMNS);
-    let kinds = &session.linked.trace.events.kind;
+fn chosen_lanes(part: View<'_>, track: usize) -> Vec<Vec<Tile>> {
+    let num_lanes = part.lanes().num_lanes(track);
+    let lane = |lane| tiles(part, (track, lane), part.range, COLUMNS);
+    let kinds = &part.linked.trace.events.kind;
     let is_telling = |tiles: &Vec<Tile>| {
         let time = |is_python: bool| {
             let same = tiles.iter().filter(|tile| (kinds[tile.row] == EventKind::Python) == is_python);

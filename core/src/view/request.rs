@@ -3,7 +3,16 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::align::Align;
 use crate::error::{Error, ErrorKind};
+
+/// A request, and how times are to be laid over each other.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct Asked {
+    pub(super) align: Option<Align>,
+    #[serde(flatten)]
+    pub(super) request: Request,
+}
 
 /// What a screen may ask.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -16,7 +25,7 @@ pub(super) enum Request {
     Links { id: u32 },
     Neighbour { id: u32, direction: Direction },
     Search { text: String, limit: usize },
-    Summary { start: Option<f64>, end: Option<f64>, limit: Option<usize> },
+    Summary { start: Option<f64>, end: Option<f64>, limit: Option<usize>, part: Option<u32> },
     Analyze(AnalyzeRequest),
 }
 
@@ -35,6 +44,8 @@ pub(super) struct AnalyzeRequest {
     #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) limit: Option<usize>,
+    /// Of several traces, the one that is asked about; all of them, if nobody says which.
+    pub(super) part: Option<u32>,
 }
 
 /// Rectangles to draw for some tracks and a range of time.
@@ -57,7 +68,7 @@ pub(super) enum Direction {
 }
 
 impl Request {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Asked, Error> {
         serde_json::from_slice(bytes).map_err(|error| {
             let expected = String::from("a request of a known type");
             ErrorKind::Request { expected, found: error.to_string() }.into()

@@ -3,26 +3,58 @@
 use rustc_hash::FxHashSet;
 use serde_json::json;
 
-use super::Session;
+use super::part::View;
 use super::response::{ColumnData, Response};
+use super::screen::Screen;
 use crate::id::StrId;
 use crate::sort;
 
-pub(super) fn answer(session: &Session, text: &str, limit: usize) -> Response {
-    let trace = &session.linked.trace;
-    let events = &trace.events;
+pub(super) fn answer(screen: &Screen<'_>, text: &str, limit: usize) -> Response {
     let text = text.to_lowercase();
-    let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(&text);
-    let names: FxHashSet<StrId> = trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect();
-    let mut rows: Vec<usize> = (0..events.len()).filter(|row| names.contains(&events.name[*row])).collect();
-    sort::by_key(&mut rows, |row| events.start[*row]);
-    let count = rows.len();
-    rows.truncate(limit);
+    let hits = |part: View<'_>| found(part, &text).into_iter().map(|row| (part.at, row)).collect::<Vec<_>>();
+    let mut all: Vec<(usize, usize)> = screen.parts.iter().copied().flat_map(hits).collect();
+    let start = |(part, row): (usize, usize)| {
+        let part = screen.parts[part];
+        part.linked.trace.events.start[row].since(part.zero)
+    };
+    sort::by_key(&mut all, |hit| start(*hit));
+    let count = all.len();
+    all.truncate(limit);
+    let mut columns = Columns::default();
+    all.into_iter().for_each(|(part, row)| columns.push(screen.parts[part], row));
     Response::of("search", &json!({"count": count})).with_columns(vec![
-        ("start", ColumnData::F64(rows.iter().map(|row| session.offset(events.start[*row])).collect())),
-        ("dur", ColumnData::F64(rows.iter().map(|row| events.dur[*row].0 as f64).collect())),
-        ("id", ColumnData::U32(rows.iter().map(|row| events.position[*row]).collect())),
-        ("track", ColumnData::U32(rows.iter().map(|row| events.track[*row].0).collect())),
-        ("lane", ColumnData::U32(rows.iter().map(|row| session.linked.lanes()[*row]).collect())),
+        ("start", ColumnData::F64(columns.starts)),
+        ("dur", ColumnData::F64(columns.durs)),
+        ("id", ColumnData::U32(columns.ids)),
+        ("track", ColumnData::U32(columns.tracks)),
+        ("lane", ColumnData::U32(columns.lanes)),
     ])
+}
+
+#[derive(Debug, Default)]
+struct Columns {
+    starts: Vec<f64>,
+    durs: Vec<f64>,
+    ids: Vec<u32>,
+    tracks: Vec<u32>,
+    lanes: Vec<u32>,
+}
+
+impl Columns {
+    fn push(&mut self, part: View<'_>, row: usize) {
+        let events = &part.linked.trace.events;
+        self.starts.push(part.offset(events.start[row]));
+        self.durs.push(events.dur[row].0 as f64);
+        self.ids.push(part.id(row));
+        self.tracks.push(part.track(row));
+        self.lanes.push(part.linked.lanes()[row]);
+    }
+}
+
+/// Rows of the events of a part whose name holds a text, which is not empty.
+fn found(part: View<'_>, text: &str) -> Vec<usize> {
+    let trace = &part.linked.trace;
+    let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(text);
+    let names: FxHashSet<StrId> = trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect();
+    (0..trace.events.len()).filter(|row| names.contains(&trace.events.name[*row])).collect()
 }

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
-use super::Session;
+use super::part::View;
 use super::request::TilesRequest;
 use super::response::{ColumnData, Response};
+use super::screen::Screen;
 use crate::error::{Error, ErrorKind};
 use crate::id::StrId;
 use crate::time::{TimeRange, Ts};
@@ -24,32 +25,33 @@ pub(super) struct Tile {
 /// More pixels than any screen has.
 const MAX_PIXELS: u32 = 1 << 16;
 
-pub(super) fn answer(session: &Session, request: &TilesRequest) -> Result<Response, Error> {
+pub(super) fn answer(screen: &Screen<'_>, request: &TilesRequest) -> Result<Response, Error> {
     if !(request.start < request.end && (1..=MAX_PIXELS).contains(&request.pixels)) {
         let expected = format!("start before end and 1 to {MAX_PIXELS} pixels");
         let found = format!("{} to {}, {} pixels", request.start, request.end, request.pixels);
         return Err(ErrorKind::Request { expected, found }.into());
     }
-    let window = session.time_range(request.start, request.end);
     let mut columns = TileColumns::default();
     for track in &request.tracks {
-        for lane in 0..session.lanes().num_lanes(*track as usize) {
-            let tiles = tiles(session, (*track as usize, lane), window, request.pixels);
-            tiles.into_iter().for_each(|tile| columns.push(session, *track, lane, tile));
+        let Some((part, own)) = screen.track(*track) else { continue };
+        let window = part.time_range(request.start, request.end);
+        for lane in 0..part.lanes().num_lanes(own) {
+            let tiles = tiles(part, (own, lane), window, request.pixels);
+            tiles.into_iter().for_each(|tile| columns.push(part, *track, lane, tile));
         }
     }
-    Ok(columns.response(session))
+    Ok(columns.response())
 }
 
 /// The rectangles of one lane, in the order of time.
-pub(super) fn tiles(session: &Session, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<Tile> {
-    let (events, lanes) = (&session.linked.trace.events, session.lanes());
+pub(super) fn tiles(part: View<'_>, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<Tile> {
+    let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(lane.0, lane.1);
     // Pixels are counted from the trace's start, so that the groups stay the same while the window moves.
     let pixel_ns = (window.dur().0 / i64::from(pixels)).max(1);
     let pixel_end = |time: Ts| {
-        let offset = time.since(session.range.start).0;
-        Ts(session.range.start.0.saturating_add((offset / pixel_ns + 1).saturating_mul(pixel_ns)))
+        let offset = time.since(part.zero).0;
+        Ts(part.zero.0.saturating_add((offset.div_euclid(pixel_ns) + 1).saturating_mul(pixel_ns)))
     };
     let mut tiles = Vec::new();
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
@@ -65,14 +67,14 @@ pub(super) fn tiles(session: &Session, lane: (usize, usize), window: TimeRange, 
             }
         }
         let time = TimeRange { start: events.start[row], end: events.end(lanes.row(next - 1)) };
-        tiles.push(Tile { row: lanes.longest(&session.linked, at..next), time, count: (next - at) as u32 });
+        tiles.push(Tile { row: lanes.longest(&part.linked, at..next), time, count: (next - at) as u32 });
         at = next;
     }
     tiles
 }
 
 #[derive(Debug, Default)]
-struct TileColumns {
+struct TileColumns<'a> {
     tracks: Vec<u32>,
     lanes: Vec<u32>,
     starts: Vec<f64>,
@@ -81,32 +83,29 @@ struct TileColumns {
     ids: Vec<u32>,
     counts: Vec<u32>,
     names: Vec<u32>,
-    name_ids: Vec<StrId>,
-    by_name: FxHashMap<StrId, u32>,
+    texts: Vec<&'a str>,
+    by_name: FxHashMap<(usize, StrId), u32>,
 }
 
-impl TileColumns {
-    fn push(&mut self, session: &Session, track: u32, lane: usize, tile: Tile) {
-        let events = &session.linked.trace.events;
-        let name_ids = &mut self.name_ids;
-        let name = *self.by_name.entry(events.name[tile.row]).or_insert_with(|| {
-            name_ids.push(events.name[tile.row]);
-            name_ids.len() as u32 - 1
+impl<'a> TileColumns<'a> {
+    fn push(&mut self, part: View<'a>, track: u32, lane: usize, tile: Tile) {
+        let (events, texts) = (&part.linked.trace.events, &mut self.texts);
+        let name = *self.by_name.entry((part.at, events.name[tile.row])).or_insert_with(|| {
+            texts.push(part.part().linked.trace.event_name(tile.row));
+            texts.len() as u32 - 1
         });
         self.tracks.push(track);
         self.lanes.push(lane as u32);
-        self.starts.push(session.offset(tile.time.start));
+        self.starts.push(part.offset(tile.time.start));
         self.durs.push(tile.time.dur().0 as f64);
         self.kinds.push(events.kind[tile.row] as u8);
-        self.ids.push(events.position[tile.row]);
+        self.ids.push(part.id(tile.row));
         self.counts.push(tile.count);
         self.names.push(name);
     }
 
-    fn response(self, session: &Session) -> Response {
-        let strings = &session.linked.trace.strings;
-        let names: Vec<_> = self.name_ids.iter().map(|name| strings.text(*name)).collect();
-        Response::of("tiles", &json!({"names": names})).with_columns(vec![
+    fn response(self) -> Response {
+        Response::of("tiles", &json!({"names": self.texts})).with_columns(vec![
             ("start", ColumnData::F64(self.starts)),
             ("dur", ColumnData::F64(self.durs)),
             ("track", ColumnData::U32(self.tracks)),
@@ -121,6 +120,8 @@ impl TileColumns {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Session;
+    use super::super::align::Align;
     use super::*;
     use crate::link::LinkedTrace;
     use crate::read::{Input, Limits, read};
@@ -133,11 +134,15 @@ mod tests {
         Session::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default()).unwrap()))
     }
 
+    fn part(session: &Session) -> View<'_> {
+        Screen::new(session, Align::Start).parts[0]
+    }
+
     #[test]
     fn no_event_is_left_out_and_few_rectangles_are_drawn() {
         let events: Vec<_> = (0..100_000).map(|at| (at * 10, 1 + at % 9)).collect();
         let session = session(&events);
-        let tiles = tiles(&session, (0, 0), session.range, 500);
+        let tiles = tiles(part(&session), (0, 0), part(&session).range, 500);
         assert!(tiles.len() <= 2 * 500 + 2, "{}", tiles.len());
         assert_eq!(tiles.iter().map(|tile| tile.count).sum::<u32>(), 100_000);
     }
@@ -145,7 +150,7 @@ mod tests {
     #[test]
     fn wide_events_are_drawn_exactly() {
         let session = session(&[(0, 1), (2, 1), (100, 500), (700, 300)]);
-        let tiles = tiles(&session, (0, 0), session.range, 100);
+        let tiles = tiles(part(&session), (0, 0), part(&session).range, 100);
         let drawn: Vec<_> = tiles.iter().map(|tile| (tile.row, tile.time.dur().0, tile.count)).collect();
         assert_eq!(drawn, [(0, 3_000, 2), (2, 500_000, 1), (3, 300_000, 1)]);
     }

@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     """Columns by name: memoryviews of format `d`, `I` or `B`, which numpy takes without a copy."""
 
 
-def ask(trace: _native.Trace, request: dict[str, Any]) -> Answer:
+def ask(trace: _native.Trace | _native.Session, request: dict[str, Any]) -> Answer:
     """Asks the core. TraceError when the request is not understood."""
     return decoded(trace.query(json.dumps(request).encode()))
 

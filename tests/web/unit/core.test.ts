@@ -86,7 +86,7 @@ test("the core's own words come through", async () => {
   assert.throws(() => source.query("event", { id: 4_000_000 }), /expected the id of an event, found 4000000/);
   source.close();
   try {
-    new Session(Uint8Array.of(1, 2, 3)).free();
+    new Session().add(Uint8Array.of(1, 2, 3), "");
     assert.fail("expected an error");
   } catch (error) {
     assert.match(messageOf(error), /expected .*found/s);

@@ -71,6 +71,7 @@ export class FakeSource implements Source {
     return {
       ...event,
       ...none,
+      part: 0,
       category: "cpu_op",
       start_ns: String(event.start),
       dur_ns: "10",
@@ -131,10 +132,23 @@ function overviewOf(count: number, lanes: number): Overview {
     duration: asDuration(count * 20 + 100),
     num_events: count * 2,
     title: "fake",
+    parts: [
+      {
+        part: 0,
+        name: "",
+        rank: null,
+        window: 0,
+        title: "fake",
+        first_id: 0,
+        num_events: count * 2,
+        origin_ns: "0",
+        iterations: [],
+      },
+    ],
     device_names: ["fake"],
     groups: [
-      { group: 0, kind: "host", name: "python 1" },
-      { group: 1, kind: "device", name: "Device 0" },
+      { group: 0, parent: null, part: 0, kind: "host", name: "python 1" },
+      { group: 1, parent: null, part: 0, kind: "device", name: "Device 0" },
     ],
     tracks: [
       { track: 0, group: 0, kind: "thread", name: "thread 1", ...track },

@@ -15,9 +15,31 @@ export interface EventRef {
   readonly dur: Duration;
 }
 
+/** How the times of several traces are laid over each other: by their clocks, unless something else is said. */
+export type Align = "clocks" | "recorded" | "start" | { readonly iteration: number };
+
+/** One of the traces on the screen. */
+export interface Part {
+  readonly part: number;
+  readonly name: string;
+  readonly rank: number | null;
+  /** Which of the traces of its rank it is, from 0. */
+  readonly window: number;
+  readonly title: string;
+  /** To be taken off the screen's ids of its events. */
+  readonly first_id: number;
+  readonly num_events: number;
+  /** An exact integer, as text: its own time where the screen's begins. */
+  readonly origin_ns: string;
+  readonly iterations: readonly Iteration[];
+}
+
+/** Processes and devices; of several traces each has a group around its own. */
 export interface Group {
   readonly group: number;
-  readonly kind: "host" | "device";
+  readonly parent: number | null;
+  readonly part: number;
+  readonly kind: "trace" | "host" | "device";
   readonly name: string;
 }
 
@@ -44,6 +66,7 @@ export interface Defect {
   readonly count: number;
   /** Where it was met first. */
   readonly first: string;
+  readonly part: number;
 }
 
 export interface Overview {
@@ -52,6 +75,7 @@ export interface Overview {
   readonly duration: Duration;
   readonly num_events: number;
   readonly title: string;
+  readonly parts: readonly Part[];
   readonly device_names: readonly string[];
   readonly groups: readonly Group[];
   readonly tracks: readonly Track[];
@@ -123,6 +147,7 @@ export interface TraceNode {
 }
 
 export interface EventDetails extends EventRef {
+  readonly part: number;
   readonly category: string;
   readonly start_ns: string;
   readonly dur_ns: string;
@@ -216,7 +241,7 @@ interface Exchange {
   links: { ask: { id: EventId }; answer: { readonly links: readonly Link[] } };
   neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };
   search: { ask: { text: string; limit: number }; answer: Hits };
-  summary: { ask: { start?: number; end?: number }; answer: Summary };
+  summary: { ask: { start?: number; end?: number; part?: number }; answer: Summary };
 }
 
 export type RequestType = keyof Exchange;

@@ -1,6 +1,6 @@
 import { initSync, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
-import type { Answer, Ask, RequestType } from "./protocol";
+import type { Align, Answer, Ask, RequestType } from "./protocol";
 import type { Source } from "./source";
 
 type ModuleCache = Map<string, Promise<WebAssembly.Module>>;
@@ -26,20 +26,35 @@ export function compile(version: string, wasm: () => Promise<Uint8Array<ArrayBuf
   return module;
 }
 
-/** The core in this page, holding one trace. */
+/** A trace for a screen. */
+export interface Snapshot {
+  readonly bytes: Uint8Array;
+  /** What it is called, if it is called anything. */
+  readonly name: string;
+  /** For a trace that does not tell it itself. */
+  readonly rank: number | null;
+}
+
+const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
+
+/** The core in this page, holding one trace or several. */
 export class WasmSource implements Source {
   readonly #session: Session;
   readonly #encoder = new TextEncoder();
+  readonly #align: Align | undefined;
   #open = true;
 
-  constructor(module: WebAssembly.Module, snapshot: Uint8Array) {
+  constructor(module: WebAssembly.Module, snapshots: Uint8Array | readonly Snapshot[], align?: Align) {
     initSync({ module });
-    this.#session = new Session(snapshot);
+    this.#align = align;
+    this.#session = new Session();
+    const parts = snapshots instanceof Uint8Array ? alone(snapshots) : snapshots;
+    for (const { bytes, name, rank } of parts) this.#session.add(bytes, name, rank ?? undefined);
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {
     if (!this.#open) throw new Error("expected an open session, found a closed one");
-    const request = this.#encoder.encode(JSON.stringify({ type, ...ask }));
+    const request = this.#encoder.encode(JSON.stringify({ type, align: this.#align, ...ask }));
     return decodeAnswer(type, this.#session.query(request));
   }
 

@@ -1,0 +1,42 @@
+//! How the times of several traces are laid over each other.
+
+use serde::Deserialize;
+
+use super::part::Part;
+use crate::time::Ts;
+
+/// What lies at the same place of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Align {
+    /// What happened at the same time: clocks are compared by the ends of communications.
+    #[default]
+    Clocks,
+    /// What has the same time in the files.
+    Recorded,
+    /// The first events.
+    Start,
+    /// The starts of the iteration with this number; of a trace that does not have it, its first event.
+    Iteration(i64),
+}
+
+impl Align {
+    /// The time of each part's clock that the screen calls 0; the earliest event of all lies there. `clocks` are the
+    /// nanoseconds by which each clock is ahead, and are asked for where they matter.
+    pub(super) fn zeros(self, parts: &[Part], clocks: impl FnOnce() -> Vec<i64>) -> Vec<Ts> {
+        let anchors: Vec<Ts> = match self {
+            Self::Clocks if parts.len() > 1 => clocks().into_iter().map(Ts).collect(),
+            Self::Clocks | Self::Recorded => vec![Ts(0); parts.len()],
+            Self::Start => parts.iter().map(|part| part.range.start).collect(),
+            Self::Iteration(number) => parts.iter().map(|part| start_of(part, number)).collect(),
+        };
+        let told = parts.iter().zip(&anchors).filter(|(part, _)| !part.linked.trace.events.is_empty());
+        let lead = told.map(|(part, anchor)| part.range.start.0.saturating_sub(anchor.0)).min().unwrap_or(0);
+        anchors.into_iter().map(|anchor| Ts(anchor.0.saturating_add(lead))).collect()
+    }
+}
+
+fn start_of(part: &Part, number: i64) -> Ts {
+    let found = part.linked.links.iterations.iter().find(|iteration| iteration.number == number);
+    found.map_or(part.range.start, |iteration| iteration.start)
+}

@@ -1,0 +1,108 @@
+//! A trace on a screen that may show several: with its names, and where its ids and tracks begin among those of all.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::lanes::LaneIndex;
+use crate::link::LinkedTrace;
+use crate::time::{Dur, TimeRange, Ts};
+
+/// One of the traces of a screen.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) linked: Arc<LinkedTrace>,
+    /// How the host calls it, if it does.
+    pub(super) name: String,
+    pub(super) rank: Option<i64>,
+    /// Its place among the parts.
+    pub(super) at: usize,
+    pub(super) first_id: u32,
+    pub(super) first_track: u32,
+    /// From its first event to its last, by its own clock.
+    pub(super) range: TimeRange,
+    lanes: OnceLock<LaneIndex>,
+}
+
+impl Part {
+    /// The part that comes after another one, with its name and rank; `None` if there would be more ids or tracks than can be counted.
+    pub(super) fn after(
+        before: Option<&Part>,
+        (name, rank): (String, Option<i64>),
+        linked: Arc<LinkedTrace>,
+    ) -> Option<Self> {
+        let (first_id, first_track) =
+            before.map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
+        let range = linked.trace.range();
+        let at = before.map_or(0, |before| before.at + 1);
+        let part = Self { name, rank, at, first_id, first_track, range, linked, lanes: OnceLock::new() };
+        part.end_id().and(part.end_track())?;
+        Some(part)
+    }
+
+    /// The index of lanes; made when first asked for.
+    pub(super) fn lanes(&self) -> &LaneIndex {
+        self.lanes.get_or_init(|| LaneIndex::new(&self.linked))
+    }
+
+    /// The id after its last.
+    fn end_id(&self) -> Option<u32> {
+        let last = self.linked.trace.events.position.last().copied();
+        last.map_or(Some(self.first_id), |last| self.first_id.checked_add(last)?.checked_add(1))
+    }
+
+    /// The track after its last.
+    fn end_track(&self) -> Option<u32> {
+        self.first_track.checked_add(u32::try_from(self.linked.trace.tracks.len()).ok()?)
+    }
+}
+
+/// A part as a screen counts it: ids, tracks and times of all parts are told apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    part: &'a Part,
+    /// The time of its clock that the screen calls 0.
+    pub(super) zero: Ts,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(part: &'a Part, zero: Ts) -> Self {
+        Self { part, zero }
+    }
+
+    pub(super) fn part(self) -> &'a Part {
+        self.part
+    }
+
+    /// Nanoseconds since the screen's start.
+    pub(super) fn offset(self, time: Ts) -> f64 {
+        time.since(self.zero).0 as f64
+    }
+
+    pub(super) fn time(self, offset: f64) -> Ts {
+        // A float outside the range of i64 becomes its nearest end.
+        self.zero.after(Dur(offset as i64))
+    }
+
+    pub(super) fn time_range(self, start: f64, end: f64) -> TimeRange {
+        let start = self.time(start.floor());
+        TimeRange { start, end: self.time(end.ceil()).max(start) }
+    }
+
+    /// The screen's id of an event.
+    pub(super) fn id(self, row: usize) -> u32 {
+        self.first_id + self.linked.trace.events.position[row]
+    }
+
+    /// The screen's number of an event's track.
+    pub(super) fn track(self, row: usize) -> u32 {
+        self.first_track + self.linked.trace.events.track[row].0
+    }
+}
+
+impl Deref for View<'_> {
+    type Target = Part;
+
+    fn deref(&self) -> &Part {
+        self.part
+    }
+}

@@ -1,0 +1,64 @@
+//! What lies on a screen: the parts, laid over each other in one way.
+
+use super::Session;
+use super::align::Align;
+use super::part::View;
+use crate::error::{Error, ErrorKind};
+use crate::time::TimeRange;
+
+/// The parts of a session, each where an alignment puts it.
+#[derive(Debug)]
+pub(super) struct Screen<'a> {
+    pub(super) session: &'a Session,
+    pub(super) parts: Vec<View<'a>>,
+}
+
+impl<'a> Screen<'a> {
+    pub(super) fn new(session: &'a Session, align: Align) -> Self {
+        let zeros = align.zeros(&session.parts, || session.clocks());
+        let parts = session.parts.iter().zip(zeros).map(|(part, zero)| View::new(part, zero)).collect();
+        Self { session, parts }
+    }
+
+    /// How long it is: from its start, where the earliest event lies, to the end of the last.
+    pub(super) fn duration(&self) -> f64 {
+        let ends = self.parts.iter().map(|part| part.offset(part.range.end));
+        ends.fold(0.0, f64::max)
+    }
+
+    /// The part and the row of an event.
+    pub(super) fn event(&self, id: u32) -> Result<(View<'a>, usize), Error> {
+        let at = self.parts.partition_point(|part| part.first_id <= id);
+        // Parts without events begin where the next one does.
+        let part = at.checked_sub(1).map(|at| self.parts[at]);
+        let row = part.and_then(|part| Some((part, part.linked.trace.events.row_at(id - part.first_id)?)));
+        row.ok_or_else(|| unknown("the id of an event", id).into())
+    }
+
+    /// The part and its own number of a track, if there is one of that number.
+    pub(super) fn track(&self, track: u32) -> Option<(View<'a>, usize)> {
+        let at = self.parts.partition_point(|part| part.first_track <= track).checked_sub(1)?;
+        let part = self.parts[at];
+        let own = (track - part.first_track) as usize;
+        (own < part.linked.trace.tracks.len()).then_some((part, own))
+    }
+
+    /// One of the parts, the first if nobody says which.
+    pub(super) fn part(&self, at: Option<u32>) -> Result<View<'a>, Error> {
+        let wanted = at.unwrap_or(0);
+        self.parts.get(wanted as usize).copied().ok_or_else(|| unknown("the number of a trace", wanted).into())
+    }
+}
+
+impl Screen<'_> {
+    /// What of each part lies between two offsets; nothing is cut where neither is given.
+    pub(super) fn range(part: View<'_>, start: Option<f64>, end: Option<f64>) -> Option<TimeRange> {
+        let is_whole = start.is_none() && end.is_none();
+        let end = end.unwrap_or_else(|| part.offset(part.range.end));
+        (!is_whole).then(|| part.time_range(start.unwrap_or(f64::MIN), end))
+    }
+}
+
+fn unknown(expected: &str, found: u32) -> ErrorKind {
+    ErrorKind::Request { expected: expected.to_owned(), found: found.to_string() }
+}

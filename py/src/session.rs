@@ -1,0 +1,38 @@
+//! Traces on one screen.
+
+use kinetoscope::view;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::error::raised;
+use crate::trace::Trace;
+
+/// Traces on one screen, each with what it is called (which may be empty) and its rank, if it does not tell that itself.
+#[pyclass(frozen, module = "kinetoscope._native")]
+pub(crate) struct Session {
+    session: view::Session,
+}
+
+#[pymethods]
+impl Session {
+    #[new]
+    fn new(traces: Vec<(String, Option<i64>, PyRef<'_, Trace>)>) -> PyResult<Self> {
+        let mut session = view::Session::default();
+        for (name, rank, trace) in traces {
+            session.add(&name, rank, trace.linked()).map_err(|error| raised(&error))?;
+        }
+        Ok(Self { session })
+    }
+
+    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> Bound<'py, PyBytes> {
+        let answer = py.detach(|| self.session.query(&request));
+        PyBytes::new(py, &answer)
+    }
+
+    /// All of it as an SVG picture.
+    fn picture(&self, py: Python<'_>, width: u32) -> String {
+        py.detach(|| self.session.picture(width))
+    }
+}
