@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Group, Overview } from "../../../wasm/web/source/protocol";
 import {
   type Arrangement,
   AS_IT_COMES,
@@ -115,4 +116,67 @@ test("what was never moved keeps its place", () => {
     inOrder(["a", "b", "c"], (key) => key, ["c", "b"]),
     ["a", "c", "b"],
   );
+});
+
+const ranks = (): Overview => {
+  const [host, device] = overview.groups;
+  const [thread, stream] = overview.tracks;
+  assert.ok(host && device && thread && stream);
+  const around = (group: number, part: number): Group => ({
+    ...host,
+    group,
+    part,
+    kind: "trace",
+    name: `rank ${part}`,
+  });
+  return {
+    ...overview,
+    groups: [
+      around(0, 0),
+      { ...host, group: 1, parent: 0 },
+      { ...device, group: 2, parent: 0 },
+      around(3, 1),
+      { ...device, group: 4, parent: 3, part: 1 },
+    ],
+    tracks: [
+      { ...thread, group: 1 },
+      { ...stream, group: 2 },
+      { ...stream, track: 2, group: 4 },
+    ],
+  };
+};
+
+test("each trace of several has a group around its own, and one that is folded holds them all", () => {
+  const rows = (folded: readonly string[]) => layOut(ranks(), { ...plain, folded: new Set(folded) }).scrolled;
+  assert.deepEqual(
+    rows([]).map(({ key, depth }) => [key, depth]),
+    [
+      ["group-0", 0],
+      ["group-1", 1],
+      ["track-0", 1],
+      ["group-2", 1],
+      ["track-1", 1],
+      ["group-3", 0],
+      ["group-4", 1],
+      ["track-2", 1],
+    ],
+  );
+  const [first] = rows(["group-0"]);
+  assert.deepEqual(
+    first?.tracks.map(({ track }) => track),
+    [0, 1],
+  );
+});
+
+test("the name of a trace stands for all in it", () => {
+  const { scrolled } = layOut(ranks(), { ...plain, filter: "rank 1" });
+  assert.deepEqual(
+    scrolled.map(({ key }) => key),
+    ["group-3", "group-4", "track-2"],
+  );
+});
+
+test("a group moves among those of its trace", () => {
+  assert.deepEqual(siblingsOf(ranks(), plain, "group-2"), ["group-1", "group-2"]);
+  assert.deepEqual(siblingsOf(ranks(), plain, "group-3"), ["group-0", "group-3"]);
 });

@@ -44,10 +44,13 @@ export function movedTo(keys: readonly string[], key: string, target: string): r
   return [...others.slice(0, to), key, ...others.slice(to)];
 }
 
-/** The keys among which the group or the track may be moved: other groups, or tracks of its group. */
+/** The keys among which the group or the track may be moved: groups or tracks of the same group. */
 export function siblingsOf(overview: Overview, { order, pinned }: Arrangement, key: string): readonly string[] {
-  const groups = overview.groups.map(({ group }) => groupKey(group));
-  if (groups.includes(key)) return inOrder(groups, (k) => k, order);
+  const group = overview.groups.find((g) => groupKey(g.group) === key);
+  if (group) {
+    const groups = overview.groups.filter(({ parent }) => parent === group.parent).map((g) => groupKey(g.group));
+    return inOrder(groups, (k) => k, order);
+  }
   const track = overview.tracks.find((t) => trackKey(t.track) === key);
   if (!track) return [];
   if (pinned.has(track.track)) return [...pinned].map(trackKey);

@@ -19,10 +19,10 @@ export interface Layout {
 export function layOut(overview: Overview, arrangement: Arrangement): Layout {
   const pinned = new Stack();
   const scrolled = new Stack();
-  for (const track of pinnedTracks(overview, arrangement)) pinned.push(trackRow(overview, track, arrangement, true));
-  for (const group of inOrder(overview.groups, (g) => groupKey(g.group), arrangement.order)) {
-    for (const row of groupRows(overview, group, arrangement)) scrolled.push(row);
+  for (const track of pinnedTracks(overview, arrangement)) {
+    pinned.push(trackRow(overview, track, arrangement, true, 0));
   }
+  for (const row of groupsIn(null, { overview, arrangement, all: false, depth: 0 })) scrolled.push(row);
   return {
     pinned: pinned.rows,
     pinnedHeight: pinned.height,
@@ -49,30 +49,51 @@ function pinnedTracks({ tracks }: Overview, { pinned }: Arrangement): readonly T
   return [...pinned].map((track) => known.get(track)).filter((track) => track !== undefined);
 }
 
-function* groupRows(overview: Overview, group: Group, arrangement: Arrangement): Generator<Draft> {
-  const tracks = shownTracks(overview, group, arrangement);
-  if (tracks.length === 0) return;
+/** Where a group lies: what is around it has the text that is looked for, and so has all in it. */
+interface Inside {
+  readonly overview: Overview;
+  readonly arrangement: Arrangement;
+  readonly all: boolean;
+  readonly depth: number;
+}
+
+function* groupsIn(parent: number | null, inside: Inside): Generator<Draft> {
+  const groups = inside.overview.groups.filter((group) => group.parent === parent);
+  for (const group of inOrder(groups, (g) => groupKey(g.group), inside.arrangement.order)) {
+    yield* groupRows(group, inside);
+  }
+}
+
+/** A group with its tracks and the groups in it; folded, one row of all their tracks. */
+function* groupRows(group: Group, around: Inside): Generator<Draft> {
+  const { arrangement, overview, depth } = around;
+  const inside = { ...around, all: around.all || matches(group.name, arrangement), depth: depth + 1 };
+  const tracks = shownTracks(group, inside).map((track) => trackRow(overview, track, arrangement, false, depth));
+  const rows = [...tracks, ...groupsIn(group.group, inside)];
+  if (rows.length === 0) return;
   const folded = arrangement.folded.has(groupKey(group.group));
-  yield groupRow(group, folded ? tracks : [], folded);
-  if (folded) return;
-  for (const track of tracks) yield trackRow(overview, track, arrangement, false);
+  yield groupRow(group, folded ? rows.flatMap((row) => row.tracks) : [], folded, depth);
+  if (!folded) yield* rows;
 }
 
-function shownTracks({ tracks }: Overview, group: Group, { pinned, filter, order }: Arrangement): readonly Track[] {
-  const wanted = filter.trim().toLowerCase();
-  const matches = (name: string) => name.toLowerCase().includes(wanted);
-  const all = matches(group.name);
-  const own = tracks.filter((t) => t.group === group.group && !pinned.has(t.track) && (all || matches(t.name)));
-  return inOrder(own, (t) => trackKey(t.track), order);
+const matches = (name: string, { filter }: Arrangement): boolean =>
+  name.toLowerCase().includes(filter.trim().toLowerCase());
+
+function shownTracks(group: Group, { overview, arrangement, all }: Inside): readonly Track[] {
+  const { pinned, order } = arrangement;
+  const own = overview.tracks.filter((t) => t.group === group.group && !pinned.has(t.track));
+  const shown = own.filter((t) => all || matches(t.name, arrangement));
+  return inOrder(shown, (t) => trackKey(t.track), order);
 }
 
-function groupRow(group: Group, tracks: readonly Track[], folded: boolean): Draft {
+function groupRow(group: Group, tracks: readonly Track[], folded: boolean, depth: number): Draft {
   const height = folded ? FOLDED_HEIGHT : GROUP_HEIGHT;
   return {
     key: groupKey(group.group),
     kind: "group",
     name: group.name,
     group,
+    depth,
     tracks,
     folded,
     pinned: false,
@@ -82,7 +103,7 @@ function groupRow(group: Group, tracks: readonly Track[], folded: boolean): Draf
   };
 }
 
-function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pinned: boolean): Draft {
+function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pinned: boolean, depth: number): Draft {
   const key = trackKey(track.track);
   const folded = arrangement.folded.has(key) && track.num_lanes > 1;
   const low = arrangement.low.has(track.track);
@@ -100,6 +121,7 @@ function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pi
       name: "",
     },
     tracks: [track],
+    depth,
     folded,
     pinned,
     low,

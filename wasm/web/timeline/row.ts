@@ -6,6 +6,8 @@ export interface Row {
   readonly kind: "group" | "track";
   readonly name: string;
   readonly group: Group;
+  /** How many groups are around it. */
+  readonly depth: number;
   /** What is drawn in it: its own track, or all tracks of a folded group. */
   readonly tracks: readonly Track[];
   readonly folded: boolean;

@@ -1,7 +1,7 @@
-import type { Track } from "../source/protocol";
+import type { Overview, Track } from "../source/protocol";
 import { type Arrangement, LANE_HEIGHT, LOWEST_LANE } from "./arrangement";
 import { type Layout, layOut } from "./layout";
-import { trackKey } from "./row";
+import { groupKey, trackKey } from "./row";
 import type { Timeline } from "./timeline";
 
 const MOST_PINS = 3;
@@ -12,18 +12,25 @@ const MANY_LANES = 8;
 /**
  * Makes the first screen show every track, once its height is known: stacks of Python frames alone can be higher than the screen, and
  * the device is what the reader came for. Tracks with many lanes get lower ones; where that is not enough, the busiest streams are
- * kept at the top.
+ * kept at the top. Of several traces the threads are folded, so that one device lies below the other.
  */
 export function startingArrangement(timeline: Timeline): () => void {
   const arrange = () => {
     const { height } = timeline.size.value;
     if (height === 0) return;
     end();
-    timeline.tracks.arrangement.update((as) => pinned(timeline, lowered(timeline, as, height), height));
+    timeline.tracks.arrangement.update((as) =>
+      timeline.overview.parts.length > 1
+        ? { ...as, folded: threads(timeline.overview) }
+        : pinned(timeline, lowered(timeline, as, height), height),
+    );
   };
   const end = timeline.size.subscribe(arrange);
   return end;
 }
+
+const threads = ({ groups }: Overview): ReadonlySet<string> =>
+  new Set(groups.filter(({ kind }) => kind === "host").map(({ group }) => groupKey(group)));
 
 /** The highest lanes with which all tracks are on the screen, or the lowest there are. */
 function lowered({ overview }: Timeline, arrangement: Arrangement, height: number): Arrangement {

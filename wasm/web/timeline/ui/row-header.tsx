@@ -29,7 +29,7 @@ interface Props {
 export function RowHeader({ row, handlers }: Props): JSX.Element {
   const { drag, setCurrent, leave } = handlers;
   const box = useLeaving<HTMLDivElement>(leave);
-  const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px` };
+  const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px`, "--ks-depth": row.depth };
   const marks = `${row.folded ? "ks-folded" : ""} ${drag.target === row.key ? "ks-drop" : ""}`;
   return (
     <div
