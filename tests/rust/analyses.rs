@@ -1,5 +1,7 @@
 //! Analyses of device time are those of a look at every microsecond, on any part of a trace.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use kinetoscope::LinkedTrace;
@@ -79,7 +81,7 @@ fn part() -> impl Strategy<Value = Part> {
         .prop_map(|(range, stream, is_launched_inside, is_whole)| Part { range, stream, is_launched_inside, is_whole })
 }
 
-fn linked(all: &[Work]) -> LinkedTrace {
+fn linked(all: &[Work]) -> Arc<LinkedTrace> {
     let device = all.iter().enumerate().map(|(at, work)| {
         let (category, name) = NAMES[work.class];
         let mut args = json!({"device": work.device, "stream": work.stream});
@@ -94,10 +96,10 @@ fn linked(all: &[Work]) -> LinkedTrace {
             "ts": work.launch?, "dur": 0, "args": {"correlation": at + 1}}))
     });
     let events: Vec<_> = device.chain(calls).collect();
-    LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()))
+    Arc::new(LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string())))
 }
 
-fn selection<'a>(linked: &'a LinkedTrace, part: &Part) -> Selection<'a> {
+fn selection<'a>(linked: &'a Arc<LinkedTrace>, part: &Part) -> Selection<'a> {
     let range = part.range.map(|(from, to)| TimeRange { start: Ts(from * US), end: Ts(to * US) });
     let Part { stream, is_launched_inside, is_whole, .. } = *part;
     Selection { linked, range, stream, is_launched_inside, is_whole }

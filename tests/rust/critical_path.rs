@@ -1,5 +1,7 @@
 //! The critical path, on traces small enough to check by hand, and what holds for every trace.
 
+use std::sync::Arc;
+
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{CriticalPath, PathKind, Selection, WhatIf, critical_path, critical_path_of_hta, path_rows};
 use kinetoscope::time::{TimeRange, Ts};
@@ -18,13 +20,13 @@ fn json((category, name, thread, start, dur, id): &Event<'_>, more: &str) -> Str
     )
 }
 
-fn linked(events: &[Event<'_>], more: &[String]) -> LinkedTrace {
+fn linked(events: &[Event<'_>], more: &[String]) -> Arc<LinkedTrace> {
     let events: Vec<_> = events.iter().map(|event| json(event, "")).chain(more.iter().cloned()).collect();
-    LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))))
+    Arc::new(LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{}]}}"#, events.join(",")))))
 }
 
 /// Steps that take time, as kind, name and microseconds.
-fn steps(linked: &LinkedTrace) -> Vec<(&'static str, String, i64)> {
+fn steps(linked: &Arc<LinkedTrace>) -> Vec<(&'static str, String, i64)> {
     let selection = Selection::all(linked);
     let rows = path_rows(&selection, &critical_path(&selection));
     let rows = rows.into_iter().filter(|row| row.dur_ns > 0);
@@ -154,7 +156,7 @@ fn what_is_looked_at_cuts_the_path() {
 }
 
 /// That the path is one, no longer than the span, and no shorter than the work of any stream whose works do not overlap.
-fn check(linked: &LinkedTrace) -> CriticalPath {
+fn check(linked: &Arc<LinkedTrace>) -> CriticalPath {
     let selection = Selection::all(linked);
     let found = critical_path(&selection);
     let (nodes, edges) = (&found.graph.nodes, &found.graph.edges);
@@ -215,7 +217,7 @@ fn extreme_times_are_survived() {
     };
     let most = "9223372036854775";
     let events = [event("0", most), event(&format!("-{most}"), most), event(most, most)].join(",");
-    let linked = LinkedTrace::new(files::trace(&format!("[{events}]")));
+    let linked = Arc::new(LinkedTrace::new(files::trace(&format!("[{events}]"))));
     assert!(critical_path(&Selection::all(&linked)).length_ns() > 0);
     assert_eq!(critical_path_of_hta(&Selection::all(&linked), false).length_ns(), 0);
 }
@@ -223,7 +225,7 @@ fn extreme_times_are_survived() {
 #[test]
 fn real_traces_have_a_path() {
     for (name, trace) in shared::traces() {
-        let found = check(&LinkedTrace::new(trace));
+        let found = check(&Arc::new(LinkedTrace::new(trace)));
         assert_eq!(found.path.is_empty(), found.graph.edges.is_empty(), "{name}");
     }
 }

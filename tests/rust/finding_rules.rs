@@ -1,5 +1,7 @@
 //! Each rule of the findings, on a trace that has what it looks for and on one that almost has it.
 
+use std::sync::Arc;
+
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{Finding, MIN_SHARE, Selection, findings};
 use serde_json::{Value, json};
@@ -52,10 +54,10 @@ impl Scene {
         self.work("gpu_memcpy", name, launch, run)
     }
 
-    fn linked(&self) -> LinkedTrace {
+    fn linked(&self) -> Arc<LinkedTrace> {
         let mut file = json!({"traceEvents": self.events});
         file["deviceProperties"] = self.header.clone();
-        LinkedTrace::new(files::trace(&file.to_string()))
+        Arc::new(LinkedTrace::new(files::trace(&file.to_string())))
     }
 
     /// What is found by one rule.

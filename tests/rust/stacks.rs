@@ -11,7 +11,7 @@ fn frame(name: &str, start: i64, dur: i64) -> Value {
 
 /// The stack, how often it was entered, its host time in microseconds.
 fn found(events: &[Value], depth: usize) -> Vec<(String, u64, i64)> {
-    let linked = kinetoscope::LinkedTrace::new(files::trace(&json!(events).to_string()));
+    let linked = std::sync::Arc::new(kinetoscope::LinkedTrace::new(files::trace(&json!(events).to_string())));
     let rows = stacks(&Selection::all(&linked), depth);
     rows.into_iter().map(|row| (row.stack, row.count, row.self_ns / 1_000)).collect()
 }

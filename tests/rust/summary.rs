@@ -1,5 +1,7 @@
 //! The summary, on a trace small enough to check by hand.
 
+use std::sync::Arc;
+
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{Selection, TOP, summary};
 use kinetoscope::time::{TimeRange, Ts};
@@ -19,7 +21,7 @@ const TRACE: &str = r#"{"deviceProperties": [{"id": 0, "name": "A"}], "traceEven
 
 #[test]
 fn it_says_what_was_worked_out_by_hand() {
-    let linked = LinkedTrace::new(files::trace(TRACE));
+    let linked = Arc::new(LinkedTrace::new(files::trace(TRACE)));
     let summary = summary(&Selection::all(&linked), TOP);
     assert_eq!(summary.duration_ns, 100_000);
     assert_eq!((summary.devices[0].busy_ns, summary.devices[0].name.as_str()), (40_000, "A"));
@@ -33,7 +35,7 @@ fn it_says_what_was_worked_out_by_hand() {
 
 #[test]
 fn a_range_cuts_events_at_its_ends() {
-    let linked = LinkedTrace::new(files::trace(TRACE));
+    let linked = Arc::new(LinkedTrace::new(files::trace(TRACE)));
     let range = Some(TimeRange { start: Ts(40_000), end: Ts(60_000) });
     let summary = summary(&Selection::within(&linked, range), TOP);
     assert_eq!(summary.duration_ns, 20_000);
@@ -43,7 +45,7 @@ fn a_range_cuts_events_at_its_ends() {
 
 #[test]
 fn an_empty_trace_has_an_empty_summary() {
-    let linked = LinkedTrace::new(files::trace("[]"));
+    let linked = Arc::new(LinkedTrace::new(files::trace("[]")));
     let summary = summary(&Selection::all(&linked), TOP);
     assert_eq!((summary.duration_ns, summary.num_events, summary.devices.len()), (0, 0, 0));
 }

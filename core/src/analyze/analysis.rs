@@ -92,6 +92,17 @@ impl Answer {
         self
     }
 
+    /// The same with a further table, whose rows are made when they are first asked for.
+    #[must_use]
+    pub(super) fn and_later<R: Send + Sync>(
+        mut self,
+        table: &'static Table<Vec<R>>,
+        make: impl FnOnce() -> Vec<R> + Send + 'static,
+    ) -> Self {
+        self.tables.push(table.later(make));
+        self
+    }
+
     /// Answers about the traces of these ranks as one.
     pub(super) fn stacked(ranks: &[Option<i64>], answers: &[Self]) -> Self {
         let places: Vec<_> = ranks.iter().copied().zip(windows(ranks)).collect();
@@ -189,7 +200,15 @@ impl Analysis {
             Run::Trace(run) => {
                 let parts = selections(traces, wanted)?;
                 let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
-                Ok(Answer::stacked(&ranks, &each(max_threads, parts.len(), |at| run(&parts[at], options))))
+                let answer = |at: usize| {
+                    let answer = run(&parts[at], &options);
+                    // Their number is asked for soon; what is made for that had better be made here.
+                    for table in &answer.tables {
+                        let _ = table.num_rows();
+                    }
+                    answer
+                };
+                Ok(Answer::stacked(&ranks, &each(max_threads, parts.len(), answer)))
             }
         }
     }

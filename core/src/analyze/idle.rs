@@ -161,11 +161,12 @@ static GAPS: Table<Vec<Gap>> = Table {
 /// `other`.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{KERNEL_WAIT_NS, Selection, Wait, gaps};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 0, "dur": 10},
 ///                 {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 12, "dur": 1}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let gaps = gaps(&Selection::all(&linked), KERNEL_WAIT_NS);
 /// assert_eq!((gaps[0].time.dur().0, gaps[0].wait), (2_000, Wait::Other));
 /// # Ok::<(), kinetoscope::Error>(())

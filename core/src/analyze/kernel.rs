@@ -105,11 +105,12 @@ pub struct KernelRow {
 /// `num_short` counts those of less than `short_ns`.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{SHORT_NS, Selection, kernels};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": 40},
 ///                 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 50, "dur": 2}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let gemm = &kernels(&Selection::all(&linked), SHORT_NS)[0];
 /// assert_eq!((gemm.count, gemm.total_ns, gemm.num_short, gemm.class), (2, 42_000, 1, "computation"));
 /// # Ok::<(), kinetoscope::Error>(())

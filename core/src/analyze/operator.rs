@@ -104,11 +104,12 @@ const COLUMNS: &[Column<Vec<Calls>>] = &[
 /// Device times are those of whole calls.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{Selection, operators};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 2, "ts": 0, "dur": 9},
 ///                 {"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 1, "tid": 2, "ts": 2, "dur": 5}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let rows = operators(&Selection::all(&linked));
 /// assert_eq!((rows[1].name.as_str(), rows[1].total_ns, rows[1].self_ns), ("aten::linear", 9_000, 4_000));
 /// # Ok::<(), kinetoscope::Error>(())

@@ -117,12 +117,13 @@ pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
 /// The queue of each stream over a span; lengths that last no time count in none of it.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{FULL, Selection, queue_length, queue_points};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[
 ///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 0, "dur": 3, "args": {"correlation": 7}},
 ///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 6, "args": {"correlation": 7}}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let all = Selection::all(&linked);
 /// let queue = &queue_length(&queue_points(&all), all.span(), FULL)[0];
 /// assert_eq!((queue.max, queue.mean), (1, 0.5)); // for 6 of 12 µs

@@ -1,5 +1,7 @@
 //! Which events an analysis looks at: all, or those in a range, cut to it, or on one stream.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::interval::clip;
@@ -11,8 +13,8 @@ use crate::time::{TimeRange, Ts, add_ns};
 /// A linked trace and what of it is looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    /// The trace.
-    pub linked: &'a LinkedTrace,
+    /// The trace; answers may hold it to look up later what is asked of their rows.
+    pub linked: &'a Arc<LinkedTrace>,
     /// The range, where not everything is looked at.
     pub range: Option<TimeRange>,
     /// The only stream whose device events are looked at, by its number.
@@ -64,17 +66,17 @@ impl Wanted {
 
 impl<'a> Selection<'a> {
     /// Everything in the trace.
-    pub fn all(linked: &'a LinkedTrace) -> Self {
+    pub fn all(linked: &'a Arc<LinkedTrace>) -> Self {
         Self::within(linked, None)
     }
 
     /// What is in a range, where there is one.
-    pub fn within(linked: &'a LinkedTrace, range: Option<TimeRange>) -> Self {
+    pub fn within(linked: &'a Arc<LinkedTrace>, range: Option<TimeRange>) -> Self {
         Self { linked, range, stream: None, is_launched_inside: false, is_whole: false }
     }
 
     /// What is asked for. An error where that is not in the trace.
-    pub fn of(linked: &'a LinkedTrace, wanted: &Wanted) -> Result<Self, Error> {
+    pub fn of(linked: &'a Arc<LinkedTrace>, wanted: &Wanted) -> Result<Self, Error> {
         let range = range(linked, wanted)?;
         if let Some(stream) = wanted.stream {
             expect_stream(linked, stream)?;
@@ -96,6 +98,9 @@ impl<'a> Selection<'a> {
 
     /// Whether an event is in the range, and on the stream if it is a device event.
     pub fn contains(&self, row: usize) -> bool {
+        if self.range.is_none() && self.stream.is_none() {
+            return true;
+        }
         let events = &self.linked.trace.events;
         let on = self.linked.trace.track(events.track[row]).stream;
         if on.is_some_and(|on| self.stream.is_some_and(|stream| on.stream != Some(stream))) {

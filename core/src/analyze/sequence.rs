@@ -77,13 +77,14 @@ const COLUMNS: &[Column<Vec<SequenceRow>>] = &[
 /// `min_length` events of the selection.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{Selection, sequences};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[
 ///     {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 0, "dur": 9},
 ///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 3, "args": {"correlation": 7}},
 ///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4, "args": {"correlation": 7}}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let rows = sequences(&Selection::all(&linked), "linear", 1);
 /// assert_eq!((rows[0].kernels.as_str(), rows[0].count), (r#"["gemm"]"#, 1));
 /// # Ok::<(), kinetoscope::Error>(())

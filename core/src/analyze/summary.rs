@@ -136,10 +136,11 @@ impl IterationTime {
 /// Sums up a selection, with at most `limit` operators, kernels, modules and findings.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{Selection, summary};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let summary = summary(&Selection::all(&linked), 20);
 /// assert_eq!((summary.duration_ns, summary.operators[0].self_ns), (2_000, 2_000));
 /// # Ok::<(), kinetoscope::Error>(())

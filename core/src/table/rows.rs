@@ -1,7 +1,7 @@
 //! A table together with its rows, whatever sort of recording they are of.
 
-use std::ops::Range;
-use std::sync::Arc;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, LazyLock};
 
 use super::{Getter, Table, Values};
 
@@ -56,12 +56,19 @@ impl<S: Send + Sync> Table<S> {
     }
 }
 
-struct Of<S: 'static> {
-    table: &'static Table<S>,
-    source: Arc<S>,
+impl<R: Send + Sync> Table<Vec<R>> {
+    /// The table with rows that are made when they are first asked for.
+    pub(crate) fn later(&'static self, make: impl FnOnce() -> Vec<R> + Send + 'static) -> Arc<dyn Rows> {
+        Arc::new(Of { table: self, source: LazyLock::new(Box::new(make) as Box<dyn FnOnce() -> Vec<R> + Send>) })
+    }
 }
 
-impl<S: Send + Sync> Rows for Of<S> {
+struct Of<S: 'static, P> {
+    table: &'static Table<S>,
+    source: P,
+}
+
+impl<S, P: Deref<Target = S> + Send + Sync> Rows for Of<S, P> {
     fn name(&self) -> &'static str {
         self.table.name
     }

@@ -126,8 +126,12 @@ impl Builder {
     /// The graph, its nodes in the order of time, of turns and of their making; without edges that do not lead forward
     /// in that order. So it has no cycle.
     pub(super) fn finish(self) -> PathGraph {
-        let mut order: Vec<u32> = (0..self.nodes.len() as u32).collect();
-        sort::by_key(&mut order, |node| (self.nodes[*node as usize].time, self.turns[*node as usize]));
+        let (turns, num_nodes) = (&self.turns, self.nodes.len() as u32);
+        let of_turn = |turn| (0..num_nodes).filter(move |node| turns[*node as usize] == turn);
+        let by_turn: Vec<u32> =
+            [Turn::DeviceEnd, Turn::Host, Turn::DeviceStart].into_iter().flat_map(of_turn).collect();
+        let times: Vec<i64> = by_turn.iter().map(|node| self.time(*node).0).collect();
+        let order: Vec<u32> = sort::places(&times).into_iter().map(|place| by_turn[place as usize]).collect();
         let mut places = vec![0; order.len()];
         for (place, node) in order.iter().enumerate() {
             places[*node as usize] = place as u32;

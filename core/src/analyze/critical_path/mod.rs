@@ -56,7 +56,7 @@ pub(super) static CRITICAL_PATH: Analysis = Analysis {
             _ => critical_path(selection),
         };
         let what_if = WhatIf::of(selection, &path, options.text("what_if"), options.number("factor"));
-        row::answer(selection, &path, what_if).drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
+        row::answer(selection, path, what_if).drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
     }),
 };
 
@@ -97,13 +97,14 @@ impl CriticalPath {
 ///   backward operator, and to the first event of a thread after another one did the other pass; 0.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{Selection, critical_path};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[
 ///     {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0.0, "dur": 5},
 ///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1.0, "dur": 3, "args": {"correlation": 7}},
 ///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6.0, "dur": 9, "args": {"correlation": 7}}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let path = critical_path(&Selection::all(&linked));
 /// let steps: Vec<_> = path.steps().map(|edge| (edge.kind.name(), edge.weight_ns)).collect();
 /// assert_eq!(steps, [("operator", 1_000), ("launch", 5_000), ("kernel", 9_000)]);

@@ -158,25 +158,41 @@ static EDGES: Table<Vec<EdgeRow>> = Table {
     ],
 };
 
-/// The path and its graph as tables.
-pub(super) fn answer(selection: &Selection<'_>, path: &CriticalPath, what_if: WhatIf) -> Answer {
-    let rows = rows(selection, path);
-    let (bounds, names) = (by_bound(rows.iter()), by_name(selection, path));
-    let lengths = if rows.is_empty() { Vec::new() } else { vec![what_if] };
-    let (nodes, edges) = graph(selection, path);
-    Answer::of(&TABLE, rows, EMPTY)
-        .and(&BOUND, bounds)
-        .and(&NAMES, names)
+/// The path and its graph as tables; what is not asked for is not made.
+pub(super) fn answer(selection: &Selection<'_>, path: CriticalPath, what_if: WhatIf) -> Answer {
+    let reason = path.path.is_empty().then_some(EMPTY);
+    let lengths = if path.path.is_empty() { Vec::new() } else { vec![what_if] };
+    let found = Arc::new((Arc::clone(selection.linked), path));
+    Answer { tables: vec![TABLE.later(made(&found, steps))], reason, plot: None, drawn: None }
+        .and_later(&BOUND, made(&found, bounds))
+        .and_later(&NAMES, made(&found, by_name))
         .and(&WHAT_IF, lengths)
-        .and(&NODES, nodes)
-        .and(&EDGES, edges)
+        .and_later(&NODES, made(&found, nodes))
+        .and_later(&EDGES, made(&found, edges))
+}
+
+/// Rows that are going to be made of a path.
+fn made<R: 'static>(
+    found: &Arc<(Arc<LinkedTrace>, CriticalPath)>,
+    make: fn(&LinkedTrace, &CriticalPath) -> Vec<R>,
+) -> impl FnOnce() -> Vec<R> + Send + 'static {
+    let found = Arc::clone(found);
+    move || make(&found.0, &found.1)
 }
 
 /// The steps of the path, in order.
 pub fn rows(selection: &Selection<'_>, path: &CriticalPath) -> Vec<PathRow> {
-    let mut steps = Steps::of(selection.linked);
+    steps(selection.linked, path)
+}
+
+fn steps(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathRow> {
+    let mut steps = Steps::of(linked);
     let row = |edge: &PathEdge| steps.row(edge, path.graph.nodes[edge.source as usize].time);
     path.steps().map(row).collect()
+}
+
+fn bounds(linked: &LinkedTrace, path: &CriticalPath) -> Vec<BoundRow> {
+    by_bound(steps(linked, path).iter())
 }
 
 /// Makes steps of edges; a text is kept once, for paths are long and names few.
@@ -223,8 +239,8 @@ pub(super) fn by_bound<'a>(rows: impl Iterator<Item = &'a PathRow>) -> Vec<Bound
     bounds
 }
 
-fn by_name(selection: &Selection<'_>, path: &CriticalPath) -> Vec<NameRow> {
-    let trace = &selection.linked.trace;
+fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NameRow> {
+    let trace = &linked.trace;
     let mut groups: FxHashMap<(StrId, PathKind), (u64, i64)> = FxHashMap::default();
     let mut counted: FxHashSet<(u32, PathKind)> = FxHashSet::default();
     for step in path.steps().filter(|step| step.weight_ns > 0) {
@@ -245,12 +261,16 @@ fn by_name(selection: &Selection<'_>, path: &CriticalPath) -> Vec<NameRow> {
     names
 }
 
-fn graph(selection: &Selection<'_>, path: &CriticalPath) -> (Vec<NodeRow>, Vec<EdgeRow>) {
-    let ids = &selection.linked.trace.events.position;
+fn nodes(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NodeRow> {
+    let ids = &linked.trace.events.position;
+    let nodes = path.graph.nodes.iter();
+    nodes.map(|node| NodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time }).collect()
+}
+
+fn edges(linked: &LinkedTrace, path: &CriticalPath) -> Vec<EdgeRow> {
+    let ids = &linked.trace.events.position;
     let mut is_critical = vec![false; path.graph.edges.len()];
     path.path.iter().for_each(|edge| is_critical[*edge as usize] = true);
-    let nodes = path.graph.nodes.iter();
-    let nodes = nodes.map(|node| NodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time });
     let edges = path.graph.edges.iter().zip(is_critical).map(|(edge, is_critical)| EdgeRow {
         source: edge.source,
         target: edge.target,
@@ -259,5 +279,5 @@ fn graph(selection: &Selection<'_>, path: &CriticalPath) -> (Vec<NodeRow>, Vec<E
         id: ids[edge.event as usize],
         is_critical,
     });
-    (nodes.collect(), edges.collect())
+    edges.collect()
 }

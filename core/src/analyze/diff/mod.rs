@@ -10,6 +10,8 @@ mod significance;
 mod structure;
 mod tree;
 
+use std::sync::Arc;
+
 use super::analysis::{Answer, Plot, asked};
 use super::job::RankedTrace;
 use super::options::unlike;
@@ -32,18 +34,19 @@ use side::Side;
 /// When the part is in neither trace or the request asks for something else.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::diff;
 /// use kinetoscope::table::Values;
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let trace = |dur| {
 ///     let json = format!(r#"[{{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": {dur}}}]"#);
-///     Ok::<_, kinetoscope::Error>(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default())?))
+///     Ok::<_, kinetoscope::Error>(Arc::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default())?)))
 /// };
 /// let answer = diff(&trace(10)?, &trace(14)?, "{}")?;
 /// assert_eq!(answer.tables[0].values(3, 0..2), Values::Int(vec![Some(4_000), Some(4_000)])); // the step, computation
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn diff(before: &LinkedTrace, after: &LinkedTrace, request: &str) -> Result<Answer, Error> {
+pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<Answer, Error> {
     let (wanted, _) = asked(&[], request)?;
     Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
 }

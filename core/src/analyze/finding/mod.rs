@@ -182,12 +182,13 @@ static RULES_TABLE: Table<Vec<Check>> = Table {
 /// `min_share` of the time looked at, unless it is a pattern of the program, which may cost more in another run.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use kinetoscope::analyze::{MIN_SHARE, Selection, findings};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 2, "ts": 0, "dur": 90,
 ///                  "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
 ///                 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 90, "dur": 10}]"#;
-/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let findings = findings(&Selection::all(&linked), MIN_SHARE);
 /// assert_eq!((findings[0].name, findings[0].cost_ns), ("data_loading_without_workers", 90_000));
 /// # Ok::<(), kinetoscope::Error>(())

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::Graph;
 use super::frame::Frame;
 use super::queue::queue;
+use super::word::Wait;
 use crate::analyze::critical_path::graph::PathKind;
 use crate::sort;
 use crate::trace::args::plain_text;
@@ -23,13 +24,14 @@ pub(super) fn add(graph: &mut Graph<'_>) {
         let row = &frame.rows[*at];
         row.is_looked_at() && frame.is_on_device(*at) && row.correlation >= 0
     };
-    let mut rows: Vec<usize> = (0..frame.rows.len()).filter(is_device).collect();
+    let rows: Vec<usize> = (0..frame.rows.len()).filter(is_device).collect();
     let is_sync = |at: usize| frame.kind(at) == EventKind::Sync;
-    sort::by_key(&mut rows, |at| if is_sync(*at) { frame.rows[*at].end } else { frame.rows[*at].start });
+    let time = |at: &usize| if is_sync(*at) { frame.rows[*at].end } else { frame.rows[*at].start };
+    let times: Vec<i64> = rows.iter().map(time).collect();
     let lengths = queue(frame);
     let mut streams = Streams { queues: Queues::of(frame), last: Vec::new(), places: FxHashMap::default() };
     let mut held: FxHashMap<usize, usize> = FxHashMap::default();
-    for at in rows {
+    for at in sort::places(&times).into_iter().map(|place| rows[place as usize]) {
         if is_sync(at) {
             streams.wait(graph, at, &mut held);
         } else {
@@ -50,8 +52,7 @@ struct Streams {
 impl Streams {
     fn wait(&self, graph: &mut Graph<'_>, at: usize, held: &mut FxHashMap<usize, usize>) {
         let row = graph.frame.rows[at];
-        let name = graph.frame.name(at);
-        if name == "Stream Wait Event" {
+        if row.name.wait == Some(Wait::StreamForEvent) {
             let launch = row.partner.map(|launch| graph.frame.rows[launch as usize].start);
             let target = launch.and_then(|time| self.queues.next(row.stream, time));
             if let Some((source, target)) = self.queues.recorded(graph.frame, at).zip(target) {
@@ -60,13 +61,13 @@ impl Streams {
             return;
         }
         let Some(call) = row.partner.and_then(|launch| graph.ends.get(launch as usize)) else { return };
-        let sources: Vec<u32> = match name {
-            "Event Sync" => {
+        let sources: Vec<u32> = match row.name.wait {
+            Some(Wait::Event) => {
                 let source = self.queues.recorded(graph.frame, at).and_then(|source| graph.ends.get(source));
                 source.into_iter().collect()
             }
-            "Stream Sync" => self.last_of(row.stream).into_iter().collect(),
-            "Context Sync" => self.last.iter().take(MAX_STREAMS).map(|(_, node)| *node).collect(),
+            Some(Wait::Stream) => self.last_of(row.stream).into_iter().collect(),
+            Some(Wait::Context) => self.last.iter().take(MAX_STREAMS).map(|(_, node)| *node).collect(),
             _ => return,
         };
         for source in sources {
@@ -122,7 +123,7 @@ impl Queues {
             let launch = row.partner.filter(|_| row.stream != -1 && frame.kind(at) != EventKind::Sync);
             if let Some(launch) = launch {
                 streams.entry(row.stream).or_default().push((frame.rows[launch as usize].start, at));
-            } else if frame.name(at) == "cudaEventRecord" {
+            } else if row.name.is_record {
                 records.insert(row.correlation, row.start);
             }
         }

@@ -1,54 +1,64 @@
 //! Edges in the order in which nodes were first joined; another edge between the same two takes the place of the first.
 
-use rustc_hash::FxHashMap;
-
 use crate::analyze::critical_path::graph::{PathEdge, PathKind};
 
-/// Edges, and the order in which nodes were first touched.
+/// Edges as they come.
 #[derive(Debug, Default)]
-pub(super) struct Edges {
-    list: Vec<PathEdge>,
-    places: FxHashMap<u64, u32>,
-}
+pub(super) struct Edges(Vec<PathEdge>);
 
 impl Edges {
     /// Joins two nodes; the weight is in microseconds.
     pub(super) fn add(&mut self, source: u32, target: u32, weight: i64, kind: PathKind, event: u32) {
-        let edge = PathEdge { source, target, weight_ns: weight.saturating_mul(1_000), kind, event };
-        let place = *self.places.entry(u64::from(source) << 32 | u64::from(target)).or_insert(self.list.len() as u32);
-        match self.list.get_mut(place as usize) {
-            Some(before) => *before = edge,
-            None => self.list.push(edge),
-        }
+        self.0.push(PathEdge { source, target, weight_ns: weight.saturating_mul(1_000), kind, event });
     }
 
-    /// Nodes that have edges, those first that nothing leads to, then those that only these lead to, and so on; each
-    /// generation in the order in which it is reached. What is in a circle, or after one, is left out.
-    pub(super) fn generations(&self, num_nodes: usize) -> Vec<u32> {
-        let onwards = Onwards::new(num_nodes, &self.list);
-        let mut waits_for = vec![0_u32; num_nodes];
-        self.list.iter().for_each(|edge| waits_for[edge.target as usize] += 1);
-        let mut is_seen = vec![false; num_nodes];
-        let ends = self.list.iter().flat_map(|edge| [edge.source, edge.target]);
-        let mut order: Vec<u32> = ends.filter(|node| !std::mem::replace(&mut is_seen[*node as usize], true)).collect();
-        order.retain(|node| waits_for[*node as usize] == 0);
-        let mut at = 0;
-        while let Some(node) = order.get(at).copied() {
-            at += 1;
-            for edge in onwards.of(node) {
-                let target = self.list[*edge as usize].target;
-                waits_for[target as usize] -= 1;
-                if waits_for[target as usize] == 0 {
-                    order.push(target);
+    /// One edge between two nodes.
+    pub(super) fn distinct(self, num_nodes: usize) -> Vec<PathEdge> {
+        let mut list = self.0;
+        let onwards = Onwards::new(num_nodes, &list);
+        // By target: the first edge to it, of the source that is looked at.
+        let mut firsts = vec![(u32::MAX, 0); num_nodes];
+        let mut is_first = vec![true; list.len()];
+        for source in 0..num_nodes as u32 {
+            for place in onwards.of(source) {
+                let edge = list[*place as usize];
+                let (known, first) = &mut firsts[edge.target as usize];
+                if *known == source {
+                    list[*first as usize] = edge;
+                    is_first[*place as usize] = false;
+                } else {
+                    (*known, *first) = (source, *place);
                 }
             }
         }
-        order
+        let mut is_first = is_first.into_iter();
+        list.retain(|_| is_first.next().unwrap_or(true));
+        list
     }
+}
 
-    pub(super) fn into_list(self) -> Vec<PathEdge> {
-        self.list
+/// Nodes that have edges, those first that nothing leads to, then those that only these lead to, and so on; each
+/// generation in the order in which it is reached. What is in a circle, or after one, is left out.
+pub(super) fn generations(num_nodes: usize, edges: &[PathEdge]) -> Vec<u32> {
+    let onwards = Onwards::new(num_nodes, edges);
+    let mut waits_for = vec![0_u32; num_nodes];
+    edges.iter().for_each(|edge| waits_for[edge.target as usize] += 1);
+    let mut is_seen = vec![false; num_nodes];
+    let ends = edges.iter().flat_map(|edge| [edge.source, edge.target]);
+    let mut order: Vec<u32> = ends.filter(|node| !std::mem::replace(&mut is_seen[*node as usize], true)).collect();
+    order.retain(|node| waits_for[*node as usize] == 0);
+    let mut at = 0;
+    while let Some(node) = order.get(at).copied() {
+        at += 1;
+        for edge in onwards.of(node) {
+            let target = edges[*edge as usize].target;
+            waits_for[target as usize] -= 1;
+            if waits_for[target as usize] == 0 {
+                order.push(target);
+            }
+        }
     }
+    order
 }
 
 /// Edges by the node that they lead away from, each node's in their order.

@@ -2,26 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::word::{Category, Name, Wait, Words};
 use crate::analyze::selection::Selection;
 use crate::time::TimeRange;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::iteration::iteration_number;
 use crate::trace::kind::EventKind;
-
-/// Calls that take the runtime's lock.
-const LOCKING: [&str; 3] = ["cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"];
-/// Calls that may wait for the device.
-const BLOCKING: [&str; 6] = [
-    "cudaDeviceSynchronize",
-    "cudaStreamSynchronize",
-    "cudaEventQuery",
-    "cudaEventSynchronize",
-    "cudaMemcpy",
-    "cudaMemcpyAsync",
-];
-/// Categories of host events that are nodes.
-const CATEGORIES: [&str; 3] = ["cpu_op", "cuda_runtime", "cuda_driver"];
 
 /// An event.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +25,8 @@ pub(super) struct Row {
     pub(super) correlation: i64,
     /// The launch of a device event, a device event of a launch, by place in the frame.
     pub(super) partner: Option<u32>,
-    pub(super) is_locking: bool,
-    pub(super) is_blocking: bool,
+    pub(super) name: Name,
+    pub(super) category: Category,
     /// What part it has in the graph.
     pub(super) part: Part,
 }
@@ -70,9 +57,7 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(super) fn of(selection: &Selection<'a>, is_last_left_out: bool) -> Self {
         let trace = &selection.linked.trace;
-        let events = &trace.events;
-        let is_row = |row: &usize| !matches!(trace.strings.text(events.category[*row]), "" | "Trace");
-        let mut frame = Self { trace, rows: (0..events.len()).filter(is_row).map(|row| row_of(trace, row)).collect() };
+        let mut frame = Self { trace, rows: rows_of(trace) };
         if is_last_left_out {
             frame.leave_out_last();
         }
@@ -93,7 +78,7 @@ impl<'a> Frame<'a> {
 
     /// Whether it is a device event: one with a stream, or one of two waits that have none in newer files.
     pub(super) fn is_on_device(&self, row: usize) -> bool {
-        self.rows[row].stream != -1 || matches!(self.name(row), "Event Sync" | "Context Sync")
+        self.rows[row].stream != -1 || self.rows[row].name.is_device_wait()
     }
 
     /// Leaves out host events from the last iteration on, and device events that no other host event launched.
@@ -115,8 +100,8 @@ impl<'a> Frame<'a> {
     fn pair(&mut self) {
         let mut sides = [FxHashMap::default(), FxHashMap::default()];
         let is_device = |row: usize| {
-            let Row { stream, correlation, .. } = self.rows[row];
-            stream >= 0 && correlation >= 0 || matches!(self.name(row), "Event Sync" | "Context Sync")
+            let Row { stream, correlation, name, .. } = self.rows[row];
+            stream >= 0 && correlation >= 0 || name.is_device_wait()
         };
         let side_of: Vec<usize> = (0..self.rows.len()).map(|row| usize::from(is_device(row))).collect();
         for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| row.correlation != -1) {
@@ -138,11 +123,9 @@ impl<'a> Frame<'a> {
             let is_launched = || self.rows[at].partner.is_some_and(|launch| host[launch as usize]);
             let is_looked_at = host[at]
                 || self.is_on_device(at) && is_launched()
-                || self.kind(at) == EventKind::Sync && self.name(at) == "Stream Wait Event";
-            let event = self.rows[at].event as usize;
-            let category = self.trace.strings.text(self.trace.events.category[event]);
+                || self.kind(at) == EventKind::Sync && self.rows[at].name.wait == Some(Wait::StreamForEvent);
             let row = &mut self.rows[at];
-            let has_nodes = CATEGORIES.contains(&category) || row.stream != -1 && row.correlation >= 0;
+            let has_nodes = row.category.has_nodes || row.stream != -1 && row.correlation >= 0;
             row.part = match (is_looked_at, has_nodes) {
                 (false, _) => Part::Outside,
                 (true, false) => Part::Inside,
@@ -152,10 +135,20 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn row_of(trace: &Trace, row: usize) -> Row {
+fn rows_of(trace: &Trace) -> Vec<Row> {
+    let events = &trace.events;
+    let mut names = Words::new(&trace.strings, Name::of);
+    let mut categories = Words::new(&trace.strings, Category::of);
+    let row_of = |row: usize| {
+        let category = categories.of(events.category[row]);
+        category.is_row.then(|| row_of(trace, row, names.of(events.name[row]), category))
+    };
+    (0..events.len()).filter_map(row_of).collect()
+}
+
+fn row_of(trace: &Trace, row: usize, name: Name, category: Category) -> Row {
     let (start, end) = rounded(trace.events.start[row].0.saturating_sub(trace.base_ns), trace.events.dur[row].0);
     let integer = |key| trace.args.integer(&trace.strings, trace.events.args(row), key).unwrap_or(-1);
-    let name = trace.event_name(row);
     Row {
         event: row as u32,
         start,
@@ -163,8 +156,8 @@ fn row_of(trace: &Trace, row: usize) -> Row {
         stream: integer(ArgKey::Stream),
         correlation: integer(ArgKey::Correlation),
         partner: None,
-        is_locking: LOCKING.contains(&name),
-        is_blocking: BLOCKING.contains(&name),
+        name,
+        category,
         part: Part::Outside,
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     let mut pending: Vec<u32> = Vec::new();
     let mut last: Option<u32> = None;
     for node in 0..graph.nodes.len() as u32 {
-        if !graph.row(node).is_locking {
+        if !graph.row(node).name.is_locking {
             continue;
         }
         if graph.nodes[node as usize].is_start {

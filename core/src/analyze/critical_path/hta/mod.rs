@@ -6,6 +6,7 @@ mod frame;
 mod lock;
 mod queue;
 mod stack;
+mod word;
 
 use super::CriticalPath;
 use super::graph::{PathGraph, PathNode};
@@ -14,7 +15,7 @@ use crate::analyze::selection::Selection;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::Ts;
-use edges::Edges;
+use edges::{Edges, generations};
 use frame::{Frame, Part};
 
 /// The critical path through the graph of `HolisticTraceAnalysis` 0.6.1.
@@ -52,13 +53,14 @@ impl<'a> Graph<'a> {
     /// Nodes by time, then by the place of the event in the file.
     fn of(frame: &'a Frame<'a>) -> Self {
         let rows = (0..frame.rows.len()).filter(|row| frame.rows[*row].part == Part::Nodes);
-        let mut nodes: Vec<Node> = rows
+        let nodes: Vec<Node> = rows
             .flat_map(|row| {
                 let (start, end) = (frame.rows[row].start, frame.rows[row].end);
                 [(true, start), (false, end)].map(|(is_start, time)| Node { row: row as u32, is_start, time })
             })
             .collect();
-        sort::by_key(&mut nodes, |node| (node.time, node.row, !node.is_start));
+        let times: Vec<i64> = nodes.iter().map(|node| node.time).collect();
+        let nodes: Vec<Node> = sort::places(&times).into_iter().map(|place| nodes[place as usize]).collect();
         let (mut starts, mut ends) = (OptionalColumn::empty(frame.rows.len()), OptionalColumn::empty(frame.rows.len()));
         for (place, node) in nodes.iter().enumerate() {
             let column = if node.is_start { &mut starts } else { &mut ends };
@@ -88,8 +90,9 @@ impl<'a> Graph<'a> {
             time: Ts(node.time.saturating_mul(1_000).saturating_add(base)),
         };
         let nodes: Vec<_> = self.nodes.iter().map(node).collect();
-        let order = self.edges.generations(nodes.len());
-        let graph = PathGraph { nodes, edges: self.edges.into_list(), order };
+        let edges = self.edges.distinct(nodes.len());
+        let order = generations(nodes.len(), &edges);
+        let graph = PathGraph { nodes, edges, order };
         let path = longest(&graph);
         CriticalPath { graph, path }
     }

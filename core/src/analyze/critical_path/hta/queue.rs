@@ -5,29 +5,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::frame::Frame;
 use crate::sort;
 
-/// Calls that put work into a queue.
-const LAUNCHES: [&str; 12] = [
-    "cudaLaunchKernel",
-    "cudaLaunchKernelExC",
-    "cuLaunchKernel",
-    "cuLaunchKernelEx",
-    "cudaMemcpyAsync",
-    "cudaMemsetAsync",
-    "MTIA runFunction",
-    "hipLaunchKernel",
-    "hipExtModuleLaunchKernel",
-    "hipMemsetAsync",
-    "hipMemcpyAsync",
-    "hipMemcpyWithStream",
-];
-
 /// The length of the queue at each row, where that is known.
 ///
 /// What happens in one microsecond is taken in the order of its nanoseconds, launches first; there the order of the other
 /// program is that of its machine.
 pub(super) fn queue(frame: &Frame<'_>) -> Vec<Option<i64>> {
     let rows = &frame.rows;
-    let is_launch = |at: &usize| rows[*at].partner.is_some() && LAUNCHES.contains(&frame.name(*at));
+    let is_launch = |at: &usize| rows[*at].partner.is_some() && rows[*at].name.is_launch;
     let launches: Vec<usize> = (0..rows.len()).filter(is_launch).collect();
     let launched: FxHashSet<i64> = launches.iter().map(|at| rows[*at].correlation).collect();
     let begun = |at: &usize| rows[*at].stream != -1 && launched.contains(&rows[*at].correlation);
@@ -36,17 +20,18 @@ pub(super) fn queue(frame: &Frame<'_>) -> Vec<Option<i64>> {
     for at in &begun {
         streams.entry(rows[*at].correlation).or_default().push(rows[*at].stream);
     }
-    let start = |at: usize| frame.trace.events.start[rows[at].event as usize];
+    let start = |at: usize| frame.trace.events.start[rows[at].event as usize].0;
     let mut points = Vec::new();
     for at in launches {
         let streams = streams.get(&rows[at].correlation).into_iter().flatten();
         points.extend(streams.map(|stream| (start(at), at, *stream, 1)));
     }
     points.extend(begun.into_iter().map(|at| (start(at), at, rows[at].stream, -1)));
-    sort::by_key(&mut points, |(time, ..)| *time);
+    let times: Vec<i64> = points.iter().map(|(time, ..)| *time).collect();
     let mut lengths: FxHashMap<i64, i64> = FxHashMap::default();
     let mut found = vec![None; rows.len()];
-    for (_, at, stream, change) in points {
+    for place in sort::places(&times) {
+        let (_, at, stream, change) = points[place as usize];
         let length = lengths.entry(stream).or_default();
         *length += change;
         found[at] = Some(*length);

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
-
 use super::Graph;
-use super::frame::Frame;
+use super::frame::{Frame, Row};
+use super::word::Name;
 use crate::analyze::critical_path::graph::PathKind;
-use crate::id::{OptionalColumn, StrId};
+use crate::id::StrId;
 use crate::sort;
+use crate::trace::track::Track;
 
 /// A process and a thread, with numbers before texts.
 type Key = (Result<i64, String>, Result<i64, String>);
@@ -19,16 +19,26 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     let frame = graph.frame;
     let remapped = backward_thread(frame);
     let mut threads: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
-    for at in (0..frame.rows.len()).filter(|at| frame.rows[*at].is_looked_at()) {
-        let track = frame.trace.track(frame.trace.events.track[frame.rows[at].event as usize]);
+    for (track, mut rows) in by_track(frame) {
         let thread = remapped.filter(|(from, _)| *from == track.thread).map_or(track.thread, |(_, to)| to);
-        threads.entry((number(frame, track.process), number(frame, thread))).or_default().push(at as u32);
+        threads.entry((number(frame, track.process), number(frame, thread))).or_default().append(&mut rows);
     }
-    for rows in threads.into_values() {
+    for mut rows in threads.into_values() {
         if rows.iter().all(|row| frame.rows[*row as usize].stream < 0) {
+            sort::ascending(&mut rows);
             Walk::new(graph).thread(&rows);
         }
     }
+}
+
+/// Rows that are looked at, by their tracks.
+fn by_track<'a>(frame: &Frame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u32>)> {
+    let trace = frame.trace;
+    let mut tracks = vec![Vec::new(); trace.tracks.len()];
+    for (at, row) in frame.rows.iter().enumerate().filter(|(_, row)| row.is_looked_at()) {
+        tracks[trace.events.track[row.event as usize].index()].push(at as u32);
+    }
+    trace.tracks.iter().zip(tracks).filter(|(_, rows)| !rows.is_empty())
 }
 
 fn number(frame: &Frame<'_>, text: StrId) -> Result<i64, String> {
@@ -38,20 +48,14 @@ fn number(frame: &Frame<'_>, text: StrId) -> Result<i64, String> {
 
 /// The one thread of the backward pass, and the one of the forward pass that its events are put to.
 fn backward_thread(frame: &Frame<'_>) -> Option<(StrId, StrId)> {
-    let threads = |word: &str| {
-        let is_named = |at: &usize| {
-            let event = frame.rows[*at].event as usize;
-            let category = frame.trace.strings.text(frame.trace.events.category[event]);
-            frame.rows[*at].is_looked_at()
-                && matches!(category, "cpu_op" | "user_annotation")
-                && frame.name(*at).contains(word)
-        };
-        let thread = |at: usize| frame.trace.track(frame.trace.events.track[frame.rows[at].event as usize]).thread;
-        let found: FxHashSet<StrId> = (0..frame.rows.len()).filter(is_named).map(thread).collect();
-        let mut found = found.into_iter();
-        found.next().filter(|_| found.next().is_none())
+    let only = |is_named: fn(Name) -> bool| {
+        let is_of_pass = |row: &&Row| row.is_looked_at() && row.category.tells_pass && is_named(row.name);
+        let thread = |row: &Row| frame.trace.track(frame.trace.events.track[row.event as usize]).thread;
+        let mut threads = frame.rows.iter().filter(is_of_pass).map(thread);
+        let first = threads.next()?;
+        threads.all(|thread| thread == first).then_some(first)
     };
-    let (forward, backward) = (threads("forward")?, threads("autograd")?);
+    let (forward, backward) = (only(|name| name.is_forward)?, only(|name| name.is_backward)?);
     (forward != backward).then_some((backward, forward))
 }
 
@@ -64,18 +68,16 @@ struct Point {
     dur: i64,
 }
 
-fn compare(a: &Point, b: &Point) -> Ordering {
-    if a.row == b.row {
-        return a.is_end.cmp(&b.is_end);
-    }
-    let of_one_time = || match (a.is_end, b.is_end) {
+/// The order of what is at one time.
+fn of_one_time(a: &Point, b: &Point) -> Ordering {
+    match (a.is_end, b.is_end) {
+        _ if a.row == b.row => a.is_end.cmp(&b.is_end),
         (false, false) => b.dur.cmp(&a.dur).then(a.row.cmp(&b.row)),
         (true, true) => a.dur.cmp(&b.dur).then(b.row.cmp(&a.row)),
         _ if a.dur > 0 && b.dur > 0 => b.is_end.cmp(&a.is_end),
         _ if a.dur == 0 && b.dur == 0 => a.row.cmp(&b.row),
         _ => a.is_end.cmp(&b.is_end),
-    };
-    a.time.cmp(&b.time).then_with(of_one_time)
+    }
 }
 
 /// A walk through the calls of a thread, in the order of a tree.
@@ -92,21 +94,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         Self { graph, last: None, open: Vec::new(), depth: 0 }
     }
 
+    /// Each event is inside of what had begun last and not ended.
     fn thread(mut self, rows: &[u32]) {
-        let calls = Calls::of(self.graph.frame, rows);
-        let mut next = calls.first_child.get(calls.root());
-        let mut at = calls.root();
-        loop {
-            if let Some(call) = next {
-                at = call as usize;
-                self.enter(calls.rows[at]);
-                next = calls.first_child.get(at);
-            } else if at == calls.root() {
-                break;
+        for point in points(self.graph.frame, rows) {
+            if point.is_end {
+                self.leave();
             } else {
-                self.leave(calls.rows[at]);
-                next = calls.sibling.get(at);
-                at = calls.parent[at] as usize;
+                self.enter(point.row);
             }
         }
     }
@@ -134,11 +128,11 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    fn leave(&mut self, row: u32) {
-        self.open.pop();
-        let Some(node) = self.graph.ends.get(row as usize) else { return };
+    fn leave(&mut self) {
+        let node = self.open.pop().and_then(|row| self.graph.ends.get(row as usize));
+        let Some(node) = node else { return };
         if let Some(last) = self.last.filter(|last| !self.shares_lock(*last, node)) {
-            let is_blocking = self.graph.row(node).is_blocking;
+            let is_blocking = self.graph.row(node).name.is_blocking;
             let gap = if is_blocking { 0 } else { self.graph.gap(last, node) };
             self.graph.edges.add(last, node, gap, PathKind::Operator, self.graph.row(node).event);
         }
@@ -148,53 +142,12 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Whether two nodes are joined by the order in which the lock was taken.
     fn shares_lock(&self, source: u32, target: u32) -> bool {
-        let are_locking = self.graph.row(source).is_locking && self.graph.row(target).is_locking;
+        let are_locking = self.graph.row(source).name.is_locking && self.graph.row(target).name.is_locking;
         are_locking && (self.graph.nodes[source as usize].is_start || !self.graph.nodes[target as usize].is_start)
     }
 }
 
-/// The calls of a thread as a tree: each is inside of what had begun last and not ended.
-struct Calls {
-    /// Rows by their place; the root is after the last.
-    rows: Vec<u32>,
-    parent: Vec<u32>,
-    first_child: OptionalColumn,
-    sibling: OptionalColumn,
-}
-
-impl Calls {
-    fn of(frame: &Frame<'_>, rows: &[u32]) -> Self {
-        let root = rows.len();
-        let mut calls = Self {
-            rows: Vec::with_capacity(root),
-            parent: Vec::with_capacity(root),
-            first_child: OptionalColumn::empty(root + 1),
-            sibling: OptionalColumn::empty(root + 1),
-        };
-        let (mut open, mut last_child) = (vec![root as u32], OptionalColumn::empty(root + 1));
-        for point in points(frame, rows) {
-            if point.is_end {
-                open.pop();
-                continue;
-            }
-            let (call, parent) = (calls.rows.len() as u32, open.last().copied().unwrap_or(root as u32));
-            match last_child.get(parent as usize) {
-                Some(before) => calls.sibling.set(before as usize, call),
-                None => calls.first_child.set(parent as usize, call),
-            }
-            last_child.set(parent as usize, call);
-            calls.rows.push(point.row);
-            calls.parent.push(parent);
-            open.push(call);
-        }
-        calls
-    }
-
-    fn root(&self) -> usize {
-        self.rows.len()
-    }
-}
-
+/// Starts and ends in the order of time.
 fn points(frame: &Frame<'_>, rows: &[u32]) -> Vec<Point> {
     let both = |row: &u32| {
         let at = &frame.rows[*row as usize];
@@ -206,7 +159,12 @@ fn points(frame: &Frame<'_>, rows: &[u32]) -> Vec<Point> {
             dur,
         })
     };
-    let mut points: Vec<Point> = rows.iter().flat_map(both).collect();
-    sort::by(&mut points, compare);
+    let points: Vec<Point> = rows.iter().flat_map(both).collect();
+    let times: Vec<i64> = points.iter().map(|point| point.time).collect();
+    let mut points: Vec<Point> = sort::places(&times).into_iter().map(|place| points[place as usize]).collect();
+    points
+        .chunk_by_mut(|a, b| a.time == b.time)
+        .filter(|same| same.len() > 1)
+        .for_each(|same| sort::by(same, of_one_time));
     points
 }
