@@ -1,4 +1,4 @@
-"""Analyses after a trace was read: each by itself, all of them, and three of them beside Holistic Trace Analysis."""
+"""Analyses after a trace was read: each, all of them, of a long trace, and some beside Holistic Trace Analysis."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import kinetoscope as ks
-from case import Measured, Skipped, compared, short
-from fresh import apart
+from case import Measured, Skipped, compared
+from case import short as rounded
+from fresh import apart, on, processors
 from hta import python
-from inputs import SHARED, Input, large
+from inputs import SHARED, Input, large, long, short
 from kinetoscope import _native
-from pairs import Pairs
+from pairs import Measure, Pairs, alternate
+
+if TYPE_CHECKING:
+    from kinetoscope.answer import Answer
 
 NUM_TIMES = 5
+NUM_PAIRS = 3
 CONTROL = SHARED / "facebookresearch__HolisticTraceAnalysis/tests/data/trace_diff/control/control.json.gz"
 _PEER = Path(__file__).with_name("hta_analyses.py")
 
@@ -38,21 +44,52 @@ def measure() -> list[Measured]:
 
 def _worst(subject: str, by_source: list[list[float]]) -> Measured:
     values = [max(together) for together in zip(*by_source, strict=True)]
-    medians = " and ".join(short(sorted(times)[len(times) // 2]) for times in by_source)
+    medians = " and ".join(rounded(sorted(times)[len(times) // 2]) for times in by_source)
     return Measured(subject, values, f"{medians} ms", "—")
 
 
-def _names() -> list[str]:
+def names() -> list[str]:
+    """Of all analyses."""
     return [analysis["name"] for analysis in json.loads(_native.analyses_json())]
 
 
 def _each(path: Path) -> dict[str, float]:
-    return {name: _timed(partial(ks.read(path, False).analyze, name)) for name in _names()}
+    return {name: _timed(partial(_made, ks.read(path, False), name)) for name in names()}
 
 
 def _all(path: Path) -> float:
+    return _timed(partial(_all_made, ks.read(path, False)))
+
+
+def _all_made(trace: ks.Trace) -> None:
+    for name in names():
+        _made(trace, name)
+
+
+def _made(trace: ks.Trace, name: str) -> Answer:
+    """An answer with its rows, which are made when they are first counted."""
+    answer = trace.analyze(name)
+    for table in answer.tables.values():
+        len(table)
+    return answer
+
+
+def measure_long() -> list[Measured]:
+    """All of them on the long trace beside the short one, each in a fresh process."""
+    with on(processors()[-1:]):
+        pairs = alternate(_per_event(long()), _per_event(short()), NUM_PAIRS)
+    return [compared(long().name, pairs, pairs.ratios, "ns", f"{short().name}; both for each event")]
+
+
+def _per_event(source: Input) -> Measure:
+    return lambda: apart(partial(_all_per_event, source.path))
+
+
+def _all_per_event(path: Path) -> float:
     trace = ks.read(path, False)
-    return _timed(lambda: [trace.analyze(name) for name in _names()])
+    start = time.process_time()
+    _all_made(trace)
+    return (time.process_time() - start) / trace.num_events
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -61,12 +98,14 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+_LAUNCH = ("correlation_id", "dur_ns", "device_dur_ns", "delay_ns")
 BESIDE = {
-    "critical path": lambda trace: trace.critical_path(like="hta"),
-    "frequent sequences": lambda trace: trace.sequences(operator="aten::linear"),
-    "launch delays": lambda trace: trace.launches(),
+    "critical path": lambda trace: trace.critical_path(like="hta").to_arrow(),
+    "frequent sequences": lambda trace: trace.sequences(operator="aten::linear").to_arrow(),
+    "launch delays": lambda trace: trace.launches().select(*_LAUNCH).to_arrow(),
+    "ATen delays": lambda trace: trace.launches(prefix="aten::").tables["launches_by_operator"].to_arrow(),
 }
-"""What HTA computes, too, and how it is asked for here."""
+"""What HTA computes, too, and how it is asked for here, with the values of the columns that HTA answers with."""
 
 
 def measure_beside() -> list[Measured]:

@@ -26,6 +26,7 @@ def main(path: str) -> None:
                 lambda: analysis.get_frequent_cuda_kernel_sequences("aten::linear", folder, rank=0)
             ),
             "launch delays": _timed(lambda: analysis.get_cuda_kernel_launch_stats(ranks=[0], visualize=False)),
+            "ATen delays": _timed(lambda: analysis.get_aten_op_kernels_and_delay(ranks=[0])),
         }
     print(json.dumps(found))
 

@@ -82,12 +82,20 @@ EXPERIMENTS = [
         ],
     ),
     Experiment(
+        analyses.measure_long,
+        [Case("1 GB of JSON: time of all analyses for each event", at_most(1.15, None, "× that of 56 MB"))],
+    ),
+    Experiment(
         analyses.measure_beside,
         [Case(f"{name}, beside HTA", at_least(100, None, "× faster")) for name in analyses.BESIDE],
     ),
     Experiment(
         web.measure_node,
         [Case("WebAssembly in Node", at_least(0.35, 0.6, "× native speed"))],
+    ),
+    Experiment(
+        web.measure_analyses,
+        [Case("all analyses in WebAssembly, in Node", at_most(3, None, "× native time"))],
     ),
     Experiment(
         web.measure_chromium,

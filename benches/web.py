@@ -1,11 +1,12 @@
-"""Reading in WebAssembly beside reading natively: the same bytes, by turns."""
+"""WebAssembly beside what is native, by turns: reading the same bytes, and asking all analyses about them."""
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import urlencode
 
+import analyses
 import kinetoscope as ks
 from case import Measured, Skipped, compared
 from inputs import ROOT, plain
@@ -34,6 +36,21 @@ def measure_node() -> list[Measured]:
     return _measured(_node)
 
 
+def measure_analyses() -> list[Measured]:
+    """All analyses in Node, of a trace that was just read."""
+    source, names = plain(), analyses.names()
+    text = source.path.read_bytes()
+    requests = [{"type": "analyze", "name": name} for name in names]
+
+    def native() -> float:
+        trace = ks.read(text)
+        return timed(lambda: [trace.query(request) for request in requests])()
+
+    with _node(source.path, requests) as (ask, host):
+        pairs = alternate(ask, native, NUM_PAIRS, num_warm=NUM_WARM)
+    return [compared(f"{source.name}, {host}", pairs, pairs.ratios, "ms", "native, one thread")]
+
+
 def measure_chromium() -> list[Measured]:
     """In headless Chromium."""
     return _measured(_chromium)
@@ -51,12 +68,12 @@ def _measured(opened: Opened) -> list[Measured]:
 
 
 @contextmanager
-def _node(trace: Path) -> Generator[tuple[Measure, str]]:
+def _node(trace: Path, requests: Sequence[dict[str, str]] = ()) -> Generator[tuple[Measure, str]]:
     node = shutil.which("node")
     if node is None:
         raise Skipped("no Node on the path")
     version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - as found
-    command = [node, WEB / "node.mjs", GLUE, MODULE, trace]
+    command = [node, WEB / "node.mjs", GLUE, MODULE, trace, *map(json.dumps, requests)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
         yield partial(_asked, process), f"Node {version.stdout.strip()}"
         process.communicate()

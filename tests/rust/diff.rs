@@ -1,6 +1,7 @@
 //! What changed between two traces: the parts add up, chance is told apart, and planted changes are found.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{Answer, diff};
@@ -18,7 +19,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn linked(&self) -> LinkedTrace {
+    fn linked(&self) -> Arc<LinkedTrace> {
         let mut events: Vec<Value> = Vec::new();
         let mut event = |category: &str, name: &str, tid: i64, (start, dur): (i64, i64), id: i64| {
             let pid = i64::from(tid == 2);
@@ -39,7 +40,7 @@ impl Run<'_> {
                 event("kernel", kernel, 7, (start + 100 + at * 200, dur), id);
             }
         }
-        LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()))
+        Arc::new(LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string())))
     }
 }
 
@@ -157,13 +158,13 @@ fn without_a_device_the_step_is_what_its_thread_did() {
             {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
             {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": dur},
             {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1, "ts": 6, "dur": 2}]);
-        LinkedTrace::new(files::trace(&json.to_string()))
+        Arc::new(LinkedTrace::new(files::trace(&json.to_string())))
     };
     let answer = diff(&host(20), &host(60), "{}").expect("an answer");
     let parts = picked(&answer, "diff", &["part", "change_ns"]);
     let expected = [("step", 0), ("aten::mm", 40_000), ("between operators", -40_000)];
     assert_eq!(parts, expected.map(|(name, ns)| vec![json!(name), json!(ns)]));
     assert!(diff(&host(20), &host(60), r#"{"colour": 1}"#).is_err());
-    let empty = LinkedTrace::new(files::trace("[]"));
+    let empty = Arc::new(LinkedTrace::new(files::trace("[]")));
     assert_eq!(diff(&empty, &empty, "{}").expect("an answer").reason, Some("neither trace has an event"));
 }

@@ -201,7 +201,7 @@ impl Analysis {
                 let parts = selections(traces, wanted)?;
                 let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
                 let answer = |at: usize| {
-                    let answer = run(&parts[at], &options);
+                    let answer = run(&parts[at], options);
                     // Their number is asked for soon; what is made for that had better be made here.
                     for table in &answer.tables {
                         let _ = table.num_rows();

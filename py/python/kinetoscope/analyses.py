@@ -97,13 +97,18 @@ class Analyses:
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
-    def launches(self, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
+    def launches(self, *, prefix: str | None = None, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Device events with their launches: `dur_ns` of the call, `device_dur_ns` of the work, `delay_ns` between.
 
         `delay_ns` is from the end of the call to the start of the work, 0 where that was earlier. A launch of several
         (a graph) has a row for each. Beside it `launches_by_call`, those of one call of the runtime or driver together.
+
+        And `launches_by_operator`: by the innermost operator around the launch whose name begins with `prefix`, and the
+        `kernels` that a call of it launched (a JSON list of names), how many calls launched just these. Of their
+        first kernels, `mean_until_launch_ns` is the mean from the start of the operator to that of the launch, and
+        `mean_until_kernel_ns` from there to the start of the kernel. `first_id` is the first of the calls.
         """
-        return self.analyze("launches", **part)
+        return self.analyze("launches", prefix=prefix, **part)
 
     def queue_length(self, *, full: int = 1024, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """How much launched work was waiting on each stream: mean over time, longest, time empty, time full.
