@@ -157,7 +157,6 @@ impl<'a> Selection<'a> {
 }
 
 fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Error> {
-    let whole = linked.trace.range();
     let (start, end) = (wanted.start_ns.map(Ts), wanted.end_ns.map(Ts));
     if let Some(number) = wanted.iteration {
         if start.or(end).is_some() {
@@ -173,6 +172,7 @@ fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Err
     if start.or(end).is_none() {
         return Ok(None);
     }
+    let whole = linked.trace.range();
     let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };
     if start.is_some() && end.is_some() && range.end < range.start {
         return Err(unlike("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));

@@ -21,8 +21,8 @@ pub(super) struct OperatorRow {
 }
 
 impl OperatorRow {
-    fn mean(&self, total_ns: i64) -> Option<f64> {
-        Some(total_ns as f64 / self.count as f64)
+    fn mean(&self, total_ns: i64) -> f64 {
+        total_ns as f64 / self.count as f64
     }
 }
 
@@ -33,8 +33,8 @@ pub(super) static TABLE: Table<Vec<OperatorRow>> = Table {
     columns: &[
         text("operator", |rows, at, out| put_name(out, &rows[at].operator)),
         int("count", |rows, at| Some(rows[at].count as i64)),
-        float("mean_until_launch_ns", |rows, at| rows[at].mean(rows[at].launch_ns)),
-        float("mean_until_kernel_ns", |rows, at| rows[at].mean(rows[at].kernel_ns)),
+        float("mean_until_launch_ns", |rows, at| Some(rows[at].mean(rows[at].launch_ns))),
+        float("mean_until_kernel_ns", |rows, at| Some(rows[at].mean(rows[at].kernel_ns))),
         json("kernels", |rows, at, out| put(out, &rows[at].kernels)),
         int("first_id", |rows, at| Some(i64::from(rows[at].first_id))),
     ],

@@ -59,8 +59,8 @@ struct Launches {
 }
 
 impl Launches {
-    fn id(&self, row: u32) -> Option<i64> {
-        Some(self.linked.trace.events.position[row as usize].into())
+    fn id(&self, row: u32) -> i64 {
+        self.linked.trace.events.position[row as usize].into()
     }
 
     fn name(&self, row: u32) -> &str {
@@ -88,8 +88,8 @@ static TABLE: Table<Launches> = Table {
 };
 
 const COLUMNS: &[Column<Launches>] = &[
-    int("id", |all, at| all.id(all.rows[at].launch)),
-    int("device_id", |all, at| all.id(all.rows[at].device)),
+    int("id", |all, at| Some(all.id(all.rows[at].launch))),
+    int("device_id", |all, at| Some(all.id(all.rows[at].device))),
     text("name", |all, at, out| put_name(out, all.name(all.rows[at].launch))),
     text("device_name", |all, at, out| put_name(out, all.name(all.rows[at].device))),
     text("kind", |all, at, out| put_name(out, all.linked.trace.events.kind[all.rows[at].device as usize].name())),
@@ -100,7 +100,7 @@ const COLUMNS: &[Column<Launches>] = &[
     int("dur_ns", |all, at| Some(all.dur_ns(all.rows[at].launch))),
     int("device_dur_ns", |all, at| Some(all.dur_ns(all.rows[at].device))),
     int("delay_ns", |all, at| Some(all.rows[at].delay_ns(&all.linked))),
-    int("operator_id", |all, at| all.id(all.linked.links.operator.get(all.rows[at].device as usize)?)),
+    int("operator_id", |all, at| Some(all.id(all.linked.links.operator.get(all.rows[at].device as usize)?))),
 ];
 
 /// Device events with their launches, where both are known, by the start of the launch.

@@ -32,6 +32,7 @@ const LAUNCHES: [&str; 12] = [
 
 /// What the name of an event says.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a name is looked for in several lists, each for itself")]
 pub(super) struct Name {
     pub(super) is_locking: bool,
     pub(super) is_blocking: bool,
