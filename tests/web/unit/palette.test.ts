@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { contrast, css, mix, oklch, parseColor, type Rgb } from "../../../wasm/web/base/color";
-import { colorCode, KINDS, paletteOf, type Theme } from "../../../wasm/web/base/palette";
+import { colorCode, KINDS, type Kind, type Palette, paletteOf, type Theme } from "../../../wasm/web/base/palette";
+import { difference, EYE_NAMES, type Eye } from "./vision";
 
 const GROUNDS: Record<Theme, Rgb> = { light: { r: 255, g: 255, b: 255 }, dark: { r: 22, g: 24, b: 29 } };
 
@@ -24,22 +26,68 @@ for (const theme of ["light", "dark"] as const) {
     for (const fill of palette.fills) assert.ok(contrast(rgb(fill), GROUNDS[theme]) > 1.25, fill);
   });
 
-  test(`${theme}: kinds that lie on one track differ for people who see no red or no green`, () => {
-    const kinds = ["operator", "launch", "sync", "python"] as const;
-    const seen = kinds.map((kind) => withoutRed(rgb(palette.fills[colorCode(kind, "", "kind")])));
-    for (const [i, a] of seen.entries()) {
-      for (const b of seen.slice(i + 1)) assert.ok(distance(a, b) > 24, `${css(a)} ${css(b)}`);
+  for (const eye of EYE_NAMES) {
+    test(`${theme}, ${eye}: kinds that lie on one track are told apart in every shade`, () => {
+      for (const kinds of [HOST, DEVICE]) for (const [a, b] of pairs(kinds)) assertApart(palette, eye, a, b);
+    });
+  }
+
+  test(`${theme}: all kinds of events differ`, () => {
+    const kinds = [...new Set([...HOST, ...DEVICE])];
+    for (const [a, b] of pairs(kinds)) assertApart(palette, "all", a, b);
+  });
+
+  test(`${theme}: what the toolbar, the gutter and the panels say can be read`, () => {
+    const colors = variables(theme);
+    for (const ink of ["text", "muted", "accent", "bad", "note", "hit"]) {
+      for (const ground of ["bg", "bg-2", "bg-3"]) assertReadable(colors, ink, ground);
     }
+    assertReadable(colors, "on-accent", "accent");
+    assertReadable(colors, "warn", "warn-bg");
+    // Marks, not letters: three to one is what is asked of them.
+    for (const ink of ["accent", "hit", "note"]) assertReadable(colors, ink, "bg", 3);
   });
 }
 
-/** How a colour looks to a protanope, after Viénot 1999, in sRGB as an approximation. */
-function withoutRed({ r, g, b }: Rgb): Rgb {
-  const mixed = Math.round(0.112 * r + 0.888 * g);
-  return { r: mixed, g: mixed, b: Math.round(0.004 * r - 0.004 * g + b) };
+const HOST = ["operator", "launch", "sync", "annotation", "python"] as const;
+const DEVICE = ["kernel", "copy", "fill", "annotation", "sync"] as const;
+
+function pairs<T>(items: readonly T[]): [T, T][] {
+  return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
 }
 
-const distance = (a: Rgb, b: Rgb): number => Math.hypot(a.r - b.r, a.g - b.g, a.b - b.b);
+/** Six hundredths of the way from black to white, thrice what can just be seen. */
+function assertApart(palette: Palette, eye: Eye, a: Kind, b: Kind): void {
+  for (const x of shades(palette, a)) {
+    for (const y of shades(palette, b)) {
+      const found = difference(rgb(x), rgb(y), eye);
+      assert.ok(found >= 6, `${a} ${x} and ${b} ${y} are ${found.toFixed(1)} apart`);
+    }
+  }
+}
+
+const shades = (palette: Palette, kind: Kind): readonly string[] =>
+  palette.fills.slice(4 * KINDS.indexOf(kind), 4 * KINDS.indexOf(kind) + 4);
+
+/** The colours of the style sheet, where no host lends any. */
+function variables(theme: Theme): ReadonlyMap<string, Rgb> {
+  const css = readFileSync("wasm/web/timeline/style/root.css", "utf8");
+  const colors = new Map<string, Rgb>();
+  for (const [, name, color] of blockOf(css, theme).matchAll(/--ks-([\w-]+): [^;]*?(#[0-9a-f]{6})\)*;/g)) {
+    colors.set(name as string, rgb(color));
+  }
+  return colors;
+}
+
+const blockOf = (css: string, theme: Theme): string =>
+  css.split(theme === "dark" ? '.ks-root[data-theme="dark"] {' : ".ks-root {")[1]?.split("}")[0] ?? "";
+
+function assertReadable(colors: ReadonlyMap<string, Rgb>, ink: string, ground: string, least = 4.5): void {
+  const [a, b] = [colors.get(ink), colors.get(ground)];
+  assert.ok(a && b, `expected the colours ${ink} and ${ground}`);
+  const found = contrast(a, b);
+  assert.ok(found >= least, `${ink} on ${ground}: ${found.toFixed(2)}`);
+}
 
 test("an event has the same colour wherever it is drawn", () => {
   assert.equal(colorCode("kernel", "gemm", "name"), colorCode("copy", "gemm", "name"));
