@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from crowd import write as write_crowd
 from repeat import repeat
 from repeat_pair import repeat_pair
 
@@ -82,6 +83,11 @@ def long_gzip() -> Input:
     return Input(source.name, _made(source.path.with_suffix(".json.gz"), lambda part: _compress(source.path, part)))
 
 
+def crowd() -> Input:
+    """A million events that are made up."""
+    return Input("crowd", _made(CACHE / "crowd.json", write_crowd))
+
+
 def archive() -> Input | None:
     """Eight ranks in one archive, where it is at hand."""
     return Input("dlrm, 8 ranks", ARCHIVE) if ARCHIVE.exists() else None
@@ -138,7 +144,10 @@ def _stem(source: Input) -> str:
 
 def _made(path: Path, make: Callable[[Path], object]) -> Path:
     """What was made before, unless how it is made has changed since; half of it is never taken for the whole."""
-    recipes = (Path(__file__), *(Path(__file__).with_name(name) for name in ("repeat.py", "repeat_pair.py")))
+    recipes = (
+        Path(__file__),
+        *(Path(__file__).with_name(name) for name in ("crowd.py", "repeat.py", "repeat_pair.py")),
+    )
     if path.exists() and path.stat().st_mtime > max(recipe.stat().st_mtime for recipe in recipes):
         return path
     part = path.with_name(f"{path.name}.part")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import analyses
 import document
+import frames
 import hta
 import length
 import linking
@@ -100,6 +101,10 @@ EXPERIMENTS = [
     Experiment(
         web.measure_chromium,
         [Case("WebAssembly in Chromium", at_least(0.35, 0.6, "× native speed"))],
+    ),
+    Experiment(
+        frames.measure,
+        [Case("a frame of the timeline, one million events: 95 of 100", at_most(16, 8, "ms of the processor"))],
     ),
     Experiment(
         ranks.measure,

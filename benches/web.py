@@ -90,7 +90,7 @@ def _asked(node: subprocess.Popen[str]) -> float:
 @contextmanager
 def _chromium(trace: Path) -> Generator[tuple[Measure, str]]:
     with _served(ROOT) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_browser(), args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
         paths = {"glue": GLUE, "module": MODULE, "trace": trace}
         query = urlencode({name: f"/{path.relative_to(ROOT)}" for name, path in paths.items()})
@@ -100,7 +100,8 @@ def _chromium(trace: Path) -> Generator[tuple[Measure, str]]:
         browser.close()
 
 
-def _browser() -> str:
+def browser_path() -> str:
+    """The Chromium that the tests use."""
     found = subprocess.run([ROOT / "scripts/browser.sh"], stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     if found.returncode:
         raise Skipped("no Chromium, and none could be installed")

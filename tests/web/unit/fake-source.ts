@@ -13,7 +13,9 @@ import type { Source } from "../../../wasm/web/source/source";
 /** One thread with `count` operators of 10 ns every 20 ns, and one stream whose kernels each start 100 ns later. */
 export class FakeSource implements Source {
   readonly asked: RequestType[] = [];
+  readonly tileAsks: Ask<"tiles">[] = [];
   readonly overview: Overview;
+  numClosed = 0;
   readonly #events: readonly EventRef[];
   readonly #isLate: boolean;
 
@@ -29,7 +31,9 @@ export class FakeSource implements Source {
     return this.#isLate ? Promise.resolve(answer) : answer;
   }
 
-  close(): void {}
+  close(): void {
+    this.numClosed++;
+  }
 
   event(id: number): EventRef {
     const event = this.#events.find((e) => e.id === id);
@@ -51,7 +55,9 @@ export class FakeSource implements Source {
     return answers[type]();
   }
 
-  #tiles({ tracks }: Ask<"tiles">): Tiles {
+  #tiles(ask: Ask<"tiles">): Tiles {
+    this.tileAsks.push(ask);
+    const { tracks } = ask;
     const events = this.#events.filter((event) => tracks.includes(event.track));
     return {
       names: ["operator", "kernel"],

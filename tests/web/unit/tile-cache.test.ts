@@ -2,75 +2,99 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lru } from "../../../wasm/web/base/lru";
 import { span } from "../../../wasm/web/base/time";
-import { TileCache, tileWindow } from "../../../wasm/web/timeline/tile-cache";
+import { Sheet } from "../../../wasm/web/timeline/sheet";
+import { levelOf, TileCache } from "../../../wasm/web/timeline/tile-cache";
 import { FakeSource } from "./fake-source";
 
 const fail = (error?: unknown): never => {
   throw error;
 };
 
-test("a window is padded, quantised and as fine as the screen", () => {
-  const { level, span: asked, pixels } = tileWindow(span(1000, 3000), 1000);
-  assert.equal(level, 1);
-  assert.ok(asked.start <= 0 && asked.end >= 4000, "half a screen on each side");
-  assert.equal(asked.start % 512, 0);
-  assert.equal((asked.end - asked.start) / pixels, 2, "two nanoseconds a pixel");
+const asking = (options = {}) => {
+  const source = new FakeSource(options);
+  const arrived = { count: 0 };
+  const cache = new TileCache(source, () => arrived.count++, fail);
+  return { source, cache, arrived };
+};
+
+/** Until promises are kept. */
+const settled = () => new Promise((resolve) => setTimeout(resolve));
+
+test("the columns of tiles are as fine as the screen", () => {
+  assert.equal(levelOf(span(1000, 3000), 1000), 1);
+  assert.equal(levelOf(span(100, 110), 1000), -7);
 });
 
-test("a window below a nanosecond a pixel has whole pixels too", () => {
-  const { level, span: asked, pixels } = tileWindow(span(100, 110), 1000);
-  assert.equal(level, -7);
-  assert.ok(Number.isInteger(pixels));
-  assert.ok(asked.start <= 95 && asked.end >= 115);
+test("what is asked for lies on chunks, whatever the window", () => {
+  const { source, cache } = asking();
+  for (let start = 0; start < 300; start += 7) cache.pieces(0, span(start, start + 300), 100);
+  for (const { start, end, pixels } of source.tileAsks) {
+    assert.equal(Math.abs(start % 512), 0);
+    assert.equal((end - start) / pixels, 2, "two nanoseconds a column");
+  }
 });
 
-test("panning a little asks for nothing new", () => {
-  const source = new FakeSource();
-  const cache = new TileCache(source, fail, fail);
-  for (let start = 200; start < 260; start += 5) cache.sheet(0, span(start, start + 200), 100);
-  assert.deepEqual(source.asked, ["tiles"]);
-  cache.sheet(1, span(200, 400), 100);
-  assert.deepEqual(source.asked, ["tiles", "tiles"]);
+test("what is beside the window is asked for ahead, so that panning asks for nothing", () => {
+  const { source, cache } = asking();
+  cache.beginFrame();
+  cache.pieces(0, span(200, 400), 100);
+  const before = source.asked.length;
+  assert.equal(before, 3, "what is seen, and a chunk on each side");
+  for (let start = 200; start < 230; start += 5) cache.pieces(0, span(start, start + 200), 100);
+  assert.equal(source.asked.length, before);
 });
 
 test("coming back to a zoom asks for nothing new", () => {
-  const source = new FakeSource();
-  const cache = new TileCache(source, fail, fail);
-  for (const end of [400, 800, 400, 800]) {
-    cache.beginFrame();
-    cache.sheet(0, span(0, end), 100);
-  }
-  assert.equal(source.asked.length, 2);
+  const { source, cache } = asking();
+  for (const end of [400, 800]) cache.pieces(0, span(0, end), 100);
+  const before = source.asked.length;
+  for (const end of [400, 800]) cache.pieces(0, span(0, end), 100);
+  assert.equal(source.asked.length, before);
 });
 
 test("a late answer is asked for once, and told when it comes", async () => {
-  const source = new FakeSource({ isLate: true });
-  let arrived = 0;
-  const cache = new TileCache(source, () => arrived++, fail);
-  assert.equal(cache.sheet(0, span(0, 400), 100), null);
-  assert.equal(cache.sheet(0, span(0, 400), 100), null);
-  assert.deepEqual(source.asked, ["tiles"]);
-  await Promise.resolve().then(() => {});
-  assert.equal(arrived, 1);
-  assert.equal(cache.sheet(0, span(0, 400), 100)?.length, 50);
+  const { source, cache, arrived } = asking({ isLate: true });
+  assert.deepEqual(cache.pieces(0, span(0, 400), 100), []);
+  assert.deepEqual(cache.pieces(0, span(0, 400), 100), []);
+  assert.equal(source.asked.length, 1);
+  await settled();
+  assert.equal(arrived.count, 1);
+  assert.equal(cache.pieces(0, span(0, 400), 100)[0]?.sheet.length, 50);
 });
 
-test("while new tiles are on their way the old ones are drawn", async () => {
-  const source = new FakeSource({ isLate: true });
-  const cache = new TileCache(source, () => {}, fail);
-  cache.sheet(0, span(0, 400), 100);
-  await Promise.resolve().then(() => {});
-  assert.ok(cache.sheet(0, span(0, 50), 100));
+test("while new tiles are on their way the old ones are drawn, each where it is missing", async () => {
+  const { cache } = asking({ isLate: true, count: 500 });
+  cache.pieces(0, span(0, 4000), 100);
+  await settled();
+  const [old] = cache.pieces(0, span(0, 4000), 100);
+  const pieces = cache.pieces(0, span(1000, 1200), 100);
+  assert.ok(old && pieces.length > 0 && pieces.every((piece) => piece.sheet === old.sheet));
+  assert.ok((pieces[0]?.span.start ?? 0) >= 512 && (pieces.at(-1)?.span.end ?? 9e9) <= 1536, "no more than the hole");
 });
 
-test("tiles are sorted by colour, each drawn once", () => {
-  const cache = new TileCache(new FakeSource(), fail, fail);
-  const sheet = cache.sheet(0, span(0, 400), 100);
-  const coloring = sheet?.colored("kind", ["operator", "launch", "kernel"]);
-  assert.deepEqual(
-    [...(coloring?.order ?? [])].sort((a, b) => a - b),
-    Array.from({ length: 50 }, (_, i) => i),
-  );
+test("the pieces cover the window, one after the other", () => {
+  const { cache } = asking({ count: 500 });
+  const pieces = cache.pieces(0, span(100, 5000), 1000);
+  assert.ok((pieces[0]?.span.start ?? 9e9) <= 100 && (pieces.at(-1)?.span.end ?? 0) >= 5000);
+  for (const [i, piece] of pieces.slice(1).entries()) assert.equal(piece.span.start, pieces[i]?.span.end);
+});
+
+test("tiles are found by lane and time", () => {
+  const tiles = {
+    names: ["a"],
+    lane: Uint32Array.of(0, 0, 2, 2, 2),
+    start: Float64Array.of(0, 50, 0, 20, 40),
+    dur: Float64Array.of(40, 10, 10, 10, 10),
+    kind: new Uint8Array(5),
+    id: Uint32Array.of(1, 2, 3, 4, 5),
+    count: new Uint32Array(5).fill(1),
+    name: new Uint32Array(5),
+  };
+  const sheet = new Sheet(0, tiles);
+  assert.deepEqual([sheet.firstIn(0, 30), sheet.firstIn(0, 41), sheet.laneEnd(0)], [0, 1, 2]);
+  assert.deepEqual([sheet.firstIn(1, 0), sheet.laneEnd(1)], [2, 2], "an empty lane");
+  assert.deepEqual([sheet.firstIn(2, 15), sheet.firstIn(2, 99), sheet.laneEnd(2)], [3, 5, 5]);
+  assert.deepEqual([sheet.firstIn(7, 0), sheet.laneEnd(7)], [5, 5], "a lane that is not there");
 });
 
 test("what was not asked for longest is forgotten first", () => {
@@ -94,7 +118,7 @@ test("a failure is told once", () => {
     throw new Error("no");
   };
   const cache = new TileCache(source, fail, (error) => errors.push(error));
-  cache.sheet(0, span(0, 400), 100);
-  cache.sheet(0, span(0, 400), 100);
+  cache.pieces(0, span(0, 400), 100);
+  cache.pieces(0, span(0, 400), 100);
   assert.equal(errors.length, 1);
 });

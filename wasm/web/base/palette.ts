@@ -65,6 +65,12 @@ export interface Palette {
   /** For what is not meant while a search is on. */
   readonly dimmed: readonly string[];
   readonly text: string;
+  /** The three as canvases keep pixels. */
+  readonly pixels: {
+    readonly fills: Uint32Array;
+    readonly merged: Uint32Array;
+    readonly dimmed: Uint32Array;
+  };
 }
 
 const kindIndex = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
@@ -86,13 +92,22 @@ export function paletteOf(theme: Theme, background: Rgb): Palette {
   const byKind = KINDS.flatMap((kind) => Array.from({ length: SHADES }, (_, shade) => kindFill(kind, shade, theme)));
   const byName = Array.from({ length: HUES }, (_, index) => nameFill(index, theme));
   const fills = [...byKind, ...byName];
+  const merged = fills.map((fill) => mix(fill, background, 0.72));
+  const dimmed = fills.map((fill) => mix(fill, background, theme === "dark" ? 0.3 : 0.28));
   return {
     theme,
     fills: fills.map(css),
-    merged: fills.map((fill) => css(mix(fill, background, 0.72))),
-    dimmed: fills.map((fill) => css(mix(fill, background, theme === "dark" ? 0.3 : 0.28))),
+    merged: merged.map(css),
+    dimmed: dimmed.map(css),
+    pixels: { fills: pixelsOf(fills), merged: pixelsOf(merged), dimmed: pixelsOf(dimmed) },
     text: theme === "dark" ? "#f3f5f8" : "#16191d",
   };
+}
+
+/** Red, green, blue and opaque as four bytes, in whatever order this machine has them. */
+function pixelsOf(colors: readonly Rgb[]): Uint32Array {
+  const bytes = new Uint8Array(colors.flatMap(({ r, g, b }) => [r, g, b, 255]));
+  return new Uint32Array(bytes.buffer);
 }
 
 /** The entry of `fills` for an event. Shades tell names of one kind apart. */

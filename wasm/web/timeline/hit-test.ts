@@ -1,9 +1,10 @@
 import type { Kind } from "../base/palette";
-import { asDuration, asTime } from "../base/time";
+import { asDuration, asTime, type Span } from "../base/time";
 import { cssRowTop } from "./paint/scene";
 import { laneAt, type Row, rowsBetween } from "./row";
 import type { Sheet } from "./sheet";
 import { kindName } from "./sheet";
+import type { Piece } from "./tile-cache";
 import type { Hover, Timeline } from "./timeline";
 
 // A bar of one pixel can still be hit.
@@ -30,11 +31,11 @@ export function eventAt(timeline: Timeline, place: Place): Hover | null {
   if (!lane) return null;
   const { width } = timeline.size.value;
   const window = timeline.viewport.window.value;
-  const sheet = timeline.tiles.sheet(lane.track, window, width);
-  if (!sheet) return null;
   const nsPerPixel = (window.end - window.start) / Math.max(1, width);
-  const index = nearest(sheet, lane.lane, window.start + place.x * nsPerPixel, TOLERANCE * nsPerPixel);
-  return index < 0 ? null : hoverOf(timeline, sheet, index, place);
+  const pieces = timeline.tiles.pieces(lane.track, window, width);
+  const time = window.start + place.x * nsPerPixel;
+  const found = nearest(pieces, lane.lane, time, TOLERANCE * nsPerPixel);
+  return found && hoverOf(timeline, found, place);
 }
 
 /** The first event of the topmost row that shows any. */
@@ -43,31 +44,51 @@ export function firstOnScreen(timeline: Timeline): Hover | null {
   const window = timeline.viewport.window.value;
   const rows = [...pinned, ...rowsBetween(scrolled, timeline.viewport.scroll.value, Number.POSITIVE_INFINITY)];
   for (const { track } of rows.flatMap((row) => row.tracks)) {
-    const sheet = timeline.tiles.sheet(track, window, timeline.size.value.width);
-    const index = sheet?.tiles.start.findIndex((start) => start >= window.start && start < window.end) ?? -1;
-    if (sheet && index >= 0) return hoverOf(timeline, sheet, index, { x: 0, y: 0 });
+    const pieces = timeline.tiles.pieces(track, window, timeline.size.value.width);
+    const found = firstStarting(pieces, window);
+    if (found) return hoverOf(timeline, found, { x: 0, y: 0 });
   }
   return null;
 }
 
-/** The tile of `lane` at `time`, or the nearest one within `tolerance`; −1 if none. */
-function nearest(sheet: Sheet, lane: number, time: number, tolerance: number): number {
-  const { tiles } = sheet;
-  let best = -1;
+/** A tile of a sheet. */
+interface Found {
+  readonly sheet: Sheet;
+  readonly index: number;
+}
+
+/** The tile of the outermost lane that begins first in `window`. */
+function firstStarting(pieces: readonly Piece[], window: Span): Found | null {
+  let best: Found | null = null;
+  const laneOf = ({ sheet, index }: Found) => sheet.tiles.lane[index] as number;
+  for (const { sheet } of pieces) {
+    const index = sheet.tiles.start.findIndex((start) => start >= window.start && start < window.end);
+    if (index >= 0 && (!best || laneOf({ sheet, index }) < laneOf(best))) best = { sheet, index };
+  }
+  return best;
+}
+
+/** The tile of `lane` at `time`, or the nearest one within `tolerance`. */
+function nearest(pieces: readonly Piece[], lane: number, time: number, tolerance: number): Found | null {
+  let best: Found | null = null;
   let bestOff = tolerance;
-  for (let i = 0; i < sheet.length; i++) {
-    if (tiles.lane[i] !== lane) continue;
-    const start = tiles.start[i] as number;
-    const off = Math.max(0, start - time, time - start - (tiles.dur[i] as number));
-    if (off < bestOff || (off === 0 && best < 0)) {
-      best = i;
+  for (const { sheet, span } of pieces) {
+    if (span.start > time + tolerance || span.end < time - tolerance) continue;
+    const { start: starts, dur } = sheet.tiles;
+    const end = sheet.laneEnd(lane);
+    for (let index = sheet.firstIn(lane, time - tolerance); index < end; index++) {
+      const start = starts[index] as number;
+      if (start > time + tolerance) break;
+      const off = Math.max(0, start - time, time - start - (dur[index] as number));
+      if (off > bestOff || (best && off === bestOff)) continue;
+      best = { sheet, index };
       bestOff = off;
     }
   }
   return best;
 }
 
-function hoverOf(timeline: Timeline, sheet: Sheet, index: number, place: Place): Hover {
+function hoverOf(timeline: Timeline, { sheet, index }: Found, place: Place): Hover {
   const { tiles } = sheet;
   return {
     ...place,

@@ -32,6 +32,7 @@ export class MinimapView {
       this.#whole = null;
     };
     this.#cleanup.add(look.subscribe(repaint));
+    this.#cleanup.add(timeline.search.found.subscribe(repaint));
     this.#listen("pointerdown", (event) => this.#down(event));
     this.#listen("pointermove", (event) => this.#move(event));
     this.#listen("pointerup", (event) => this.#up(event));

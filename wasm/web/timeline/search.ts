@@ -1,6 +1,7 @@
 import { Cell } from "../base/cell";
 import type { EventId, Hits } from "../source/protocol";
 import { type Source, settle } from "../source/source";
+import type { Sheet } from "./sheet";
 
 // More marks than this cannot be told apart on a screen; the count still says how many there are.
 const LIMIT = 20_000;
@@ -9,6 +10,8 @@ export interface Found {
   readonly text: string;
   readonly hits: Hits;
   readonly ids: ReadonlySet<EventId>;
+  /** The rows of `hits` that lie on a track. */
+  readonly byTrack: ReadonlyMap<number, readonly number[]>;
   /** Index of the hit that was gone to; −1 before the first. */
   readonly at: number;
 }
@@ -19,6 +22,7 @@ export class Search {
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #text = "";
+  #marks = new WeakMap<Sheet, Uint8Array>();
 
   constructor(source: Source, failed: (error: unknown) => void) {
     this.#source = source;
@@ -38,11 +42,26 @@ export class Search {
     }
     settle(
       () => this.#source.query("search", { text, limit: LIMIT }),
-      (hits) => {
-        if (this.#text === text) this.found.set({ text, hits, ids: new Set(hits.id), at: -1 });
-      },
+      (hits) => this.#show(text, hits),
       this.#failed,
     );
+  }
+
+  /** For each tile of a sheet whether it is a hit; null while nothing is looked for. */
+  hitsIn(sheet: Sheet): Uint8Array | null {
+    const ids = this.found.value?.ids;
+    if (!ids) return null;
+    const known = this.#marks.get(sheet);
+    if (known) return known;
+    const marks = Uint8Array.from(sheet.tiles.id, (id) => (ids.has(id) ? 1 : 0));
+    this.#marks.set(sheet, marks);
+    return marks;
+  }
+
+  #show(text: string, hits: Hits): void {
+    if (this.#text !== text) return;
+    this.#marks = new WeakMap();
+    this.found.set({ text, hits, ids: new Set(hits.id), byTrack: rowsByTrack(hits), at: -1 });
   }
 
   /** Goes `by` hits on, around the end; from a standstill to the first one at or after `time`. */
@@ -60,4 +79,14 @@ function entry(hits: Hits, by: 1 | -1, time: number): number {
   const first = hits.start.findIndex((start) => start >= time);
   if (by > 0) return Math.max(0, first);
   return (first <= 0 ? hits.id.length : first) - 1;
+}
+
+function rowsByTrack({ track }: Hits): ReadonlyMap<number, readonly number[]> {
+  const rows = new Map<number, number[]>();
+  for (const [row, of] of track.entries()) {
+    const known = rows.get(of);
+    if (known) known.push(row);
+    else rows.set(of, [row]);
+  }
+  return rows;
 }

@@ -2,23 +2,54 @@ import { shortName } from "../base/names";
 import { type ColorBy, colorCode, KINDS } from "../base/palette";
 import type { Tiles } from "../source/protocol";
 
-/** The tiles of one track, made ready to be drawn again and again. */
+/** Tiles of one track, made ready to be drawn again and again. They come lane by lane, and in the order of time in each. */
 export class Sheet {
   readonly track: number;
   readonly tiles: Tiles;
   readonly length: number;
-  /** What a bar says, parallel to `tiles.names`. */
-  readonly labels: readonly string[];
-  readonly #colorings = new Map<ColorBy, Coloring>();
+  readonly #labels: (string | undefined)[];
+  readonly #colorings = new Map<ColorBy, Uint8Array>();
+  /** The first tile of each lane, and the number of tiles. */
+  readonly #lanes: readonly number[];
 
   constructor(track: number, tiles: Tiles) {
     this.track = track;
     this.tiles = tiles;
     this.length = tiles.start.length;
-    this.labels = tiles.names.map(shortName);
+    this.#labels = new Array(tiles.names.length);
+    this.#lanes = lanesOf(tiles);
   }
 
-  colored(by: ColorBy, kinds: readonly string[]): Coloring {
+  /** What the bar of a tile says. */
+  label(index: number): string {
+    const name = this.tiles.name[index] as number;
+    const known = this.#labels[name];
+    if (known !== undefined) return known;
+    const label = shortName(this.tiles.names[name] ?? "");
+    this.#labels[name] = label;
+    return label;
+  }
+
+  /** The first tile of a lane that ends at `time` or later. */
+  firstIn(lane: number, time: number): number {
+    const { start, dur } = this.tiles;
+    let low = this.#lanes[lane] ?? this.length;
+    let high = this.laneEnd(lane);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((start[middle] as number) + (dur[middle] as number) < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** One past the last tile of a lane. */
+  laneEnd(lane: number): number {
+    return this.#lanes[lane + 1] ?? this.length;
+  }
+
+  /** A colour for each tile: an entry of the palette. */
+  colored(by: ColorBy, kinds: readonly string[]): Uint8Array {
     const known = this.#colorings.get(by);
     if (known) return known;
     const coloring = colorTiles(this.tiles, by, kinds);
@@ -27,13 +58,15 @@ export class Sheet {
   }
 }
 
-/** A colour for each tile, and the tiles sorted by it: a canvas is slow at changing colours. */
-export interface Coloring {
-  readonly codes: Uint8Array;
-  readonly order: Uint32Array;
+function lanesOf({ lane }: Tiles): readonly number[] {
+  const firsts: number[] = [];
+  for (let i = 0; i < lane.length; i++) {
+    while (firsts.length <= (lane[i] as number)) firsts.push(i);
+  }
+  return firsts;
 }
 
-function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly string[]): Coloring {
+function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly string[]): Uint8Array {
   const known = new Map<number, number>();
   const codes = new Uint8Array(tiles.start.length);
   for (let i = 0; i < codes.length; i++) {
@@ -44,22 +77,7 @@ function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly string[]): Colori
     known.set(key, code);
     codes[i] = code;
   }
-  return { codes, order: sortedBy(codes) };
-}
-
-/** Counting sort: the indices of `codes`, in ascending order of code. */
-function sortedBy(codes: Uint8Array): Uint32Array {
-  const starts = new Uint32Array(257);
-  for (const code of codes) (starts[code + 1] as number)++;
-  for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number);
-  const order = new Uint32Array(codes.length);
-  for (let i = 0; i < codes.length; i++) {
-    const code = codes[i] as number;
-    const at = starts[code] as number;
-    order[at] = i;
-    starts[code] = at + 1;
-  }
-  return order;
+  return codes;
 }
 
 export const kindName = (kinds: readonly string[], code: number): string =>

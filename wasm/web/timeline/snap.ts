@@ -31,17 +31,18 @@ function* edgesNear(timeline: Timeline, y: number, time: number, reach: number):
   const place = row && laneAt(row, y - cssRowTop(timeline, row));
   if (!place) return;
   const { width } = timeline.size.value;
-  const sheet = timeline.tiles.sheet(place.track, timeline.viewport.window.value, width);
-  if (sheet) yield* edgesOf(sheet, place.lane, time, reach);
+  for (const { sheet } of timeline.tiles.pieces(place.track, timeline.viewport.window.value, width)) {
+    yield* edgesOf(sheet, place.lane, time, reach);
+  }
 }
 
-function* edgesOf({ tiles, length }: Sheet, lane: number, time: number, reach: number): Generator<number> {
-  for (let i = 0; i < length; i++) {
-    if (tiles.lane[i] !== lane) continue;
-    const start = tiles.start[i] as number;
-    const end = start + (tiles.dur[i] as number);
-    if (start > time + reach || end < time - reach) continue;
+function* edgesOf(sheet: Sheet, lane: number, time: number, reach: number): Generator<number> {
+  const { start: starts, dur } = sheet.tiles;
+  const last = sheet.laneEnd(lane);
+  for (let i = sheet.firstIn(lane, time - reach); i < last; i++) {
+    const start = starts[i] as number;
+    if (start > time + reach) return;
     yield start;
-    yield end;
+    yield start + (dur[i] as number);
   }
 }

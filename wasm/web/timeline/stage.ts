@@ -10,7 +10,8 @@ import { paintHeader } from "./paint/header";
 import { paintOverlay } from "./paint/overlay";
 import type { Pill } from "./paint/pill";
 import { paintRows } from "./paint/rows";
-import { FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
+import { cssHeaderHeight, FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
+import { Strip } from "./paint/strip";
 import type { Timeline } from "./timeline";
 
 /** The elements that the picture is drawn into. */
@@ -33,7 +34,9 @@ export class Stage {
   readonly #look: Cell<Look>;
   readonly #minimap: MinimapView;
   readonly #keyboard: Keyboard;
+  readonly #pointer: Pointer;
   readonly #cleanup = new Cleanup();
+  readonly #strips = { pinned: new Strip(), scrolled: new Strip() };
   #fitter: TextFitter;
   #pills: readonly Pill[] = [];
   #frame = 0;
@@ -41,6 +44,7 @@ export class Stage {
   #tracksStale = true;
   #costs: number[] = [];
   #framesWithoutSize = 0;
+  #cssSize = { cssWidth: 0, cssHeight: 0 };
 
   constructor(timeline: Timeline, elements: StageElements, look: Cell<Look>, around: Surroundings) {
     this.#timeline = timeline;
@@ -49,14 +53,14 @@ export class Stage {
     this.#fitter = fitterOf(look.value);
     this.#minimap = new MinimapView(timeline, elements.minimap, look);
     this.#keyboard = new Keyboard(elements.root, timeline, around, () => this.#request(false));
-    const pointer = new Pointer(timeline, {
+    this.#pointer = new Pointer(timeline, {
       canvas: elements.overlay,
       pills: () => this.#pills,
       isFocused: () => hasFocus(elements.root),
     });
     this.#cleanup.add(() => cancelAnimationFrame(this.#frame));
     this.#cleanup.add(() => this.#keyboard.close());
-    this.#cleanup.add(() => pointer.close());
+    this.#cleanup.add(() => this.#pointer.close());
     this.#cleanup.add(() => this.#minimap.close());
     this.#watchCells();
     this.#watchSize();
@@ -85,10 +89,7 @@ export class Stage {
   }
 
   #watchSize(): void {
-    const measure = () => {
-      const { clientWidth: width, clientHeight: height } = this.#elements.picture;
-      this.#timeline.size.set({ width, height: Math.max(0, height - this.#headerHeight()) });
-    };
+    const measure = () => this.#measure();
     const observer = new ResizeObserver(measure);
     observer.observe(this.#elements.picture);
     this.#cleanup.add(() => observer.disconnect());
@@ -97,8 +98,11 @@ export class Stage {
     measure();
   }
 
-  #headerHeight(): number {
-    return this.#scene().cssHeaderHeight;
+  /** To be asked for when something has changed alone: the page is laid out for it. */
+  #measure(): void {
+    const { clientWidth: width, clientHeight: height } = this.#elements.picture;
+    this.#cssSize = { cssWidth: width, cssHeight: height };
+    this.#timeline.size.set({ width, height: Math.max(0, height - cssHeaderHeight(this.#timeline)) });
   }
 
   #watchMotion(): void {
@@ -125,6 +129,7 @@ export class Stage {
     this.#keyboard.held.glide(this.#timeline, now, ms);
     const moving = this.#timeline.viewport.advance(ms) || this.#keyboard.held.any;
     this.#frame = 0;
+    if (this.#framesWithoutSize > 0) this.#measure();
     const scene = this.#scene();
     const hasSize = scene.width > 0 && scene.height > 0;
     this.#framesWithoutSize = hasSize ? 0 : this.#framesWithoutSize + 1;
@@ -145,12 +150,13 @@ export class Stage {
     const context = overlay.getContext("2d");
     if (context) this.#pills = paintOverlay(context, scene, this.#timeline.pointer.value);
     this.#minimap.paint(scene.dpr);
+    this.#pointer.drawn();
   }
 
   #scene(): Scene {
-    const { clientWidth: cssWidth, clientHeight: cssHeight } = this.#elements.picture;
     const dpr = window.devicePixelRatio || 1;
-    return sceneOf(this.#timeline, this.#look.value, this.#fitter, { cssWidth, cssHeight, dpr });
+    const tools = { fitter: this.#fitter, strips: this.#strips };
+    return sceneOf(this.#timeline, this.#look.value, tools, { ...this.#cssSize, dpr });
   }
 
   /** The costliest of the last frames in milliseconds, for whoever measures. */

@@ -4,44 +4,46 @@ import type { Tiles } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { Sheet } from "./sheet";
 
-// Windows start and end at multiples of this many columns, so that small moves ask for the same tiles again.
-const QUANTUM = 256;
+// The columns of a chunk. Chunks lie at multiples of their length, so that moves and zooms come back to the same ones.
+const COLUMNS = 256;
+// Chunks that are asked for together: one question for all would make a frame late, one each would be many for a source far away.
+const MOST_CHUNKS = 4;
 // Rectangles that are kept, of about 40 bytes each.
 const LIMIT = 1_500_000;
 // What an entry costs beside its rectangles.
 const ENTRY = 50;
-// A new resolution needs new tiles for every track; those that would make the frame late come with the next ones.
-const BUDGET_MS = 6;
+// What is asked for in one frame must not make it late; the rest comes with the next ones.
+const BUDGET_MS = 3;
+// Of it, for what is not on the screen yet.
+const AHEAD_MS = 1;
 
-interface Entry {
+/** The tiles of a track for a stretch of time. Events may reach beyond it: their other parts are in the pieces beside. */
+export interface Piece {
   readonly span: Span;
   readonly sheet: Sheet;
 }
 
-/** A window at a resolution: what is asked for, and what it is kept under. */
-export interface TileWindow {
-  readonly level: number;
-  readonly span: Span;
-  readonly pixels: number;
+interface Entry extends Piece {
+  readonly weight: number;
 }
 
-/** The window of whole quanta around `window` and half a screen on each side, at the next finer power of two per pixel. */
-export function tileWindow(window: Span, width: number): TileWindow {
-  const level = Math.floor(Math.log2(lengthOf(window) / Math.max(1, width)));
-  const quantum = QUANTUM * 2 ** level;
-  const margin = lengthOf(window) / 2;
-  const first = Math.floor((window.start - margin) / quantum);
-  const last = Math.ceil((window.end + margin) / quantum);
-  return { level, span: span(first * quantum, last * quantum), pixels: (last - first) * QUANTUM };
+/** What of a window is there, and what is not. */
+interface Stock {
+  readonly pieces: readonly Piece[];
+  readonly missing: readonly number[];
 }
 
-/** Keeps what was asked about tracks; panning and small zooms find it here. */
+/** The power of two nanoseconds that a column of tiles lasts: the next finer one than a pixel. */
+export const levelOf = (window: Span, width: number): number =>
+  Math.floor(Math.log2(lengthOf(window) / Math.max(1, width)));
+
+/** Keeps what was asked about tracks; moves and small zooms find it here. */
 export class TileCache {
   readonly #source: Source;
   readonly #arrived: () => void;
   readonly #failed: (error: unknown) => void;
-  readonly #entries = new Lru<string, Entry>(LIMIT, ({ sheet }) => sheet.length + ENTRY);
-  readonly #latest = new Map<number, Entry>();
+  readonly #entries = new Lru<string, Entry>(LIMIT, ({ weight }) => weight);
+  readonly #latest = new Map<number, readonly Piece[]>();
   readonly #asked = new Set<string>();
   #spent = 0;
 
@@ -55,37 +57,98 @@ export class TileCache {
     this.#spent = 0;
   }
 
-  /** What to draw of `track` now: the right tiles, or the last ones while those are on their way. */
-  sheet(track: number, window: Span, width: number): Sheet | null {
-    const wanted = tileWindow(window, width);
-    const key = `${track}:${wanted.level}`;
-    const entry = this.#entries.get(key);
-    if (entry && entry.span.start <= window.start && entry.span.end >= window.end) return entry.sheet;
-    const latest = this.#latest.get(track);
-    if (latest && this.#spent > BUDGET_MS) this.#arrived();
-    else this.#ask(key, track, wanted);
-    return (this.#entries.get(key) ?? this.#latest.get(track))?.sheet ?? null;
+  /** What to draw of `track` now: the right tiles, or older ones where those are on their way; in the order of time. */
+  pieces(track: number, window: Span, width: number): readonly Piece[] {
+    const level = levelOf(window, width);
+    const length = COLUMNS * 2 ** level;
+    const first = Math.floor(window.start / length);
+    const last = Math.ceil(window.end / length) - 1;
+    let stock = this.#stock(track, level, first, last);
+    if (stock.missing.length > 0) {
+      this.#askFor(track, level, stock.missing);
+      stock = this.#stock(track, level, first, last);
+    }
+    if (stock.missing.length > 0) return this.#patched(track, stock, length);
+    this.#latest.set(track, stock.pieces);
+    if (this.#spent < AHEAD_MS) this.#askAhead(track, level, first, last);
+    return stock.pieces;
   }
 
-  #ask(key: string, track: number, wanted: TileWindow): void {
-    if (this.#asked.has(key)) return;
-    this.#asked.add(key);
+  #stock(track: number, level: number, first: number, last: number): Stock {
+    const pieces: Piece[] = [];
+    const missing: number[] = [];
+    for (let chunk = first; chunk <= last; chunk++) {
+      const entry = this.#entries.get(keyOf(track, level, chunk));
+      if (!entry) missing.push(chunk);
+      else if (pieces.at(-1) !== entry) pieces.push(entry);
+    }
+    return { pieces, missing };
+  }
+
+  /** The older tiles where new ones are missing. */
+  #patched(track: number, { pieces, missing }: Stock, length: number): readonly Piece[] {
+    const latest = this.#latest.get(track) ?? [];
+    const holes = missing.map((chunk) => span(chunk * length, (chunk + 1) * length));
+    const patches = holes.flatMap((hole) => latest.map((piece) => ({ ...piece, span: common(piece.span, hole) })));
+    const all = [...pieces, ...patches.filter((piece) => lengthOf(piece.span) > 0)];
+    return all.sort((a, b) => a.span.start - b.span.start);
+  }
+
+  #askFor(track: number, level: number, missing: readonly number[]): void {
+    for (const run of runsOf(missing)) {
+      if (this.#spent > BUDGET_MS) {
+        this.#arrived();
+        return;
+      }
+      this.#ask(track, level, run);
+    }
+  }
+
+  #askAhead(track: number, level: number, first: number, last: number): void {
+    for (const chunk of [first - 1, last + 1]) {
+      if (!this.#entries.get(keyOf(track, level, chunk))) this.#ask(track, level, [chunk]);
+    }
+  }
+
+  #ask(track: number, level: number, chunks: readonly number[]): void {
+    const keys = chunks.map((chunk) => keyOf(track, level, chunk));
+    if (keys.some((key) => this.#asked.has(key))) return;
+    for (const key of keys) this.#asked.add(key);
     const begun = performance.now();
-    const { start, end } = wanted.span;
+    const length = COLUMNS * 2 ** level;
+    const asked = span((chunks[0] as number) * length, ((chunks.at(-1) as number) + 1) * length);
     let waiting = false;
     const use = (tiles: Tiles) => {
-      this.#asked.delete(key);
-      const entry = { span: wanted.span, sheet: new Sheet(track, tiles) };
-      this.#entries.set(key, entry);
-      this.#latest.set(track, entry);
+      const weight = tiles.start.length / keys.length + ENTRY;
+      const entry = { span: asked, sheet: new Sheet(track, tiles), weight };
+      for (const key of keys) {
+        this.#asked.delete(key);
+        this.#entries.set(key, entry);
+      }
       if (waiting) this.#arrived();
     };
-    settle(
-      () => this.#source.query("tiles", { tracks: [track], start, end, pixels: wanted.pixels }),
-      use,
-      this.#failed,
-    );
+    const { start, end } = asked;
+    const pixels = COLUMNS * chunks.length;
+    settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, this.#failed);
     waiting = true;
     this.#spent += performance.now() - begun;
   }
+}
+
+const keyOf = (track: number, level: number, chunk: number): string => `${track}:${level}:${chunk}`;
+
+const common = (a: Span, b: Span): Span => {
+  const start = Math.max(a.start, b.start);
+  return span(start, Math.max(start, Math.min(a.end, b.end)));
+};
+
+/** Neighbours together, a few at a time. */
+function runsOf(chunks: readonly number[]): readonly (readonly number[])[] {
+  const runs: number[][] = [];
+  for (const chunk of chunks) {
+    const run = runs.at(-1);
+    if (run && run.at(-1) === chunk - 1 && run.length < MOST_CHUNKS) run.push(chunk);
+    else runs.push([chunk]);
+  }
+  return runs;
 }

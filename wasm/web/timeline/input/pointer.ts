@@ -33,6 +33,7 @@ export class Pointer {
   readonly #pinch: Pinch;
   #drag: Drag | null = null;
   #moved = false;
+  #resting: Place | null = null;
 
   constructor(timeline: Timeline, screen: Screen) {
     this.#timeline = timeline;
@@ -110,6 +111,13 @@ export class Pointer {
     if (this.#drag) this.#dragTo(this.#drag, event);
     else this.#hover(place);
     this.#timeline.pointer.set(place.x);
+  }
+
+  /** To be called when the picture was drawn: only then is it known what has come to lie under a pointer that rests. */
+  drawn(): void {
+    const resting = this.#resting;
+    this.#resting = null;
+    if (resting) this.#hover(resting);
   }
 
   #hover(place: Place): void {
@@ -224,7 +232,7 @@ export class Pointer {
     if (!turnWheel(this.#timeline, event, { x, onHeader, focused: this.#screen.isFocused() })) return;
     event.preventDefault();
     event.stopPropagation();
-    this.#hover({ x, y });
+    this.#resting = { x, y };
   }
 }
 

@@ -1,58 +1,51 @@
 import type { Palette } from "../../base/palette";
-import type { EventId } from "../../source/protocol";
 import { firstLane, type Row } from "../row";
-import type { Sheet } from "../sheet";
+import type { Piece } from "../tile-cache";
 import { type LaneBox, laneBox, type Scene } from "./scene";
+import type { Strip } from "./strip";
 
 // A bar narrower than this gives no pixel away to the gap before its neighbour.
 const MIN_GAPPED = 4;
 
-/** Draws the tiles of one track as bars. */
-export function paintBars(context: CanvasRenderingContext2D, scene: Scene, row: Row, sheet: Sheet): void {
-  const { timeline, look, scale, width } = scene;
-  const { tiles } = sheet;
-  const { codes, order } = sheet.colored(timeline.colorBy.value, timeline.overview.kinds);
-  const hits = timeline.search.found.value?.ids ?? null;
-  const boxes = laneBoxes(scene, row, sheet);
-  const { start: from, end: to } = scale.window;
-  let color = "";
-  for (const i of order) {
-    const start = tiles.start[i] as number;
-    const end = start + (tiles.dur[i] as number);
-    if (end < from || start > to) continue;
-    const box = boxes[tiles.lane[i] as number];
+/** Draws the tiles of one track into a strip, a line for each lane. */
+export function paintBars(strip: Strip, scene: Scene, row: Row, track: number, pieces: readonly Piece[]): void {
+  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
     if (!box) continue;
-    const single = tiles.count[i] === 1;
-    const wanted = fillOf(look.palette, codes[i] as number, single, hits, tiles.id[i] as number);
-    if (wanted !== color) context.fillStyle = color = wanted;
-    const x = Math.max(-2, Math.round(scale.x(start)));
-    const right = Math.min(width + 2, Math.round(scale.x(end)));
-    const gap = right - x > MIN_GAPPED ? 1 : 0;
-    context.fillRect(x, box.y, Math.max(1, right - x - gap), box.height);
+    const line = strip.line(box);
+    for (const piece of pieces) paintLane(strip, scene, piece, line, lane);
   }
 }
 
-function fillOf(
-  palette: Palette,
-  code: number,
-  single: boolean,
-  hits: ReadonlySet<EventId> | null,
-  id: EventId,
-): string {
-  const shades = shadesOf(palette, single, hits !== null && !hits.has(id));
-  return shades[code] as string;
+function paintLane(strip: Strip, scene: Scene, { sheet, span }: Piece, line: number, lane: number): void {
+  const { timeline, look, width, scale } = scene;
+  const { start: starts, dur: durs, count: counts } = sheet.tiles;
+  const codes = sheet.colored(timeline.colorBy.value, timeline.overview.kinds);
+  const hits = timeline.search.hitsIn(sheet);
+  const { start: from } = scale.window;
+  const perPixel = scale.nsPerPixel;
+  // What reaches beyond the piece is drawn with the next one.
+  const least = Math.max(0, Math.round((span.start - from) / perPixel));
+  const most = Math.min(width, Math.round((span.end - from) / perPixel));
+  const last = Math.min(span.end, scale.window.end);
+  const end = sheet.laneEnd(lane);
+  for (let i = sheet.firstIn(lane, Math.max(from, span.start)); i < end; i++) {
+    const start = starts[i] as number;
+    if (start > last) return;
+    const left = Math.round((start - from) / perPixel);
+    const wide = Math.round((start + (durs[i] as number) - from) / perPixel);
+    const right = wide - left > MIN_GAPPED ? wide - 1 : Math.max(left + 1, wide);
+    const shades = hits && hits[i] === 0 ? look.palette.pixels.dimmed : shadesOf(look.palette, counts[i] === 1);
+    strip.fill(line, Math.max(least, left), Math.min(most, right), shades[codes[i] as number] as number);
+  }
 }
 
-function shadesOf(palette: Palette, single: boolean, dimmed: boolean): readonly string[] {
-  if (dimmed) return palette.dimmed;
-  return single ? palette.fills : palette.merged;
-}
+const shadesOf = ({ pixels }: Palette, single: boolean): Uint32Array => (single ? pixels.fills : pixels.merged);
 
 /** The place of each lane; undefined for those that are not on the screen. */
-export function laneBoxes(scene: Scene, row: Row, sheet: Sheet): readonly (LaneBox | undefined)[] {
-  const track = row.tracks.find((t) => t.track === sheet.track);
-  const first = firstLane(row, sheet.track);
-  return Array.from({ length: Math.max(1, track?.num_lanes ?? 1) }, (_, lane) => {
+export function laneBoxes(scene: Scene, row: Row, track: number): readonly (LaneBox | undefined)[] {
+  const count = row.tracks.find((t) => t.track === track)?.num_lanes ?? 1;
+  const first = firstLane(row, track);
+  return Array.from({ length: Math.max(1, count) }, (_, lane) => {
     const box = laneBox(scene, row, first + lane);
     return box.y + box.height > scene.headerHeight && box.y < scene.height ? box : undefined;
   });

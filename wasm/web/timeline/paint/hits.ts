@@ -1,20 +1,21 @@
-import type { Hits } from "../../source/protocol";
 import { firstLane, type Row } from "../row";
+import type { Found } from "../search";
 import { type LaneBox, laneBox, type Scene } from "./scene";
 
 const NARROW = 3;
 
 /** Marks each hit in `row`: a tick where the bar is too narrow to be seen, else a line below it. */
-export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, hits: Hits): void {
-  const firsts = new Map(row.tracks.map((track) => [track.track, firstLane(row, track.track)]));
+export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, { hits, byTrack }: Found): void {
   const { start: from, end: to } = scene.scale.window;
   context.fillStyle = scene.look.hit;
-  for (let i = 0; i < hits.id.length; i++) {
-    const first = firsts.get(hits.track[i] as number);
-    const start = hits.start[i] as number;
-    const end = start + (hits.dur[i] as number);
-    if (first === undefined || end < from || start > to) continue;
-    mark(context, scene, laneBox(scene, row, first + (hits.lane[i] as number)), start, end);
+  for (const { track } of row.tracks) {
+    const first = firstLane(row, track);
+    for (const i of byTrack.get(track) ?? []) {
+      const start = hits.start[i] as number;
+      const end = start + (hits.dur[i] as number);
+      if (end < from || start > to) continue;
+      mark(context, scene, laneBox(scene, row, first + (hits.lane[i] as number)), start, end);
+    }
   }
 }
 

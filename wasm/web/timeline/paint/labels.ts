@@ -1,5 +1,5 @@
 import type { Row } from "../row";
-import type { Sheet } from "../sheet";
+import type { Piece } from "../tile-cache";
 import { laneBoxes } from "./bars";
 import { fontOf, type LaneBox, type Scene } from "./scene";
 
@@ -8,24 +8,47 @@ const MIN_LANE = 12;
 const PADDING = 4;
 
 /** Writes the names into the bars that have room for them. A bar that begins off the screen has its name at the edge. */
-export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, row: Row, sheet: Sheet): void {
+export function paintLabels(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  row: Row,
+  track: number,
+  pieces: readonly Piece[],
+): void {
   if (row.laneHeight < MIN_LANE) return;
-  const { scale, dpr, width, timeline } = scene;
-  const { tiles } = sheet;
-  const boxes = laneBoxes(scene, row, sheet);
-  const hits = timeline.search.found.value?.ids ?? null;
-  const shortest = MIN_WIDTH * dpr * scale.nsPerPixel;
   prepare(context, scene);
-  for (let i = 0; i < sheet.length; i++) {
-    const dur = tiles.dur[i] as number;
-    if (dur < shortest || tiles.count[i] !== 1) continue;
-    const start = tiles.start[i] as number;
+  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
+    if (!box) continue;
+    for (const [index, piece] of pieces.entries())
+      labelLane(context, scene, piece, { lane, box, isFirst: index === 0 });
+  }
+}
+
+interface Lane {
+  readonly lane: number;
+  readonly box: LaneBox;
+  /** No piece before this one has written the names of bars that begin before it. */
+  readonly isFirst: boolean;
+}
+
+function labelLane(context: CanvasRenderingContext2D, scene: Scene, piece: Piece, { lane, box, isFirst }: Lane): void {
+  const { scale, dpr, width, timeline, look } = scene;
+  const { sheet, span } = piece;
+  const { start: starts, dur: durs, count: counts } = sheet.tiles;
+  const hits = timeline.search.hitsIn(sheet);
+  const shortest = MIN_WIDTH * dpr * scale.nsPerPixel;
+  const last = Math.min(span.end, scale.window.end);
+  const end = sheet.laneEnd(lane);
+  for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
+    const start = starts[i] as number;
+    if (start >= last) return;
+    const dur = durs[i] as number;
+    if (dur < shortest || counts[i] !== 1 || (start < span.start && !isFirst)) continue;
     const left = Math.max(0, scale.x(start));
     const right = Math.min(width, scale.x(start + dur));
-    const box = boxes[tiles.lane[i] as number];
-    if (!box || right - left < MIN_WIDTH * dpr) continue;
-    context.fillStyle = !hits || hits.has(tiles.id[i] as number) ? scene.look.palette.text : scene.look.muted;
-    write(context, scene, sheet.labels[tiles.name[i] as number] ?? "", { left, right, box });
+    if (right - left < MIN_WIDTH * dpr) continue;
+    context.fillStyle = !hits || hits[i] === 1 ? look.palette.text : look.muted;
+    write(context, scene, sheet.label(i), { left, right, box });
   }
 }
 

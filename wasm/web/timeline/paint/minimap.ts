@@ -4,6 +4,7 @@ import type { Track } from "../../source/protocol";
 import type { Look } from "../look";
 import type { Sheet } from "../sheet";
 import type { Timeline } from "../timeline";
+import { Strip } from "./strip";
 
 export interface MinimapScene {
   readonly timeline: Timeline;
@@ -13,40 +14,38 @@ export interface MinimapScene {
   readonly height: number;
 }
 
-/** The whole trace, drawn once: a stripe for each track, host above device. */
+/** The whole trace, drawn once: a stripe for each track, host above device, and the hits below. */
 export function paintWhole(context: CanvasRenderingContext2D, scene: MinimapScene, sheets: readonly Sheet[]): void {
   const { timeline, look, width, height } = scene;
   context.fillStyle = look.background;
   context.fillRect(0, 0, width, height);
   const scale = scaleOf(timeline.viewport.bounds, width);
   const stripe = height / Math.max(1, sheets.length);
+  const strip = new Strip();
+  strip.begin(width);
   for (const [index, sheet] of sheets.entries()) {
-    const top = Math.round(index * stripe);
-    const bottom = Math.max(top + 1, Math.round((index + 1) * stripe) - 1);
-    paintStripe(context, scene, scale, sheet, { top, height: bottom - top });
+    const y = Math.round(index * stripe);
+    const bottom = Math.max(y + 1, Math.round((index + 1) * stripe) - 1);
+    paintStripe(strip, strip.line({ y, height: bottom - y }), scene, scale, sheet);
   }
+  strip.draw(context);
+  paintHits(context, scene, scale);
 }
 
-interface Stripe {
-  readonly top: number;
-  readonly height: number;
-}
-
-function paintStripe(
-  context: CanvasRenderingContext2D,
-  scene: MinimapScene,
-  scale: Scale,
-  sheet: Sheet,
-  stripe: Stripe,
-): void {
-  const { tiles } = sheet;
-  const { codes } = sheet.colored("kind", scene.timeline.overview.kinds);
+function paintStripe(strip: Strip, line: number, { timeline, look }: MinimapScene, scale: Scale, sheet: Sheet): void {
+  const { start, dur } = sheet.tiles;
+  const codes = sheet.colored("kind", timeline.overview.kinds);
+  const { fills } = look.palette.pixels;
   // Lanes come from the outside in: what is left to be seen is the innermost event, which is what was going on.
   for (let i = 0; i < sheet.length; i++) {
-    const x = Math.round(scale.x(tiles.start[i] as number));
-    const right = Math.round(scale.x((tiles.start[i] as number) + (tiles.dur[i] as number)));
-    context.fillStyle = scene.look.palette.fills[codes[i] as number] as string;
-    context.fillRect(x, stripe.top, Math.max(1, right - x), stripe.height);
+    const x = Math.round(scale.x(start[i] as number));
+    const right = Math.round(scale.x((start[i] as number) + (dur[i] as number)));
+    strip.fill(
+      line,
+      Math.max(0, x),
+      Math.min(scale.width, Math.max(x + 1, right)),
+      fills[codes[i] as number] as number,
+    );
   }
 }
 
@@ -57,11 +56,10 @@ export function minimapTracks(timeline: Timeline, limit: number): readonly Track
   return tracks.filter((track) => busiest.includes(track));
 }
 
-/** The frame around what the window shows, the marked range and the hits, over the whole. */
+/** The frame around what the window shows and the marked range, over the whole. */
 export function paintFrame(context: CanvasRenderingContext2D, scene: MinimapScene): void {
   const { timeline, look, width, height, dpr } = scene;
   const scale = scaleOf(timeline.viewport.bounds, width);
-  paintHits(context, scene, scale);
   const { left, right } = edges(scale, timeline.viewport.window.value, dpr);
   context.fillStyle = look.header;
   context.globalAlpha = 0.66;

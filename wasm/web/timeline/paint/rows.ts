@@ -4,6 +4,7 @@ import { paintBars } from "./bars";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";
 import { cssRowTop, type Scene, withClip } from "./scene";
+import type { Strip } from "./strip";
 
 /** Draws everything below the header. */
 export function paintRows(context: CanvasRenderingContext2D, scene: Scene): void {
@@ -13,29 +14,30 @@ export function paintRows(context: CanvasRenderingContext2D, scene: Scene): void
   const scroll = timeline.viewport.scroll.value;
   const cssHeight = height / dpr - scene.cssHeaderHeight;
   const shown = rowsBetween(scrolled, scroll, scroll + cssHeight - pinnedHeight);
-  withClip(context, { x: 0, y: border, width, height: Math.max(0, height - border) }, () => {
-    for (const row of shown) paintRow(context, scene, row);
-  });
+  const box = { x: 0, y: border, width, height: Math.max(0, height - border) };
+  withClip(context, box, () => paintPart(context, scene, shown, scene.strips.scrolled));
   if (pinned.length === 0) return;
-  withClip(context, { x: 0, y: headerHeight, width, height: border - headerHeight }, () => {
-    for (const row of pinned) paintRow(context, scene, row);
-  });
+  const top = { x: 0, y: headerHeight, width, height: border - headerHeight };
+  withClip(context, top, () => paintPart(context, scene, pinned, scene.strips.pinned));
   context.fillStyle = scene.look.accent;
   context.globalAlpha = 0.5;
   context.fillRect(0, border - Math.round(dpr), width, Math.round(dpr));
   context.globalAlpha = 1;
 }
 
-function paintRow(context: CanvasRenderingContext2D, scene: Scene, row: Row): void {
-  paintGround(context, scene, row);
+function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readonly Row[], strip: Strip): void {
   const { timeline } = scene;
-  for (const track of row.tracks) {
-    const sheet = timeline.tiles.sheet(track.track, timeline.viewport.window.value, scene.cssWidth);
-    if (!sheet) continue;
-    paintBars(context, scene, row, sheet);
-    paintLabels(context, scene, row, sheet);
-  }
-  if (timeline.search.found.value) paintHits(context, scene, row, timeline.search.found.value.hits);
+  const found = timeline.search.found.value;
+  const window = timeline.viewport.window.value;
+  const drawn = rows.flatMap((row) =>
+    row.tracks.map(({ track }) => ({ row, track, pieces: timeline.tiles.pieces(track, window, scene.cssWidth) })),
+  );
+  for (const row of rows) paintGround(context, scene, row);
+  strip.begin(scene.width);
+  for (const { row, track, pieces } of drawn) paintBars(strip, scene, row, track, pieces);
+  strip.draw(context);
+  for (const { row, track, pieces } of drawn) paintLabels(context, scene, row, track, pieces);
+  if (found) for (const row of rows) paintHits(context, scene, row, found);
 }
 
 function paintGround(context: CanvasRenderingContext2D, scene: Scene, row: Row): void {

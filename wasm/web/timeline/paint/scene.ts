@@ -4,17 +4,25 @@ import type { EventRef } from "../../source/protocol";
 import type { Look } from "../look";
 import { firstLane, type Row } from "../row";
 import type { Timeline } from "../timeline";
+import type { Strip } from "./strip";
 
 export const RULER_HEIGHT = 24;
 export const NOTES_HEIGHT = 18;
 export const ITERATIONS_HEIGHT = 18;
 export const FONT_SIZE = 11;
 
+/** Where bars are drawn before they come onto the picture; kept from frame to frame. */
+export interface Strips {
+  readonly pinned: Strip;
+  readonly scrolled: Strip;
+}
+
 /** What a painter needs for one picture. Lengths are in device pixels unless the name says `css`. */
 export interface Scene {
   readonly timeline: Timeline;
   readonly look: Look;
   readonly fitter: TextFitter;
+  readonly strips: Strips;
   readonly dpr: number;
   readonly cssWidth: number;
   readonly width: number;
@@ -46,14 +54,20 @@ export const cssIterationsTop = (timeline: Timeline): number =>
 export const cssHeaderHeight = (timeline: Timeline): number =>
   cssIterationsTop(timeline) + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);
 
-export function sceneOf(timeline: Timeline, look: Look, fitter: TextFitter, size: SceneSize): Scene {
+/** What is kept from scene to scene. */
+export interface Tools {
+  readonly fitter: TextFitter;
+  readonly strips: Strips;
+}
+
+export function sceneOf(timeline: Timeline, look: Look, tools: Tools, size: SceneSize): Scene {
   const { cssWidth, cssHeight, dpr } = size;
   const width = Math.round(cssWidth * dpr);
   const header = cssHeaderHeight(timeline);
   return {
     timeline,
     look,
-    fitter,
+    ...tools,
     dpr,
     cssWidth,
     width,
