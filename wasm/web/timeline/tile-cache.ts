@@ -6,8 +6,9 @@ import { Sheet } from "./sheet";
 
 // The columns of a chunk. Chunks lie at multiples of their length, so that moves and zooms come back to the same ones.
 const COLUMNS = 256;
-// Chunks that are asked for together: one question for all would make a frame late, one each would be many for a source far away.
-const MOST_CHUNKS = 4;
+// Chunks that are asked for together: of a source in this page one, so that a frame may end after it; of one far away many.
+const MOST_NEAR = 1;
+const MOST_FAR = 16;
 // Rectangles that are kept, of about 40 bytes each.
 const LIMIT = 1_500_000;
 // What an entry costs beside its rectangles.
@@ -46,6 +47,7 @@ export class TileCache {
   readonly #latest = new Map<number, readonly Piece[]>();
   readonly #asked = new Set<string>();
   #spent = 0;
+  #isFar = false;
 
   constructor(source: Source, arrived: () => void, failed: (error: unknown) => void) {
     this.#source = source;
@@ -95,7 +97,7 @@ export class TileCache {
   }
 
   #askFor(track: number, level: number, missing: readonly number[]): void {
-    for (const run of runsOf(missing)) {
+    for (const run of runsOf(missing, this.#isFar ? MOST_FAR : MOST_NEAR)) {
       if (this.#spent > BUDGET_MS) {
         this.#arrived();
         return;
@@ -118,6 +120,7 @@ export class TileCache {
     const length = COLUMNS * 2 ** level;
     const asked = span((chunks[0] as number) * length, ((chunks.at(-1) as number) + 1) * length);
     let waiting = false;
+    let isHere = false;
     const use = (tiles: Tiles) => {
       const weight = tiles.start.length / keys.length + ENTRY;
       const entry = { span: asked, sheet: new Sheet(track, tiles), weight };
@@ -126,11 +129,13 @@ export class TileCache {
         this.#entries.set(key, entry);
       }
       if (waiting) this.#arrived();
+      isHere = true;
     };
     const { start, end } = asked;
     const pixels = COLUMNS * chunks.length;
     settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, this.#failed);
     waiting = true;
+    this.#isFar = !isHere;
     this.#spent += performance.now() - begun;
   }
 }
@@ -142,12 +147,12 @@ const common = (a: Span, b: Span): Span => {
   return span(start, Math.max(start, Math.min(a.end, b.end)));
 };
 
-/** Neighbours together, a few at a time. */
-function runsOf(chunks: readonly number[]): readonly (readonly number[])[] {
+/** Neighbours together, at most `most` of them. */
+function runsOf(chunks: readonly number[], most: number): readonly (readonly number[])[] {
   const runs: number[][] = [];
   for (const chunk of chunks) {
     const run = runs.at(-1);
-    if (run && run.at(-1) === chunk - 1 && run.length < MOST_CHUNKS) run.push(chunk);
+    if (run && run.at(-1) === chunk - 1 && run.length < most) run.push(chunk);
     else runs.push([chunk]);
   }
   return runs;

@@ -8,8 +8,12 @@ const MOUSE: readonly (readonly [string, string])[] = [
   ["Wheel on the ruler", "Zoom at the pointer"],
   ["Shift + wheel, sideways", "Move in time"],
   ["Drag", "Move"],
-  ["Shift + drag, or drag on the ruler", "Mark a range and sum it up"],
-  ["Click", "Details of the event; on an iteration: mark it"],
+  [
+    "Shift + drag, or drag on the ruler",
+    "Mark a range and sum it up; its edges stick to those of events, but with Alt",
+  ],
+  ["Drag a track's name, Alt + ↑ ↓", "Put it elsewhere"],
+  ["Click", "Details of the event; on an iteration: mark it; on a note: open it"],
   ["Double click", "Fill the screen with the event"],
   ["Drag on the strip above", "Choose what is shown"],
 ];
