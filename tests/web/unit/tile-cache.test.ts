@@ -10,10 +10,10 @@ const fail = (error?: unknown): never => {
   throw error;
 };
 
-const asking = (options = {}) => {
+const asking = (options = {}, now = () => 0) => {
   const source = new FakeSource(options);
   const arrived = { count: 0 };
-  const cache = new TileCache(source, () => arrived.count++, fail);
+  const cache = new TileCache(source, () => arrived.count++, fail, now);
   return { source, cache, arrived };
 };
 
@@ -77,6 +77,19 @@ test("the pieces cover the window, one after the other", () => {
   const pieces = cache.pieces(0, span(100, 5000), 1000);
   assert.ok((pieces[0]?.span.start ?? 9e9) <= 100 && (pieces.at(-1)?.span.end ?? 0) >= 5000);
   for (const [i, piece] of pieces.slice(1).entries()) assert.equal(piece.span.start, pieces[i]?.span.end);
+});
+
+test("what would make a frame late comes with the next ones", () => {
+  let ms = 0;
+  const { source, cache, arrived } = asking({ count: 500 }, () => ms++ * 2);
+  const frame = () => {
+    cache.beginFrame();
+    return cache.pieces(0, span(100, 5000), 1000);
+  };
+  frame();
+  assert.ok(source.asked.length <= 2 && arrived.count === 1, "another frame is asked for");
+  for (let i = 0; i < 10; i++) frame();
+  assert.ok((frame().at(-1)?.span.end ?? 0) >= 5000);
 });
 
 test("tiles are found by lane and time", () => {

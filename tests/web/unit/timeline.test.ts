@@ -249,6 +249,14 @@ test("a filter tells how many are left, and gives way to an event that is gone t
   assert.ok(timeline.layout.value.rowOf.get(0));
 });
 
+test("a track with low lanes gets high ones when an event on it is gone to, not when one is clicked at", () => {
+  const timeline = arranged(40, 400);
+  timeline.select(3);
+  assert.equal(timeline.layout.value.rowOf.get(0)?.low, true);
+  run(timeline, "focus");
+  assert.equal(timeline.layout.value.rowOf.get(0)?.low, false);
+});
+
 test("a row is moved past the next one that is shown", () => {
   const timeline = open();
   const [group] = timeline.layout.value.scrolled;

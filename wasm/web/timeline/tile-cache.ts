@@ -43,14 +43,21 @@ export class TileCache {
   readonly #source: Source;
   readonly #arrived: () => void;
   readonly #failed: (error: unknown) => void;
+  readonly #now: () => number;
   readonly #entries = new Lru<string, Entry>(LIMIT, ({ weight }) => weight);
   readonly #latest = new Map<number, readonly Piece[]>();
   readonly #asked = new Set<string>();
   #spent = 0;
   #isFar = false;
 
-  constructor(source: Source, arrived: () => void, failed: (error: unknown) => void) {
+  constructor(
+    source: Source,
+    arrived: () => void,
+    failed: (error: unknown) => void,
+    now: () => number = () => performance.now(),
+  ) {
     this.#source = source;
+    this.#now = now;
     this.#arrived = arrived;
     this.#failed = failed;
   }
@@ -116,7 +123,7 @@ export class TileCache {
     const keys = chunks.map((chunk) => keyOf(track, level, chunk));
     if (keys.some((key) => this.#asked.has(key))) return;
     for (const key of keys) this.#asked.add(key);
-    const begun = performance.now();
+    const begun = this.#now();
     const length = COLUMNS * 2 ** level;
     const asked = span((chunks[0] as number) * length, ((chunks.at(-1) as number) + 1) * length);
     let waiting = false;
@@ -136,7 +143,7 @@ export class TileCache {
     settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, this.#failed);
     waiting = true;
     this.#isFar = !isHere;
-    this.#spent += performance.now() - begun;
+    this.#spent += this.#now() - begun;
   }
 }
 

@@ -75,10 +75,10 @@ export class Tracks {
     return siblingsOf(this.#overview, this.arrangement.value, row.key).filter((key) => shown.has(key));
   }
 
-  /** Makes a track that is filtered out or in a folded group to be seen again. */
+  /** Shows a track that is gone to: who comes to an event wants to read its name. */
   uncover(track: number): void {
-    const row = this.layout.value.rowOf.get(track);
-    if (!row) this.filter("");
+    if (!this.layout.value.rowOf.has(track)) this.filter("");
+    if (this.arrangement.value.low.has(track)) this.toggleHeight(track);
   }
 
   /** Whether a row may be dropped on another. */
