@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::source::{archive_members, is_an_archive, read_files};
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::{Table, stacked};
     #[pymodule_export]
     use crate::tables::{Tables, rank_tables};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::table::{Rows, Values, json_lines};
+use kinetoscope::table::{Part, Rows, Stacked, Values, json_lines};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -104,6 +104,15 @@ impl Table {
         let values: Vec<_> = py.detach(|| self.columns.iter().map(values).collect());
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
+}
+
+/// Tables of one name as one: each with the rank that it is of, and which of the rank's it is. An error without any.
+#[pyfunction]
+pub(crate) fn stacked(parts: Vec<(Option<i64>, i64, PyRef<'_, Table>)>) -> PyResult<Table> {
+    let parts = parts.into_iter().map(|(rank, window, table)| Part { rank, window, rows_of: table.rows_of() });
+    let stacked = Stacked::new(parts.collect());
+    let stacked = stacked.ok_or_else(|| PyRuntimeError::new_err("expected tables of one name, found none"))?;
+    Ok(Table::new(Arc::new(stacked)))
 }
 
 fn cells<'py>(py: Python<'py>, columns: &[Values], row: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {

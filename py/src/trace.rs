@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::coverage;
+use kinetoscope::analyze::{coverage, events_inside, events_within};
 use kinetoscope::edit::{Edit, edit};
 use kinetoscope::link::CapturedGraphs;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::{CAPTURED, TABLES};
+use kinetoscope::time::{TimeRange, Ts};
 use kinetoscope::view::Session;
 use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
 use kinetoscope::write::chrome::write_chrome;
@@ -77,6 +78,18 @@ impl Trace {
     fn table(&self, name: &str) -> PyResult<Table> {
         let tables: Vec<_> = TABLES.iter().map(|table| table.of(&self.linked)).collect();
         find(&tables, name).map(Table::new)
+    }
+
+    /// Events of which a part is in a range, as a table.
+    fn events_within(&self, py: Python<'_>, start_ns: i64, end_ns: i64) -> Table {
+        let range = TimeRange { start: Ts(start_ns), end: Ts(end_ns.max(start_ns)) };
+        Table::new(py.detach(|| events_within(&self.linked(), range)))
+    }
+
+    /// An event with what is inside of it and the device work launched there, as a table; no rows without an event.
+    #[pyo3(signature = (event))]
+    fn events_inside(&self, py: Python<'_>, event: Option<u32>) -> Table {
+        Table::new(py.detach(|| events_inside(&self.linked(), event)))
     }
 
     /// The kernels of this trace's graphs, with the calls that captured them in another trace.

@@ -51,8 +51,8 @@ LAYERS = Layers(
             *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {
-            *("arguments", "chart", "cli", "forms", "hta", "html", "output"),
-            *("profiling", "questions", "report", "terminal", "widget"),
+            *("arguments", "chart", "cli", "desk", "forms", "hta", "html", "output", "pace"),
+            *("profiling", "questions", "report", "screen", "static", "terminal", "widget"),
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
@@ -61,6 +61,7 @@ LAYERS = Layers(
         ("summary", "html"): "its _repr_html_ is the report's, imported at the call",
         ("trace", "html"): "as above",
         ("trace", "report"): "trace.report(), imported at the call",
+        ("trace", "static"): "trace.render_static(), imported at the call",
         ("trace", "widget"): "trace.timeline(), imported at the call",
     },
 )

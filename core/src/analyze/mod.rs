@@ -4,6 +4,7 @@ mod analysis;
 mod annotation;
 mod attribution;
 mod breakdown;
+mod chosen;
 mod class;
 mod collective;
 mod communication;
@@ -46,6 +47,7 @@ mod tensor_core;
 pub use analysis::{Analysis, Answer, Plot, Run};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
+pub use chosen::{events_inside, events_within};
 pub use class::{Class, classes};
 pub use coverage::{Coverage, Share, WindowRow, coverage};
 pub use critical_path::{

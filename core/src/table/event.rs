@@ -5,7 +5,7 @@ use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::trace::arg_key::ArgKey;
 
 /// One row an event that has a duration.
-pub(super) static EVENTS: Table = Table {
+pub(crate) static EVENTS: Table = Table {
     name: "events",
     doc: "an event that has a duration (`X`, or a pair of `B` and `E`)",
     num_rows: |linked| linked.trace.events.len(),

@@ -24,6 +24,7 @@ pub use capture::CAPTURED;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub(crate) use collective::RANK_COLLECTIVES;
 pub use collective::RANK_TABLES;
+pub(crate) use event::EVENTS;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub(crate) use picked::Picked;
@@ -109,7 +110,7 @@ impl<S> Column<S> {
 /// assert!(table("nodes").is_some());
 /// ```
 pub const TABLES: &[&Table] = &[
-    &event::EVENTS,
+    &EVENTS,
     &point::INSTANTS,
     &point::COUNTERS,
     &point::FLOWS,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope.linked import Linked as Linked
     from kinetoscope.source import Cache as Cache
     from kinetoscope.source import Source as Source
+    from kinetoscope.static import Static as Static
     from kinetoscope.summary import Summary as Summary
     from kinetoscope.table import Table as Table
     from kinetoscope.wanted import Wanted as Wanted
@@ -61,6 +62,7 @@ if not TYPE_CHECKING:
             "Path": "pathlib",
             "Self": "typing_extensions",
             "Source": "kinetoscope.source",
+            "Static": "kinetoscope.static",
             "Summary": "kinetoscope.summary",
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope.widget",

@@ -36,9 +36,9 @@ vertical-align:top;max-width:52em;overflow-wrap:anywhere;white-space:normal;back
 """
 
 
-def trace_html(trace: Trace) -> str:
+def trace_html(trace: Trace, summary: Summary) -> str:
     """What a notebook shows of a trace: its summary, with the timeline at a glance."""
-    return _block(trace.summary(), trace.picture())
+    return _block(summary, trace.picture())
 
 
 def summary_html(summary: Summary) -> str:

@@ -368,13 +368,31 @@ class Trace(Analyses):
 
         return write_report(self, path, title or self.title)
 
+    def render_static(self, height: int = 640) -> hints.Static:
+        """The report in a frame, for the output of a notebook's cell: it is alive without a kernel.
+
+        The trace is saved with the notebook, and so survives reopening it, `nbconvert`, and being mailed; `height` in
+        pixels. Where scripts are off there is a picture, and in a notebook that is not trusted, too.
+        """
+        from kinetoscope.report import report_page
+        from kinetoscope.static import Static
+
+        return Static(report_page(self, self.title), self.picture(), self.title, height)
+
     def __repr__(self) -> str:
         return repr(self.summary())
 
     def _repr_html_(self) -> str:
         from kinetoscope.html import trace_html
 
-        return trace_html(self)
+        return trace_html(self, self.summary())
+
+    def _repr_mimebundle_(self, **_options: hints.Any) -> dict[str, str]:
+        """Text, and HTML without scripts: a summary and the timeline at a glance."""
+        from kinetoscope.html import trace_html
+
+        summary = self.summary()
+        return {"text/plain": repr(summary), "text/html": trace_html(self, summary)}
 
 
 def _number(value: int | None, what: str, *, is_signed: bool = True) -> int | None:

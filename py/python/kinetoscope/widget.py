@@ -2,88 +2,246 @@
 
 from __future__ import annotations
 
-import time
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+import hashlib
+import uuid
+from collections.abc import Callable, Sequence
+from functools import cache
+from operator import index
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import anywidget
 import traitlets
 
+from kinetoscope import text
 from kinetoscope._native import TraceError
+from kinetoscope.desk import Ask, Desk
+from kinetoscope.html import figure
+from kinetoscope.notice import warn
 from kinetoscope.report import asset
+from kinetoscope.screen import Align, Part, Range, Screen
+from kinetoscope.static import Static
+from kinetoscope.table import Table
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
-_CHUNK_BYTES = 1_000_000  # servers close the socket on large messages
-# A Jupyter server drops messages beyond a million bytes a second, which it counts over three seconds.
-_BURST_BYTES = 2_000_000
-_PAUSE_S = 1.1
+
+class _Written(TypedDict):
+    start_ns: int
+    """When, in ns as in the tables."""
+    text: str
+
+
+class Note(_Written, total=False):
+    """What the reader wrote down."""
+
+    end_ns: int
+    """The end of a stretch of time; `start_ns` for a point in time."""
+    event: int | None
+    """The id of the event that it is about."""
+
+
+BROWSER_EVENTS = 2_000_000
+"""The trace of more events stays in the kernel, which answers for it."""
+_AT_ONCE_EVENTS = 300_000
+"""The trace of more takes seconds to the browser: the kernel answers until it is there."""
+_RESERVE_BYTES = 800_000
+_PICTURE_WIDTH = 1100
+_CODE = ("viewer.js", "kinetoscope.wasm")
 
 
 class Timeline(anywidget.AnyWidget):
     """The interactive timeline of a trace.
 
-    All answers come from the core in the browser; the trace goes there once, as binary messages, and is never saved
-    with the notebook. `selection` and `range` follow what is chosen in it; `goto` and `show` move it.
+    The trace goes to the browser once, as binary messages, and all answers come from the core there; the kernel answers
+    where that may not run, and for traces that are too large. What is saved with the notebook is a picture and what is
+    chosen, never the trace.
     """
 
     _esm = traitlets.Unicode(asset("widget.js").decode()).tag(sync=True)
     _height = traitlets.Int(480).tag(sync=True)
     _theme = traitlets.Unicode("auto").tag(sync=True)
+    _key = traitlets.Unicode().tag(sync=True)
+    _code = traitlets.Unicode().tag(sync=True)
+    _where = traitlets.Unicode("browser").tag(sync=True)
+    _note = traitlets.Unicode().tag(sync=True)
+    _parts = traitlets.List(traitlets.Dict()).tag(sync=True)
+    _align = traitlets.Any(None, allow_none=True).tag(sync=True)
+    _picture = traitlets.Unicode().tag(sync=True)
+    _selection = traitlets.Int(None, allow_none=True).tag(sync=True)
+    # Ranges count from the trace's start: JavaScript's numbers are too short for what the tables count from.
+    _range = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
+    _shown = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
+    _notes = traitlets.List(traitlets.Dict()).tag(sync=True)
 
-    def __init__(self, trace: Trace, *, height: int = 480, theme: str = "auto") -> None:
-        """`height` in pixels; `theme` is `auto`, `light` or `dark`."""
-        super().__init__(_height=height, _theme=theme)
-        self._trace = trace
-        self._snapshot: bytes | None = None
-        self.selection: int | None = None
-        """The id of the selected event, its row in `trace.events` where `id` is that."""
-        self.range: tuple[int, int] | None = None
-        """Start and end of the range that is marked, in ns as in the tables."""
+    def __init__(
+        self, traces: Trace | Sequence[Part], *, align: Align = None, height: int = 480, theme: str = "auto"
+    ) -> None:
+        """One trace, or several on one screen; `height` in pixels; `theme` is `auto`, `light` or `dark`."""
+        self._screen = Screen(traces if isinstance(traces, Sequence) else [Part(traces)], align)
+        where, note = _place(self._screen.num_events)
+        super().__init__(
+            _height=height,
+            _theme=theme,
+            _key=uuid.uuid4().hex,
+            _code=_code_version(),
+            _where=where,
+            _note=note,
+            _parts=[{"name": part.name, "rank": part.rank} for part in self._screen.parts],
+            _align=align,
+            _picture=self._screen.picture(_PICTURE_WIDTH),
+        )
+        self._answers = Desk(lambda ask: self._screen.query(ask["request"]), self.send)
+        self._files = Desk(self._file, self.send, left_bytes=_RESERVE_BYTES)
         self.on_msg(self._received)
 
-    def goto(self, event: int) -> None:
-        """Shows and selects the event with this id."""
-        self.send({"type": "goto", "id": int(event)})
+    # --- what is chosen -------------------------------------------------------------------------------------------
 
-    def show(self, start_ns: int, end_ns: int) -> None:
-        """Shows a range, in ns as in the tables."""
-        origin = self._trace.origin_ns
-        self.send({"type": "show", "start": start_ns - origin, "end": end_ns - origin})
+    @property
+    def selection(self) -> int | None:
+        """The id of the selected event, its row in `trace.events` where `id` is that; None without one.
+
+        Of several traces, the ids of each start after those of the one before.
+        """
+        return self._selection
+
+    @property
+    def range(self) -> Range | None:
+        """Start and end of the range that is marked, in ns as in the tables; None without one."""
+        return self._screen.range(*self._range) if self._range else None
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the reader wrote down about times, ranges and events, in the order of time.
+
+        A list that is put in its place is shown instead. They are saved where the notebook saves the state of widgets.
+        """
+        origin = self._screen.origin_ns
+        kept: list[dict[str, Any]] = self._notes
+        return [
+            Note(
+                start_ns=origin + round(note["start"]),
+                end_ns=origin + round(note["end"]),
+                event=note.get("event"),
+                text=str(note["text"]),
+            )
+            for note in kept
+        ]
+
+    @notes.setter
+    def notes(self, notes: Sequence[Note]) -> None:
+        origin = self._screen.origin_ns
+        self._notes = [
+            {
+                "start": index(note["start_ns"]) - origin,
+                "end": index(note.get("end_ns", note["start_ns"])) - origin,
+                "event": note.get("event"),
+                "text": str(note["text"]),
+            }
+            for note in notes
+        ]
+        self.send({"type": "notes", "notes": self._notes})
+
+    @property
+    def selected_events(self) -> Table:
+        """The rows of `trace.events` that are chosen.
+
+        All of which a part is in the marked range; where none is marked, the selected event, what is inside it, and the
+        device work that was launched in there. No rows where nothing is chosen. Of several traces, those of all, with
+        the columns `rank` and `window` before the others.
+        """
+        return self._screen.events(self._selection, self._range)
+
+    def on_select(self, function: Callable[[int | None], object]) -> Callable[[], None]:
+        """Calls `function` with the event's id, or None, whenever another one is selected. Returns what ends that.
+
+        What it raises is shown in the timeline and as a RuntimeWarning; the timeline goes on.
+        """
+        return self._follow("_selection", function, lambda: self.selection)
+
+    def on_range(self, function: Callable[[Range | None], object]) -> Callable[[], None]:
+        """Calls `function` with start and end in ns, or None, whenever another range is marked. Else as `on_select`."""
+        return self._follow("_range", function, lambda: self.range)
+
+    def _follow(self, trait: str, function: Callable[[Any], object], value: Callable[[], Any]) -> Callable[[], None]:
+        def call(_change: object) -> None:
+            try:
+                function(value())
+            except Exception as error:  # noqa: BLE001 - a notebook's function, whose errors are its author's to see
+                self._complain(function, error)
+
+        def stop() -> None:
+            if call in self._trait_notifiers.get(trait, {}).get("change", []):
+                self.unobserve(call, trait)
+
+        self.observe(call, trait)
+        return stop
+
+    def _complain(self, function: Callable[[Any], object], error: Exception) -> None:
+        name = getattr(function, "__qualname__", repr(function))
+        message = f"{name} raised {type(error).__name__}: {error}"
+        self.send({"type": "say", "message": message})
+        warn(message)
+
+    # --- what is shown --------------------------------------------------------------------------------------------
+
+    def goto(self, event: int) -> None:
+        """Shows and selects the event with this id. TraceError when there is none."""
+        event = index(event)
+        self._screen.expect_event(event)
+        self._selection = event
+        self.send({"type": "goto", "id": event})
+
+    def show(self, start_ns: int | Range, end_ns: int | None = None) -> None:
+        """Shows a range, in ns as in the tables: `show(start, end)`, `show((start, end))`; or an iteration: `show(3)`.
+
+        TraceError when there is no such iteration, ValueError for a range that ends before its start.
+        """
+        start, end = self._wanted(start_ns, end_ns)
+        if end < start:
+            raise ValueError(f"expected a range that ends after its start, found {start} to {end}")
+        origin = self._screen.origin_ns
+        self._shown = (float(start - origin), float(end - origin))
+        self.send({"type": "show", "start": start - origin, "end": end - origin})
+
+    def _wanted(self, start_ns: int | Range, end_ns: int | None) -> Range:
+        if isinstance(start_ns, (tuple, list)):
+            start, end = start_ns
+            return index(start), index(end)
+        if end_ns is not None:
+            return index(start_ns), index(end_ns)
+        return self._screen.iteration(index(start_ns))
+
+    def render_static(self, height: int | None = None) -> Static:
+        """The same without a kernel: see `Trace.render_static`. TraceError for several traces."""
+        if len(self._screen.parts) > 1:
+            raise TraceError(f"expected one trace, found {len(self._screen.parts)}")
+        return self._screen.parts[0].trace.render_static(height or self._height)
+
+    # --- what the front-end asks ----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Ends it: nothing is answered any more."""
+        self._answers.close()
+        self._files.close()
+        super().close()
 
     def _received(self, _widget: object, content: dict[str, Any], _buffers: list[memoryview]) -> None:
         kind = content.get("type")
-        if kind == "snapshot":
-            self._send_snapshot()
-        elif kind == "select":
-            self.selection = content.get("id")
-        elif kind == "range":
-            self.range = self._absolute(content["start"], content["end"])
+        if kind == "query":
+            self._answers.take(content["asks"])
+        elif kind == "get":
+            self._files.take([content])
+        elif kind == "drop":
+            self._answers.drop(content["ids"])
 
-    def _absolute(self, start: float | None, end: float | None) -> tuple[int, int] | None:
-        """A range of the viewer, which counts from the trace's start, as the tables count."""
-        if start is None or end is None:
-            return None
-        return self._trace.origin_ns + round(start), self._trace.origin_ns + round(end)
-
-    def _send_snapshot(self) -> None:
-        try:
-            self._snapshot = self._snapshot or self._trace.snapshot()
-        except TraceError as error:
-            self.send({"type": "error", "message": str(error)})
-            return
-        if len(self._snapshot) <= _BURST_BYTES:
-            self._send_chunks(self._snapshot, pause_s=0)
-        else:
-            Thread(target=self._send_chunks, args=(self._snapshot, _PAUSE_S), daemon=True).start()
-
-    def _send_chunks(self, snapshot: bytes, pause_s: float) -> None:
-        chunks = [snapshot[start : start + _CHUNK_BYTES] for start in range(0, len(snapshot), _CHUNK_BYTES)]
-        for index, chunk in enumerate(chunks):
-            if index >= _BURST_BYTES // _CHUNK_BYTES:
-                time.sleep(pause_s)
-            self.send({"type": "snapshot", "chunk": index, "num_chunks": len(chunks)}, [chunk])
+    def _file(self, ask: Ask) -> bytes:
+        what, _, part = str(ask["what"]).partition("/")
+        if what == "snapshot":
+            return self._screen.parts[int(part or 0)].trace.snapshot()
+        if what in _CODE:
+            return asset(what)
+        raise TraceError(f"expected snapshot, {' or '.join(_CODE)}, found {what}")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, and the static summary for where there is none: a reopened notebook, GitHub, nbconvert."""
@@ -91,6 +249,23 @@ class Timeline(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle
-        data["text/html"] = self._trace._repr_html_()
-        data["text/plain"] = repr(self._trace)
-        return data, metadata
+        if len(self._screen.parts) == 1:
+            return {**data, **self._screen.parts[0].trace._repr_mimebundle_()}, metadata
+        return {**data, "text/html": figure(self._picture), "text/plain": self._named()}, metadata
+
+    def _named(self) -> str:
+        return f"the timeline of {text.plural(len(self._screen.parts), 'trace')}"
+
+
+def _place(num_events: int) -> tuple[str, str]:
+    """Who answers for a trace of so many events, and what the reader is told of it."""
+    if num_events > BROWSER_EVENTS:
+        note = f"{num_events:,} events: they stay in the kernel, which sends what is on the screen."
+        return "kernel", note
+    return ("browser" if num_events <= _AT_ONCE_EVENTS else "both"), ""
+
+
+@cache
+def _code_version() -> str:
+    """Tells the code of this version from that of others which a page may have loaded already."""
+    return hashlib.sha256(b"".join(map(asset, _CODE))).hexdigest()[:16]

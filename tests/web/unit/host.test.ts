@@ -3,13 +3,6 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { concat, fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { span } from "../../../wasm/web/base/time";
-import {
-  type Channel,
-  type Incoming,
-  type Outgoing,
-  type Receive,
-  receiveSnapshot,
-} from "../../../wasm/web/host/channel";
 import { bytesOf, Chunks } from "../../../wasm/web/host/chunks";
 import { themeOf } from "../../../wasm/web/host/theme";
 import { formatHash, parseHash } from "../../../wasm/web/report/hash";
@@ -36,55 +29,6 @@ test("a buffer may be a view into a larger one", () => {
   assert.deepEqual(bytesOf(whole.buffer), whole);
 });
 
-class FakeChannel implements Channel {
-  readonly sent: Outgoing[] = [];
-  receive: Receive | null = null;
-
-  send(message: Outgoing): void {
-    this.sent.push(message);
-  }
-
-  listen(receive: Receive): () => void {
-    this.receive = receive;
-    return () => {
-      this.receive = null;
-    };
-  }
-
-  give(message: Incoming, ...buffers: Uint8Array<ArrayBuffer>[]): void {
-    this.receive?.(
-      message,
-      buffers.map((buffer) => new DataView(buffer.buffer)),
-    );
-  }
-}
-
-test("the trace is asked for once and comes in pieces", async () => {
-  const channel = new FakeChannel();
-  const snapshot = receiveSnapshot(channel, 1000, () => assert.fail("nothing was late"));
-  assert.deepEqual(channel.sent, [{ type: "snapshot" }]);
-  channel.give({ type: "show", start: 0, end: 1 });
-  channel.give({ type: "snapshot", chunk: 0, num_chunks: 2 }, bytes(1));
-  channel.give({ type: "snapshot", chunk: 1, num_chunks: 2 }, bytes(2));
-  assert.deepEqual(await snapshot, bytes(1, 2));
-  assert.equal(channel.receive, null, "nobody listens any more");
-});
-
-test("what Python says went wrong is what is thrown", async () => {
-  const channel = new FakeChannel();
-  const snapshot = receiveSnapshot(channel, 1000, () => {});
-  channel.give({ type: "error", message: "expected a trace, found a cat" });
-  await assert.rejects(snapshot, /expected a trace, found a cat/);
-});
-
-test("a kernel that says nothing is spoken of, and may still come", async () => {
-  const channel = new FakeChannel();
-  await new Promise<void>((late) => {
-    void receiveSnapshot(channel, 1, late);
-  });
-  assert.ok(channel.receive, "still listening");
-});
-
 function marks(body: Record<string, string>, html: Record<string, string> = {}, prefersDark = false) {
   const element = ({ class: classes = "", ...attributes }: Record<string, string>) => ({
     getAttribute: (name: string) => attributes[name] ?? null,
@@ -103,6 +47,16 @@ test("each host's theme is recognised", () => {
   assert.equal(themeOf(marks({}, { class: "dark" })), "dark");
   assert.equal(themeOf(marks({}, {}, true)), "dark");
   assert.equal(themeOf(marks({})), "light");
+});
+
+test("VS Code, Colab and marimo are known by what they write on the page", () => {
+  const code = { class: "vscode-dark", "data-vscode-theme-kind": "vscode-dark" };
+  assert.equal(themeOf(marks(code, {}, false)), "dark");
+  assert.equal(themeOf(marks({ class: "vscode-body vscode-high-contrast" }, {}, false)), "dark");
+  assert.equal(themeOf(marks({}, { theme: "dark", class: "colab" }, false)), "dark");
+  assert.equal(themeOf(marks({}, { theme: "light" }, true)), "light");
+  assert.equal(themeOf(marks({ "data-theme": "dark", class: "dark dark-theme" }, {}, false)), "dark");
+  assert.equal(themeOf(marks({ class: "light light-theme" }, {}, true)), "light");
 });
 
 test("a link into a report says what it points at", () => {

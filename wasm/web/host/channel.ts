@@ -1,17 +1,27 @@
-import { bytesOf, Chunks } from "./chunks";
+import type { Note } from "../timeline/notes";
 
-/** What Python sends. */
+/** What Python sends: answers in pieces, each with its bytes beside the message, and what it wants of the timeline. */
 export type Incoming =
-  | { readonly type: "snapshot"; readonly chunk: number; readonly num_chunks: number }
-  | { readonly type: "error"; readonly message: string }
+  | { readonly type: "answers"; readonly parts: readonly Part[] }
+  | { readonly type: "failed"; readonly id: string; readonly message: string }
+  | { readonly type: "say"; readonly message: string }
+  | { readonly type: "notes"; readonly notes: readonly Note[] }
   | { readonly type: "goto"; readonly id: number }
   | { readonly type: "show"; readonly start: number; readonly end: number };
 
-/** What Python is told. Ranges are in ns since the trace's start, null when there is none. */
+/** A piece of the answer to what was asked under `id`. */
+export interface Part {
+  readonly id: string;
+  readonly chunk: number;
+  readonly num_chunks: number;
+  /** Whether the whole is compressed as zlib does. */
+  readonly packed: boolean;
+}
+
+/** What Python is asked: requests of the host seam, or for a file that the timeline is made of. */
 export type Outgoing =
-  | { readonly type: "snapshot" }
-  | { readonly type: "select"; readonly id: number | null }
-  | { readonly type: "range"; readonly start: number | null; readonly end: number | null };
+  | { readonly type: "query"; readonly asks: readonly { readonly id: string; readonly request: string }[] }
+  | { readonly type: "get"; readonly id: string; readonly what: string };
 
 export type Receive = (message: Incoming, buffers: readonly DataView[]) => void;
 
@@ -20,31 +30,4 @@ export interface Channel {
   send(message: Outgoing): void;
   /** Returns what ends it. */
   listen(receive: Receive): () => void;
-}
-
-/** Asks Python for the trace. `late` is called when nothing has come for `patience` milliseconds. */
-export function receiveSnapshot(
-  channel: Channel,
-  patience: number,
-  late: () => void,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks = new Chunks();
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(late, patience);
-    const end = channel.listen((message, buffers) => {
-      if (message.type !== "snapshot" && message.type !== "error") return;
-      clearTimeout(timer);
-      if (message.type === "error") {
-        end();
-        reject(new Error(message.message));
-        return;
-      }
-      const [buffer] = buffers;
-      const whole = buffer ? chunks.add(message, bytesOf(buffer)) : null;
-      if (!whole) return;
-      end();
-      resolve(whole);
-    });
-    channel.send({ type: "snapshot" });
-  });
 }

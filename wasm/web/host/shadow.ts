@@ -8,10 +8,17 @@ export function openShadow(around: HTMLElement): HTMLElement {
   const shadow = host.attachShadow({ mode: "open" });
   // Constructed sheets need no leave of a Content-Security-Policy, <style> elements do.
   shadow.adoptedStyleSheets = STYLES.map(sheetOf);
-  const root = document.createElement("div");
-  root.className = "ks-root";
-  shadow.append(root);
+  const frame = element("ks-frame");
+  const root = element("ks-root");
+  frame.append(root);
+  shadow.append(frame);
   return root;
+}
+
+function element(name: string): HTMLElement {
+  const made = document.createElement("div");
+  made.className = name;
+  return made;
 }
 
 function sheetOf(text: string): CSSStyleSheet {

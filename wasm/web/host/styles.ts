@@ -3,6 +3,7 @@ import picture from "../timeline/style/picture.css";
 import popup from "../timeline/style/popup.css";
 import root from "../timeline/style/root.css";
 import toolbar from "../timeline/style/toolbar.css";
+import strip from "./strip.css";
 
 /** The timeline's style sheets, as text. */
-export const STYLES: readonly string[] = [root, toolbar, picture, drawer, popup];
+export const STYLES: readonly string[] = [root, toolbar, picture, drawer, popup, strip];

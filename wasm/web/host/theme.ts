@@ -20,7 +20,9 @@ export function themeOf({ body, html, prefersDark }: Marks): Theme {
     const named = html.getAttribute(attribute) ?? body.getAttribute(attribute);
     if (named === "dark" || named === "light") return named;
   }
-  if (html.classList.contains("dark") || body.classList.contains("dark")) return "dark";
+  for (const named of ["dark", "light"] as const) {
+    if (html.classList.contains(named) || body.classList.contains(named)) return named;
+  }
   return prefersDark ? "dark" : "light";
 }
 

@@ -1,30 +1,40 @@
-import wasmBase64 from "kinetoscope:wasm";
-import type { AnyModel, Render } from "@anywidget/types";
-import { fromBase64, gunzip } from "../base/bytes";
+/**
+ * What a notebook evaluates for every output: small, for browsers keep each of these modules. It shows a picture, loads the viewer
+ * once for the page, and hands over.
+ */
+import type { AnyModel, Initialize, Render } from "@anywidget/types";
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
-import { hashOf } from "../base/hash";
-import { compile, WasmSource } from "../source/session";
+import type { Where } from "../source/open";
+import type { Align } from "../source/protocol";
 import { messageOf } from "../source/source";
-import { type MountedTimeline, mountTimeline } from "../timeline/mount";
-import { type Channel, type Incoming, receiveSnapshot } from "./channel";
-import { showNotice } from "./notice";
-import { openShadow } from "./shadow";
-import { suppressShortcuts } from "./shortcuts";
-import { type WantedTheme, watchTheme } from "./theme";
+import type { Note } from "../timeline/notes";
+import type { Channel, Incoming } from "./channel";
+import { viewerOf } from "./load";
+import { Mailbox } from "./mailbox";
+import { Placeholder } from "./placeholder";
+import type { WantedTheme } from "./theme";
+import type { Notebook, Viewer } from "./viewer";
 
-/** What is synced, and saved with the notebook: two small values. The trace itself travels as messages. */
+/** What is synced, and saved with the notebook: small values. The trace itself travels as messages. */
 interface State {
   _height: number;
   _theme: WantedTheme;
+  _key: string;
+  _code: string;
+  _where: Where;
+  _parts: readonly { name: string; rank: number | null }[];
+  _align: Align | null;
+  _note: string;
+  _picture: string;
+  _selection: number | null;
+  _range: [number, number] | null;
+  _shown: [number, number] | null;
+  _notes: readonly Note[];
 }
 
 type Model = AnyModel<State>;
-
 const PATIENCE_MS = 5000;
-
-// Several outputs may show one model: its trace is asked for once.
-const snapshots = new WeakMap<Model, Promise<Uint8Array<ArrayBuffer>>>();
 
 function channelOf(model: Model): Channel {
   return {
@@ -37,38 +47,73 @@ function channelOf(model: Model): Channel {
   };
 }
 
-function snapshotOf(model: Model, late: () => void): Promise<Uint8Array<ArrayBuffer>> {
-  const known = snapshots.get(model);
-  if (known !== undefined) return known;
-  const snapshot = receiveSnapshot(channelOf(model), PATIENCE_MS, late);
-  snapshots.set(model, snapshot);
-  snapshot.catch(() => snapshots.delete(model));
-  return snapshot;
+function follow<K extends "_height" | "_theme">(
+  model: Model,
+  name: K,
+  use: (value: State[K]) => void,
+  cleanup: Cleanup,
+) {
+  const update = () => use(model.get(name));
+  model.on(`change:${name}`, update);
+  cleanup.add(() => model.off(`change:${name}`, update));
+  update();
 }
 
-function followHeight(model: Model, el: HTMLElement, cleanup: Cleanup): void {
-  const apply = () => {
-    el.style.height = `${model.get("_height")}px`;
+function tellPython<K extends "_selection" | "_range" | "_notes">(model: Model, name: K, value: State[K]): void {
+  model.set(name, value);
+  model.save_changes();
+}
+
+function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): Notebook {
+  return {
+    mailbox,
+    theme,
+    key: model.get("_key"),
+    code: model.get("_code"),
+    where: model.get("_where"),
+    parts: model.get("_parts"),
+    align: model.get("_align") ?? undefined,
+    note: model.get("_note"),
+    get chosen() {
+      const [selection, range] = [model.get("_selection"), model.get("_range")];
+      return { selection, range, shown: model.get("_shown"), notes: model.get("_notes") };
+    },
+    onSelect: (id) => tellPython(model, "_selection", id),
+    onRange: (range) => tellPython(model, "_range", range),
+    onNotes: (notes) => tellPython(model, "_notes", notes),
   };
-  model.on("change:_height", apply);
-  cleanup.add(() => model.off("change:_height", apply));
-  apply();
-}
-
-function wantedTheme(model: Model, cleanup: Cleanup): Cell<WantedTheme> {
-  const wanted = new Cell(model.get("_theme"));
-  const update = () => wanted.set(model.get("_theme"));
-  model.on("change:_theme", update);
-  cleanup.add(() => model.off("change:_theme", update));
-  return wanted;
 }
 
 /** Lets Python move the timeline. */
-function followPython(channel: Channel, mounted: MountedTimeline): () => void {
+function followPython(channel: Channel, viewer: Viewer): () => void {
   return channel.listen((message) => {
-    if (message.type === "goto") mounted.go(message.id);
-    if (message.type === "show") mounted.show(message.start, message.end);
+    if (message.type === "goto") viewer.go(message.id);
+    if (message.type === "show") viewer.show(message.start, message.end);
+    if (message.type === "notes") viewer.restoreNotes(message.notes);
+    if (message.type === "say") viewer.say(message.message);
   });
+}
+
+// A model outlives its views, and what one of them asked is for all.
+const mailboxes = new Map<string, Mailbox>();
+
+const initialize: Initialize<State> = ({ model }) => {
+  const key = model.get("_key");
+  const mailbox = new Mailbox(channelOf(model), PATIENCE_MS);
+  mailboxes.set(key, mailbox);
+  return () => {
+    mailbox.close();
+    if (mailboxes.get(key) === mailbox) mailboxes.delete(key);
+  };
+};
+
+/** The model's own; that of the view where the host does not tell when a model begins. */
+function mailboxOf(model: Model, cleanup: Cleanup): Mailbox {
+  const known = mailboxes.get(model.get("_key"));
+  if (known !== undefined) return known;
+  const mailbox = new Mailbox(channelOf(model), PATIENCE_MS);
+  cleanup.add(() => mailbox.close());
+  return mailbox;
 }
 
 const render: Render<State> = ({ model, el }) => {
@@ -76,40 +121,27 @@ const render: Render<State> = ({ model, el }) => {
   const around = document.createElement("div");
   el.append(around);
   cleanup.add(() => around.remove());
-  followHeight(model, around, cleanup);
-  const theme = watchTheme(wantedTheme(model, cleanup), cleanup);
-  suppressShortcuts(around, cleanup);
-  const root = openShadow(around);
-  root.setAttribute("data-theme", theme.value);
-  showNotice(root, "status", "Loading the trace …");
+  const theme = new Cell(model.get("_theme"));
+  follow(model, "_theme", (wanted) => theme.set(wanted), cleanup);
+  follow(model, "_height", (height) => around.style.setProperty("height", `${height}px`), cleanup);
+  const placeholder = new Placeholder(around, model.get("_picture"));
+  const channel = channelOf(model);
+  const mailbox = mailboxOf(model, cleanup);
+  cleanup.add(mailbox.isSilent.subscribe(() => placeholder.wait(mailbox.isSilent.value)));
   let isOpen = true;
   cleanup.add(() => {
     isOpen = false;
   });
-  const late = () =>
-    showNotice(
-      root,
-      "status",
-      "Waiting for the trace …",
-      "Nothing came from Python yet. Is the kernel running? Run the cell again if not.",
-    );
   const start = async () => {
-    const wasm = compile(`${hashOf(wasmBase64)}-${wasmBase64.length}`, () => gunzip(fromBase64(wasmBase64)));
-    const [module, snapshot] = await Promise.all([wasm, snapshotOf(model, late)]);
+    const { open } = await viewerOf(model.get("_code"), mailbox);
     if (!isOpen) return;
-    const source = new WasmSource(module, snapshot);
-    const channel = channelOf(model);
-    root.replaceChildren();
-    const mounted = mountTimeline(root, source, source.query("overview", {}), {
-      theme,
-      onSelect: (id) => channel.send({ type: "select", id }),
-      onRange: (range) => channel.send({ type: "range", start: range?.start ?? null, end: range?.end ?? null }),
-    });
-    cleanup.add(() => mounted.close());
-    cleanup.add(followPython(channel, mounted));
+    const viewer = await open(around, notebookOf(model, mailbox, theme));
+    if (!isOpen) return viewer.close();
+    cleanup.add(() => viewer.close());
+    cleanup.add(followPython(channel, viewer));
   };
-  start().catch((error: unknown) => showNotice(root, "alert", "The timeline cannot be shown.", messageOf(error)));
+  start().catch((error: unknown) => isOpen && placeholder.fail(messageOf(error)));
   return () => cleanup.run();
 };
 
-export default { render };
+export default { initialize, render };

@@ -26,6 +26,19 @@ export function compile(version: string, wasm: () => Promise<Uint8Array<ArrayBuf
   return module;
 }
 
+// The smallest module that there is.
+const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+/** Whether WebAssembly is there and the page's policy lets it run. */
+export async function canCompile(): Promise<boolean> {
+  try {
+    await WebAssembly.compile(EMPTY);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A trace for a screen. */
 export interface Snapshot {
   readonly bytes: Uint8Array;

@@ -23,3 +23,8 @@ export function messageOf(error: unknown): string {
   const { message } = (error ?? {}) as { readonly message?: unknown };
   return typeof message === "string" ? message : String(error);
 }
+
+/** In place of an answer that came to be wanted by nobody: whoever wants it still must ask again. */
+export class Dropped extends Error {
+  override readonly name = "Dropped";
+}

@@ -2,7 +2,7 @@ import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { type Scale, scaleOf } from "../base/scale";
 import { lengthOf, type Span, span } from "../base/time";
-import { messageOf, type Source, settle } from "../source/source";
+import { Dropped, messageOf, type Source, settle } from "../source/source";
 import type { Look } from "./look";
 import { type MinimapScene, minimapTracks, paintFrame, paintWhole } from "./paint/minimap";
 import { Sheet } from "./sheet";
@@ -93,7 +93,10 @@ export class MinimapView {
         this.#whole = null;
         this.#timeline.stale.update((n) => n + 1);
       },
-      (error) => this.#timeline.error.set(messageOf(error)),
+      (error) => {
+        if (error instanceof Dropped) this.#askTrack(source, track, width);
+        else this.#timeline.error.set(messageOf(error));
+      },
     );
   }
 

@@ -1,7 +1,7 @@
 import { Lru } from "../base/lru";
 import { lengthOf, type Span, span } from "../base/time";
 import type { Tiles } from "../source/protocol";
-import { type Source, settle } from "../source/source";
+import { Dropped, type Source, settle } from "../source/source";
 import { Sheet } from "./sheet";
 
 // The columns of a chunk. Chunks lie at multiples of their length, so that moves and zooms come back to the same ones.
@@ -138,9 +138,14 @@ export class TileCache {
       if (waiting) this.#arrived();
       isHere = true;
     };
+    const fail = (error: unknown) => {
+      if (!(error instanceof Dropped)) return this.#failed(error);
+      for (const key of keys) this.#asked.delete(key);
+      this.#arrived();
+    };
     const { start, end } = asked;
     const pixels = COLUMNS * chunks.length;
-    settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, this.#failed);
+    settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, fail);
     waiting = true;
     this.#isFar = !isHere;
     this.#spent += this.#now() - begun;

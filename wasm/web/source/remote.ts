@@ -1,0 +1,94 @@
+import { decodeAnswer } from "./answer";
+import type { Align, Answer, Ask, RequestType } from "./protocol";
+import { Dropped, type Source } from "./source";
+
+/** Who answers in place of a core in the page: requests as text, an answer's bytes for each. */
+export interface Kernel {
+  query(requests: readonly string[]): readonly Promise<Uint8Array>[];
+}
+
+// So many are on their way at once: enough to keep the kernel at work, few enough that what is wanted next comes soon.
+const FLYING = 24;
+// Tiles beyond these wait so long that nobody looks at them any more.
+const QUEUE = 300;
+
+interface Waiting {
+  readonly type: RequestType;
+  readonly request: string;
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A trace in the kernel. What is asked in one turn goes in one message, the latest first; stale tiles are dropped. */
+export class RemoteSource implements Source {
+  readonly #kernel: Kernel;
+  readonly #align: Align | undefined;
+  readonly #pending = new Map<string, Promise<Uint8Array>>();
+  #queue: Waiting[] = [];
+  #numFlying = 0;
+  #isScheduled = false;
+  #open = true;
+
+  constructor(kernel: Kernel, align?: Align) {
+    this.#kernel = kernel;
+    this.#align = align;
+  }
+
+  query<T extends RequestType>(type: T, ask: Ask<T>): Promise<Answer<T>> {
+    if (!this.#open) return Promise.reject(new Error("expected an open session, found a closed one"));
+    const request = JSON.stringify({ type, align: this.#align, ...ask });
+    const bytes = this.#pending.get(request) ?? this.#ask(type, request);
+    return bytes.then((answer) => decodeAnswer(type, answer));
+  }
+
+  close(): void {
+    this.#open = false;
+    this.#queue = [];
+    this.#pending.clear();
+  }
+
+  #ask(type: RequestType, request: string): Promise<Uint8Array> {
+    const answer = new Promise<Uint8Array>((resolve, reject) => this.#queue.push({ type, request, resolve, reject }));
+    this.#pending.set(request, answer);
+    const forget = () => this.#pending.delete(request);
+    answer.then(forget, forget);
+    this.#dropStale();
+    this.#schedule();
+    return answer;
+  }
+
+  #dropStale(): void {
+    if (this.#queue.length <= QUEUE) return;
+    const stalest = this.#queue.findIndex(({ type }) => type === "tiles");
+    const [dropped] = stalest < 0 ? [] : this.#queue.splice(stalest, 1);
+    dropped?.reject(new Dropped());
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    const room = FLYING - this.#numFlying;
+    if (!this.#open || room <= 0 || this.#queue.length === 0) return;
+    // The reader's own questions are few, and go before the picture.
+    const inOrder = [...this.#queue.filter(isTiles), ...this.#queue.filter((waiting) => !isTiles(waiting))];
+    const batch = inOrder.splice(-room).reverse();
+    this.#queue = this.#queue.filter((waiting) => !batch.includes(waiting));
+    this.#numFlying += batch.length;
+    const answers = this.#kernel.query(batch.map(({ request }) => request));
+    for (const [at, { resolve, reject }] of batch.entries()) {
+      answers[at]?.then(resolve, reject).finally(() => {
+        this.#numFlying--;
+        this.#schedule();
+      });
+    }
+  }
+}
+
+const isTiles = ({ type }: Waiting): boolean => type === "tiles";
