@@ -39,3 +39,4 @@ mod stacks;
 mod stragglers;
 mod summary;
 mod sync;
+mod zoom;
