@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kinetoscope import _native
+from kinetoscope import _native, hints
 from kinetoscope.answer import Answer
 from kinetoscope.request import written
+from kinetoscope.screen import Align, Part
 from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
 
 def diff(
     before: Trace | TraceSet, after: Trace | TraceSet, *, rank: int | Iterable[int] | None = None, **part: Any
-) -> Answer:
+) -> Differences:
     """What got slower or faster from one trace to another, where, and by how much; of two jobs, rank by rank.
 
     The first row is the step (an iteration on average, or all that is looked at where there are none), the others are
@@ -33,7 +34,35 @@ def diff(
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope.processors import num_processors
 
-        return Answer(*_native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors()))
+        found = _native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors())
+        return Differences(found, [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")])
     if isinstance(before, TraceSet) or isinstance(after, TraceSet):
         raise TypeError("expected two traces or two jobs, found one of each")
-    return Answer(*_native.diff(before._native, after._native, request))  # noqa: SLF001 - the core compares them
+    found = _native.diff(before._native, after._native, request)  # noqa: SLF001 - the core compares them
+    return Differences(found, [Part(before, "before"), Part(after, "after")])
+
+
+class Differences(Answer):
+    """What differs, as tables; and both sides on one timeline."""
+
+    def __init__(
+        self, found: tuple[Sequence[_native.Table], str | None, _native.Plot | None], parts: list[Part]
+    ) -> None:
+        super().__init__(*found)
+        self._parts = parts
+
+    def timeline(self, *, align: Align = None, height: int = 720) -> hints.Timeline:
+        """Both sides on one timeline, one below the other; `height` in pixels. Needs anywidget.
+
+        `align` says how their times are laid over each other, as in `TraceSet.timeline`; if it says nothing, by the first
+        iteration that all have, or else by their starts.
+        """
+        from kinetoscope.widget import Timeline
+
+        return Timeline(self._parts, align=align or _first_of_all(self._parts), height=height)
+
+
+def _first_of_all(parts: list[Part]) -> Align:
+    numbers = ({number for (number,) in part.trace.iterations.select("iteration").rows()} for part in parts)
+    common = set.intersection(*numbers)
+    return {"iteration": min(common)} if common else "start"

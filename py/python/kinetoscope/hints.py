@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self as Self
     from typing_extensions import Unpack as Unpack
 
+    from kinetoscope import screen as screen
     from kinetoscope import seam as seam
     from kinetoscope.answer import Answer as Answer
     from kinetoscope.chakra import Chakra as Chakra
@@ -71,6 +72,7 @@ if not TYPE_CHECKING:
             "pandas": "pandas",
             "polars": "polars",
             "pyarrow": "pyarrow",
+            "screen": "kinetoscope.screen",
             "seam": "kinetoscope.seam",
         },
     )

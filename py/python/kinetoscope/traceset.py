@@ -252,18 +252,43 @@ class TraceSet(JobAnalyses):
         traces = [_native_of(member) for member in self.members]
         return Table(_native.rank_tables(traces, False).table("clock_offsets"))
 
+    def timeline(
+        self, *, rank: int | Iterable[int] | None = None, align: hints.screen.Align = "clocks", height: int = 720
+    ) -> hints.Timeline:
+        """All ranks, or some, on one timeline, one below the other; `height` in pixels. Needs anywidget.
+
+        Times are laid over each other as `align` says: by `clocks`, compared by the ends of communications; as
+        `recorded`; by the `start` of each trace; or `{"iteration": 3}`, the start of that iteration.
+        """
+        from kinetoscope.widget import Timeline
+
+        return Timeline(self.on_screen(rank), align=align, height=height)
+
+    def on_screen(self, rank: int | Iterable[int] | None = None, name: str = "") -> list[hints.screen.Part]:
+        """What a timeline shows of these ranks, or of all: each window of a rank, with `name` before its own."""
+        from kinetoscope.screen import Part
+
+        members = self._chosen(rank)
+        several = {member.rank for member, (_, window) in zip(members, places(members), strict=True) if window}
+        windows = [f"window {window}" if rank in several else "" for rank, window in places(members)]
+        names = [" · ".join(filter(None, (name, window))) for window in windows]
+        return [Part(member.trace, name, member.rank) for member, name in zip(members, names, strict=True)]
+
     def chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
         """The traces of these ranks, or all, read, each with its rank."""
+        return [_native_of(member) for member in self._chosen(rank)]
+
+    def _chosen(self, rank: int | Iterable[int] | None) -> list[Member]:
         self.load()
         if not self._members:
             raise ValueError("expected at least one trace, found none")
         if rank is None:
-            return [_native_of(member) for member in self.members]
+            return self.members
         wanted = {rank} if isinstance(rank, int) else set(rank)
         unknown = sorted(wanted - set(self.ranks))
         if unknown or not wanted:
             raise ValueError(f"expected one or more of the ranks {self.ranks}, found {unknown}")
-        return [_native_of(member) for member in self.members if member.rank in wanted]
+        return [member for member in self.members if member.rank in wanted]
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
+import { formatPlural } from "../base/format";
 import type { Theme } from "../base/palette";
 import { type Span, span } from "../base/time";
 import type { EventId, Overview } from "../source/protocol";
@@ -93,7 +94,11 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
 }
 
 /** Traces are often named by the path they were written to. */
-function nameOf({ title, device_names: devices }: Overview): string {
+function nameOf({ title, device_names: devices, parts }: Overview): string {
+  if (parts.length > 1)
+    return parts.every(({ name }) => name)
+      ? parts.map(({ name }) => name).join(", ")
+      : formatPlural(parts.length, "trace");
   if (/\.json(\.gz)?$/.test(title)) return title.split(/[\\/]/).at(-1) ?? title;
   return title || devices[0] || "Trace";
 }
