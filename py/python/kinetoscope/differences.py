@@ -54,8 +54,8 @@ class Differences(Answer):
     def timeline(self, *, align: Align = None, height: int = 720) -> hints.Timeline:
         """Both sides on one timeline, one below the other; `height` in pixels. Needs anywidget.
 
-        `align` says how their times are laid over each other, as in `TraceSet.timeline`; if it says nothing, by the first
-        iteration that all have, or else by their starts.
+        `align` says how their times are laid over each other, as in `TraceSet.timeline`. If it says nothing, the first
+        iteration that all have is at one place, or else their starts are.
         """
         from kinetoscope.widget import Timeline
 
