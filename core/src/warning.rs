@@ -90,6 +90,8 @@ pub enum WarningKind {
     UnknownCollective,
     /// A node that no event was linked to.
     NodeWithoutTime,
+    /// An event with which times of a trace, added up, are more than a number of 64 bits holds.
+    ImmenseTime,
 }
 
 /// How much it matters.
@@ -156,6 +158,7 @@ impl WarningKind {
             Self::DeviceEventWithoutNode => "device_event_without_node",
             Self::UnknownCollective => "unknown_collective",
             Self::NodeWithoutTime => "node_without_time",
+            Self::ImmenseTime => "immense_time",
         }
     }
 
@@ -238,6 +241,9 @@ impl WarningKind {
             }
             Self::UnknownCollective => "a communication is none of those that the schema knows: kept as a computation",
             Self::NodeWithoutTime => "a node has no event: it starts where the one before it does, and takes no time",
+            Self::ImmenseTime => {
+                "with an event, times add up to more than 292 years: sums stop there, and parts may not add up"
+            }
         }
     }
 }

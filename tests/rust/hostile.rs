@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::health;
 use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, WarningKind, read, write_snapshot};
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::files;
 
@@ -288,4 +290,22 @@ proptest! {
         drop(exercise(&[b"{\"traceEvents\": [", bytes.as_slice()].concat()));
         drop(exercise(&[b"{\"nodes\": [", bytes.as_slice()].concat()));
     }
+}
+
+#[test]
+fn times_that_no_sum_holds_are_said() {
+    let trace = |durs: [i64; 2]| {
+        let event = |tid: usize| {
+            let (name, category) = ("k", "kernel");
+            json!({"ph": "X", "cat": category, "name": name, "pid": 0, "tid": tid, "ts": 0, "dur": durs[tid],
+                "args": {"device": 0, "stream": tid}})
+        };
+        LinkedTrace::new(files::trace(&json!({"traceEvents": [event(0), event(1)]}).to_string()))
+    };
+    let count =
+        |linked: &LinkedTrace| health(linked).iter().find(|row| row.kind == "immense_time").map_or(0, |row| row.count);
+    let half = i64::MAX / 1_000 / 2;
+    assert_eq!(count(&trace([half, half])), 0);
+    assert_eq!(count(&trace([half, half + 10])), 1);
+    assert_eq!(count(&trace([2, 3])), 0);
 }

@@ -58,6 +58,15 @@ pub enum Plot {
         /// The columns whose sum is its length.
         parts: &'static [&'static str],
     },
+    /// The first row before and after, and between both what each further row adds to it or takes from it.
+    Change {
+        /// The column that names the rows.
+        label: &'static str,
+        /// The column of what was before.
+        before: &'static str,
+        /// The column of what is after.
+        after: &'static str,
+    },
     /// A step function of time for each value of `series`.
     Steps {
         /// The column of times, in nanoseconds.

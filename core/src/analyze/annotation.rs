@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::Options;
 use super::selection::Selection;
-use super::statistics::deviation;
+use super::statistics::Durations;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::sum_ns;
@@ -77,7 +77,7 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     let mut sides = [0_i64; 2];
     let row = |((is_device, name), rows): ((bool, &str), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
-        let (count, total_ns) = (rows.len() as u64, sum_ns(durs.iter().copied()));
+        let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let device = || sum_ns(rows.iter().map(|row| linked.device_time().total_ns[*row]));
@@ -87,10 +87,10 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
             count,
             total_ns,
             share: 0.0,
-            mean_ns: total_ns / (count as i64).max(1),
-            std_ns: deviation(&durs),
-            min_ns: durs.iter().copied().min().unwrap_or(0),
-            max_ns: durs.iter().copied().max().unwrap_or(0),
+            mean_ns,
+            std_ns,
+            min_ns,
+            max_ns,
             device_total_ns: (!is_device).then(device),
             longest_id: longest.map_or(0, |row| trace.events.position[row]),
         }

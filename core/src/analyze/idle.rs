@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
-use super::statistics::deviation;
+use super::statistics::Durations;
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::sort;
@@ -224,18 +224,18 @@ pub fn idle(gaps: &[Gap], micro_ns: i64) -> Vec<IdleRow> {
         crate::time::add_ns(totals.entry((device, stream)).or_default(), ns);
     }
     let row = |((device, stream, wait), durs): ((Option<i64>, Option<i64>, Wait), Vec<i64>)| {
-        let total_ns = sum_ns(durs.iter().copied());
+        let Durations { count, total_ns, mean_ns, std_ns, max_ns, .. } = Durations::of(&durs);
         let of_stream = totals.get(&(device, stream)).copied().unwrap_or(0);
         IdleRow {
             stream: Stream { device, stream },
             wait,
-            count: durs.len() as u64,
+            count,
             total_ns,
             share: total_ns as f64 / of_stream.max(1) as f64,
             micro_ns: sum_ns(durs.iter().copied().filter(|ns| *ns < micro_ns)),
-            mean_ns: total_ns / (durs.len() as i64).max(1),
-            std_ns: deviation(&durs),
-            max_ns: durs.iter().copied().max().unwrap_or(0),
+            mean_ns,
+            std_ns,
+            max_ns,
         }
     };
     groups.into_iter().map(row).collect()

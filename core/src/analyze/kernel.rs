@@ -9,7 +9,7 @@ use super::kernel_class::{self, by_class};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::ran::{Ran, Reader};
 use super::selection::Selection;
-use super::statistics::deviation;
+use super::statistics::Durations;
 use super::tensor_core::uses_tensor_cores;
 use crate::id::StrId;
 use crate::sort;
@@ -125,7 +125,7 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
     let mut reader = Reader::new(&linked.trace);
     let row = |((_, kind, class), rows): ((StrId, &'static str, Class), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
-        let (total_ns, count) = (sum_ns(durs.iter().copied()), rows.len() as u64);
+        let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let name = rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned();
         KernelRow {
@@ -136,10 +136,10 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
             class: class.name(),
             count,
             total_ns,
-            mean_ns: total_ns / count.max(1) as i64,
-            std_ns: deviation(&durs),
-            min_ns: durs.iter().copied().min().unwrap_or(0),
-            max_ns: durs.iter().copied().max().unwrap_or(0),
+            mean_ns,
+            std_ns,
+            min_ns,
+            max_ns,
             share: 0.0,
             num_short: durs.iter().filter(|dur| **dur < short_ns).count() as u64,
             longest_id: longest.map_or(0, |row| events.position[row]),

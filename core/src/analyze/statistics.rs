@@ -1,5 +1,33 @@
 //! What is said of many durations at once.
 
+use crate::time::sum_ns;
+
+/// Durations of the same thing, together and apart; all 0 of none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Durations {
+    pub count: u64,
+    pub total_ns: i64,
+    /// Rounded down.
+    pub mean_ns: i64,
+    pub std_ns: Option<f64>,
+    pub min_ns: i64,
+    pub max_ns: i64,
+}
+
+impl Durations {
+    pub(super) fn of(durs: &[i64]) -> Self {
+        let total_ns = sum_ns(durs.iter().copied());
+        Self {
+            count: durs.len() as u64,
+            total_ns,
+            mean_ns: total_ns / (durs.len() as i64).max(1),
+            std_ns: deviation(durs),
+            min_ns: durs.iter().copied().min().unwrap_or(0),
+            max_ns: durs.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
 /// The sample standard deviation; `None` of fewer than two.
 ///
 /// `sqrt(Σ (x − mean)² / (n − 1))`

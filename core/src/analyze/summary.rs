@@ -13,7 +13,7 @@ use super::kernel::{KernelRow, SHORT_NS, kernels};
 use super::module::{ModuleRow, modules};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
-use super::statistics::deviation;
+use super::statistics::Durations;
 use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
@@ -122,14 +122,9 @@ pub struct IterationTime {
 impl IterationTime {
     fn of(iterations: &[IterationRow]) -> Option<Self> {
         let durs: Vec<i64> = iterations.iter().map(|iteration| iteration.dur_ns).collect();
+        let Durations { count, mean_ns, std_ns, .. } = Durations::of(&durs);
         let slowest = iterations.iter().rev().max_by_key(|iteration| iteration.dur_ns)?;
-        Some(Self {
-            count: durs.len() as u64,
-            mean_ns: sum_ns(durs.iter().copied()) / (durs.len() as i64).max(1),
-            std_ns: deviation(&durs),
-            slowest: slowest.iteration,
-            slowest_ns: slowest.dur_ns,
-        })
+        Some(Self { count, mean_ns, std_ns, slowest: slowest.iteration, slowest_ns: slowest.dur_ns })
     }
 }
 

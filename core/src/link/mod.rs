@@ -241,7 +241,7 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
     };
     let join = || {
         let mut warnings = Warnings::default();
-        count_zero_durations(trace, &mut warnings);
+        count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
         let nodes = node::link_nodes(trace, &mut warnings);
         let (iterations, iteration) = iteration::find_iterations(trace, &launch);
@@ -253,9 +253,23 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
     Links { nesting, operator, named, warnings, ..joined }
 }
 
-fn count_zero_durations(trace: &Trace, warnings: &mut Warnings) {
+fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
     let rows = (0..trace.events.len()).filter(|row| trace.events.dur[*row].0 == 0);
     count_events(trace, WarningKind::ZeroDuration, rows, warnings);
+    count_events(trace, WarningKind::ImmenseTime, immense(trace), warnings);
+}
+
+/// Rows with which durations up to there add up to more than a number of 64 bits holds, or that end so long after the first
+/// start.
+fn immense(trace: &Trace) -> impl Iterator<Item = usize> {
+    let (start, dur) = (&trace.events.start, &trace.events.dur);
+    let first = i128::from(start.iter().copied().min().unwrap_or_default().0.min(0));
+    let mut sum = 0_i128;
+    (0..start.len()).filter(move |row| {
+        let dur = i128::from(dur[*row].0);
+        sum += dur;
+        sum.max(i128::from(start[*row].0) + dur - first) > i128::from(i64::MAX)
+    })
 }
 
 /// Counts events, given by row, as of one kind.

@@ -91,5 +91,5 @@ fn answer(selections: &[Selection<'_>; 2]) -> Answer {
         .and(&change::KERNELS, samples::kernels(&sides, &keys))
         .and(&change::MODULES, samples::modules(&sides, &keys))
         .and(&structure::TABLE, structure::structure(&sides, &keys))
-        .drawn(Plot::Bars { label: "part", parts: &["after_ns"] })
+        .drawn(Plot::Change { label: "part", before: "before_ns", after: "after_ns" })
 }

@@ -1,10 +1,11 @@
-//! A table as an SVG picture, for pages that run no script: bars, functions of time, points.
+//! A table as an SVG picture, for pages that run no script: bars, changes, functions of time, points.
 //!
 //! Marks are bounded, whatever the table holds. Texts take the colour of the page around them; opened by itself, the
 //! picture follows the reader's preference for light or dark.
 
 mod axis;
 mod bars;
+mod change;
 mod column;
 mod points;
 mod steps;
@@ -43,6 +44,7 @@ struct Drawing {
 /// A [`Plot`] whose columns are places in a table.
 enum Chosen {
     Bars { label: Option<usize>, parts: Vec<usize> },
+    Change { label: usize, sides: [usize; 2] },
     Steps { time: usize, value: usize, series: Option<usize> },
     Points { x: usize, y: usize, label: usize },
 }
@@ -65,6 +67,7 @@ pub fn chart(table: &dyn Rows, plot: Option<Plot>, reason: Option<&str>) -> Stri
         if table.num_rows() > 0 { plot.and_then(|plot| found(table, plot)).or_else(|| guess(table)) } else { None };
     let drawing = match chosen {
         Some(Chosen::Bars { label, parts }) => bars::draw(table, label, &parts),
+        Some(Chosen::Change { label, sides }) => change::draw(table, label, sides),
         Some(Chosen::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(Chosen::Points { x, y, label }) => points::draw(table, [x, y], label),
         None => said(if table.num_rows() > 0 { "no column of it can be drawn" } else { reason.unwrap_or("no rows") }),
@@ -78,6 +81,7 @@ fn found(table: &dyn Rows, plot: Plot) -> Option<Chosen> {
         Plot::Bars { label, parts } => {
             Chosen::Bars { label: Some(at(label)?), parts: parts.iter().map(|part| at(part)).collect::<Option<_>>()? }
         }
+        Plot::Change { label, before, after } => Chosen::Change { label: at(label)?, sides: [at(before)?, at(after)?] },
         Plot::Steps { time, value, series } => {
             Chosen::Steps { time: at(time)?, value: at(value)?, series: series.and_then(at) }
         }

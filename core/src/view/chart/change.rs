@@ -1,0 +1,176 @@
+//! A change as a sum of parts: from what was before, part by part, to what is after.
+
+use std::fmt::Write as _;
+
+use super::axis::{Axis, Unit};
+use super::column::{Column, apart};
+use super::{COLOURS, Drawing, GREY, SIZE, WIDTH, sideward, text_at};
+use crate::sort;
+use crate::table::Rows;
+use crate::view::svg::{clipped, escape, fitted, width};
+
+/// More parts would not be compared; the rest is one.
+const MAX_PARTS: usize = 14;
+/// More changes, of so many ranks, would not be looked at.
+const MAX_CHANGES: usize = 6;
+const MAX_LABEL: f64 = 300.0;
+/// Where the value stands behind a bar.
+const VALUE: f64 = 84.0;
+const PITCH: f64 = 22.0;
+const HEIGHT: f64 = 14.0;
+/// The longest name that is told whole.
+const WHOLE: usize = 1000;
+/// Of changes smaller than this share of the whole, the axis begins later than at 0.
+const SMALL: f64 = 0.08;
+
+/// What a bar leads from and to.
+struct Step {
+    name: String,
+    from: f64,
+    to: f64,
+    sort: Sort,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Whole,
+    Part,
+    Rest,
+}
+
+/// A row, as it was and is.
+struct Row {
+    name: String,
+    before: f64,
+    after: f64,
+}
+
+/// Draws the first row, which is the whole, before; then what each further row adds or takes; then the whole after. Where a
+/// row has the name of the first, another whole begins.
+pub(super) fn draw(table: &dyn Rows, label: usize, [before, after]: [usize; 2]) -> Drawing {
+    let columns = [before, after].map(|at| Column::of(table, at));
+    let names = Column::of(table, label);
+    let details = apart(table, &[label, before, after]);
+    let unit = columns[0].unit;
+    let mut changes: Vec<Vec<Row>> = Vec::new();
+    for at in 0..table.num_rows() {
+        let [before, after] = [0, 1].map(|side| columns[side].number(at).unwrap_or(0.0));
+        let row = Row { name: names.words(at), before, after };
+        match changes.last_mut() {
+            Some(change) if row.name != names.words(0) => change.push(row),
+            _ => {
+                let details = details.iter().map(|column| column.words(at)).filter(|words| !words.is_empty());
+                let name = [row.name.clone()].into_iter().chain(details).collect::<Vec<_>>().join(", ");
+                changes.push(vec![Row { name, ..row }]);
+            }
+        }
+    }
+    let num_left_out = changes.len().saturating_sub(MAX_CHANGES);
+    changes.truncate(MAX_CHANGES);
+    let desc = changes.iter().map(|change| described(change, unit)).collect::<Vec<_>>().join(" ");
+    let steps: Vec<Step> = changes.into_iter().flat_map(steps).collect();
+    let (body, height, start) = body(&steps, unit);
+    let begins = (start > 0.0).then(|| format!("the axis begins at {}", unit.words(start)));
+    let left_out = (num_left_out > 0).then(|| format!("and {num_left_out} others"));
+    Drawing {
+        subtitle: String::from("what the change is the sum of"),
+        desc,
+        legend: [("before and after", COLOURS[0]), ("takes longer", LONGER), ("takes less", SHORTER)]
+            .map(|(name, colour)| (name.to_owned(), colour))
+            .to_vec(),
+        body,
+        height,
+        notes: begins.into_iter().chain(left_out).collect(),
+    }
+}
+
+const LONGER: &str = COLOURS[5];
+const SHORTER: &str = COLOURS[2];
+
+fn described(change: &[Row], unit: Unit) -> String {
+    let Some((whole, parts)) = change.split_first() else { return String::new() };
+    let parts = parts.iter().filter(|row| row.after != row.before).take(5);
+    let parts: Vec<_> =
+        parts.map(|row| format!("{} {}", clipped(&row.name, 120), signed(unit, row.after - row.before))).collect();
+    let name = clipped(&whole.name, 120);
+    format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
+}
+
+/// The whole, its parts that changed, the whole.
+fn steps(change: Vec<Row>) -> Vec<Step> {
+    let mut rows = change.into_iter();
+    let Some(whole) = rows.next() else { return Vec::new() };
+    let mut parts: Vec<(usize, Row)> = rows.filter(|row| row.after != row.before).enumerate().collect();
+    sort::by(&mut parts, |(_, a), (_, b)| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
+    let rest = parts.split_off(parts.len().min(MAX_PARTS));
+    sort::by_key(&mut parts, |(place, _)| *place);
+    let ends = |name: &str, to: f64| Step { name: format!("{} {name}", whole.name), from: 0.0, to, sort: Sort::Whole };
+    let mut steps = vec![ends("before", whole.before)];
+    let mut at = whole.before;
+    let mut lead = |name: String, by: f64, sort: Sort| {
+        steps.push(Step { name, from: at, to: at + by, sort });
+        at += by;
+    };
+    parts.into_iter().for_each(|(_, row)| lead(row.name, row.after - row.before, Sort::Part));
+    if !rest.is_empty() {
+        let by = rest.iter().map(|(_, row)| row.after - row.before).sum();
+        lead(format!("{} others", rest.len()), by, Sort::Rest);
+    }
+    steps.push(ends("after", whole.after));
+    steps
+}
+
+fn body(steps: &[Step], unit: Unit) -> (String, f64, f64) {
+    let left = steps.iter().map(|step| width(&step.name, SIZE) + 8.0).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
+    let [start, end] = range(steps);
+    let axis = Axis::linear(unit, start, end, WIDTH - left - VALUE);
+    let height = steps.len() as f64 * PITCH + 4.0;
+    let mut out = String::new();
+    sideward(&mut out, &axis, left, height);
+    for (at, step) in steps.iter().enumerate() {
+        let top = at as f64 * PITCH + 6.0;
+        let said = if step.sort == Sort::Whole { unit.words(step.to) } else { signed(unit, step.to - step.from) };
+        let title = escape(&format!("{}: {said}", clipped(&step.name, WHOLE)));
+        let name = escape(&fitted(&step.name, MAX_LABEL - 12.0, SIZE));
+        let ends = [step.from.min(step.to).max(start), step.from.max(step.to)].map(|value| left + axis.at(value));
+        let (x, wide) = (ends[0], (ends[1] - ends[0]).max(1.0));
+        let _ = write!(
+            out,
+            "<g><title>{title}</title><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>\
+             <rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" fill=\"{}\"/>",
+            left - 8.0,
+            top + 11.0,
+            colour(step)
+        );
+        out.push_str(&text_at((ends[1] + 6.0, top + 11.0), "", &said, VALUE));
+        out.push_str("</g>");
+        if steps.get(at + 1).is_some_and(|next| next.sort != Sort::Whole || next.to == step.to) {
+            let (x, y, gap) = (left + axis.at(step.to), top + HEIGHT, PITCH - HEIGHT);
+            let _ = write!(out, "<path d=\"M{x:.1} {y:.1}v{gap}\" stroke=\"currentColor\" stroke-opacity=\".5\"/>");
+        }
+    }
+    (out, height + 24.0, start)
+}
+
+/// From 0, or from close to where the parts are, where they would not be seen otherwise.
+fn range(steps: &[Step]) -> [f64; 2] {
+    let parts =
+        || steps.iter().flat_map(|step| if step.sort == Sort::Whole { [step.to; 2] } else { [step.from, step.to] });
+    let (least, most) = (parts().fold(f64::INFINITY, f64::min), parts().fold(0.0, f64::max));
+    let room = most - least;
+    let is_small = least.is_finite() && room > 0.0 && room < most * SMALL;
+    [if is_small { (least - room).max(0.0) } else { least.min(0.0) }, most]
+}
+
+fn colour(step: &Step) -> &'static str {
+    match step.sort {
+        Sort::Whole => COLOURS[0],
+        Sort::Rest => GREY,
+        Sort::Part if step.to > step.from => LONGER,
+        Sort::Part => SHORTER,
+    }
+}
+
+fn signed(unit: Unit, value: f64) -> String {
+    if value > 0.0 { format!("+{}", unit.words(value)) } else { unit.words(value) }
+}
