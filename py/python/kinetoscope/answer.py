@@ -37,10 +37,11 @@ class Answer(Table):
         return export([Part(self, {})], path)
 
     def plot(self, table: str | None = None) -> Chart:
-        """Draws the answer, or one of its `tables`: bars, a change with its parts, functions of time, or points, as the analysis says.
+        """Draws the answer, or one of its `tables`, as the analysis says.
 
-        The picture is SVG without scripts, and as large as a page takes: of more bars than can be compared the largest
-        are drawn, and the rest as one. KeyError when there is no such table.
+        That is bars, a change with its parts, functions of time, or points. The picture is SVG without scripts, and as
+        large as a page takes: of more bars than can be compared the largest are drawn, and the rest as one. KeyError
+        when there is no such table.
         """
         from kinetoscope.chart import Chart
 
