@@ -175,9 +175,9 @@ fn the_picture_leads_from_before_to_after_by_what_changed() {
     let answer = diff(&run(&CALLS, 0).linked(), &run(&slower, 0).linked(), "{}").unwrap();
     let svg = kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason);
     let titles: Vec<_> = svg.split("<g><title>").skip(1).filter_map(|rest| rest.split('<').next()).collect();
-    assert_eq!(titles, ["step before: 1.00 ms", "compute: +40.0 µs", "idle: −40.0 µs", "step after: 1.00 ms"]);
+    assert_eq!(titles, ["step before: 1 ms", "compute: +40 µs", "idle: −40 µs", "step after: 1 ms"]);
     assert!(svg.contains("the axis begins at"));
-    assert!(svg.contains("<desc>") && svg.contains("step: from 1.00 ms to 1.00 ms: compute +40.0 µs, idle −40.0 µs."));
+    assert!(svg.contains("<desc>") && svg.contains("step: from 1 ms to 1 ms: compute +40 µs, idle −40 µs."));
     let same = diff(&run(&CALLS, 0).linked(), &run(&CALLS, 0).linked(), "{}").unwrap();
     let svg = kinetoscope::view::chart(&*same.tables[0], same.plot, same.reason);
     assert_eq!(svg.matches("<g><title>").count(), 2);

@@ -45,6 +45,13 @@ struct Row {
     after: f64,
 }
 
+impl Row {
+    /// What it adds to the whole.
+    fn by(&self) -> f64 {
+        self.after - self.before
+    }
+}
+
 /// Draws the first row, which is the whole, before; then what each further row adds or takes; then the whole after. Where a
 /// row has the name of the first, another whole begins.
 pub(super) fn draw(table: &dyn Rows, label: usize, [before, after]: [usize; 2]) -> Drawing {
@@ -89,9 +96,8 @@ const SHORTER: &str = COLOURS[2];
 
 fn described(change: &[Row], unit: Unit) -> String {
     let Some((whole, parts)) = change.split_first() else { return String::new() };
-    let parts = parts.iter().filter(|row| row.after != row.before).take(5);
-    let parts: Vec<_> =
-        parts.map(|row| format!("{} {}", clipped(&row.name, 120), signed(unit, row.after - row.before))).collect();
+    let parts = parts.iter().filter(|row| row.by() != 0.0).take(5);
+    let parts: Vec<_> = parts.map(|row| format!("{} {}", clipped(&row.name, 120), signed(unit, row.by()))).collect();
     let name = clipped(&whole.name, 120);
     format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
 }
@@ -100,8 +106,8 @@ fn described(change: &[Row], unit: Unit) -> String {
 fn steps(change: Vec<Row>) -> Vec<Step> {
     let mut rows = change.into_iter();
     let Some(whole) = rows.next() else { return Vec::new() };
-    let mut parts: Vec<(usize, Row)> = rows.filter(|row| row.after != row.before).enumerate().collect();
-    sort::by(&mut parts, |(_, a), (_, b)| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
+    let mut parts: Vec<(usize, Row)> = rows.filter(|row| row.by() != 0.0).enumerate().collect();
+    sort::by(&mut parts, |(_, a), (_, b)| b.by().abs().total_cmp(&a.by().abs()));
     let rest = parts.split_off(parts.len().min(MAX_PARTS));
     sort::by_key(&mut parts, |(place, _)| *place);
     let ends = |name: &str, to: f64| Step { name: format!("{} {name}", whole.name), from: 0.0, to, sort: Sort::Whole };
@@ -111,9 +117,12 @@ fn steps(change: Vec<Row>) -> Vec<Step> {
         steps.push(Step { name, from: at, to: at + by, sort });
         at += by;
     };
-    parts.into_iter().for_each(|(_, row)| lead(row.name, row.after - row.before, Sort::Part));
+    parts.into_iter().for_each(|(_, row)| {
+        let by = row.by();
+        lead(row.name, by, Sort::Part);
+    });
     if !rest.is_empty() {
-        let by = rest.iter().map(|(_, row)| row.after - row.before).sum();
+        let by = rest.iter().map(|(_, row)| row.by()).sum();
         lead(format!("{} others", rest.len()), by, Sort::Rest);
     }
     steps.push(ends("after", whole.after));
@@ -144,7 +153,7 @@ fn body(steps: &[Step], unit: Unit) -> (String, f64, f64) {
         );
         out.push_str(&text_at((ends[1] + 6.0, top + 11.0), "", &said, VALUE));
         out.push_str("</g>");
-        if steps.get(at + 1).is_some_and(|next| next.sort != Sort::Whole || next.to == step.to) {
+        if steps.get(at + 1).is_some_and(|next| next.sort != Sort::Whole || (next.to - step.to).abs() <= 0.0) {
             let (x, y, gap) = (left + axis.at(step.to), top + HEIGHT, PITCH - HEIGHT);
             let _ = write!(out, "<path d=\"M{x:.1} {y:.1}v{gap}\" stroke=\"currentColor\" stroke-opacity=\".5\"/>");
         }
