@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kinetoscope import _native, seam
@@ -44,7 +45,11 @@ class Screen:
         named = [(part.name, part.rank, native) for part, native in zip(parts, natives, strict=True)]
         # A trace has a session of its own already.
         self._session = natives[0] if len(natives) == 1 else _native.Session(named)
-        self._overview: dict[str, Any] = seam.ask(self._session, {"type": "overview", "align": align}).data
+
+    @cached_property
+    def _overview(self) -> dict[str, Any]:
+        # Of millions of events it takes a second: asked for when it is needed.
+        return seam.ask(self._session, {"type": "overview", "align": self.align}).data
 
     @property
     def num_events(self) -> int:

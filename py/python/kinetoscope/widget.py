@@ -79,6 +79,8 @@ class Timeline(anywidget.AnyWidget):
     ) -> None:
         """One trace, or several on one screen; `height` in pixels; `theme` is `auto`, `light` or `dark`."""
         self._screen = Screen(traces if isinstance(traces, Sequence) else [Part(traces)], align)
+        self._answers = Desk(lambda ask: self._screen.query(ask["request"]), self.send)
+        self._files = Desk(self._file, self.send, left_bytes=_RESERVE_BYTES)
         where, note = _place(self._screen.num_events)
         super().__init__(
             _height=height,
@@ -91,8 +93,6 @@ class Timeline(anywidget.AnyWidget):
             _align=align,
             _picture=self._screen.picture(_PICTURE_WIDTH),
         )
-        self._answers = Desk(lambda ask: self._screen.query(ask["request"]), self.send)
-        self._files = Desk(self._file, self.send, left_bytes=_RESERVE_BYTES)
         self.on_msg(self._received)
 
     # --- what is chosen -------------------------------------------------------------------------------------------
