@@ -64,7 +64,7 @@ LAYERS = Layers(
             *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {
-            *("arguments", "chart", "cli", "desk", "forms", "hta", "html", "output", "pace"),
+            *("arguments", "chart", "cli", "desk", "forms", "hta", "html", "output", "pace", "pages"),
             *("profiling", "questions", "report", "static", "terminal", "widget"),
         },
     },
@@ -75,6 +75,7 @@ LAYERS = Layers(
         ("trace", "html"): "as above",
         ("trace", "report"): "trace.report(), imported at the call",
         ("trace", "static"): "trace.render_static(), imported at the call",
+        ("traceset", "report"): "job.report(), imported at the call",
         ("trace", "widget"): "trace.timeline(), imported at the call",
         ("traceset", "widget"): "job.timeline(), imported at the call",
         ("differences", "widget"): "ks.diff(a, b).timeline(), imported at the call",

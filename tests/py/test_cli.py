@@ -98,12 +98,32 @@ def test_report(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
-def test_reports_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", job, "-o", str(tmp_path / "out.html"), "--title", "My run"]) == 0
-    for rank, line in enumerate(capsys.readouterr().out.splitlines()):
-        page = tmp_path / f"out_{rank}.html"
-        assert line == f"{page}: {page.stat().st_size:,} bytes"
-        assert f"<title>My run, rank {rank}</title>" in page.read_text(encoding="utf-8")
+def test_report_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "out.html"
+    assert main(["report", job, "-o", str(path), "--title", "My run"]) == 0
+    assert capsys.readouterr().out == f"{path}: {path.stat().st_size:,} bytes\n"
+    page = path.read_text(encoding="utf-8")
+    assert "<title>My run</title>" in page
+    assert page.count('class="ks-snapshot"') == 2
+    assert main(["report", job, "--rank", "1", "-o", str(path)]) == 0
+    assert path.read_text(encoding="utf-8").count('class="ks-snapshot"') == 1
+
+
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+def test_view_opens_what_it_writes(
+    trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    path = tmp_path / "out.html"
+    assert main(["view", trace, "-o", str(path), "--title", "My run"]) == 0
+    assert opened == [path.as_uri()]
+    assert "<title>My run</title>" in path.read_text(encoding="utf-8")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["view"]) == 0
+    viewer = Path(capsys.readouterr().out.splitlines()[-1])
+    assert opened[1:] == [viewer.as_uri()]
+    assert "ks-snapshot" not in viewer.read_text(encoding="utf-8").split("</main>")[1].split("<script>")[0]
 
 
 def test_doctor(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:

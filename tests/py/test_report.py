@@ -20,12 +20,14 @@ pytestmark = [
 ]
 
 _TAGS = """
-html head meta title style body main h1 p dl div dt dd figure noscript table caption thead tbody tr th td span script
-svg g rect text line path
+html head meta title style body main header nav section h1 h2 h3 p dl div dt dd ol li a b i small figure noscript
+table caption thead tbody tr th td span script svg g rect text tspan line path circle desc
 """
 _ATTRIBUTES = """
-lang charset http-equiv content name class id scope title type colspan role aria-label
-viewbox width height x y fill d font-size font-family text-anchor
+lang charset http-equiv content name class id scope title type colspan role tabindex href aria-label aria-hidden
+data-analysis data-table data-options data-name data-rank xmlns
+viewbox width height x y dx rx cx cy r d fill fill-opacity stroke stroke-opacity stroke-width stroke-linejoin transform
+font-size font-family font-weight text-anchor
 """
 
 
@@ -72,7 +74,7 @@ def test_only_our_elements_and_attributes(page: Page) -> None:
 
 
 def test_the_scripts_are_ours(page: Page) -> None:
-    kinds = [(attributes.get("type"), attributes.get("id")) for attributes, _ in page.scripts]
+    kinds = [(attributes.get("type"), attributes.get("class")) for attributes, _ in page.scripts]
     data = "application/octet-stream;base64"
     assert kinds == [(data, "ks-wasm"), (data, "ks-snapshot"), (None, None)]
 
@@ -89,16 +91,18 @@ def test_the_policy_lets_only_them_run(page: Page) -> None:
 
 
 def test_carries_all_it_needs(page: Page, text: str) -> None:
-    contents = {attributes.get("id"): content for attributes, content in page.scripts}
+    contents = {attributes.get("class"): content for attributes, content in page.scripts}
     assert gzip.decompress(base64.b64decode(contents["ks-wasm"])) == asset("kinetoscope.wasm")
     assert ks.Trace.from_snapshot(base64.b64decode(contents["ks-snapshot"])).num_events > 0
+    links = [attributes["href"] or "" for _, attributes in page.tags if "href" in attributes]
+    assert all(link.startswith("#") for link in links)
     assert not re.search(r"""(src|href|action|data|poster)\s*=\s*["']?(https?:|//|file:)""", text)
     assert not re.search(r"@import|url\((?!#|data:)", "".join(page.styles))
 
 
 def test_the_summary_is_there_without_scripts(page: Page) -> None:
     words = " ".join(page.words)
-    for title in ("Time by kind", "Top operators", "Provenance"):
+    for title in ("Operators", "Not in this recording", "Health", "How it was recorded"):
         assert title in words
     assert any(tag == "svg" for tag, _ in page.tags)
 
@@ -106,7 +110,7 @@ def test_the_summary_is_there_without_scripts(page: Page) -> None:
 def test_names_stay_text(hostile: ks.Trace) -> None:
     from kinetoscope.report import report_page
 
-    page = Page(report_page(hostile, "</title><script>window.hostile = 1</script>"))
+    page = Page(report_page([(None, hostile)], "</title><script>window.hostile = 1</script>"))
     words = " ".join(page.words)
     assert "</script><script>window.hostile = 1; alert(1)</script>" in words
     assert "</title><script>window.hostile = 1</script>" in words

@@ -29,6 +29,7 @@ mod nodes;
 mod nsight;
 mod nsight_hostile;
 mod ranks;
+mod report;
 mod roofline;
 mod scale;
 mod screen;

@@ -1,7 +1,10 @@
 //! Kinetoscope in the browser: a session holds one trace, or several, and answers requests about them.
 
+use std::sync::Arc;
+
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view};
+use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -35,9 +38,30 @@ impl Session {
         Ok(Self(view::Session::new(LinkedTrace::new(trace))))
     }
 
+    /// One of the traces as other viewers read it, Chrome's JSON. Throws `{message, byte, event}`.
+    pub fn chrome(&self, part: u32) -> Result<js_sys::Uint8Array, JsValue> {
+        let mut json = Vec::new();
+        let written = write_chrome(&self.trace(part)?.trace, &mut json);
+        written.map_err(|error| JsValue::from_str(&error.to_string()))?;
+        Ok(js_sys::Uint8Array::from(json.as_slice()))
+    }
+
+    /// One of the traces in the form that travels to a browser. Throws `{message, byte, event}`.
+    pub fn snapshot(&self, part: u32) -> Result<js_sys::Uint8Array, JsValue> {
+        let snapshot = write_snapshot(&self.trace(part)?.trace).map_err(|error| thrown(&error))?;
+        Ok(js_sys::Uint8Array::from(snapshot.as_slice()))
+    }
+
     /// Answers one request (see ARCHITECTURE.md, "The host seam").
     pub fn query(&self, request: &[u8]) -> js_sys::Uint8Array {
         js_sys::Uint8Array::from(self.0.query(request).as_slice())
+    }
+}
+
+impl Session {
+    fn trace(&self, part: u32) -> Result<&Arc<LinkedTrace>, JsValue> {
+        let missing = || JsValue::from_str(&format!("expected the number of a trace, found {part}"));
+        self.0.traces().nth(part as usize).ok_or_else(missing)
     }
 }
 

@@ -10,6 +10,7 @@ mod lanes;
 mod overview;
 mod part;
 mod picture;
+mod report;
 mod request;
 mod response;
 mod screen;
@@ -112,6 +113,7 @@ impl Session {
             }
             Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
             Request::Analyze(request) => analysis::answer(&screen, request),
+            Request::Report { title, facts } => Ok(report::answer(&screen, title, facts)),
             Request::Summary { start, end, limit, part } => {
                 let part = screen.part(*part)?;
                 let selection = Selection::within(&part.linked, Screen::range(part, *start, *end));

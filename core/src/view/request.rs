@@ -27,6 +27,7 @@ pub(super) enum Request {
     Search { text: String, limit: usize },
     Summary { start: Option<f64>, end: Option<f64>, limit: Option<usize>, part: Option<u32> },
     Analyze(AnalyzeRequest),
+    Report { title: String, facts: Vec<(String, String)> },
 }
 
 /// An analysis of a part of the trace.

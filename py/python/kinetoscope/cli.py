@@ -19,6 +19,7 @@ from kinetoscope.chakra import GROUPS, write_chakra, write_groups
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
+from kinetoscope.pages import add_report, add_view
 from kinetoscope.questions import add_analyze, add_diff, add_sql
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy, print_section
@@ -85,11 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     add_analyze(commands)
     add_diff(commands)
     add_sql(commands)
-    report = _command(
-        commands, "report", _report, "one HTML file with the summary and the timeline; of several ranks, one each"
-    )
-    report.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
-    report.add_argument("--title", help="(default: the name of the file)")
+    add_report(commands)
+    add_view(commands)
     table = _command(
         commands,
         "export",
@@ -199,19 +197,6 @@ def _print_summary(summary: Summary, limit: int) -> None:
     for section in summary.sections(limit):
         print()
         print_section(section)
-
-
-def _report(options: argparse.Namespace) -> None:
-    expect_ending(options.output, ".html", ".htm")
-    for rank, trace, path in outputs(one_or_all(options), options.output):
-        title = f"{options.title}, rank {rank}" if options.title and rank else options.title
-        _write_report(trace, path, title)
-
-
-def _write_report(trace: Trace, output: Path, title: str | None) -> None:
-    with busy(f"writing {output}"):
-        path = trace.report(output, title=title)
-    print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -1,4 +1,7 @@
-"""The report: one HTML file with the summary, readable with scripts off, and the timeline, live with scripts on."""
+"""The report: one HTML file, whole without scripts, with the timeline live where they run.
+
+The core writes the body, the front-end's build the script and the style; here they become a page.
+"""
 
 from __future__ import annotations
 
@@ -6,98 +9,69 @@ import base64
 import gzip
 import hashlib
 import os
-from datetime import datetime, timezone
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetoscope import _native, html, text
+from kinetoscope import _native, text
+from kinetoscope.seam import ask
 from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
-    from kinetoscope.summary import Summary
     from kinetoscope.trace import Trace
 
-_ROWS = 25
-_EARLIEST_YEAR = 2015  # files before PyTorch 2.4 may count from the start of the machine
-
-_STYLE = """
-:root{color-scheme:light dark}
-body{margin:24px;background:Canvas}
-.ks{max-width:none}
-h1.ks-title{font-size:18px}
-#ks-timeline{margin:0 0 16px}
-@media (prefers-color-scheme:dark){body{background:#14181c;color:#e6e9ec}}
-"""
+Ranked = Sequence["tuple[int | None, Trace]"]
+"""Traces, each with its rank."""
 
 
-def write_report(trace: Trace, path: str | os.PathLike[str], title: str) -> Path:
+def write_report(traces: Ranked, path: str | os.PathLike[str], title: str) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
-    page = report_page(trace, title).encode("utf-8", "replace")
+    page = report_page(traces, title).encode("utf-8", "replace")
     return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
 
 
-def report_page(trace: Trace, title: str) -> str:
+def report_page(traces: Ranked, title: str) -> str:
     """The whole page."""
+    screen = _native.Session([("", rank, trace._native) for rank, trace in traces])  # noqa: SLF001 - as a timeline does
+    body = ask(screen, {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
+    return _page(title, body, "".join(_snapshot(rank, trace) for rank, trace in traces))
+
+
+def viewer_page() -> str:
+    """The page without a trace, which reads those that are dropped on it."""
+    body = "<noscript><p>Scripts are off: this page reads traces with a script of its own.</p></noscript>"
+    return _page("Kinetoscope", body, "")
+
+
+def _page(title: str, body: str, data: str) -> str:
+    """A page with this body; `data` are the traces that its timeline shows."""
     script = _script(asset("page.js").decode())
-    style = f"{html.STYLE}{_STYLE}{asset('style.css').decode()}"
-    summary = trace.summary()
-    summary.title = title
+    style = asset("style.css").decode()
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">'
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
-        f"<main class='ks'>{_body(trace, summary)}</main>"
-        f"{_data('ks-wasm', _packed_wasm())}{_data('ks-snapshot', trace.snapshot())}"
+        f"<main class='ks-page'>{body}</main>"
+        f"{_data('ks-wasm', _packed_wasm())}{data}"
         f"<script>{script}</script></body></html>\n"
     )
 
 
-def _body(trace: Trace, summary: Summary) -> str:
-    picture = html.figure(trace.picture(1200))
-    return (
-        f"{html.heading(summary, 'h1')}"
-        f"<div id='ks-timeline'>{picture}</div>"
-        "<noscript><p class='ks-note'>Scripts are off: the picture above stands for the timeline. All else is here."
-        "</p></noscript>"
-        f"{html.tables(summary, _ROWS)}{_provenance(trace)}"
-    )
-
-
-def _provenance(trace: Trace) -> str:
-    overview = trace.query({"type": "overview"}).data
-    origin = (trace.metadata.get("kineto") or {}).get("kinetoscope")
-    rows = {
-        "Kineto trace": Path(trace.source).name if trace.source else "",
-        "Execution Trace": Path(trace.execution_source).name if trace.execution_source else "",
-        "rank": "" if trace.rank is None else str(trace.rank),
-        "devices": ", ".join(overview["device_names"]),
-        "recorded": _recorded(trace.origin_ns),
-        "PyTorch": str(origin.get("torch", "")) if isinstance(origin, dict) else "",
-        "report by": f"Kinetoscope {_native.__version__}",
-    }
-    cells = "".join(
-        f"<tr><th scope='row'>{key}</th><td>{text.escaped(value)}</td></tr>" for key, value in rows.items() if value
-    )
-    return f"<table><caption>Provenance</caption><tbody>{cells}</tbody></table>"
-
-
-def _recorded(origin_ns: int) -> str:
-    """The date of the trace's first time, where that is a date."""
-    try:
-        start = datetime.fromtimestamp(origin_ns // 1_000_000_000, tz=timezone.utc)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return f"{start:%Y-%m-%d %H:%M:%S} UTC" if start.year >= _EARLIEST_YEAR else ""
+def _facts(traces: Ranked) -> list[tuple[str, str]]:
+    """Where the traces are from."""
+    files: list[tuple[str, str]] = []
+    for rank, trace in traces:
+        of = f" of rank {rank}" if len(traces) > 1 and rank is not None else ""
+        names = {"Kineto trace": trace.source, "Execution Trace": trace.execution_source}
+        files += [(f"{name}{of}", Path(path).name) for name, path in names.items() if path]
+    return [*files, ("report by", f"Kinetoscope {_native.__version__}")]
 
 
 def _policy(script: str, style: str) -> str:
-    """Nothing is fetched, and nothing runs but our script and the WebAssembly in the page.
-
-    Style attributes are let be: the core's pictures take their colours through them.
-    """
+    """Nothing is fetched, and nothing runs but our script and the WebAssembly in the page."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
         f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -113,8 +87,14 @@ def _script(code: str) -> str:
     return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 
-def _data(name: str, content: bytes) -> str:
-    return f"<script type='application/octet-stream;base64' id='{name}'>{base64.b64encode(content).decode()}</script>"
+def _snapshot(rank: int | None, trace: Trace) -> str:
+    attributes = "" if rank is None else f' data-rank="{rank}"'
+    return _data("ks-snapshot", trace.snapshot(), attributes)
+
+
+def _data(kind: str, content: bytes, attributes: str = "") -> str:
+    base64_text = base64.b64encode(content).decode()
+    return f'<script type="application/octet-stream;base64" class="{kind}"{attributes}>{base64_text}</script>'
 
 
 @cache

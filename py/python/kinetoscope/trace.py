@@ -366,7 +366,7 @@ class Trace(Analyses):
         """
         from kinetoscope.report import write_report
 
-        return write_report(self, path, title or self.title)
+        return write_report([(self.rank, self)], path, title or self.title)
 
     def render_static(self, height: int = 640) -> hints.Static:
         """The report in a frame, for the output of a notebook's cell: it is alive without a kernel.
@@ -377,7 +377,7 @@ class Trace(Analyses):
         from kinetoscope.report import report_page
         from kinetoscope.static import Static
 
-        return Static(report_page(self, self.title), self.picture(), self.title, height)
+        return Static(report_page([(self.rank, self)], self.title), self.picture(), self.title, height)
 
     def __repr__(self) -> str:
         return repr(self.summary())

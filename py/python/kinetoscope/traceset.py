@@ -228,6 +228,19 @@ class TraceSet(JobAnalyses):
 
         return answered_of_job(self.chosen(rank), name, request)
 
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Writes one HTML file about all traces: each rank's time, who was waited for, findings, the timeline.
+
+        As `Trace.report`. Reads what is not read yet; ValueError when there is no trace.
+        """
+        from kinetoscope.report import write_report
+
+        self.load()
+        if not self._members:
+            raise ValueError("expected at least one trace, found none")
+        traces = [(member.rank, member.trace) for member in self.members]
+        return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job")
+
     def sql(self, query: str, /, **tables: object) -> Table:
         """What a query in SQL answers, as `Trace.sql`; tables have the rows of all traces, after `rank` and `window`.
 

@@ -193,7 +193,9 @@ def open_timeline(strict: Strict) -> Callable[..., Timeline]:
     def open_page(report: Path, scheme: Scheme = "light", target: str = "") -> Timeline:
         page = strict.page(scheme)
         page.goto(f"{report.as_uri()}{target}")
-        return Timeline(page).wait().settle()
+        timeline = Timeline(page).wait()
+        page.locator("#ks-timeline").evaluate("place => place.scrollIntoView()")
+        return timeline.settle()
 
     return open_page
 

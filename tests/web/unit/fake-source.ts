@@ -51,6 +51,8 @@ export class FakeSource implements Source {
       neighbour: () => this.#neighbour(ask),
       search: () => this.#search(ask),
       summary: () => ({ num_events: this.#events.length }),
+      analyze: () => ({ reason: null, tables: [] }),
+      report: () => ({ html: "" }),
     };
     return answers[type]();
   }

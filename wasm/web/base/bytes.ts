@@ -6,6 +6,16 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** The base64 text of bytes. */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  // So many letters a call as arguments have room for.
+  for (let at = 0; at < bytes.length; at += STRIDE) binary += String.fromCharCode(...bytes.subarray(at, at + STRIDE));
+  return btoa(binary);
+}
+
+const STRIDE = 0x8000;
+
 export const gunzip = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => unpack(bytes, "gzip");
 
 /** `deflate` is what zlib writes. */
@@ -17,6 +27,11 @@ export async function unpack(
     throw new Error("expected a browser with DecompressionStream (2023 or newer), found none");
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -1,56 +1,204 @@
-import { fromBase64, gunzip } from "../base/bytes";
+import { fromBase64, gunzip, gzip, toBase64 } from "../base/bytes";
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
-import { followHash } from "../report/hash";
+import { copyText } from "../base/clipboard";
+import { download, fileName } from "../base/download";
+import { type Action, addActions } from "../report/actions";
+import { makeCopyable } from "../report/copyable";
+import { awaitFiles } from "../report/drop";
+import { followHash, type HashFollower, parseHash, type Target } from "../report/hash";
+import { followLinks } from "../report/links";
+import { PageFile, type PageTrace } from "../report/page-file";
+import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
+import { addTableTools } from "../report/table-tools";
 import { compile, WasmSource } from "../source/session";
 import { messageOf } from "../source/source";
-import { mountTimeline } from "../timeline/mount";
+import { type MountedTimeline, mountTimeline } from "../timeline/mount";
+import type { Note } from "../timeline/notes";
 import { openShadow } from "./shadow";
 import { type WantedTheme, watchTheme } from "./theme";
 
-function bytesIn(id: string): Uint8Array<ArrayBuffer> {
-  const text = document.getElementById(id)?.textContent;
-  if (!text) throw new Error(`expected data in #${id}, found none`);
-  return fromBase64(text);
+/** A page with what it is about. */
+interface Page {
+  readonly file: PageFile;
+  /** The body of the report, as it is without scripts. */
+  readonly body: string;
+  readonly source: WasmSource;
+  readonly traces: () => readonly PageTrace[];
 }
 
-async function openTimeline(place: HTMLElement): Promise<void> {
-  const module = await compile("page", () => gunzip(bytesIn("ks-wasm")));
-  const source = new WasmSource(module, bytesIn("ks-snapshot"));
-  const overview = source.query("overview", {});
+const main = document.querySelector("main");
+
+function start(main: HTMLElement): void {
+  const file = new PageFile(main);
+  const traces = PageFile.traces();
+  if (traces.length === 0) {
+    awaitFiles(main, (files) => read(main, file, files));
+    return;
+  }
+  decorate(main);
+  open(main, file, traces).catch(fail);
+}
+
+const core = () => compile("page", () => gunzip(fromBase64(PageFile.data("ks-wasm"))));
+
+async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrace[]): Promise<void> {
+  const snapshots = traces.map(({ base64, rank }) => ({ bytes: fromBase64(base64), name: "", rank }));
+  const source = new WasmSource(await core(), snapshots);
+  bring(main, { file, body: file.body, source, traces: () => traces });
+}
+
+/** Files of the reader's own become a report in this page. */
+async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
+  const [kineto, execution, ...more] = files;
+  if (!kineto || more.length > 0) {
+    throw new Error(`expected a Kineto trace, perhaps with its Execution Trace, found ${files.length} files`);
+  }
+  const bytes = async (file: File) => new Uint8Array(await file.arrayBuffer());
+  const source = new WasmSource(await core(), {
+    kineto: await bytes(kineto),
+    execution: execution && (await bytes(execution)),
+  });
+  const title = kineto.name;
+  const facts = files.map((file) => ["file", file.name] as const);
+  const body = source.query("report", { title, facts }).html;
+  document.title = title;
+  main.innerHTML = body;
+  decorate(main);
+  const traces = () => [{ base64: toBase64(source.snapshot(0)), rank: null }];
+  bring(main, { file, body, source, traces });
+}
+
+/** What needs no core. */
+function decorate(main: HTMLElement): void {
+  for (const table of main.querySelectorAll("table")) makeSortable(table);
+  for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) makeCopyable(cell);
+}
+
+/** Puts the timeline in its place, and what the reader can do with the page beside it. */
+function bring(main: HTMLElement, page: Page): void {
+  const place = document.getElementById("ks-timeline");
+  if (!place) throw new Error("expected #ks-timeline, found none");
+  const left = PageFile.view();
+  const notes = new Cell((left?.notes ?? []) as readonly Note[]);
+  const hash = followHash(left?.hash);
+  const mounted = mount(place, page.source, notes, hash);
+  const go = (target: Target) => show(mounted, target);
+  hash.listen((target) => {
+    go(target);
+    if (target.range || target.event !== null) place.scrollIntoView({ block: "nearest" });
+  });
+  followLinks(main, place, (target) => {
+    hash.tell(target);
+    go(target);
+  });
+  for (const figure of main.querySelectorAll<HTMLElement>("[data-analysis]")) {
+    addTableTools(figure, page.source, fail);
+  }
+  const nav = main.querySelector<HTMLElement>(".ks-nav");
+  if (nav) addActions(nav, actions(page, notes), fail);
+}
+
+function mount(
+  place: HTMLElement,
+  source: WasmSource,
+  notes: Cell<readonly Note[]>,
+  hash: HashFollower,
+): MountedTimeline {
   const picture = [...place.childNodes];
-  const hash = followHash();
   place.classList.add("ks-live");
-  const theme = watchTheme(new Cell<WantedTheme>("auto"), new Cleanup());
-  const mounted = mountTimeline(openShadow(place), source, overview, {
-    theme,
+  const mounted = mountTimeline(openShadow(place), source, source.query("overview", {}), {
+    theme: watchTheme(new Cell<WantedTheme>("auto"), new Cleanup()),
     title: document.title,
+    notes: notes.value,
     onSelect: (id) => hash.tell({ event: id }),
     onRange: (range) => hash.tell({ range }),
+    onNotes: (all) => notes.set(all),
   });
   // The style sheet has the least and the most: room for the details, and for the page around.
   place.style.height = `${mounted.naturalHeight}px`;
   // The picture drawn without scripts has done its work.
   for (const node of picture) node.remove();
-  hash.listen(({ range, event }) => {
-    if (range) {
-      mounted.show(range.start, range.end);
-      mounted.mark(range.start, range.end);
-    }
-    if (event !== null) mounted.go(event);
-  });
+  return mounted;
 }
 
-/** The picture and the tables stay readable; what is missing is said above them. */
-function showFailure(place: HTMLElement, error: unknown): void {
+function show(mounted: MountedTimeline, { range, event }: Target): void {
+  if (range) {
+    mounted.show(range.start, range.end);
+    mounted.mark(range.start, range.end);
+  }
+  if (event !== null) mounted.go(event);
+}
+
+function actions({ file, body, source, traces }: Page, notes: Cell<readonly Note[]>): readonly Action[] {
+  const name = fileName(document.title);
+  const { parts } = source.query("overview", {});
+  const chrome = (part: number) => gzip(source.chrome(part));
+  const saveTrace = () => {
+    for (const { part, rank, window } of parts) {
+      const which = parts.length > 1 ? `_${rank ?? "unknown"}${window ? `.${window}` : ""}` : "";
+      chrome(part)
+        .then((bytes) => download(`${name}${which}.json.gz`, bytes, "application/gzip"))
+        .catch(fail);
+    }
+  };
+  return [
+    {
+      label: "Copy link",
+      title: "Copy the address of this page with the range and the event that are shown",
+      run: () => {
+        copyText(location.href, document.body);
+        return "copied";
+      },
+    },
+    {
+      label: "Save a copy",
+      title: "This page with your notes, opening where you are now",
+      run: () => {
+        const view = { hash: viewHash(), notes: notes.value };
+        download(`${name}.html`, file.write(document.title, body, traces(), view), "text/html");
+        return undefined;
+      },
+    },
+    {
+      label: "Save the trace",
+      title: "The trace as Chrome's JSON, which other viewers read",
+      run: () => {
+        saveTrace();
+        return undefined;
+      },
+    },
+    {
+      label: "Perfetto",
+      title: "Open the trace in ui.perfetto.dev",
+      run: () => {
+        if (mayOpenPerfetto()) {
+          openPerfetto(chrome(0), document.title, fail);
+          return undefined;
+        }
+        saveTrace();
+        return "saved: drop it onto ui.perfetto.dev, which takes nothing from a page on disk";
+      },
+    },
+  ];
+}
+
+/** Where the reader is, if they are somewhere. */
+function viewHash(): string {
+  const { range, event } = parseHash(location.hash);
+  return range || event !== null ? location.hash : "";
+}
+
+/** The page stays readable; what is missing is said above the timeline. */
+function fail(error: unknown): void {
+  const place = document.getElementById("ks-timeline");
   const note = document.createElement("p");
   note.className = "ks-note ks-error-note";
   note.setAttribute("role", "alert");
-  note.textContent = `The timeline cannot be shown here: ${messageOf(error)}`;
-  place.prepend(note);
+  const what = place?.classList.contains("ks-live") ? "This did not work" : "The timeline cannot be shown here";
+  note.textContent = `${what}: ${messageOf(error)}`;
+  place?.before(note);
 }
 
-for (const table of document.querySelectorAll("main table")) makeSortable(table as HTMLTableElement);
-const place = document.getElementById("ks-timeline");
-if (place) openTimeline(place).catch((error: unknown) => showFailure(place, error));
+if (main) start(main);

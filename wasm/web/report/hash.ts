@@ -32,8 +32,9 @@ export interface HashFollower {
   listen(use: (target: Target) => void): void;
 }
 
-export function followHash(): HashFollower {
-  let now = parseHash(location.hash);
+/** Follows the address; without one that says anything, it begins with what a saved page says. */
+export function followHash(saved = ""): HashFollower {
+  let now = parseHash(location.hash || saved);
   return {
     tell: (change) => {
       now = { ...now, ...change };

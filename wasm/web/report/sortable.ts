@@ -4,8 +4,10 @@ import { sortKey } from "./sort-key";
 export function makeSortable(table: HTMLTableElement): void {
   const [body] = table.tBodies;
   const header = table.tHead?.rows[0];
-  if (!body || !header || body.rows.length < 2) return;
+  // A bar above its numbers is a row of its own: such rows stay together.
+  if (!body || !header || body.rows.length < 2 || body.querySelector(".ks-line")) return;
   for (const [column, cell] of [...header.cells].entries()) {
+    if (!cell.textContent?.trim()) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "ks-sort";

@@ -227,6 +227,20 @@ export interface MaybeEvent {
   readonly event: EventRef | null;
 }
 
+/** Any table of an analysis; cells are JSON, integers past 2⁵³ texts. */
+export interface AnalysisTable {
+  readonly name: string;
+  readonly doc: string;
+  readonly num_rows: number;
+  readonly columns: readonly { readonly name: string; readonly unit: string | null }[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+export interface Analysis {
+  readonly reason: string | null;
+  readonly tables: readonly AnalysisTable[];
+}
+
 interface Exchange {
   overview: { ask: object; answer: Overview };
   tiles: {
@@ -242,6 +256,11 @@ interface Exchange {
   neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };
   search: { ask: { text: string; limit: number }; answer: Hits };
   summary: { ask: { start?: number; end?: number; part?: number }; answer: Summary };
+  analyze: { ask: { name: string; options?: object; limit?: number }; answer: Analysis };
+  report: {
+    ask: { title: string; facts: readonly (readonly [string, string])[] };
+    answer: { readonly html: string };
+  };
 }
 
 export type RequestType = keyof Exchange;

@@ -48,6 +48,12 @@ export interface Snapshot {
   readonly rank: number | null;
 }
 
+/** A trace in files as they are, plain or gzip. */
+export interface TraceFiles {
+  readonly kineto: Uint8Array;
+  readonly execution: Uint8Array | undefined;
+}
+
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 
 /** The core in this page, holding one trace or several. */
@@ -57,12 +63,26 @@ export class WasmSource implements Source {
   readonly #align: Align | undefined;
   #open = true;
 
-  constructor(module: WebAssembly.Module, snapshots: Uint8Array | readonly Snapshot[], align?: Align) {
+  constructor(module: WebAssembly.Module, snapshots: Uint8Array | readonly Snapshot[] | TraceFiles, align?: Align) {
     initSync({ module });
     this.#align = align;
+    if ("kineto" in snapshots) {
+      this.#session = Session.read(snapshots.kineto, snapshots.execution);
+      return;
+    }
     this.#session = new Session();
     const parts = snapshots instanceof Uint8Array ? alone(snapshots) : snapshots;
     for (const { bytes, name, rank } of parts) this.#session.add(bytes, name, rank ?? undefined);
+  }
+
+  /** One of the traces as other viewers read it, Chrome's JSON. */
+  chrome(part: number): Uint8Array<ArrayBuffer> {
+    return this.#session.chrome(part) as Uint8Array<ArrayBuffer>;
+  }
+
+  /** One of them as a page carries it. */
+  snapshot(part: number): Uint8Array {
+    return this.#session.snapshot(part);
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {

@@ -7,6 +7,7 @@ mod axis;
 mod bars;
 mod change;
 mod column;
+mod pillars;
 mod points;
 mod steps;
 
@@ -15,8 +16,9 @@ use std::fmt::Write as _;
 use super::svg::{escape, fitted, width};
 use crate::analyze::Plot;
 use crate::table::{ColumnType, Rows};
-use axis::Axis;
+use axis::{Axis, Unit};
 use column::{find, is_a_measure, is_a_moment};
+pub(super) use pillars::{Pillar, pillars};
 
 /// Pixels from side to side.
 const WIDTH: f64 = 760.0;
@@ -63,16 +65,34 @@ enum Chosen {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn chart(table: &dyn Rows, plot: Option<Plot>, reason: Option<&str>) -> String {
+    framed(table.name(), table.doc(), &drawing(table, plot, reason), STYLE)
+}
+
+/// The same for a page that has a style of its own, and may forbid others.
+pub(super) fn figure(table: &dyn Rows, plot: Option<Plot>, reason: Option<&str>) -> String {
+    framed(table.name(), table.doc(), &drawing(table, plot, reason), "")
+}
+
+/// Nanoseconds in three digits and a unit.
+pub(super) fn time_words(ns: f64) -> String {
+    Unit::Time.words(ns)
+}
+
+/// Bytes in three digits and a unit.
+pub(super) fn size_words(bytes: f64) -> String {
+    Unit::Bytes.words(bytes)
+}
+
+fn drawing(table: &dyn Rows, plot: Option<Plot>, reason: Option<&str>) -> Drawing {
     let chosen =
         if table.num_rows() > 0 { plot.and_then(|plot| found(table, plot)).or_else(|| guess(table)) } else { None };
-    let drawing = match chosen {
+    match chosen {
         Some(Chosen::Bars { label, parts }) => bars::draw(table, label, &parts),
         Some(Chosen::Change { label, sides }) => change::draw(table, label, sides),
         Some(Chosen::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(Chosen::Points { x, y, label }) => points::draw(table, [x, y], label),
         None => said(if table.num_rows() > 0 { "no column of it can be drawn" } else { reason.unwrap_or("no rows") }),
-    };
-    framed(table.name(), table.doc(), &drawing)
+    }
 }
 
 fn found(table: &dyn Rows, plot: Plot) -> Option<Chosen> {
@@ -115,7 +135,8 @@ fn said(words: &str) -> Drawing {
     }
 }
 
-fn framed(name: &str, doc: &str, drawing: &Drawing) -> String {
+/// A picture with its title; with a style for whoever opens it by itself, or with none.
+fn framed(name: &str, doc: &str, drawing: &Drawing, style: &str) -> String {
     let title = name.strip_suffix("_series").unwrap_or(name).replace('_', " ");
     let mut inside = format!("<text y=\"14\"><tspan font-size=\"13\" font-weight=\"600\">{}</tspan>", escape(&title));
     let _ = write!(inside, "<tspan dx=\"8\" fill-opacity=\".7\">{}</tspan></text>", escape(&drawing.subtitle));
@@ -129,9 +150,14 @@ fn framed(name: &str, doc: &str, drawing: &Drawing) -> String {
     let all = if drawing.subtitle.is_empty() { title } else { format!("{title}: {}", drawing.subtitle) };
     let (all, desc) = (escape(&all), escape(&format!("Each row is {doc}. {}", drawing.desc)));
     let (wide, high) = (WIDTH + 24.0, top + 16.0);
+    let (fit, style) = if style.is_empty() {
+        (" class=\"ks-chart\"", String::new())
+    } else {
+        (" style=\"max-width:100%;height:auto\"", format!("<style>{style}</style>"))
+    };
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-12 -10 {wide:.0} {high:.0}\" width=\"{wide:.0}\" role=\"img\" \
-         style=\"max-width:100%;height:auto\"><title>{all}</title><desc>{desc}</desc><style>{STYLE}</style>\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-12 -10 {wide:.0} {high:.0}\" width=\"{wide:.0}\" role=\"img\"\
+         {fit}><title>{all}</title><desc>{desc}</desc>{style}\
          <g font-family=\"system-ui,-apple-system,'Segoe UI',sans-serif\" font-size=\"{SIZE}\" fill=\"currentColor\">\
          {inside}</g></svg>"
     )

@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from "preact";
+import { copyText } from "../../base/clipboard";
 import { formatCount, formatDuration, formatExact, formatPlural, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventDetails, EventRef } from "../../source/protocol";
 import type { Selected } from "../selection";
 import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
-import { copyText } from "./copy";
 import { EventLink } from "./event-link";
 import { Icon, IconButton } from "./icons";
 import { NodeTable } from "./node-table";

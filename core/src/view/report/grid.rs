@@ -1,0 +1,243 @@
+//! Tables in HTML: complete without scripts, each column of one unit, so that digits stand under digits.
+
+use super::frame::Frame;
+use super::source::Source;
+use super::words::{count, decimal, plural, short};
+use crate::view::svg::{clipped, escape};
+
+/// The longest name that is there as a whole: a file may hold one of any size.
+const WHOLE: usize = 1_000;
+
+/// A column of a table on the page.
+pub(super) struct Shown {
+    /// The column of the analysis.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// How values are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name from the trace: its telling part first, and all of it.
+    Name,
+    /// A word of ours.
+    Word,
+    /// What tells rows apart, such as a device; left out where it is the same in all.
+    Key,
+    Count,
+    Number,
+    Time,
+    Bytes,
+    /// A part of all, also as a bar.
+    Share,
+    Flag,
+    /// An event to look at in the timeline.
+    Event,
+    /// A stretch of time to look at, as long as `dur_ns` or `span_ns`.
+    Range,
+}
+
+pub(super) const fn col(name: &'static str, title: &'static str, kind: Kind) -> Shown {
+    Shown { name, title, kind }
+}
+
+/// A table of the page: where it is from, and what of it is shown.
+pub(super) struct Grid {
+    /// The analysis that answers it, for whoever wants all of it.
+    pub(super) analysis: &'static str,
+    /// Its options, a JSON object.
+    pub(super) request: &'static str,
+    pub(super) table: &'static str,
+    pub(super) title: &'static str,
+    pub(super) columns: &'static [Shown],
+}
+
+impl Grid {
+    /// The table with these rows; nothing of none.
+    pub(super) fn html(&self, source: &Source<'_>, frame: &Frame) -> String {
+        if frame.num_rows == 0 {
+            return String::new();
+        }
+        let columns: Vec<_> = self.columns.iter().filter_map(|shown| Written::of(source, frame, shown)).collect();
+        let rows = if frame.num_in_all > frame.num_rows {
+            format!("the first {} of {}", frame.num_rows, count(frame.num_in_all as i64))
+        } else {
+            plural(frame.num_rows, "row")
+        };
+        let mut out = format!(
+            "<figure class=\"ks-table\" data-analysis=\"{}\" data-table=\"{}\" data-options=\"{}\">\
+             <div class=\"ks-scroll\" tabindex=\"0\"><table><caption>{} <small>{rows}</small></caption><thead><tr>",
+            self.analysis,
+            self.table,
+            escape(self.request),
+            self.title
+        );
+        columns.iter().for_each(|column| column.head(&mut out));
+        out.push_str("</tr></thead><tbody>");
+        for row in 0..frame.num_rows {
+            out.push_str("<tr>");
+            columns.iter().for_each(|column| out.push_str(&column.cells[row]));
+            out.push_str("</tr>");
+        }
+        out.push_str("</tbody></table></div></figure>");
+        out
+    }
+}
+
+/// A column in HTML.
+struct Written {
+    title: String,
+    class: &'static str,
+    cells: Vec<String>,
+}
+
+impl Written {
+    /// None where it says nothing.
+    fn of(source: &Source<'_>, frame: &Frame, shown: &Shown) -> Option<Self> {
+        let title = |unit: &str| {
+            if unit.is_empty() { shown.title.to_owned() } else { format!("{} <i>{unit}</i>", shown.title) }
+        };
+        let rows = 0..frame.num_rows;
+        let (name, kind) = (shown.name, shown.kind);
+        let numbers: Vec<_> = rows.clone().map(|row| frame.number(name, row)).collect();
+        match kind {
+            Kind::Name | Kind::Word => {
+                let is_name = kind == Kind::Name;
+                let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
+                let cell = |text: &&str| if is_name { named(text) } else { format!("<td>{}</td>", escape(text)) };
+                let is_there = texts.iter().any(|text| !text.is_empty());
+                let class = if is_name { "ks-name" } else { "" };
+                is_there.then(|| Self { title: title(""), class, cells: texts.iter().map(cell).collect() })
+            }
+            Kind::Flag => {
+                let flags: Vec<_> = rows.map(|row| frame.flag(name, row).unwrap_or_default()).collect();
+                let cell = |flag: &bool| format!("<td>{}</td>", if *flag { "yes" } else { "" });
+                let is_there = flags.contains(&true);
+                is_there.then(|| Self { title: title(""), class: "", cells: flags.iter().map(cell).collect() })
+            }
+            Kind::Event | Kind::Range => {
+                let address = |row| match kind {
+                    Kind::Event => source.event(frame, row, frame.int(name, row)?),
+                    _ => {
+                        let dur_ns = frame.int("dur_ns", row).or(frame.int("span_ns", row))?;
+                        source.range(frame, row, (frame.int(name, row)?, dur_ns))
+                    }
+                };
+                let links: Vec<_> = rows.map(address).collect();
+                let cells = links.iter().map(|link| linked(link.as_deref(), shown.title)).collect();
+                links.iter().any(Option::is_some).then(|| Self { title: String::new(), class: "ks-go", cells })
+            }
+            Kind::Share => {
+                let is_there = numbers.iter().any(Option::is_some);
+                let cells = numbers.iter().map(|share| shared(*share)).collect();
+                is_there.then(|| Self { title: title("%"), class: "ks-number", cells })
+            }
+            Kind::Key if rows.clone().any(|row| frame.text(name, row).is_some()) => {
+                let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
+                let cells = texts.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
+                let differ = texts.iter().any(|text| *text != texts[0]);
+                differ.then(|| Self { title: title(""), class: "", cells })
+            }
+            Kind::Key if numbers.iter().all(|number| *number == numbers[0]) => None,
+            _ if kind != Kind::Key && numbers.iter().all(|number| number.is_none_or(|number| number == 0.0)) => None,
+            _ => {
+                let scale = Scale::of(kind, &numbers);
+                let cells = numbers.iter().map(|number| numbered(number.map(|number| scale.words(number)))).collect();
+                Some(Self { title: title(scale.unit), class: "ks-number", cells })
+            }
+        }
+    }
+
+    fn head(&self, out: &mut String) {
+        out.push_str("<th scope=\"col\"");
+        if !self.class.is_empty() {
+            out.push_str(" class=\"");
+            out.push_str(self.class);
+            out.push('"');
+        }
+        out.push('>');
+        out.push_str(&self.title);
+        out.push_str("</th>");
+    }
+}
+
+/// A name: what tells it from others first, then all of it, as far as there is room.
+pub(super) fn name(text: &str) -> String {
+    let whole = clipped(text, WHOLE);
+    let telling = short(&whole);
+    let (whole_html, telling_html) = (escape(&whole), escape(telling));
+    if telling.len() == whole.len() {
+        return format!("<span title=\"{whole_html}\"><b>{whole_html}</b></span>");
+    }
+    format!("<span title=\"{whole_html}\"><b>{telling_html}</b> <small>{whole_html}</small></span>")
+}
+
+fn named(text: &str) -> String {
+    format!("<td class=\"ks-name\">{}</td>", name(text))
+}
+
+fn linked(address: Option<&str>, what: &str) -> String {
+    address.map_or_else(
+        || String::from("<td></td>"),
+        |address| format!("<td><a href=\"{address}\" title=\"{what}: show in the timeline\">show</a></td>"),
+    )
+}
+
+fn numbered(words: Option<String>) -> String {
+    format!("<td class=\"ks-number\">{}</td>", words.unwrap_or_default())
+}
+
+fn shared(share: Option<f64>) -> String {
+    let Some(share) = share else { return numbered(None) };
+    let percent = decimal(share * 100.0, 1);
+    format!("<td class=\"ks-number ks-share\">{}{percent}</td>", bar(share))
+}
+
+/// A bar as long as a part of one.
+pub(super) fn bar(share: f64) -> String {
+    let long = share.clamp(0.0, 1.0) * 100.0;
+    format!(
+        "<svg class=\"ks-bar\" aria-hidden=\"true\"><rect width=\"{long:.1}%\" height=\"100%\" fill=\"currentColor\"/></svg>"
+    )
+}
+
+/// What the numbers of a column are divided by, and how many digits are behind the point.
+pub(super) struct Scale {
+    pub(super) unit: &'static str,
+    size: f64,
+    decimals: usize,
+}
+
+impl Scale {
+    /// The unit that the largest number is told in.
+    pub(super) fn of(kind: Kind, numbers: &[Option<f64>]) -> Self {
+        let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+        let found = |units: &[(f64, f64, &'static str)]| {
+            units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
+        };
+        let (size, unit) = match kind {
+            Kind::Time => found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")]),
+            Kind::Bytes => found(&[
+                (1_073_741_824.0, 1_073_741_824.0, "GiB"),
+                (1_048_576.0, 1_048_576.0, "MiB"),
+                (1_024.0, 1_024.0, "KiB"),
+                (0.0, 1.0, "B"),
+            ]),
+            _ => (1.0, ""),
+        };
+        let is_whole = |number: &f64| (number / size).fract() == 0.0;
+        let decimals = match kind {
+            _ if numbers.iter().flatten().all(is_whole) => 0,
+            Kind::Time => 3,
+            Kind::Number if largest < 10.0 => 3,
+            Kind::Number => 1,
+            _ => 2,
+        };
+        Self { unit, size, decimals }
+    }
+
+    pub(super) fn words(&self, number: f64) -> String {
+        decimal(number / self.size, self.decimals)
+    }
+}

@@ -1,0 +1,97 @@
+//! A report about a trace, or about all traces of a job, as the HTML of a page's body: whole without scripts, the same in
+//! every host.
+//!
+//! Everything that comes from a trace goes through `escape`. No `style` attribute and no script is written, so that a page
+//! may forbid both.
+
+mod cards;
+mod communication;
+mod findings;
+mod frame;
+mod grid;
+mod health;
+mod iterations;
+mod memory;
+mod part;
+mod path;
+mod recording;
+mod section;
+mod source;
+mod tops;
+mod waits;
+mod words;
+
+use std::fmt::Write as _;
+
+use section::{Found, Section};
+use serde_json::json;
+use source::Source;
+
+use super::picture;
+use super::response::Response;
+use super::screen::Screen;
+use super::svg::escape;
+use crate::analyze::{Selection, summary};
+
+/// How many pixels wide the picture is that stands for the timeline.
+const PICTURE: u32 = 1200;
+
+/// The report's body: title, cards, contents and sections; `id="ks-timeline"` is where the timeline goes. `facts` are what
+/// the host knows of the traces: what it is, and what it is called.
+pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)]) -> Response {
+    let source = Source::of(screen);
+    let mut out = head(&source, title);
+    let summaries: Vec<_> = source.traces().map(|(_, linked)| summary(&Selection::all(linked), 1)).collect();
+    let found = [
+        part::time(&source, &summaries),
+        iterations::section(&source),
+        findings::section(&source),
+        Found::Section(timeline(screen)),
+        communication::ranks(&source),
+        waits::section(&source),
+        path::section(&source),
+        tops::kernels(&source),
+        tops::operators(&source),
+        tops::modules(&source),
+        communication::section(&source),
+        memory::section(&source),
+        tops::roofline(&source),
+        health::section(&source),
+        recording::section(&source, facts),
+    ];
+    let (mut sections, mut missing) = (Vec::new(), Vec::new());
+    for found in found {
+        match found {
+            Found::Section(section) => sections.push(section),
+            Found::Missing { title, why } => missing.push((title, why)),
+            Found::Nothing => {}
+        }
+    }
+    sections.extend(section::missing(&missing));
+    out.push_str("<nav class=\"ks-nav\" aria-label=\"Contents\">");
+    sections.iter().for_each(|section| section.entry(&mut out));
+    out.push_str("</nav>");
+    out.push_str(&cards::cards(&source, &summaries));
+    out.push_str("<div class=\"ks-grid\">");
+    sections.iter().for_each(|section| section.html(&mut out));
+    out.push_str("</div>");
+    Response::of("report", &json!({"html": out}))
+}
+
+fn head(source: &Source<'_>, title: &str) -> String {
+    let mut out = format!("<header class=\"ks-head\"><h1 class=\"ks-title\">{}</h1>", escape(title));
+    let line = recording::line(source).iter().map(|word| escape(word)).collect::<Vec<_>>().join(" · ");
+    // Writing into a `String` cannot fail.
+    let _ = write!(out, "<p class=\"ks-note\">{line}</p></header>");
+    out
+}
+
+fn timeline(screen: &Screen<'_>) -> Section {
+    let body = format!(
+        "<div id=\"ks-timeline\"><figure class=\"ks-picture\">{}</figure></div>\
+         <noscript><p class=\"ks-note\">Scripts are off: the picture above stands for the timeline. All else is here.\
+         </p></noscript>",
+        picture::draw(screen, PICTURE)
+    );
+    Section::wide("timeline", "Timeline", body)
+}

@@ -1,0 +1,122 @@
+//! How the traces were recorded: with what, on what, when.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::section::{Found, Section};
+use super::source::Source;
+use super::words::{count, date, plural};
+use crate::trace::Trace;
+use crate::view::svg::{clipped, escape};
+
+/// What a file says about the profiler's options, and what they are called there.
+const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
+/// Versions that a file may name, in thousands and tens: 12040 is 12.4.
+const VERSIONS: [(&str, &str); 3] =
+    [("cuda_runtime_version", "CUDA runtime"), ("cuda_driver_version", "CUDA driver"), ("cupti_version", "CUPTI")];
+/// The longest value that is shown.
+const LONGEST: usize = 300;
+
+pub(super) fn section(source: &Source<'_>, facts_of_host: &[(String, String)]) -> Found {
+    let mut facts: Vec<(String, String)> = facts_of_host.to_vec();
+    if let Some(trace) = source.first() {
+        facts.extend(of_trace(source, trace));
+    }
+    let mut out = String::from("<table class=\"ks-recorded\"><tbody>");
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+        let value = escape(&clipped(value, LONGEST));
+        // Writing into a `String` cannot fail.
+        let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
+    }
+    out.push_str("</tbody></table>");
+    Found::Section(Section::half("recording", "How it was recorded", out))
+}
+
+/// The same in a line: devices, versions, date.
+pub(super) fn line(source: &Source<'_>) -> Vec<String> {
+    let Some(trace) = source.first() else { return Vec::new() };
+    let ranks = if source.is_job() {
+        Some(plural(source.len(), "trace"))
+    } else {
+        trace.rank().map(|rank| format!("rank {rank}"))
+    };
+    let torch = torch(trace).map(|version| format!("PyTorch {version}"));
+    let words = [Some(devices(trace)), torch, ranks, date(trace.range().start.0)];
+    words.into_iter().flatten().filter(|word| !word.is_empty()).collect()
+}
+
+fn of_trace(source: &Source<'_>, trace: &Trace) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("devices", devices(trace)),
+        ("recorded", date(trace.range().start.0).unwrap_or_default()),
+        ("PyTorch", torch(trace).unwrap_or_default()),
+    ];
+    if !source.is_job() {
+        facts.push(("rank", trace.rank().map(|rank| rank.to_string()).unwrap_or_default()));
+    }
+    if let Some(info) = trace.header_value("distributedInfo") {
+        facts.push(("ranks in all", words(&info["world_size"])));
+        facts.push((
+            "communication",
+            [words(&info["backend"]), words(&info["nccl_version"])].join(" ").trim().to_owned(),
+        ));
+    }
+    facts.push(("options", options(trace)));
+    for (key, name) in VERSIONS {
+        facts.push((name, trace.header_value(key).as_ref().map(version).unwrap_or_default()));
+    }
+    for (key, name) in [("hip_runtime_version", "HIP runtime"), ("roctracer_version", "roctracer")] {
+        facts.push((name, trace.header_value(key).as_ref().map(words).unwrap_or_default()));
+    }
+    if let Some(origin) = trace.header_value("kinetoscope") {
+        facts.push(("command", words(&origin["command"])));
+        facts.push(("host", words(&origin["host"])));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Each sort of device, with how many there are of it.
+fn devices(trace: &Trace) -> String {
+    let mut names = trace.device_names();
+    names.retain(|name| !name.is_empty());
+    names.sort_unstable();
+    let same = names.chunk_by(|a, b| a == b);
+    let words = |same: &[String]| match same {
+        [name] => name.clone(),
+        [name, ..] => format!("{} × {name}", same.len()),
+        [] => String::new(),
+    };
+    same.map(words).collect::<Vec<_>>().join(", ")
+}
+
+fn torch(trace: &Trace) -> Option<String> {
+    let own = trace.header_value("kinetoscope").and_then(|origin| origin["torch"].as_str().map(str::to_owned));
+    own.or_else(|| trace.header_value("torch_version").as_ref().map(words)).filter(|version| !version.is_empty())
+}
+
+/// Those that were on.
+fn options(trace: &Trace) -> String {
+    let is_on = |name: &&str| {
+        trace.header_value(name).is_some_and(|value| !matches!(words(&value).as_str(), "0" | "" | "false"))
+    };
+    OPTIONS.into_iter().filter(is_on).collect::<Vec<_>>().join(", ")
+}
+
+fn version(value: &Value) -> String {
+    match value.as_i64() {
+        Some(number) if number >= 1_000 => format!("{}.{}", number / 1_000, number % 1_000 / 10),
+        _ => words(value),
+    }
+}
+
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => {
+            number.as_i64().filter(|number| *number < 10_000).map_or_else(|| number.to_string(), count)
+        }
+        Value::Bool(flag) => flag.to_string(),
+        _ => String::new(),
+    }
+}

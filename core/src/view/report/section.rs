@@ -1,0 +1,72 @@
+//! A section of the page, and what is said of those that have nothing to show.
+
+use std::fmt::Write as _;
+
+use super::words::title as titled;
+use crate::view::svg::escape;
+
+/// A heading with what stands under it.
+pub(super) struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// Beside the title, such as how many there are.
+    pub(super) note: String,
+    body: String,
+    class: &'static str,
+}
+
+/// What became of a section.
+pub(super) enum Found {
+    Section(Section),
+    /// It could have something to show, and why it has not.
+    Missing {
+        title: &'static str,
+        why: &'static str,
+    },
+    /// It never has of such a trace.
+    Nothing,
+}
+
+impl Section {
+    /// Beside another where there is room for two.
+    pub(super) fn half(id: &'static str, title: &'static str, body: String) -> Self {
+        Self { id, title, note: String::new(), body, class: "ks-half" }
+    }
+
+    /// As wide as the page.
+    pub(super) fn wide(id: &'static str, title: &'static str, body: String) -> Self {
+        Self { class: "ks-wide", ..Self::half(id, title, body) }
+    }
+
+    pub(super) fn with_note(self, note: String) -> Self {
+        Self { note, ..self }
+    }
+
+    /// The same with more below.
+    pub(super) fn and(mut self, more: &str) -> Self {
+        self.body.push_str(more);
+        self
+    }
+
+    /// Its word in the contents.
+    pub(super) fn entry(&self, out: &mut String) {
+        let _ = write!(out, "<a href=\"#{}\">{}</a>", self.id, titled(self.id));
+    }
+
+    pub(super) fn html(&self, out: &mut String) {
+        let Self { id, title, note, body, class } = self;
+        let note = if note.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(note)) };
+        // Writing into a `String` cannot fail.
+        let _ = write!(out, "<section class=\"{class}\" id=\"{id}\"><h2>{title}{note}</h2>{body}</section>");
+    }
+}
+
+/// A line for each section that has nothing to show.
+pub(super) fn missing(all: &[(&'static str, &'static str)]) -> Option<Section> {
+    let mut body = String::from("<dl class=\"ks-missing\">");
+    for (title, why) in all {
+        let _ = write!(body, "<dt>{title}</dt><dd>{}.</dd>", escape(&titled(why)));
+    }
+    body.push_str("</dl>");
+    (!all.is_empty()).then(|| Section::wide("missing", "Not in this recording", body))
+}

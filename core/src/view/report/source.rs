@@ -1,0 +1,106 @@
+//! The traces that a report is of, and what analyses answer about them.
+
+use std::sync::Arc;
+
+use super::frame::Frame;
+use crate::analyze::{Answer, RankedTrace, analysis};
+use crate::link::LinkedTrace;
+use crate::link::rank::windows;
+use crate::table::Rows;
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::view::part::View;
+use crate::view::screen::Screen;
+
+/// The traces of a report: one, or those of a job in the order of their ranks.
+pub(super) struct Source<'a> {
+    parts: &'a [View<'a>],
+    traces: Vec<RankedTrace>,
+    /// The rank of each trace, and which of its rank's traces it is.
+    places: Vec<(Option<i64>, i64)>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of(screen: &'a Screen<'a>) -> Self {
+        let parts = &screen.parts[..];
+        let ranks: Vec<_> = parts.iter().map(|part| part.rank).collect();
+        let traces = parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
+        let places = ranks.iter().copied().zip(windows(&ranks)).collect();
+        Self { parts, traces, places }
+    }
+
+    pub(super) fn traces(&self) -> impl Iterator<Item = (Option<i64>, &Arc<LinkedTrace>)> {
+        self.traces.iter().map(|(rank, linked)| (*rank, linked))
+    }
+
+    /// How many traces there are.
+    pub(super) fn len(&self) -> usize {
+        self.traces.len()
+    }
+
+    /// Whether ranks are compared.
+    pub(super) fn is_job(&self) -> bool {
+        self.traces.len() > 1
+    }
+
+    /// The first trace, for what all have in common.
+    pub(super) fn first(&self) -> Option<&Trace> {
+        self.traces.first().map(|(_, linked)| &linked.trace)
+    }
+
+    /// What an analysis answers; nothing where it does not know what it is asked.
+    pub(super) fn ask(&self, name: &str, request: &str) -> Option<Answer> {
+        let analysis = analysis(name).ok()?;
+        match &self.traces[..] {
+            [(_, linked)] => analysis.answer(linked, request),
+            traces => analysis.answer_of_job(traces, request, 1),
+        }
+        .ok()
+    }
+
+    /// The address of an event in the timeline, which a row of a table names.
+    pub(super) fn event(&self, frame: &Frame, row: usize, id: i64) -> Option<String> {
+        let id = i64::from(self.part(frame, row)?.first_id).checked_add(id)?;
+        Some(format!("#event={id}"))
+    }
+
+    /// The address of a stretch of time in the timeline, which a row of a table names.
+    pub(super) fn range(&self, frame: &Frame, row: usize, (start_ns, dur_ns): (i64, i64)) -> Option<String> {
+        Some(address(self.part(frame, row)?, start_ns, dur_ns))
+    }
+
+    /// The same in the only trace.
+    pub(super) fn range_of_first(&self, start_ns: i64, dur_ns: i64) -> Option<String> {
+        self.parts.first().map(|part| address(part, start_ns, dur_ns))
+    }
+
+    /// The trace that a row is about.
+    fn part(&self, frame: &Frame, row: usize) -> Option<&View<'a>> {
+        let place = (frame.int("rank", row), frame.int("window", row).unwrap_or(0));
+        let at = if self.is_job() { self.places.iter().position(|known| *known == place)? } else { 0 };
+        self.parts.get(at)
+    }
+}
+
+fn address(part: &View<'_>, start_ns: i64, dur_ns: i64) -> String {
+    let start = part.offset(Ts(start_ns)).max(0.0);
+    format!("#range={start:.0}-{:.0}", start + dur_ns.max(1) as f64)
+}
+
+/// A table of an answer by its name.
+pub(super) fn table<'a>(answer: &'a Answer, name: &str) -> Option<&'a Arc<dyn Rows>> {
+    answer.tables.iter().find(|table| table.name() == name)
+}
+
+/// Its rows with the most of a number, where several ranks have theirs one after the other; else the first.
+pub(super) fn top(source: &Source<'_>, answer: &Answer, name: &str, (by, limit): (&str, usize)) -> Frame {
+    match table(answer, name) {
+        Some(table) if source.is_job() => Frame::top(&**table, by, limit),
+        _ => frame(answer, name, limit),
+    }
+}
+
+/// Its first rows.
+pub(super) fn frame(answer: &Answer, name: &str, limit: usize) -> Frame {
+    table(answer, name).map_or_else(Frame::default, |table| Frame::of(&**table, limit))
+}

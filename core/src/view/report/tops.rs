@@ -1,0 +1,154 @@
+//! What took the most time: kernels, operators, modules, and how near they came to what the device can do.
+
+use super::grid::{Grid, Kind, col};
+use super::section::{Found, Section};
+use super::source::{Source, frame, table, top};
+use crate::analyze::Answer;
+use crate::view::chart::figure;
+
+const MAX_ROWS: usize = 50;
+
+const KERNELS: Grid = Grid {
+    analysis: "kernels",
+    request: "{}",
+    table: "kernels",
+    title: "Kernels, copies and fills by name",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("name", "name", Kind::Name),
+        col("class", "for", Kind::Word),
+        col("share", "share", Kind::Share),
+        col("total_ns", "total", Kind::Time),
+        col("count", "count", Kind::Count),
+        col("mean_ns", "mean", Kind::Time),
+        col("min_ns", "shortest", Kind::Time),
+        col("max_ns", "longest", Kind::Time),
+        col("occupancy", "occupancy", Kind::Number),
+        col("tensor_cores", "tensor cores", Kind::Flag),
+        col("longest_id", "Longest run", Kind::Event),
+    ],
+};
+
+const BY_CLASS: Grid = Grid {
+    analysis: "kernels",
+    request: "{}",
+    table: "kernels_by_class",
+    title: "By what they are for",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("class", "for", Kind::Word),
+        col("tensor_cores", "tensor cores", Kind::Flag),
+        col("share", "share", Kind::Share),
+        col("total_ns", "total", Kind::Time),
+        col("count", "count", Kind::Count),
+    ],
+};
+
+const OPERATORS: Grid = Grid {
+    analysis: "operators",
+    request: "{}",
+    table: "operators",
+    title: "Operators by name",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("name", "name", Kind::Name),
+        col("count", "calls", Kind::Count),
+        col("self_ns", "host, itself", Kind::Time),
+        col("total_ns", "host, in all", Kind::Time),
+        col("mean_ns", "mean", Kind::Time),
+        col("device_self_ns", "device, itself", Kind::Time),
+        col("device_total_ns", "device, in all", Kind::Time),
+        col("longest_id", "Longest call", Kind::Event),
+    ],
+};
+
+const MODULES: Grid = Grid {
+    analysis: "modules",
+    request: "{}",
+    table: "modules",
+    title: "Modules by name",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("module", "module", Kind::Name),
+        col("count", "calls", Kind::Count),
+        col("self_ns", "host, itself", Kind::Time),
+        col("total_ns", "host, in all", Kind::Time),
+        col("device_self_ns", "device, itself", Kind::Time),
+        col("device_total_ns", "device, in all", Kind::Time),
+        col("forward_ns", "forward", Kind::Time),
+        col("backward_ns", "backward", Kind::Time),
+        col("num_device_events", "device events", Kind::Count),
+        col("longest_id", "Longest call", Kind::Event),
+    ],
+};
+
+const ROOFLINE: Grid = Grid {
+    analysis: "roofline",
+    request: "{}",
+    table: "roofline",
+    title: "Operators by shape, against what the device can do",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("name", "operator", Kind::Name),
+        col("input_shapes", "shapes", Kind::Name),
+        col("dtype", "type", Kind::Word),
+        col("count", "calls", Kind::Count),
+        col("total_ns", "device", Kind::Time),
+        col("tflops", "TFLOP/s", Kind::Number),
+        col("gbps", "GB/s", Kind::Number),
+        col("bound", "bound by", Kind::Word),
+        col("share_of_peak", "of the roof", Kind::Share),
+        col("longest_id", "Longest call", Kind::Event),
+    ],
+};
+
+pub(super) fn kernels(source: &Source<'_>) -> Found {
+    let Some(answer) = source.ask("kernels", "{}") else { return Found::Nothing };
+    let found = wide(source, &answer, &KERNELS, ("kernels", "Kernels"));
+    match found {
+        Found::Section(section) => {
+            let classes = BY_CLASS.html(source, &frame(&answer, "kernels_by_class", MAX_ROWS));
+            let classes = format!("<div class=\"ks-narrow\">{classes}</div>");
+            Found::Section(section.and(&classes))
+        }
+        other => other,
+    }
+}
+
+pub(super) fn operators(source: &Source<'_>) -> Found {
+    source
+        .ask("operators", "{}")
+        .map_or(Found::Nothing, |answer| wide(source, &answer, &OPERATORS, ("operators", "Operators")))
+}
+
+pub(super) fn modules(source: &Source<'_>) -> Found {
+    source.ask("modules", "{}").map_or(Found::Nothing, |answer| wide(source, &answer, &MODULES, ("modules", "Modules")))
+}
+
+/// How near operators came to the roof; only where their shapes say what they computed.
+pub(super) fn roofline(source: &Source<'_>) -> Found {
+    let Some(answer) = source.ask("roofline", "{}") else { return Found::Nothing };
+    let rows = top(source, &answer, "roofline", ("total_ns", MAX_ROWS));
+    if rows.num_rows == 0 || !(0..rows.num_rows).any(|row| rows.number("flops", row).is_some()) {
+        return Found::Missing {
+            title: "Roofline",
+            why: answer.reason.unwrap_or("no shapes were recorded (`record_shapes=True` records them)"),
+        };
+    }
+    let chart =
+        table(&answer, answer.drawn.unwrap_or("roofline")).map(|table| figure(&**table, answer.plot, answer.reason));
+    let body = format!(
+        "<div class=\"ks-lead\"><figure class=\"ks-picture\">{}</figure>{}</div>",
+        chart.unwrap_or_default(),
+        ROOFLINE.html(source, &rows)
+    );
+    Found::Section(Section::wide("roofline", "Roofline", body))
+}
+
+fn wide(source: &Source<'_>, answer: &Answer, grid: &Grid, (id, title): (&'static str, &'static str)) -> Found {
+    let rows = top(source, answer, grid.table, ("total_ns", MAX_ROWS));
+    if rows.num_rows == 0 {
+        return Found::Missing { title, why: answer.reason.unwrap_or("there are none") };
+    }
+    Found::Section(Section::wide(id, title, grid.html(source, &rows)))
+}

@@ -1,0 +1,54 @@
+//! Why devices had nothing to do, and when.
+
+use super::grid::{Grid, Kind, col};
+use super::section::{Found, Section};
+use super::source::{Source, top};
+
+const MAX_ROWS: usize = 16;
+const MAX_GAPS: usize = 12;
+
+const WHY: Grid = Grid {
+    analysis: "idle",
+    request: "{}",
+    table: "idle",
+    title: "Idle time of streams, by its reason",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("device", "device", Kind::Key),
+        col("stream", "stream", Kind::Key),
+        col("category", "reason", Kind::Word),
+        col("share", "share", Kind::Share),
+        col("total_ns", "total", Kind::Time),
+        col("count", "gaps", Kind::Count),
+        col("mean_ns", "mean", Kind::Time),
+        col("max_ns", "longest", Kind::Time),
+    ],
+};
+
+const GAPS: Grid = Grid {
+    analysis: "idle",
+    request: "{}",
+    table: "gaps",
+    title: "The longest gaps, and what the host did in them",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("device", "device", Kind::Key),
+        col("stream", "stream", Kind::Key),
+        col("dur_ns", "gap", Kind::Time),
+        col("category", "reason", Kind::Word),
+        col("host_name", "mostly", Kind::Name),
+        col("host_ns", "of it", Kind::Time),
+        col("start_ns", "Gap", Kind::Range),
+    ],
+};
+
+pub(super) fn section(source: &Source<'_>) -> Found {
+    let title = "Why the device waited";
+    let Some(answer) = source.ask("idle", "{}") else { return Found::Nothing };
+    let (why, gaps) =
+        (top(source, &answer, "idle", ("total_ns", MAX_ROWS)), top(source, &answer, "gaps", ("dur_ns", MAX_GAPS)));
+    if why.num_rows == 0 {
+        return Found::Nothing;
+    }
+    Found::Section(Section::half("idle", title, WHY.html(source, &why) + &GAPS.html(source, &gaps)))
+}

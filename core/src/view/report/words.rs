@@ -1,0 +1,146 @@
+//! Numbers and names as a reader takes them in.
+
+/// A number with its digits in groups, and so many after the point: `1,234.500`.
+pub(super) fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
+    let mut out = String::with_capacity(text.len() + text.len() / 3);
+    if value < 0.0 && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        out.push('−');
+    }
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(rest) = rest {
+        out.push('.');
+        out.push_str(rest);
+    }
+    out
+}
+
+/// A count, every digit.
+pub(super) fn count(value: i64) -> String {
+    decimal(value as f64, 0)
+}
+
+/// A part of one, in percent.
+pub(super) fn percent(share: f64) -> String {
+    let text = decimal(share * 100.0, 1);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `1 rank`, `2 ranks`.
+pub(super) fn plural(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(number as i64), if number == 1 { "" } else { "s" })
+}
+
+/// An underscored name as words, the first with a capital.
+pub(super) fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The telling part of a name: of a signature its last name, of a Python frame the function.
+pub(super) fn short(name: &str) -> &str {
+    if let Some(module) = name.strip_prefix("nn.Module: ") {
+        return module;
+    }
+    if let Some((_, function)) = name.split_once(".py(").and_then(|(_, rest)| rest.split_once("): ")) {
+        return function;
+    }
+    if name.contains(['<', '(']) { signature(name).unwrap_or(name) } else { name }
+}
+
+/// `foo_kernel` of `void at::native::foo_kernel<4, float>(int)`.
+fn signature(name: &str) -> Option<&str> {
+    const NOWHERE: &str = "(anonymous namespace)";
+    let (mut depth, mut start, mut at) = (0_usize, 0, 0);
+    let mut end = None;
+    while let Some(rest) = name.get(at..).filter(|rest| !rest.is_empty()) {
+        if rest.starts_with(NOWHERE) {
+            at += NOWHERE.len();
+            continue;
+        }
+        let letter = rest.chars().next()?;
+        match letter {
+            '(' if depth == 0 => {
+                end = end.or(Some(at));
+                break;
+            }
+            '<' => {
+                if depth == 0 {
+                    end = Some(at);
+                }
+                depth += 1;
+            }
+            '>' => depth = depth.saturating_sub(1),
+            ' ' | ':' if depth == 0 => (start, end) = (at + 1, None),
+            _ => {}
+        }
+        at += letter.len_utf8();
+    }
+    name.get(start..end.unwrap_or(name.len())).map(str::trim).filter(|short| short.len() > 2)
+}
+
+/// The date and time, in UTC, of nanoseconds since 1970; none of what is no date of a recording.
+pub(super) fn date(ns: i64) -> Option<String> {
+    /// 2015: files before `PyTorch` 2.4 may count from the start of the machine.
+    const EARLIEST_S: i64 = 1_420_070_400;
+    let seconds = ns.div_euclid(1_000_000_000);
+    if seconds < EARLIEST_S {
+        return None;
+    }
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March, so that the day that comes and goes is the last.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (date, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    Some(format!("{year}-{month:02}-{date:02} {hour:02}:{minute:02}:{second:02} UTC"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, decimal, short};
+
+    #[test]
+    fn numbers_keep_their_digits_in_groups() {
+        let of = |value, decimals| decimal(value, decimals);
+        assert_eq!(
+            [of(1_234.5, 3), of(0.0, 0), of(-0.0, 1), of(-1_000_000.0, 0)],
+            ["1,234.500", "0", "0.0", "−1,000,000"]
+        );
+    }
+
+    #[test]
+    fn the_telling_part_of_a_name() {
+        for (name, telling) in [
+            ("void at::native::foo_kernel<4, std::array<char*, 3ul> >(int, a<b>)", "foo_kernel"),
+            ("void at::native::(anonymous namespace)::cat<float>(x)", "cat"),
+            ("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_Generic"),
+            ("torch/nn/modules/linear.py(124): forward", "forward"),
+            ("nn.Module: Linear_3", "Linear_3"),
+            ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"),
+            ("aten::mm", "aten::mm"),
+            ("<<<", "<<<"),
+            ("größe(", "größe"),
+        ] {
+            assert_eq!(short(name), telling);
+        }
+    }
+
+    #[test]
+    fn dates_of_recordings() {
+        assert_eq!(date(1_751_410_836_000_000_000).as_deref(), Some("2025-07-01 23:00:36 UTC"));
+        assert_eq!(date(1_709_164_800_000_000_000).as_deref(), Some("2024-02-29 00:00:00 UTC"));
+        assert_eq!([date(5), date(-5), date(i64::MIN)], [None, None, None]);
+    }
+}

@@ -1,0 +1,163 @@
+"""What surrounds the timeline: links into it, files that the page hands out, paper, narrow screens, several ranks."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Any]
+Reports = Callable[[ks.Trace], Path]
+Shot = Callable[[Any, str], None]
+
+
+def saved(page: Any, button: str, folder: Path) -> Path:
+    """Presses a button of the page and keeps the file that comes of it."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def is_in_sight(page: Any) -> bool:
+    box = page.locator("#ks-timeline").bounding_box()
+    return box["y"] < page.viewport_size["height"] and box["y"] + box["height"] > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_says_what_matters(
+    scheme: str, cuda: ks.Trace, reports: Reports, open_timeline: Open, shot: Shot
+) -> None:
+    page = open_timeline(reports(cuda), scheme).page
+    page.evaluate("scrollTo(0, 0)")
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    assert page.locator(".ks-nav a").all_inner_texts()[:4] == ["Time", "Iterations", "Findings", "Timeline"]
+    for words in ("device 0 busy", "slowest", "Where the time went"):
+        assert page.get_by_text(words, exact=True).first.is_visible()
+    shot(page, f"readme-report-{scheme}" if scheme == "dark" else "report-top-light")
+
+
+def test_evidence_of_a_finding_is_shown_in_the_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    evidence = json.loads(str(cuda.findings().select("evidence").rows()[0][0]))
+    timeline = open_timeline(reports(cuda))
+    page = timeline.page
+    page.evaluate("scrollTo(0, 0)")
+    for number, event in [(1, evidence[0]), (1, evidence[0])]:  # twice: the address is the link's own already
+        page.locator("#findings li").first.get_by_role("link", name=str(number), exact=True).click()
+        assert timeline.settle().details()["id"] == str(event)
+        assert is_in_sight(page)
+        timeline.focus().press("Escape")
+        page.evaluate("scrollTo(0, 0)")
+
+
+def test_the_longest_kernel_is_a_link(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    names = ("name", "longest_id")
+    name, longest = cuda.kernels().select(*names).rows()[0]
+    timeline = open_timeline(reports(cuda))
+    row = timeline.page.locator("#kernels tbody tr").first
+    assert str(name) in (row.locator("span[title]").get_attribute("title") or "")
+    row.get_by_role("link", name="show").click()
+    assert timeline.settle().details()["id"] == str(longest)
+    assert f"event={longest}" in timeline.page.url
+
+
+def test_the_slowest_iteration_is_a_link(transformer: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    timeline = open_timeline(reports(transformer))
+    time = transformer.summary().data["iteration_time"]
+    page = timeline.page
+    page.locator(".ks-card", has_text="slowest").get_by_role("link").click()
+    timeline.settle()
+    start, end = page.url.split("#range=")[1].split("&")[0].split("-")
+    assert int(end) - int(start) == time["slowest_ns"]
+
+
+def test_a_name_is_copied_whole(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    page = open_timeline(reports(cuda)).page
+    cell = page.locator("#kernels td.ks-name").first
+    cell.hover()
+    cell.get_by_role("button").click()
+    search = page.locator(".ks-search input")
+    search.focus()
+    page.keyboard.press("Control+v")
+    assert search.input_value() == str(cuda.kernels().select("name").rows()[0][0])
+
+
+def test_all_rows_of_a_table_are_saved(cuda: ks.Trace, reports: Reports, open_timeline: Open, tmp_path: Path) -> None:
+    page = open_timeline(reports(cuda)).page
+    operators = page.locator("#operators")
+    expected = cuda.operators()
+    for kind in ("CSV", "JSON"):
+        with page.expect_download() as download:
+            operators.get_by_role("button", name=kind).click()
+        download.value.save_as(tmp_path / kind)
+    rows = list(csv.DictReader((tmp_path / "CSV").read_text(encoding="utf-8").splitlines()))
+    assert list(rows[0]) == expected.columns
+    assert [int(row["total_ns"]) for row in rows] == [row[0] for row in expected.select("total_ns").rows()]
+    objects = json.loads((tmp_path / "JSON").read_text(encoding="utf-8"))
+    assert [row["name"] for row in objects] == [row["name"] for row in rows]
+
+
+def test_a_saved_copy_opens_where_the_reader_was(
+    cuda: ks.Trace, reports: Reports, open_timeline: Open, tmp_path: Path
+) -> None:
+    kernel = cuda.kernels().select("longest_id").rows()[0][0]
+    timeline = open_timeline(reports(cuda), target=f"#event={kernel}")
+    timeline.focus().press("n")
+    timeline.page.keyboard.insert_text("what <b>is</b> this?")
+    timeline.page.keyboard.press("Enter")
+    copy = saved(timeline.page, "Save a copy", tmp_path)
+    again = open_timeline(copy)
+    assert again.details()["id"] == str(kernel)
+    assert again.page.locator("#kernels tbody tr").count() == timeline.page.locator("#kernels tbody tr").count()
+    again.page.get_by_role("button", name="1 note").click()
+    assert again.page.locator(".ks-notes input").input_value() == "what <b>is</b> this?"
+
+
+def test_the_trace_is_saved_for_other_viewers(
+    cuda: ks.Trace, reports: Reports, open_timeline: Open, tmp_path: Path
+) -> None:
+    page = open_timeline(reports(cuda)).page
+    path = saved(page, "Save the trace", tmp_path)
+    assert path.name.endswith(".json.gz")
+    columns = ("id", "name", "start_ns", "dur_ns")
+    assert ks.read(path, False).events.select(*columns).rows() == cuda.events.select(*columns).rows()
+    assert saved(page, "Perfetto", tmp_path).is_file(), "a page on disk may not hand it over"
+    assert "ui.perfetto.dev" in page.get_by_role("status").first.inner_text()
+
+
+def test_on_paper_all_rows_and_no_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    page = open_timeline(reports(cuda)).page
+    page.emulate_media(media="print")
+    assert not page.locator("#ks-timeline").is_visible()
+    assert not page.get_by_role("button", name="CSV").first.is_visible()
+    hidden = page.locator(".ks-scroll").evaluate_all(
+        "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).length"
+    )
+    assert hidden == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_narrow_screen_has_all(scheme: str, transformer: ks.Trace, reports: Reports, strict: Any, shot: Shot) -> None:
+    page = strict.page(scheme, width=700)
+    page.goto(reports(transformer).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    shot(page, f"report-narrow-{scheme}")
+
+
+def test_all_ranks_are_in_the_report_of_a_job(data: Path, open_timeline: Open, tmp_path: Path, shot: Shot) -> None:
+    job = ks.read_dir(data / "mlp_gloo")
+    timeline = open_timeline(job.report(tmp_path / "job.html"))
+    page = timeline.page
+    groups = " ".join(page.locator(".ks-group .ks-name").all_inner_texts())
+    assert all(f"rank {rank}" in groups.lower() for rank in job.ranks)
+    headings = " ".join(page.locator("h2").all_inner_texts())
+    assert "Stragglers" in headings or "Communication" in headings
+    shot(page, "report-job")

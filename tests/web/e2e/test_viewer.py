@@ -1,0 +1,81 @@
+"""The empty page: reads files that are dropped on it, in the browser, and shows what a report shows."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.report import report_page, viewer_page
+
+pytestmark = pytest.mark.browser
+
+Shot = Callable[[Any, str], None]
+
+
+@pytest.fixture
+def viewer(strict: Any, tmp_path: Path) -> Any:
+    path = tmp_path / "viewer.html"
+    path.write_text(viewer_page(), encoding="utf-8")
+    page = strict.page()
+    page.goto(path.as_uri())
+    return page
+
+
+def give(page: Any, *files: Path) -> None:
+    page.locator("input[type=file]").set_input_files(files)
+
+
+def test_files_of_ones_own_become_a_report(
+    viewer: Any, data: Path, tmp_path: Path, timeline_on: Any, open_timeline: Any, shot: Shot
+) -> None:
+    shot(viewer, "viewer-empty")
+    folder = data / "minimal_cpu"
+    files = (folder / "kineto_trace_0.json.gz", folder / "torch_et_0.json.gz")
+    give(viewer, *files)
+    timeline_on(viewer).wait().settle()
+    trace = ks.read(files[0], files[1])
+    sections = re.findall(r'<section class="[^"]*" id="([^"]*)"', report_page([(trace.rank, trace)], "x"))
+    assert viewer.locator(".ks-grid > section").evaluate_all("all => all.map(one => one.id)") == sections
+    assert f"{len(trace.nodes)} nodes" in viewer.locator(".ks-cards").inner_text()
+    shot(viewer, "viewer-read")
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="Save a copy").click()
+    copy = tmp_path / "copy.html"
+    download.value.save_as(copy)
+    assert open_timeline(copy).page.locator("#operators tbody tr").count() > 5
+
+
+def test_plain_files_are_read_too(viewer: Any, data: Path, tmp_path: Path, timeline_on: Any) -> None:
+    plain = tmp_path / "plain.json"
+    plain.write_bytes(gzip.decompress((data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes()))
+    give(viewer, plain)
+    timeline_on(viewer).wait()
+    assert viewer.title() == "plain.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"hello", "expected"), (b"", "expected"), (b'{"a": 1}', "expected"), (b"\x1f\x8b\x08", "expected")],
+)
+def test_what_is_no_trace_is_said(viewer: Any, tmp_path: Path, content: bytes, expected: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    give(viewer, path)
+    viewer.locator(".ks-failed").wait_for()
+    assert expected in viewer.get_by_role("status").inner_text()
+    assert viewer.locator("input[type=file]").count() == 1, "another file can be tried"
+
+
+def test_the_policy_refuses_the_network(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "viewer.html"
+    path.write_text(viewer_page(), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    tried = page.evaluate("fetch('data:,x').then(() => 'ran', (error) => error.name)")
+    page.close()
+    assert tried == "TypeError"

@@ -1,0 +1,14 @@
+import { parseHash, type Target } from "./hash";
+
+/** Has links into the timeline followed also where the address is theirs already; brings the timeline into sight. */
+export function followLinks(root: HTMLElement, place: HTMLElement, go: (target: Target) => void): void {
+  root.addEventListener("click", (event) => {
+    const link = event.target instanceof Element && event.target.closest("a[href^='#']");
+    if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = parseHash(link.getAttribute("href") ?? "");
+    if (!target.range && target.event === null) return;
+    event.preventDefault();
+    go(target);
+    place.scrollIntoView({ block: "nearest" });
+  });
+}

@@ -1,0 +1,39 @@
+import { download } from "../base/download";
+import type { AnalysisTable } from "../source/protocol";
+import type { Source } from "../source/source";
+import { toCsv, toJson } from "./table-file";
+
+const ALL = 10_000_000;
+
+/** Buttons beside a table's title that save all of its rows. */
+export function addTableTools(figure: HTMLElement, source: Source, fail: (error: unknown) => void): void {
+  const caption = figure.querySelector("caption");
+  if (!caption) return;
+  const tools = document.createElement("span");
+  tools.className = "ks-tools";
+  for (const [ending, write, type] of [
+    ["csv", toCsv, "text/csv"],
+    ["json", toJson, "application/json"],
+  ] as const) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = ending.toUpperCase();
+    button.title = `Save all rows and columns as ${button.textContent}`;
+    button.addEventListener("click", () => {
+      wholeTable(figure, source)
+        .then((table) => download(`${table.name}.${ending}`, write(table), type))
+        .catch(fail);
+    });
+    tools.append(button);
+  }
+  caption.append(tools);
+}
+
+/** All rows: a page shows the first. */
+async function wholeTable(figure: HTMLElement, source: Source): Promise<AnalysisTable> {
+  const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
+  const answer = await source.query("analyze", { name: analysis, options: JSON.parse(options), limit: ALL });
+  const table = answer.tables.find((other) => other.name === name);
+  if (!table) throw new Error(`expected a table ${name} of ${analysis}, found none`);
+  return table;
+}
