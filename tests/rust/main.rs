@@ -25,6 +25,7 @@ mod laws;
 mod likeness;
 mod linked;
 mod links;
+mod marks;
 mod nodes;
 mod nsight;
 mod nsight_hostile;

@@ -18,18 +18,32 @@ fn session(ahead: i64) -> Session {
     session
 }
 
-fn ask(session: &Session, request: &Value) -> Value {
+pub(crate) fn ask(session: &Session, request: &Value) -> Value {
     let answer = session.query(request.to_string().as_bytes());
     let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&answer[4..4 + header_size]).unwrap();
     assert_eq!(header["ok"], true, "{header}");
     let mut data = header["data"].clone();
     let body = &answer[(4 + header_size).next_multiple_of(8)..];
-    for column in header["columns"].as_array().unwrap().iter().filter(|column| column["type"] == "u32") {
+    for column in header["columns"].as_array().unwrap() {
         let (offset, length) =
             (column["offset"].as_u64().unwrap() as usize, column["length"].as_u64().unwrap() as usize);
-        let values = body[offset..][..length * 4].as_chunks().0.iter().map(|bytes| json!(u32::from_le_bytes(*bytes)));
-        data[column["name"].as_str().unwrap()] = values.collect();
+        let values: Value = match column["type"].as_str() {
+            Some("u32") => body[offset..][..length * 4]
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| json!(u32::from_le_bytes(*bytes)))
+                .collect(),
+            Some("f64") => body[offset..][..length * 8]
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| json!(f64::from_le_bytes(*bytes)))
+                .collect(),
+            _ => body[offset..][..length].iter().map(|byte| json!(byte)).collect(),
+        };
+        data[column["name"].as_str().unwrap()] = values;
     }
     data
 }

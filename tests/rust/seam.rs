@@ -22,6 +22,16 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("search", json!({"type": "search", "text": "gemm", "limit": 5})),
         ("summary", json!({"type": "summary", "start": 0, "end": 1_000_000})),
         ("analyze", json!({"type": "analyze", "name": "breakdown", "iteration": 1, "options": {"micro_ns": 2000}})),
+        ("analyses", json!({"type": "analyses"})),
+        ("findings", json!({"type": "findings"})),
+        ("path", json!({"type": "path", "start": 0, "end": 4_000_000, "pixels": 20})),
+        ("counters", json!({"type": "counters"})),
+        ("counter", json!({"type": "counter", "counter": 0, "start": 0, "end": 1_000_000, "pixels": 10})),
+        ("changes", json!({"type": "changes"})),
+        (
+            "tiles_by",
+            json!({"type": "tiles", "tracks": [2], "start": 0, "end": 900_000, "pixels": 9, "by": "operator"}),
+        ),
         ("unknown", json!({"type": "weather"})),
     ]
 }

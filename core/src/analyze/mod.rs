@@ -54,8 +54,8 @@ pub use critical_path::{
     Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
     path_rows,
 };
-pub use diff::{diff, diff_jobs};
-pub use finding::{Finding, MIN_SHARE, findings};
+pub use diff::{Changed, changed, diff, diff_jobs};
+pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use job::{Job, RankedTrace};

@@ -8,7 +8,7 @@ use super::part::View;
 use super::request::AnalyzeRequest;
 use super::response::Response;
 use super::screen::Screen;
-use crate::analyze::{Options, Wanted, analysis};
+use crate::analyze::{ANALYSES, Options, Wanted, analysis};
 use crate::error::Error;
 use crate::table::{Rows, Values};
 
@@ -37,7 +37,9 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
         }
     };
     let limit = request.limit.unwrap_or(LIMIT);
-    let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, limit)).collect();
+    let of_one = request.part.map_or(screen.parts.len() < 2, |_| true);
+    let owner = if of_one { screen.parts.get(request.part.unwrap_or(0) as usize).copied() } else { None };
+    let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, (screen, owner), limit)).collect();
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let data = json!({
         "name": analysis.name,
@@ -50,15 +52,78 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     Ok(Response::of("analyze", &data))
 }
 
-fn table_json(table: &dyn Rows, limit: usize) -> Value {
+/// What may be asked for.
+pub(super) fn all() -> Response {
+    let all: Vec<_> = ANALYSES.iter().map(|analysis| json!({"name": analysis.name, "doc": analysis.doc})).collect();
+    Response::of("analyses", &json!({"analyses": all}))
+}
+
+/// A table about one part, or about all of the screen.
+fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>), limit: usize) -> Value {
     let num_rows = table.num_rows();
     let shown = 0..num_rows.min(limit);
     let columns = 0..table.num_columns();
     let values: Vec<_> = columns.clone().map(|column| table.values(column, shown.clone())).collect();
-    let rows: Vec<Vec<Value>> = shown.map(|row| values.iter().map(|values| cell(values, row)).collect()).collect();
-    let column = |at: usize| json!({"name": table.column_name(at), "unit": table.column_unit(at)});
+    let roles: Vec<_> = columns.clone().map(|column| role(table.column_name(column))).collect();
+    let parts: Option<Vec<_>> = match owner {
+        Some(_) => None,
+        None => Some(parts_of(table, screen, shown.clone())),
+    };
+    let row = |row: usize| {
+        let part = owner.or_else(|| screen.parts.get(*parts.as_ref()?.get(row)?.as_ref()?).copied());
+        let cells = values.iter().zip(&roles).map(|(values, role)| match (*role, part) {
+            (Some("event"), Some(part)) => screen_id(values, row, part),
+            _ => cell(values, row),
+        });
+        cells.collect::<Vec<Value>>()
+    };
+    let rows: Vec<_> = shown.map(row).collect();
+    let column = |at: usize| json!({"name": table.column_name(at), "unit": table.column_unit(at), "role": roles[at]});
     let columns: Vec<_> = columns.map(column).collect();
-    json!({"name": table.name(), "doc": table.doc(), "num_rows": num_rows, "columns": columns, "rows": rows})
+    json!({
+        "name": table.name(),
+        "doc": table.doc(),
+        "num_rows": num_rows,
+        "columns": columns,
+        "rows": rows,
+        "parts": parts,
+    })
+}
+
+/// What a column's values are, where a screen can go there.
+fn role(column: &str) -> Option<&'static str> {
+    const EVENTS: [&str; 8] =
+        ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id", "launch_id"];
+    const TIMES: [&str; 4] = ["start_ns", "end_ns", "time_ns", "peak_ns"];
+    if EVENTS.contains(&column) {
+        return Some("event");
+    }
+    TIMES.contains(&column).then_some("time")
+}
+
+/// The part of each row, by its rank and window.
+fn parts_of(table: &dyn Rows, screen: &Screen<'_>, rows: std::ops::Range<usize>) -> Vec<Option<usize>> {
+    let column = |name: &str| (0..table.num_columns()).find(|column| table.column_name(*column) == name);
+    let values = |name: &str| column(name).map(|column| table.values(column, rows.clone()));
+    let windows = screen.session.windows();
+    let of = |values: &Option<Values>, row: usize| match values {
+        Some(Values::Int(values)) => values.get(row).copied().flatten(),
+        _ => None,
+    };
+    let (ranks, places) = (values("rank"), values("window"));
+    let part = |row: usize| {
+        let (rank, window) = (of(&ranks, row), of(&places, row));
+        window?;
+        screen.parts.iter().position(|part| part.rank == rank && Some(windows[part.at]) == window)
+    };
+    (0..rows.len()).map(part).collect()
+}
+
+fn screen_id(values: &Values, row: usize, part: View<'_>) -> Value {
+    match values {
+        Values::Int(values) => values[row].map_or(Value::Null, |id| json!(id.saturating_add(part.first_id.into()))),
+        _ => cell(values, row),
+    }
 }
 
 /// The largest integer up to which a script's numbers are exact.

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::context::context;
 use super::part::View;
 use super::request::Direction;
 use super::response::Response;
@@ -54,8 +55,10 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "operator": optional(links.operator.get(row)),
         "node": node(part, row),
     });
-    if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
-        data.extend(more);
+    for more in [more, context(part, row)] {
+        if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
+            data.extend(more);
+        }
     }
     Response::of("event", &data)
 }

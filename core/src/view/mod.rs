@@ -4,17 +4,24 @@
 
 mod align;
 mod analysis;
+mod change;
 mod chart;
+mod context;
+mod counter;
 mod event;
+mod finding;
 mod lanes;
 mod overview;
+mod owner;
 mod part;
+mod path;
 mod picture;
 mod report;
 mod request;
 mod response;
 mod screen;
 mod search;
+mod series;
 mod siblings;
 mod svg;
 mod tiles;
@@ -114,6 +121,12 @@ impl Session {
             Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Report { title, facts } => Ok(report::answer(&screen, title, facts)),
+            Request::Analyses => Ok(analysis::all()),
+            Request::Findings => finding::answer(&screen),
+            Request::Path(window) => path::answer(&screen, *window),
+            Request::Counters => Ok(counter::list(&screen)),
+            Request::Counter { counter, window } => counter::answer(&screen, *counter, *window),
+            Request::Changes => Ok(change::answer(&screen)),
             Request::Summary { start, end, limit, part } => {
                 let part = screen.part(*part)?;
                 let selection = Selection::within(&part.linked, Screen::range(part, *start, *end));

@@ -6,14 +6,14 @@ use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
 use crate::analyze::{Coverage, HealthRow, coverage, health};
+use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::track::{Process, Track};
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
-    let mut shown = Shown::default();
-    screen.parts.iter().for_each(|part| shown.add(*part, screen.parts.len() > 1));
+    let shown = Shown::of(screen);
     let first = screen.parts.iter().find(|part| !part.linked.links.iterations.is_empty()).or(screen.parts.first());
     let num = |count: fn(&Trace) -> usize| screen.parts.iter().map(|part| count(&part.linked.trace)).sum::<usize>();
     Response::of(
@@ -67,12 +67,28 @@ fn iterations(part: View<'_>) -> Vec<Value> {
 /// Groups and tracks in the order in which they are shown. Groups are a tree: of several traces each has one, and its
 /// processes and devices are in it.
 #[derive(Default)]
-struct Shown {
+pub(super) struct Shown {
     groups: Vec<Value>,
     tracks: Vec<Value>,
+    /// Part and key of each group of tracks.
+    places: Vec<((usize, GroupKey), usize)>,
 }
 
 impl Shown {
+    pub(super) fn of(screen: &Screen<'_>) -> Self {
+        let mut shown = Self::default();
+        screen.parts.iter().for_each(|part| shown.add(*part, screen.parts.len() > 1));
+        shown
+    }
+
+    /// The group of a track, or the first one of its part.
+    pub(super) fn group_of(&self, part: View<'_>, track: Option<TrackId>) -> usize {
+        let key = track.map(|track| group_key(part.linked.trace.track(track)));
+        let of_part = || self.places.iter().filter(|((at, _), _)| *at == part.at);
+        let found = of_part().find(|((_, own), _)| Some(*own) == key).or_else(|| of_part().next());
+        found.map_or(0, |(_, group)| *group)
+    }
+
     fn add(&mut self, part: View<'_>, is_one_of_several: bool) {
         let (linked, trace) = (&part.linked, &part.linked.trace);
         let parent = is_one_of_several.then(|| self.group(part, None, "trace", &part_name(part)));
@@ -81,7 +97,8 @@ impl Shown {
             let key = group_key(&trace.tracks[track]);
             if last.replace(key) != Some(key) {
                 let (kind, name) = group(trace, &trace.tracks[track]);
-                self.group(part, parent, kind, &name);
+                let group = self.group(part, parent, kind, &name);
+                self.places.push(((part.at, key), group));
             }
             self.tracks.push(json!({
                 "track": part.first_track + track as u32,
@@ -138,8 +155,10 @@ fn coverage_of(screen: &Screen<'_>) -> Coverage {
     first
 }
 
+type GroupKey = (bool, StrId);
+
 /// What tells one group of tracks from the next: the process, and the side.
-fn group_key(track: &Track) -> (bool, crate::id::StrId) {
+fn group_key(track: &Track) -> GroupKey {
     (track.stream.is_some(), track.process)
 }
 

@@ -4,6 +4,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::lanes::LaneIndex;
+use super::path::{Step, steps};
+use super::series::{Series, all_series};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, TimeRange, Ts};
 
@@ -21,6 +23,8 @@ pub(super) struct Part {
     /// From its first event to its last, by its own clock.
     pub(super) range: TimeRange,
     lanes: OnceLock<LaneIndex>,
+    path: OnceLock<Vec<Step>>,
+    series: OnceLock<Vec<Series>>,
 }
 
 impl Part {
@@ -34,7 +38,18 @@ impl Part {
             before.map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
         let range = linked.trace.range();
         let at = before.map_or(0, |before| before.at + 1);
-        let part = Self { name, rank, at, first_id, first_track, range, linked, lanes: OnceLock::new() };
+        let part = Self {
+            name,
+            rank,
+            at,
+            first_id,
+            first_track,
+            range,
+            linked,
+            lanes: OnceLock::new(),
+            path: OnceLock::new(),
+            series: OnceLock::new(),
+        };
         part.end_id().and(part.end_track())?;
         Some(part)
     }
@@ -42,6 +57,16 @@ impl Part {
     /// The index of lanes; made when first asked for.
     pub(super) fn lanes(&self) -> &LaneIndex {
         self.lanes.get_or_init(|| LaneIndex::new(&self.linked))
+    }
+
+    /// The steps of its critical path; found when first asked for.
+    pub(super) fn path(&self) -> &[Step] {
+        self.path.get_or_init(|| steps(&self.linked))
+    }
+
+    /// What is counted over time; when first asked for.
+    pub(super) fn series(&self) -> &[Series] {
+        self.series.get_or_init(|| all_series(&self.linked))
     }
 
     /// The id after its last.

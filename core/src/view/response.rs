@@ -59,6 +59,11 @@ impl Response {
     }
 }
 
+/// A share to the millionth: more digits than any screen shows, and few enough for every reader to read the same.
+pub(super) fn rounded(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
 impl ColumnData {
     fn type_name(&self) -> &'static str {
         match self {

@@ -3,11 +3,12 @@
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
+use super::owner::Owners;
 use super::part::View;
-use super::request::TilesRequest;
+use super::request::{TilesRequest, Window};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::id::StrId;
 use crate::time::{TimeRange, Ts};
 
@@ -22,21 +23,14 @@ pub(super) struct Tile {
     pub(super) count: u32,
 }
 
-/// More pixels than any screen has.
-const MAX_PIXELS: u32 = 1 << 16;
-
 pub(super) fn answer(screen: &Screen<'_>, request: &TilesRequest) -> Result<Response, Error> {
-    if !(request.start < request.end && (1..=MAX_PIXELS).contains(&request.pixels)) {
-        let expected = format!("start before end and 1 to {MAX_PIXELS} pixels");
-        let found = format!("{} to {}, {} pixels", request.start, request.end, request.pixels);
-        return Err(ErrorKind::Request { expected, found }.into());
-    }
-    let mut columns = TileColumns::default();
+    let Window { start, end, pixels } = request.window.expect_some()?;
+    let mut columns = TileColumns { owners: request.by.map(Owners::new), ..TileColumns::default() };
     for track in &request.tracks {
         let Some((part, own)) = screen.track(*track) else { continue };
-        let window = part.time_range(request.start, request.end);
+        let window = part.time_range(start, end);
         for lane in 0..part.lanes().num_lanes(own) {
-            let tiles = tiles(part, (own, lane), window, request.pixels);
+            let tiles = tiles(part, (own, lane), window, pixels);
             tiles.into_iter().for_each(|tile| columns.push(part, *track, lane, tile));
         }
     }
@@ -85,6 +79,7 @@ struct TileColumns<'a> {
     names: Vec<u32>,
     texts: Vec<&'a str>,
     by_name: FxHashMap<(usize, StrId), u32>,
+    owners: Option<Owners<'a>>,
 }
 
 impl<'a> TileColumns<'a> {
@@ -102,10 +97,18 @@ impl<'a> TileColumns<'a> {
         self.ids.push(part.id(tile.row));
         self.counts.push(tile.count);
         self.names.push(name);
+        if let Some(owners) = &mut self.owners {
+            owners.push(part, tile.row);
+        }
     }
 
     fn response(self) -> Response {
-        Response::of("tiles", &json!({"names": self.texts})).with_columns(vec![
+        let (mut data, mut columns) = (json!({"names": self.texts}), Vec::new());
+        if let Some(owners) = self.owners {
+            data["owners"] = json!(owners.names);
+            columns.push(("owner", ColumnData::U32(owners.codes)));
+        }
+        columns.extend([
             ("start", ColumnData::F64(self.starts)),
             ("dur", ColumnData::F64(self.durs)),
             ("track", ColumnData::U32(self.tracks)),
@@ -114,7 +117,8 @@ impl<'a> TileColumns<'a> {
             ("count", ColumnData::U32(self.counts)),
             ("name", ColumnData::U32(self.names)),
             ("kind", ColumnData::U8(self.kinds)),
-        ])
+        ]);
+        Response::of("tiles", &data).with_columns(columns)
     }
 }
 

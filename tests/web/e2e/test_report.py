@@ -110,6 +110,7 @@ def test_details_lead_from_the_kernel_to_its_operator_and_node(
     timeline = open_timeline(reports(cuda), target=f"#event={kernel['id']}")
     panel = timeline.page.locator(".ks-event")
     panel.wait_for()
+    panel.get_by_text("arguments").click()
     text = panel.inner_text()
     for expected in ("cudaLaunchKernel", "aten::addmm(Tensor self", "Execution Trace node", "correlation", "[512]"):
         assert expected in text

@@ -2,9 +2,12 @@ import { asDuration, asTime } from "../../../wasm/web/base/time";
 import type {
   Answer,
   Ask,
+  Change,
   EventDetails,
   EventRef,
+  Finding,
   Overview,
+  PathSteps,
   RequestType,
   Tiles,
 } from "../../../wasm/web/source/protocol";
@@ -14,6 +17,8 @@ import type { Source } from "../../../wasm/web/source/source";
 export class FakeSource implements Source {
   readonly asked: RequestType[] = [];
   readonly tileAsks: Ask<"tiles">[] = [];
+  findings: readonly Finding[] = [];
+  changes: readonly Change[] = [];
   readonly overview: Overview;
   numClosed = 0;
   readonly #events: readonly EventRef[];
@@ -50,8 +55,14 @@ export class FakeSource implements Source {
       links: () => ({ links: this.#links(ask) }),
       neighbour: () => this.#neighbour(ask),
       search: () => this.#search(ask),
-      summary: () => ({ num_events: this.#events.length }),
-      analyze: () => ({ reason: null, tables: [] }),
+      summary: () => ({ num_events: this.#events.length, devices: [], time_by_kind: [], operators: [], kernels: [] }),
+      analyses: () => ({ analyses: ["kernels", "launches"].map((name) => ({ name, doc: name })) }),
+      analyze: () => ({ name: (ask as Ask<"analyze">).name, doc: "", reason: null, tables: [] }),
+      findings: () => ({ findings: this.findings }),
+      path: () => PATH,
+      counters: () => ({ counters: [] }),
+      counter: () => ({}),
+      changes: () => ({ changes: this.changes }),
       report: () => ({ html: "" }),
     };
     return answers[type]();
@@ -59,7 +70,7 @@ export class FakeSource implements Source {
 
   #tiles(ask: Ask<"tiles">): Tiles {
     this.tileAsks.push(ask);
-    const { tracks } = ask;
+    const { tracks, by } = ask;
     const events = this.#events.filter((event) => tracks.includes(event.track));
     return {
       names: ["operator", "kernel"],
@@ -70,6 +81,8 @@ export class FakeSource implements Source {
       id: Uint32Array.from(events, (event) => event.id),
       count: new Uint32Array(events.length).fill(1),
       name: Uint32Array.from(events, (event) => event.track),
+      owners: by ? ["", "aten::mm"] : null,
+      owner: by ? Uint32Array.from(events, (event) => (event.kind === "kernel" ? 1 : 0)) : null,
     };
   }
 
@@ -89,6 +102,10 @@ export class FakeSource implements Source {
       num_children: 0,
       device_events: [],
       num_device_events: 0,
+      modules: [],
+      frame: null,
+      annotation: null,
+      partners: [],
     };
   }
 
@@ -119,6 +136,18 @@ export class FakeSource implements Source {
     };
   }
 }
+
+const PATH: PathSteps = {
+  bounds: ["host", "compute"],
+  shares: [{ part: 0, bound: "host", total_ns: 10, share: 1 }],
+  track: Uint32Array.of(0),
+  lane: Uint32Array.of(0),
+  start: Float64Array.of(0),
+  end_track: Uint32Array.of(1),
+  end_lane: Uint32Array.of(0),
+  end: Float64Array.of(100),
+  bound: Uint8Array.of(0),
+};
 
 function eventsOf(count: number, kind: "operator" | "kernel", delay: number): EventRef[] {
   const track = kind === "kernel" ? 1 : 0;

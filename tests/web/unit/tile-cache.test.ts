@@ -102,6 +102,8 @@ test("tiles are found by lane and time", () => {
     id: Uint32Array.of(1, 2, 3, 4, 5),
     count: new Uint32Array(5).fill(1),
     name: new Uint32Array(5),
+    owners: null,
+    owner: null,
   };
   const sheet = new Sheet(0, tiles);
   assert.deepEqual([sheet.firstIn(0, 30), sheet.firstIn(0, 41), sheet.laneEnd(0)], [0, 1, 2]);

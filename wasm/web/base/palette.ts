@@ -2,7 +2,8 @@ import { css, mix, oklch, type Rgb } from "./color";
 import { hashOf } from "./hash";
 
 export type Theme = "light" | "dark";
-export type ColorBy = "kind" | "name";
+export const COLOR_BY = ["kind", "name", "operator", "module"] as const;
+export type ColorBy = (typeof COLOR_BY)[number];
 
 export const KINDS = [
   "operator",
@@ -113,8 +114,13 @@ function pixelsOf(colors: readonly Rgb[]): Uint32Array {
 /** The entry of `fills` for an event. Shades tell names of one kind apart. */
 export function colorCode(kind: string, name: string, by: ColorBy): number {
   const hash = hashOf(name);
-  if (by === "name") return KINDS.length * SHADES + (hash % HUES);
+  if (by !== "kind") return KINDS.length * SHADES + (hash % HUES);
   return (kindIndex.get(kind) ?? KINDS.length - 1) * SHADES + (hash % SHADES);
+}
+
+/** The entry of `fills` for what is for an operator or a module of this name; for nothing, if it has none. */
+export function ownerCode(name: string): number {
+  return name === "" ? (KINDS.length - 1) * SHADES + 1 : KINDS.length * SHADES + (hashOf(name) % HUES);
 }
 
 /** The middle shade of a kind, for legends. */

@@ -1,5 +1,5 @@
 import { download } from "../base/download";
-import type { AnalysisTable } from "../source/protocol";
+import type { AnswerTable } from "../source/protocol";
 import type { Source } from "../source/source";
 import { toCsv, toJson } from "./table-file";
 
@@ -30,7 +30,7 @@ export function addTableTools(figure: HTMLElement, source: Source, fail: (error:
 }
 
 /** All rows: a page shows the first. */
-async function wholeTable(figure: HTMLElement, source: Source): Promise<AnalysisTable> {
+async function wholeTable(figure: HTMLElement, source: Source): Promise<AnswerTable> {
   const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
   const answer = await source.query("analyze", { name: analysis, options: JSON.parse(options), limit: ALL });
   const table = answer.tables.find((other) => other.name === name);

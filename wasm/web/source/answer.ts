@@ -11,13 +11,17 @@ export function decodeAnswer<T extends RequestType>(type: T, bytes: Uint8Array):
 function shaped(type: RequestType, frame: Frame): unknown {
   if (type === "tiles") return tilesOf(frame);
   if (type === "search") return hitsOf(frame);
+  // Columns are what these have beside their data, under the same names.
+  if (type === "path" || type === "counter") return { ...(frame.data as object), ...Object.fromEntries(frame.columns) };
   return frame.data;
 }
 
 function tilesOf(frame: Frame): Tiles {
-  const { names } = frame.data as { names: readonly string[] };
+  const { names, owners } = frame.data as { names: readonly string[]; owners?: readonly string[] };
   return {
     names,
+    owners: owners ?? null,
+    owner: owners ? u32(frame, "owner") : null,
     lane: u32(frame, "lane"),
     start: f64(frame, "start"),
     dur: f64(frame, "dur"),

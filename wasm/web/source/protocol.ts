@@ -115,7 +115,13 @@ export interface Tiles {
   readonly count: Uint32Array;
   /** Index into `names`. */
   readonly name: Uint32Array;
+  /** What they are for, where that was asked: texts, of which the first is nothing, and an index into them. */
+  readonly owners: readonly string[] | null;
+  readonly owner: Uint32Array | null;
 }
+
+/** What rectangles may be told to be for. */
+export type Owner = "operator" | "module";
 
 export interface Hits {
   /** All of them, also those beyond the limit. */
@@ -163,6 +169,19 @@ export interface EventDetails extends EventRef {
   readonly num_device_events: number;
   readonly operator: EventRef | null;
   readonly node: TraceNode | null;
+  /** The modules it is for, innermost first. */
+  readonly modules: readonly EventRef[];
+  /** The line of Python it is for. */
+  readonly frame: EventRef | null;
+  readonly annotation: EventRef | null;
+  readonly partners: readonly Partner[];
+}
+
+/** An operator of the other pass; `of` is the one of this pass. */
+export interface Partner {
+  readonly role: "forward" | "backward";
+  readonly of: EventRef;
+  readonly event: EventRef;
 }
 
 export interface Link {
@@ -221,30 +240,120 @@ export interface Summary {
   readonly num_kernels: number;
 }
 
+/** Something that slows the run down. */
+export interface Finding {
+  readonly part: number;
+  readonly finding: string;
+  readonly subject: string;
+  readonly detail: string;
+  readonly advice: string;
+  readonly cost_ns: number;
+  readonly share: number;
+  readonly count: number;
+  readonly confidence: number;
+  /** Of its evidence; null where it has none. */
+  readonly start: Time | null;
+  readonly end: Time | null;
+  /** The costliest first. */
+  readonly evidence: readonly EventRef[];
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface AnswerColumn {
+  readonly name: string;
+  readonly unit: "ns" | "bytes" | "GB/s" | null;
+  /** Whether its values are events, or times by the clock of the row's part. */
+  readonly role: "event" | "time" | null;
+}
+
+export interface AnswerTable {
+  readonly name: string;
+  readonly doc: string;
+  readonly num_rows: number;
+  readonly columns: readonly AnswerColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** The part of each row; null where all are of the only one. */
+  readonly parts: readonly (number | null)[] | null;
+}
+
+/** What an analysis says. */
+export interface AnalysisAnswer {
+  readonly name: string;
+  readonly doc: string;
+  readonly reason: string | null;
+  readonly tables: readonly AnswerTable[];
+}
+
+/** What may be asked for by `analyze`. */
+export interface AnalysisName {
+  readonly name: string;
+  readonly doc: string;
+}
+
+export interface BoundShare {
+  readonly part: number;
+  readonly bound: string;
+  readonly total_ns: number;
+  readonly share: number;
+}
+
+/** The critical path, a step a row: on one lane, or from one lane to another. */
+export interface PathSteps {
+  /** The names of the codes in `bound`. */
+  readonly bounds: readonly string[];
+  readonly shares: readonly BoundShare[];
+  readonly track: Uint32Array;
+  readonly lane: Uint32Array;
+  readonly start: Float64Array;
+  readonly end_track: Uint32Array;
+  readonly end_lane: Uint32Array;
+  readonly end: Float64Array;
+  readonly bound: Uint8Array;
+}
+
+/** A number over time. */
+export interface Counter {
+  readonly counter: number;
+  readonly part: number;
+  readonly group: number;
+  readonly name: string;
+  readonly unit: "bytes" | "share" | "count" | null;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/** A value from each `start` on: how far it went within a pixel, and where it stayed. */
+export interface CounterSteps {
+  readonly start: Float64Array;
+  readonly least: Float64Array;
+  readonly greatest: Float64Array;
+  readonly last: Float64Array;
+}
+
+/** A name whose time for an iteration differs between the first part and the second. */
+export interface Change {
+  readonly name: string;
+  readonly kind: "operator" | "kernel";
+  readonly status: "both" | "added" | "removed";
+  readonly before_ns: number;
+  readonly after_ns: number;
+  readonly before_count: number;
+  readonly after_count: number;
+  readonly before: EventId | null;
+  readonly after: EventId | null;
+}
+
 export type Direction = "next" | "previous" | "parent" | "child";
 
 export interface MaybeEvent {
   readonly event: EventRef | null;
 }
 
-/** Any table of an analysis; cells are JSON, integers past 2⁵³ texts. */
-export interface AnalysisTable {
-  readonly name: string;
-  readonly doc: string;
-  readonly num_rows: number;
-  readonly columns: readonly { readonly name: string; readonly unit: string | null }[];
-  readonly rows: readonly (readonly unknown[])[];
-}
-
-export interface Analysis {
-  readonly reason: string | null;
-  readonly tables: readonly AnalysisTable[];
-}
-
 interface Exchange {
   overview: { ask: object; answer: Overview };
   tiles: {
-    ask: { tracks: readonly number[]; start: number; end: number; pixels: number };
+    ask: { tracks: readonly number[]; start: number; end: number; pixels: number; by?: Owner };
     answer: Tiles;
   };
   at: {
@@ -255,8 +364,17 @@ interface Exchange {
   links: { ask: { id: EventId }; answer: { readonly links: readonly Link[] } };
   neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };
   search: { ask: { text: string; limit: number }; answer: Hits };
+  analyses: { ask: object; answer: { readonly analyses: readonly AnalysisName[] } };
+  analyze: {
+    ask: { name: string; start?: number; end?: number; part?: number; limit?: number; options?: object };
+    answer: AnalysisAnswer;
+  };
+  findings: { ask: object; answer: { readonly findings: readonly Finding[] } };
+  path: { ask: { start: number; end: number; pixels: number }; answer: PathSteps };
+  counters: { ask: object; answer: { readonly counters: readonly Counter[] } };
+  counter: { ask: { counter: number; start: number; end: number; pixels: number }; answer: CounterSteps };
+  changes: { ask: object; answer: { readonly changes: readonly Change[] } };
   summary: { ask: { start?: number; end?: number; part?: number }; answer: Summary };
-  analyze: { ask: { name: string; options?: object; limit?: number }; answer: Analysis };
   report: {
     ask: { title: string; facts: readonly (readonly [string, string])[] };
     answer: { readonly html: string };

@@ -1,9 +1,10 @@
-import type { Group, Overview, Track } from "../source/protocol";
+import type { Counter, Group, Overview, Track } from "../source/protocol";
 import { type Arrangement, inOrder, LANE_HEIGHT } from "./arrangement";
-import { groupKey, numLanes, type Row, trackKey } from "./row";
+import { counterKey, groupKey, numLanes, type Row, trackKey } from "./row";
 
 const GROUP_HEIGHT = 24;
 const FOLDED_HEIGHT = 25;
+const COUNTER_HEIGHT = 44;
 const PADDING_TOP = 4;
 const PADDING_BOTTOM = 5;
 
@@ -16,13 +17,13 @@ export interface Layout {
   readonly rowOf: ReadonlyMap<number, Row>;
 }
 
-export function layOut(overview: Overview, arrangement: Arrangement): Layout {
+export function layOut(overview: Overview, arrangement: Arrangement, counters: readonly Counter[] = []): Layout {
   const pinned = new Stack();
   const scrolled = new Stack();
   for (const track of pinnedTracks(overview, arrangement)) {
     pinned.push(trackRow(overview, track, arrangement, true, 0));
   }
-  for (const row of groupsIn(null, { overview, arrangement, all: false, depth: 0 })) scrolled.push(row);
+  for (const row of groupsIn(null, { overview, arrangement, counters, all: false, depth: 0 })) scrolled.push(row);
   return {
     pinned: pinned.rows,
     pinnedHeight: pinned.height,
@@ -53,6 +54,7 @@ function pinnedTracks({ tracks }: Overview, { pinned }: Arrangement): readonly T
 interface Inside {
   readonly overview: Overview;
   readonly arrangement: Arrangement;
+  readonly counters: readonly Counter[];
   readonly all: boolean;
   readonly depth: number;
 }
@@ -69,7 +71,7 @@ function* groupRows(group: Group, around: Inside): Generator<Draft> {
   const { arrangement, overview, depth } = around;
   const inside = { ...around, all: around.all || matches(group.name, arrangement), depth: depth + 1 };
   const tracks = shownTracks(group, inside).map((track) => trackRow(overview, track, arrangement, false, depth));
-  const rows = [...tracks, ...groupsIn(group.group, inside)];
+  const rows = [...counterRows(group, inside), ...tracks, ...groupsIn(group.group, inside)];
   if (rows.length === 0) return;
   const folded = arrangement.folded.has(groupKey(group.group));
   yield groupRow(group, folded ? rows.flatMap((row) => row.tracks) : [], folded, depth);
@@ -84,6 +86,29 @@ function shownTracks(group: Group, { overview, arrangement, all }: Inside): read
   const own = overview.tracks.filter((t) => t.group === group.group && !pinned.has(t.track));
   const shown = own.filter((t) => all || matches(t.name, arrangement));
   return inOrder(shown, (t) => trackKey(t.track), order);
+}
+
+function counterRows(group: Group, { counters, arrangement, all, depth }: Inside): readonly Draft[] {
+  const own = counters.filter(
+    (counter) => counter.group === group.group && (all || matches(counter.name, arrangement)),
+  );
+  return own.map((counter) => {
+    const key = counterKey(counter.counter);
+    const folded = arrangement.folded.has(key);
+    const height = folded ? FOLDED_HEIGHT : COUNTER_HEIGHT;
+    const lanes = { laneTop: PADDING_TOP, laneHeight: height };
+    const row = {
+      key,
+      kind: "counter" as const,
+      name: counter.name,
+      group,
+      depth: depth - 1,
+      counter,
+      height,
+      ...lanes,
+    };
+    return { ...row, tracks: [], folded, pinned: false, low: false };
+  });
 }
 
 function groupRow(group: Group, tracks: readonly Track[], folded: boolean, depth: number): Draft {

@@ -13,7 +13,9 @@ export interface Look {
   readonly accent: string;
   readonly onAccent: string;
   readonly hit: string;
+  readonly onHit: string;
   readonly note: string;
+  readonly path: string;
   readonly fontFamily: string;
 }
 
@@ -32,7 +34,9 @@ export function readLook(element: Element, theme: Theme): Look {
     accent: read("accent"),
     onAccent: read("on-accent"),
     hit: read("hit"),
+    onHit: read("on-hit"),
     note: read("note"),
+    path: read("path"),
     fontFamily: style.fontFamily,
   };
 }

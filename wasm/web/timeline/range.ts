@@ -1,12 +1,14 @@
 import { Cell } from "../base/cell";
 import type { Span } from "../base/time";
-import type { Summary } from "../source/protocol";
+import type { AnalysisName, Summary } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 
 /** The stretch of time that the reader marked, and what happened in it. */
 export class Range {
   readonly span = new Cell<Span | null>(null);
   readonly summary = new Cell<Summary | null>(null);
+  /** What may be asked about it. */
+  readonly analyses = new Cell<readonly AnalysisName[]>([]);
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
 
@@ -24,6 +26,15 @@ export class Range {
   mark(span: Span): void {
     this.span.set(span);
     this.summary.set(null);
+  }
+
+  listAnalyses(): void {
+    if (this.analyses.value.length > 0) return;
+    settle(
+      () => this.#source.query("analyses", {}),
+      ({ analyses }) => this.analyses.set(analyses),
+      this.#failed,
+    );
   }
 
   sumUp(): void {

@@ -1,15 +1,17 @@
-import type { Group, Track } from "../source/protocol";
+import type { Counter, Group, Track } from "../source/protocol";
 
 /** One line of the gutter with its stretch of the picture. */
 export interface Row {
   readonly key: string;
-  readonly kind: "group" | "track";
+  readonly kind: "group" | "track" | "counter";
   readonly name: string;
   readonly group: Group;
   /** How many groups are around it. */
   readonly depth: number;
   /** What is drawn in it: its own track, or all tracks of a folded group. */
   readonly tracks: readonly Track[];
+  /** What is drawn in it instead of tracks. */
+  readonly counter?: Counter;
   readonly folded: boolean;
   readonly pinned: boolean;
   /** Its lanes are lower than they could be. */
@@ -22,9 +24,12 @@ export interface Row {
 }
 
 export const groupKey = (group: number): string => `group-${group}`;
+export const counterKey = (counter: number): string => `counter-${counter}`;
 export const trackKey = (track: number): string => `track-${track}`;
 
 export const numLanes = (track: Track): number => Math.max(1, track.num_lanes);
+
+export const canFold = (row: Row): boolean => row.kind !== "track" || (row.tracks[0]?.num_lanes ?? 1) > 1;
 
 /** The lanes of a folded group's tracks lie below each other; `track`'s first one is this many lanes down. */
 export function firstLane(row: Row, track: number): number {

@@ -1,6 +1,7 @@
 import { shortName } from "../base/names";
-import { type ColorBy, colorCode, KINDS } from "../base/palette";
+import { type ColorBy, colorCode, KINDS, ownerCode } from "../base/palette";
 import type { Tiles } from "../source/protocol";
+import { ownerOf } from "./tile-owner";
 
 /** Tiles of one track, made ready to be drawn again and again. They come lane by lane, and in the order of time in each. */
 export class Sheet {
@@ -52,7 +53,7 @@ export class Sheet {
   colored(by: ColorBy, kinds: readonly string[]): Uint8Array {
     const known = this.#colorings.get(by);
     if (known) return known;
-    const coloring = colorTiles(this.tiles, by, kinds);
+    const coloring = ownerOf(by) ? colorOwners(this.tiles) : colorTiles(this.tiles, by, kinds);
     this.#colorings.set(by, coloring);
     return coloring;
   }
@@ -64,6 +65,14 @@ function lanesOf({ lane }: Tiles): readonly number[] {
     while (firsts.length <= (lane[i] as number)) firsts.push(i);
   }
   return firsts;
+}
+
+/** By what they are for; grey where that is nothing. */
+function colorOwners({ owners, owner, start }: Tiles): Uint8Array {
+  const known = (owners ?? []).map(ownerCode);
+  const codes = new Uint8Array(start.length);
+  for (let i = 0; i < codes.length; i++) codes[i] = known[owner?.[i] ?? 0] ?? ownerCode("");
+  return codes;
 }
 
 function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly string[]): Uint8Array {

@@ -8,6 +8,7 @@ import type { Look } from "./look";
 import { MinimapView } from "./minimap-view";
 import { paintHeader } from "./paint/header";
 import { paintOverlay } from "./paint/overlay";
+import { paintPath } from "./paint/path";
 import type { Pill } from "./paint/pill";
 import { paintRows } from "./paint/rows";
 import { cssHeaderHeight, FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
@@ -24,6 +25,9 @@ export interface StageElements {
 }
 
 const COSTS = 60;
+const AFTER_FIRST_PICTURE = 60;
+
+type Watched = Pick<Cell<unknown>, "subscribe">;
 // A host that is about something else (a new theme) may give the picture no width for a frame, too short for an observer to see.
 const PATIENCE = 30;
 
@@ -66,6 +70,9 @@ export class Stage {
     this.#watchSize();
     this.#watchMotion();
     this.#cleanup.add(watchPixels(() => this.#request(true)));
+    // What is drawn over the tracks comes after them.
+    const later = setTimeout(() => timeline.askMarks(), AFTER_FIRST_PICTURE);
+    this.#cleanup.add(() => clearTimeout(later));
   }
 
   close(): void {
@@ -76,7 +83,15 @@ export class Stage {
     const timeline = this.#timeline;
     const { viewport } = timeline;
     const tracks = [viewport.window, viewport.scroll, timeline.layout, timeline.colorBy, timeline.stale];
-    const cells = [...tracks, timeline.search.found, timeline.size, timeline.notes.all, timeline.notes.current];
+    const cells: Watched[] = [
+      ...tracks,
+      timeline.search.found,
+      timeline.size,
+      timeline.notes.all,
+      timeline.notes.current,
+    ];
+    const { findings, path, changes } = timeline;
+    cells.push(...[findings.all, findings.current, path.isOn, path.steps, changes.byName]);
     for (const cell of cells) this.#cleanup.add(cell.subscribe(() => this.#request(true)));
     const marks = [timeline.selection.current, timeline.range.span, timeline.notes.passing];
     const light = [viewport.told, timeline.hover, timeline.pointer, ...marks];
@@ -95,6 +110,7 @@ export class Stage {
     this.#cleanup.add(() => observer.disconnect());
     // The first note makes a line of its own in the header.
     this.#cleanup.add(this.#timeline.notes.all.subscribe(measure));
+    this.#cleanup.add(this.#timeline.findings.all.subscribe(measure));
     measure();
   }
 
@@ -170,6 +186,7 @@ function paintTracks(context: CanvasRenderingContext2D, scene: Scene): void {
   context.fillStyle = scene.look.background;
   context.fillRect(0, 0, scene.width, scene.height);
   paintRows(context, scene);
+  paintPath(context, scene);
   paintHeader(context, scene);
 }
 

@@ -1,6 +1,6 @@
 import { Lru } from "../base/lru";
 import { lengthOf, type Span, span } from "../base/time";
-import type { Tiles } from "../source/protocol";
+import type { Owner, Tiles } from "../source/protocol";
 import { Dropped, type Source, settle } from "../source/source";
 import { Sheet } from "./sheet";
 
@@ -49,6 +49,7 @@ export class TileCache {
   readonly #asked = new Set<string>();
   #spent = 0;
   #isFar = false;
+  #owner: Owner | null = null;
 
   constructor(
     source: Source,
@@ -60,6 +61,11 @@ export class TileCache {
     this.#now = now;
     this.#arrived = arrived;
     this.#failed = failed;
+  }
+
+  /** From now on tiles tell what they are for. */
+  tellOwner(owner: Owner | null): void {
+    this.#owner = owner;
   }
 
   beginFrame(): void {
@@ -87,7 +93,7 @@ export class TileCache {
     const pieces: Piece[] = [];
     const missing: number[] = [];
     for (let chunk = first; chunk <= last; chunk++) {
-      const entry = this.#entries.get(keyOf(track, level, chunk));
+      const entry = this.#entries.get(this.#keyOf(track, level, chunk));
       if (!entry) missing.push(chunk);
       else if (pieces.at(-1) !== entry) pieces.push(entry);
     }
@@ -115,12 +121,16 @@ export class TileCache {
 
   #askAhead(track: number, level: number, first: number, last: number): void {
     for (const chunk of [first - 1, last + 1]) {
-      if (!this.#entries.get(keyOf(track, level, chunk))) this.#ask(track, level, [chunk]);
+      if (!this.#entries.get(this.#keyOf(track, level, chunk))) this.#ask(track, level, [chunk]);
     }
   }
 
+  #keyOf(track: number, level: number, chunk: number): string {
+    return `${track}:${level}:${chunk}:${this.#owner ?? ""}`;
+  }
+
   #ask(track: number, level: number, chunks: readonly number[]): void {
-    const keys = chunks.map((chunk) => keyOf(track, level, chunk));
+    const keys = chunks.map((chunk) => this.#keyOf(track, level, chunk));
     if (keys.some((key) => this.#asked.has(key))) return;
     for (const key of keys) this.#asked.add(key);
     const begun = this.#now();
@@ -145,14 +155,13 @@ export class TileCache {
     };
     const { start, end } = asked;
     const pixels = COLUMNS * chunks.length;
-    settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels }), use, fail);
+    const by = this.#owner && { by: this.#owner };
+    settle(() => this.#source.query("tiles", { tracks: [track], start, end, pixels, ...by }), use, fail);
     waiting = true;
     this.#isFar = !isHere;
     this.#spent += this.#now() - begun;
   }
 }
-
-const keyOf = (track: number, level: number, chunk: number): string => `${track}:${level}:${chunk}`;
 
 const common = (a: Span, b: Span): Span => {
   const start = Math.max(a.start, b.start);

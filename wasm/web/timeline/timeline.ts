@@ -4,8 +4,12 @@ import { formatDuration, formatPlural } from "../base/format";
 import type { ColorBy } from "../base/palette";
 import { scaleOf } from "../base/scale";
 import { lengthOf, padded, type Span, span, type Time } from "../base/time";
-import type { EventId, EventRef, Overview } from "../source/protocol";
+import type { EventId, EventRef, Finding, Overview } from "../source/protocol";
 import { messageOf, type Source } from "../source/source";
+import { Changes, isComparison } from "./changes";
+import { Counters } from "./counters";
+import { CriticalPath } from "./critical-path";
+import { Findings, titleOf } from "./findings";
 import type { Layout } from "./layout";
 import { type Note, Notes } from "./notes";
 import { Range } from "./range";
@@ -13,6 +17,7 @@ import { firstLane } from "./row";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
 import { TileCache } from "./tile-cache";
+import { ownerOf } from "./tile-owner";
 import { Tracks } from "./tracks";
 import { Viewport } from "./viewport";
 
@@ -24,8 +29,8 @@ export interface Hover extends EventRef {
   readonly y: number;
 }
 
-export type Drawer = "event" | "range";
-export type Popover = "help" | "health" | "notes";
+export type Drawer = "event" | "range" | "finding";
+export type Popover = "help" | "health" | "notes" | "findings" | "colors";
 
 // An event narrower than this on the screen is zoomed to when someone outside asks for it.
 const MIN_VISIBLE = 4;
@@ -40,6 +45,10 @@ export class Timeline {
   readonly range: Range;
   readonly tiles: TileCache;
   readonly tracks: Tracks;
+  readonly findings: Findings;
+  readonly path: CriticalPath;
+  readonly changes: Changes;
+  readonly counters: Counters;
   readonly notes = new Notes();
   readonly colorBy = new Cell<ColorBy>("kind");
   readonly hover = new Cell<Hover | null>(null);
@@ -67,7 +76,13 @@ export class Timeline {
     this.search = new Search(source, failed);
     this.range = new Range(source, failed);
     this.tiles = new TileCache(source, () => this.stale.update((n) => n + 1), failed);
+    this.findings = new Findings(source, failed);
+    this.path = new CriticalPath(source, failed);
+    this.changes = new Changes(source, failed);
+    this.#cleanup.add(this.colorBy.subscribe(() => this.tiles.tellOwner(ownerOf(this.colorBy.value))));
     this.tracks = new Tracks(overview, (text) => this.said.set(text));
+    this.counters = new Counters(source, () => this.stale.update((n) => n + 1), failed);
+    this.#cleanup.add(this.counters.shown.subscribe(() => this.tracks.showCounters(this.counters.shown.value)));
     this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
   }
@@ -107,6 +122,43 @@ export class Timeline {
       if (details.dur < MIN_VISIBLE * perPixel) this.showEvent(details, 20);
       this.reveal(details);
     });
+  }
+
+  /** Asks for what is drawn over the tracks; the picture need not wait for it. */
+  askMarks(): void {
+    this.findings.ask();
+    if (isComparison(this.overview)) this.changes.ask();
+  }
+
+  /** Shows what a finding says, and the costliest event that shows it. */
+  visitFinding(finding: Finding): void {
+    const [event] = finding.evidence;
+    if (event) this.visitEvidence(finding, event);
+    else this.#openFinding(finding);
+  }
+
+  visitEvidence(finding: Finding, event: EventRef): void {
+    this.select(event.id, () => {
+      this.#openFinding(finding);
+      this.reveal(event);
+    });
+  }
+
+  #openFinding(finding: Finding): void {
+    this.findings.current.set(finding);
+    this.drawer.set("finding");
+    this.said.set(`${titleOf(finding)}: ${formatDuration(finding.cost_ns)}`);
+  }
+
+  stepFinding(by: 1 | -1): void {
+    const finding = this.findings.beside(by);
+    if (finding) this.visitFinding(finding);
+  }
+
+  /** What the reader calls one of several traces. */
+  partName(part: number): string {
+    const group = this.overview.groups.find((g) => g.kind === "trace" && g.part === part);
+    return group?.name ?? this.overview.parts[part]?.name ?? "";
   }
 
   clear(): void {
@@ -167,7 +219,8 @@ export class Timeline {
   /** Shuts the drawer, or opens it for what is selected or marked. */
   toggleDrawer(): void {
     const range = this.range.span.value && "range";
-    const wanted = this.selection.current.value ? "event" : range;
+    const finding = this.findings.current.value && "finding";
+    const wanted = this.selection.current.value ? "event" : (range ?? finding);
     this.drawer.update((open) => (open ? null : wanted));
   }
 

@@ -1,9 +1,9 @@
 import { Cell } from "../base/cell";
 import { formatPlural } from "../base/format";
-import type { Overview } from "../source/protocol";
+import type { Counter, Overview } from "../source/protocol";
 import { type Arrangement, AS_IT_COMES, rearranged, siblingsOf, toggled } from "./arrangement";
 import { type Layout, layOut } from "./layout";
-import { type Row, trackKey } from "./row";
+import { canFold, type Row, trackKey } from "./row";
 
 /** The tracks as the reader arranges them, and where each of them lies. */
 export class Tracks {
@@ -11,12 +11,23 @@ export class Tracks {
   readonly layout: Cell<Layout>;
   readonly #overview: Overview;
   readonly #say: (text: string) => void;
+  #counters: readonly Counter[] = [];
 
   constructor(overview: Overview, say: (text: string) => void) {
     this.#overview = overview;
     this.#say = say;
     this.layout = new Cell(layOut(overview, this.arrangement.value));
-    this.arrangement.subscribe(() => this.layout.set(layOut(overview, this.arrangement.value)));
+    this.arrangement.subscribe(() => this.#layOut());
+  }
+
+  #layOut(): void {
+    this.layout.set(layOut(this.#overview, this.arrangement.value, this.#counters));
+  }
+
+  /** Gives each counter a row in its group. */
+  showCounters(counters: readonly Counter[]): void {
+    this.#counters = counters;
+    this.#layOut();
   }
 
   toggleFold(key: string): void {
@@ -25,8 +36,7 @@ export class Tracks {
 
   /** Folds or unfolds the row; false if it is so already. */
   fold(row: Row, fold: boolean): boolean {
-    const canFold = row.kind === "group" || (row.tracks[0]?.num_lanes ?? 1) > 1;
-    if (!canFold || row.folded === fold) return false;
+    if (!canFold(row) || row.folded === fold) return false;
     this.toggleFold(row.key);
     return true;
   }

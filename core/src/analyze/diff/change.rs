@@ -17,7 +17,7 @@ pub(super) struct Change {
 
 impl Change {
     /// The mean over the iterations, rounded.
-    fn ns(&self, side: usize) -> i64 {
+    pub(super) fn ns(&self, side: usize) -> i64 {
         mean(&self.sides[side].ns)
     }
 
@@ -25,7 +25,7 @@ impl Change {
         self.ns(1).saturating_sub(self.ns(0))
     }
 
-    fn status(&self) -> &'static str {
+    pub(super) fn status(&self) -> &'static str {
         match self.sides.each_ref().map(|sample| sample.count) {
             [0, _] => "added",
             [_, 0] => "removed",
@@ -33,11 +33,11 @@ impl Change {
         }
     }
 
-    fn per_iteration(&self, side: usize) -> f64 {
+    pub(super) fn per_iteration(&self, side: usize) -> f64 {
         self.sides[side].count as f64 / self.sides[side].ns.len().max(1) as f64
     }
 
-    fn p_value(&self) -> Option<f64> {
+    pub(super) fn p_value(&self) -> Option<f64> {
         p_value(&self.sides[0].ns, &self.sides[1].ns)
     }
 }

@@ -1,6 +1,7 @@
 //! What changed between two traces: by part of the step, operator, kernel, module and shape, and in the tree of calls.
 
 mod change;
+mod changed;
 mod iterations;
 mod key;
 mod parts;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
 use crate::threads::each;
+pub use changed::{Changed, changed};
 use key::Keys;
 use side::Side;
 

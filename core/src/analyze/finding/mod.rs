@@ -37,7 +37,7 @@ pub(super) static FINDINGS: Analysis = Analysis {
         kind: OptionKind::Number(MIN_SHARE),
     }],
     run: Run::Job(|job, options: &Options| {
-        let findings = of_job(job, options.number("min_share"));
+        let findings = findings_of_job(job, options.number("min_share"));
         let checks = checks(&findings);
         Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
             .and(&RULES_TABLE, checks)
@@ -206,8 +206,8 @@ pub fn findings(selection: &Selection<'_>, min_share: f64) -> Vec<Finding> {
     sorted(RULES.iter().flat_map(of_rule).collect())
 }
 
-/// Those of all traces, and what shows only where ranks are compared.
-fn of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
+/// Those of all traces of a job, and what shows only where ranks are compared.
+pub fn findings_of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
     let of_traces = job.each(|_, part| findings(part, min_share));
     let mut all: Vec<(usize, Finding)> =
         of_traces.into_iter().enumerate().flat_map(|(at, found)| found.into_iter().map(move |one| (at, one))).collect();

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/format";
+import { COLOR_BY } from "../../base/palette";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { Direction } from "../../source/protocol";
 import { firstOnScreen } from "../hit-test";
@@ -42,7 +43,11 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   filterTracks: (_, around) => around.focusFilter(),
   nextHit: (t) => t.step(1),
   previousHit: (t) => t.step(-1),
-  toggleColors: (t) => t.colorBy.update((by) => (by === "kind" ? "name" : "kind")),
+  toggleColors: (t) => t.colorBy.update((by) => COLOR_BY[(COLOR_BY.indexOf(by) + 1) % COLOR_BY.length] ?? "kind"),
+  togglePath: (t) => t.path.isOn.update((on) => !on),
+  toggleCounters: (t) => t.counters.toggle(),
+  nextFinding: (t) => t.stepFinding(1),
+  previousFinding: (t) => t.stepFinding(-1),
   foldAll: (t) => t.tracks.foldAll(true),
   unfoldAll: (t) => t.tracks.foldAll(false),
   help: (t) => t.popover.update((open) => (open === "help" ? null : "help")),

@@ -25,6 +25,10 @@ export type Command =
   | "nextHit"
   | "previousHit"
   | "toggleColors"
+  | "togglePath"
+  | "toggleCounters"
+  | "nextFinding"
+  | "previousFinding"
   | "foldAll"
   | "unfoldAll"
   | "help"
@@ -64,7 +68,11 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["Enter"], command: "nextHit", text: "Next hit" },
   { keys: ["Shift+Enter"], command: "previousHit", text: "Previous hit" },
   { keys: ["Mod+P"], command: "filterTracks", text: "Find tracks by their names" },
-  { keys: ["x"], command: "toggleColors", text: "Colours by kind or by name" },
+  { keys: ["x"], command: "toggleColors", text: "Colours by kind, name, operator or module" },
+  { keys: ["k"], command: "togglePath", text: "Show or hide the critical path" },
+  { keys: ["v"], command: "toggleCounters", text: "Show or hide memory, queues and how busy devices are" },
+  { keys: ["g"], command: "nextFinding", text: "Go to the next finding" },
+  { keys: ["Shift+G"], command: "previousFinding", text: "Go to the finding before" },
   { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
   { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
   { keys: ["?"], command: "help", text: "This help" },

@@ -1,10 +1,11 @@
 import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
+import type { FindingGroup } from "../findings";
 import { eventAt, type Place } from "../hit-test";
 import { noteAt } from "../paint/notes";
 import type { Pill } from "../paint/pill";
-import { cssHeaderHeight, cssIterationsTop, RULER_HEIGHT } from "../paint/scene";
+import { cssFindingsTop, cssHeaderHeight, cssIterationsTop, RULER_HEIGHT } from "../paint/scene";
 import { snapped } from "../snap";
 import type { Timeline } from "../timeline";
 import { Pinch } from "./pinch";
@@ -124,13 +125,16 @@ export class Pointer {
     const onTracks = this.#onTracks(place);
     const hover = onTracks.y < 0 ? null : eventAt(this.#timeline, onTracks);
     this.#timeline.hover.set(hover && { ...hover, x: place.x, y: place.y });
+    const group = this.#findingsAt(place);
+    this.#timeline.findings.hover.set(group && { ...group, x: place.x, y: place.y });
     this.#screen.canvas.style.cursor = this.#cursor(place, hover !== null);
   }
 
   #cursor(place: Place, onEvent: boolean): string {
     if (place.y < RULER_HEIGHT) return this.#otherEdge(place) === null ? "col-resize" : "ew-resize";
     const note = noteAt(this.#timeline, place.x, place.y);
-    return onEvent || note || this.#pillAt(place) ? "pointer" : "default";
+    const found = this.#timeline.findings.hover.value;
+    return onEvent || note || found || this.#pillAt(place) ? "pointer" : "default";
   }
 
   #dragTo(drag: Drag, event: MouseEvent): void {
@@ -169,6 +173,7 @@ export class Pointer {
   #leave(): void {
     if (this.#drag) return;
     this.#timeline.hover.set(null);
+    this.#timeline.findings.hover.set(null);
     this.#timeline.pointer.set(null);
   }
 
@@ -185,13 +190,33 @@ export class Pointer {
 
   #clickHeader(place: Place): void {
     if (place.y < RULER_HEIGHT) return;
-    if (place.y < cssIterationsTop(this.#timeline)) {
+    if (place.y < cssFindingsTop(this.#timeline)) {
       this.#clickNote(place);
+      return;
+    }
+    if (place.y < cssIterationsTop(this.#timeline)) {
+      this.#clickFinding(place);
       return;
     }
     const time = this.#timeAt(place.x);
     const iteration = this.#timeline.overview.iterations.find((i) => i.start <= time && time < i.start + i.dur);
     if (iteration) this.#timeline.mark(span(iteration.start, iteration.start + iteration.dur), true);
+  }
+
+  #findingsAt({ x, y }: Place): FindingGroup | null {
+    const timeline = this.#timeline;
+    if (y < cssFindingsTop(timeline) || y >= cssIterationsTop(timeline)) return null;
+    return timeline.findings.groupAt(scaleOf(timeline.viewport.window.value, timeline.size.value.width), x);
+  }
+
+  /** Of several that lie together, one after another. */
+  #clickFinding(place: Place): void {
+    const group = this.#findingsAt(place);
+    if (!group) return;
+    const { current } = this.#timeline.findings;
+    const at = current.value ? group.findings.indexOf(current.value) + 1 : 0;
+    const finding = group.findings[at % group.findings.length];
+    if (finding) this.#timeline.visitFinding(finding);
   }
 
   #clickNote({ x, y }: Place): void {

@@ -1,6 +1,7 @@
 import { formatDuration, formatTick } from "../../base/format";
 import { ticksOf } from "../../base/ticks";
 import { lengthOf } from "../../base/time";
+import { paintFindings } from "./findings";
 import { paintNotes } from "./notes";
 import { cssIterationsTop, fontOf, RULER_HEIGHT, type Scene } from "./scene";
 
@@ -13,6 +14,7 @@ export function paintHeader(context: CanvasRenderingContext2D, scene: Scene): vo
   context.fillRect(0, 0, width, headerHeight);
   paintRuler(context, scene);
   paintNotes(context, scene);
+  paintFindings(context, scene);
   if (scene.timeline.overview.iterations.length > 0) paintIterations(context, scene);
   context.fillStyle = look.line;
   context.fillRect(0, headerHeight - Math.round(dpr), width, Math.round(dpr));

@@ -2,6 +2,7 @@ import { formatDuration } from "../../base/format";
 import { lengthOf, type Span } from "../../base/time";
 import type { EventRef } from "../../source/protocol";
 import { paintArrows } from "./arrows";
+import { paintValues } from "./counters";
 import { paintPoles } from "./notes";
 import type { Pill } from "./pill";
 import { eventBox, fontOf, RULER_HEIGHT, type Scene, withClip } from "./scene";
@@ -15,7 +16,10 @@ export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, po
   if (range) paintRange(context, scene, range);
   const passing = timeline.notes.passing.value;
   if (passing) paintPassing(context, scene, passing);
-  if (pointer !== null) paintPointer(context, scene, pointer);
+  if (pointer !== null) {
+    paintPointer(context, scene, pointer);
+    paintValues(context, scene, pointer);
+  }
   paintHover(context, scene);
   return paintSelection(context, scene);
 }

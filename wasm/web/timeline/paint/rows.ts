@@ -1,6 +1,8 @@
 import { ticksOf } from "../../base/ticks";
 import { type Row, rowsBetween } from "../row";
 import { paintBars } from "./bars";
+import { paintChanges } from "./changes";
+import { paintCounter } from "./counters";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";
 import { cssRowTop, type Scene, withClip } from "./scene";
@@ -33,9 +35,11 @@ function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readon
     row.tracks.map(({ track }) => ({ row, track, pieces: timeline.tiles.pieces(track, window, scene.cssWidth) })),
   );
   for (const row of rows) paintGround(context, scene, row);
+  for (const row of rows) if (row.counter) paintCounter(context, scene, row, row.counter);
   strip.begin(scene.width);
   for (const { row, track, pieces } of drawn) paintBars(strip, scene, row, track, pieces);
   strip.draw(context);
+  for (const { row, track, pieces } of drawn) paintChanges(context, scene, row, track, pieces);
   for (const { row, track, pieces } of drawn) paintLabels(context, scene, row, track, pieces);
   if (found) for (const row of rows) paintHits(context, scene, row, found);
 }
@@ -46,7 +50,7 @@ function paintGround(context: CanvasRenderingContext2D, scene: Scene, row: Row):
   const bottom = Math.round((scene.cssHeaderHeight + cssRowTop(scene.timeline, row) + row.height) * dpr);
   context.fillStyle = row.kind === "group" ? look.header : look.background;
   context.fillRect(0, top, width, bottom - top);
-  if (row.kind === "track") paintGrid(context, scene, top, bottom);
+  if (row.kind !== "group") paintGrid(context, scene, top, bottom);
   context.fillStyle = look.line;
   context.fillRect(0, bottom - Math.round(dpr), width, Math.round(dpr));
 }

@@ -9,6 +9,7 @@ import type { Strip } from "./strip";
 export const RULER_HEIGHT = 24;
 export const NOTES_HEIGHT = 18;
 export const ITERATIONS_HEIGHT = 18;
+export const FINDINGS_HEIGHT = 19;
 export const FONT_SIZE = 11;
 
 /** Where bars are drawn before they come onto the picture; kept from frame to frame. */
@@ -47,9 +48,13 @@ export interface SceneSize {
   readonly dpr: number;
 }
 
-/** The line of notes begins below the ruler, that of the iterations here. */
-export const cssIterationsTop = (timeline: Timeline): number =>
+/** The line of notes begins below the ruler, that of the findings here. */
+export const cssFindingsTop = (timeline: Timeline): number =>
   RULER_HEIGHT + (timeline.notes.all.value.length > 0 ? NOTES_HEIGHT : 0);
+
+/** Below both, that of the iterations. */
+export const cssIterationsTop = (timeline: Timeline): number =>
+  cssFindingsTop(timeline) + (timeline.findings.hasMarkers ? FINDINGS_HEIGHT : 0);
 
 export const cssHeaderHeight = (timeline: Timeline): number =>
   cssIterationsTop(timeline) + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);

@@ -6,13 +6,15 @@ import { scaleOf } from "../../base/scale";
 import type { Surroundings } from "../input/commands";
 import type { Look } from "../look";
 import { rulerBase, windowLength } from "../paint/header";
-import { ITERATIONS_HEIGHT, NOTES_HEIGHT, RULER_HEIGHT } from "../paint/scene";
+import { FINDINGS_HEIGHT, ITERATIONS_HEIGHT, NOTES_HEIGHT, RULER_HEIGHT } from "../paint/scene";
 import { Stage } from "../stage";
 import type { Timeline } from "../timeline";
 import { Drawer } from "./drawer";
+import { FindingTip } from "./finding-tip";
 import { Gutter } from "./gutter";
 import { useCell } from "./hooks";
 import { IconButton } from "./icons";
+import { PathLegend } from "./path-legend";
 import { Popovers } from "./popovers";
 import { Scrollbar } from "./scrollbar";
 import { Toolbar } from "./toolbar";
@@ -89,6 +91,8 @@ function Picture({ timeline, root, look, around }: PictureProps): JSX.Element {
         <canvas class="ks-tracks" ref={tracks} role="img" aria-label="Events over time" />
         <canvas class="ks-overlay" ref={overlay} role="img" aria-label="Selection and links" />
         <Tooltip timeline={timeline} palette={look.value.palette} />
+        <FindingTip timeline={timeline} />
+        <PathLegend timeline={timeline} />
       </div>
     </>
   );
@@ -110,6 +114,7 @@ function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
   const window = useCell(timeline.viewport.window);
   const { width } = useCell(timeline.size);
   const notes = useCell(timeline.notes.all);
+  useCell(timeline.findings.all);
   const scene = { scale: scaleOf(window, width), cssWidth: width };
   return (
     <div class="ks-corner">
@@ -121,6 +126,7 @@ function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
         <span title="The ruler counts from here">{rulerBase(scene)}</span>
       </div>
       {notes.length > 0 && <div style={{ height: `${NOTES_HEIGHT}px` }}>notes</div>}
+      {timeline.findings.hasMarkers && <div style={{ height: `${FINDINGS_HEIGHT}px` }}>findings</div>}
       {timeline.overview.iterations.length > 0 && <div style={{ height: `${ITERATIONS_HEIGHT}px` }}>iterations</div>}
     </div>
   );

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { formatPlural } from "../../base/format";
 
 interface Props {
   /** Key and JSON text. */
@@ -9,8 +10,8 @@ interface Props {
 export function ArgsTable({ args }: Props): JSX.Element | null {
   if (args.length === 0) return null;
   return (
-    <>
-      <h4>arguments</h4>
+    <details class="ks-fold">
+      <summary>{formatPlural(args.length, "argument")}</summary>
       <table class="ks-table ks-args">
         <tbody>
           {args.map(([key, json]) => (
@@ -21,7 +22,7 @@ export function ArgsTable({ args }: Props): JSX.Element | null {
           ))}
         </tbody>
       </table>
-    </>
+    </details>
   );
 }
 

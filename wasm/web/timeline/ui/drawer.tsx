@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { Palette } from "../../base/palette";
 import type { Drawer as DrawerName, Timeline } from "../timeline";
 import { EventPanel } from "./event-panel";
+import { FindingPanel } from "./finding-panel";
 import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
 import { RangePanel } from "./range-panel";
@@ -25,6 +26,7 @@ export function Drawer(props: Props): JSX.Element | null {
 function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerName }): JSX.Element {
   const selected = useCell(timeline.selection.current);
   const range = useCell(timeline.range.span);
+  const finding = useCell(timeline.findings.current);
   const share = useCell(timeline.drawerShare);
   const setShare = (wanted: number) => timeline.drawerShare.set(Math.min(LARGEST, Math.max(SMALLEST, wanted)));
   const box = useLeaving<HTMLElement>(leave);
@@ -36,12 +38,14 @@ function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerNa
         <div role="tablist">
           {selected && <Tab timeline={timeline} name="event" label="Event" />}
           {range && <Tab timeline={timeline} name="range" label="Range" />}
+          {finding && <Tab timeline={timeline} name="finding" label="Finding" />}
         </div>
         <IconButton icon="close" label="Close the details" onClick={close} />
       </header>
       <div class="ks-panel" role="tabpanel">
         {open === "event" && selected && <EventPanel timeline={timeline} palette={palette} selected={selected} />}
         {open === "range" && range && <RangePanel timeline={timeline} palette={palette} span={range} />}
+        {open === "finding" && finding && <FindingPanel timeline={timeline} palette={palette} finding={finding} />}
       </div>
     </section>
   );

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
+import { shortName } from "../../base/names";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventRef } from "../../source/protocol";
 import type { Timeline } from "../timeline";
@@ -8,19 +9,21 @@ interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
   readonly event: EventRef;
+  /** What a click does, if it is not going there alone. */
+  readonly visit?: () => void;
 }
 
 /** An event that can be gone to. */
-export function EventLink({ timeline, palette, event }: Props): JSX.Element {
+export function EventLink({ timeline, palette, event, visit }: Props): JSX.Element {
   return (
     <button
       type="button"
       class="ks-link"
       title={`${event.name}\n${event.kind}, ${formatDuration(event.dur)}`}
-      onClick={() => timeline.visit(event)}
+      onClick={visit ?? (() => timeline.visit(event))}
     >
       <i style={{ background: kindColor(palette, event.kind) }} />
-      <span>{event.name}</span>
+      <span>{event.kind === "python" ? shortName(event.name) : event.name}</span>
       <small>{formatDuration(event.dur)}</small>
     </button>
   );

@@ -1,14 +1,14 @@
 import type { ComponentChildren, JSX } from "preact";
 import { copyText } from "../../base/clipboard";
-import { formatCount, formatDuration, formatExact, formatPlural, formatShare } from "../../base/format";
+import { formatCount, formatExact, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
-import type { EventDetails, EventRef } from "../../source/protocol";
+import type { EventDetails } from "../../source/protocol";
 import type { Selected } from "../selection";
 import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
-import { EventLink } from "./event-link";
 import { Icon, IconButton } from "./icons";
 import { NodeTable } from "./node-table";
+import { Relations } from "./relations";
 
 interface Props {
   readonly timeline: Timeline;
@@ -16,7 +16,7 @@ interface Props {
   readonly selected: Selected;
 }
 
-/** All that is known about one event. */
+/** All that is known about one event: what it is, what it belongs to, what went in and out of it. */
 export function EventPanel({ timeline, palette, selected }: Props): JSX.Element {
   const { details } = selected;
   return (
@@ -29,7 +29,7 @@ export function EventPanel({ timeline, palette, selected }: Props): JSX.Element 
       </h3>
       <div class="ks-columns">
         <Facts timeline={timeline} details={details} />
-        <Relations timeline={timeline} palette={palette} details={details} />
+        <Relations timeline={timeline} palette={palette} selected={selected} />
         <div class="ks-column ks-wide">
           {details.node && <NodeTable node={details.node} />}
           <ArgsTable args={details.args} />
@@ -75,15 +75,16 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       <Fact name="start" title={`${details.start_ns} ns`}>
         {formatExact(details.start)}
       </Fact>
-      <Fact name="kind">{details.kind}</Fact>
-      <Fact name="category">{details.category}</Fact>
+      {details.iteration !== null && <Fact name="iteration">{details.iteration}</Fact>}
+      {timeline.overview.parts.length > 1 && <Fact name="trace">{timeline.partName(details.part)}</Fact>}
       <Fact name="track">
         {track?.name} <small>{group?.name}</small>
       </Fact>
-      {details.iteration !== null && <Fact name="iteration">{details.iteration}</Fact>}
+      <Fact name="kind">{details.kind}</Fact>
+      <Fact name="category">{details.category}</Fact>
       {details.num_children > 0 && <Fact name="events inside">{formatCount(details.num_children)}</Fact>}
       <Fact name="id" title="position in traceEvents">
-        {details.id}
+        {details.id - (timeline.overview.parts[details.part]?.first_id ?? 0)}
       </Fact>
     </dl>
   );
@@ -101,43 +102,5 @@ function Fact({ name, title, children }: FactProps): JSX.Element {
       <dt>{name}</dt>
       <dd title={title}>{children}</dd>
     </div>
-  );
-}
-
-interface RelationsProps {
-  readonly timeline: Timeline;
-  readonly palette: Palette;
-  readonly details: EventDetails;
-}
-
-function Relations({ timeline, palette, details }: RelationsProps): JSX.Element | null {
-  const { launch, device_events: device } = details;
-  const around = details.owners.filter((owner) => owner.id !== launch?.id);
-  // It is the nearest operator of `around`, unless only an id in the file names it.
-  const operator = around.some((owner) => owner.id === details.operator?.id) ? null : details.operator;
-  const link = (event: EventRef) => <EventLink key={event.id} timeline={timeline} palette={palette} event={event} />;
-  if (!launch && !operator && device.length === 0 && around.length === 0) return null;
-  return (
-    <div class="ks-column ks-relations">
-      {launch && <Part title="launched by">{link(launch)}</Part>}
-      {operator && <Part title="operator">{link(operator)}</Part>}
-      {device.length > 0 && <Part title={deviceTitle(details)}>{device.map(link)}</Part>}
-      {around.length > 0 && <Part title={launch ? "from inside of" : "inside of"}>{around.map(link)}</Part>}
-    </div>
-  );
-}
-
-function deviceTitle({ device_events: listed, num_device_events: all }: EventDetails): string {
-  const time = formatDuration(listed.reduce((sum, event) => sum + event.dur, 0));
-  const shown = listed.length < all ? `, the first ${listed.length} of them` : "";
-  return `on the device: ${formatPlural(all, "event")}${shown}, ${time}`;
-}
-
-function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <>
-      <h4>{title}</h4>
-      <div class="ks-links">{children}</div>
-    </>
   );
 }

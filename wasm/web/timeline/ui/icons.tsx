@@ -1,6 +1,8 @@
 import type { JSX } from "preact";
 
 const PATHS = {
+  bulb: "M5.5 10.5a4.2 4.2 0 1 1 5 0v1.8h-5zM6.3 14.2h3.4",
+  chart: "M2 13.5h12M2 11V8h3.5V4H9v5h3V6h2",
   chevron: "M6 4l4 4-4 4",
   close: "M4 4l8 8M12 4l-8 8",
   copy: "M6 6h7v7H6zM10 6V3H3v7h3",
@@ -12,6 +14,9 @@ const PATHS = {
   height: "M3 2.5h10M3 13.5h10M8 5v6M6 6.8L8 5l2 1.8M6 9.2L8 11l2-1.8",
   host: "M2 3h12v8H2zM5.5 14h5M8 11v3",
   minus: "M3 8h10",
+  palette:
+    "M8 2a6 6 0 1 0 0 12c1.6 0 1-1.7.7-2.3-.5-1 .3-1.7 1.3-1.7h1.7A2.3 2.3 0 0 0 14 7.700C13.8 4.5 11.2 2 8 2zM5.2 8v.1M7 5.200v.1M10.2 5.500v.1",
+  path: "M2 12.500h4v-5h4v-4h4M2 9.500v3M10 3.500v4",
   pin: "M10 2l4 4-2.5.8-2.7 2.7L8.5 12 4 7.5l2.5-.3 2.7-2.7zM6 10l-4 4",
   plus: "M3 8h10M8 3v10",
   search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.5 10.5L14 14",

@@ -2,6 +2,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import type { Timeline } from "../timeline";
+import { Colors } from "./colors";
+import { FindingsList } from "./findings-list";
 import { Health } from "./health";
 import { Help } from "./help";
 import { useCell, useLeaving } from "./hooks";
@@ -28,6 +30,20 @@ export function Popovers({ timeline, palette, leave }: Props): JSX.Element | nul
     return (
       <Popup title="Notes" close={close} leave={leave}>
         <NotesList timeline={timeline} close={close} />
+      </Popup>
+    );
+  }
+  if (open === "findings") {
+    return (
+      <Popup title="What slows it down" close={close} leave={leave}>
+        <FindingsList timeline={timeline} close={close} />
+      </Popup>
+    );
+  }
+  if (open === "colors") {
+    return (
+      <Popup title="Colours" close={close} leave={leave}>
+        <Colors timeline={timeline} palette={palette} />
       </Popup>
     );
   }

@@ -1,12 +1,18 @@
 import type { JSX } from "preact";
-import { formatCount, formatDuration, formatPlural, formatShare } from "../../base/format";
-import { kindColor, type Palette } from "../../base/palette";
+import { useState } from "preact/hooks";
+import { formatDuration, formatPlural } from "../../base/format";
+import type { Palette } from "../../base/palette";
 import { lengthOf, type Span } from "../../base/time";
-import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
-import { Icon, IconButton } from "./icons";
-import { type Column, RankTable } from "./rank-table";
+import { IconButton } from "./icons";
+import { RangeAnswer } from "./range-answer";
+import { RangeSummary } from "./range-summary";
+
+// What most readers ask for first; the list of all others is the core's.
+const TABS = ["breakdown", "kernels", "operators", "modules", "annotations"] as const;
+
+const SUMMARY = "overview";
 
 interface Props {
   readonly timeline: Timeline;
@@ -17,6 +23,7 @@ interface Props {
 /** What happened in the marked range. */
 export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
   const summary = useCell(timeline.range.summary);
+  const [tab, setTab] = useState<string>(SUMMARY);
   return (
     <div class="ks-range">
       <h3>
@@ -26,97 +33,46 @@ export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
         </span>
         <IconButton icon="focus" label="Fill the screen with it" onClick={() => timeline.viewport.show(span, true)} />
         <IconButton icon="close" label="Unmark the range (Escape)" onClick={() => timeline.unmark()} />
+        <Tabs timeline={timeline} tab={tab} setTab={setTab} />
       </h3>
-      {summary ? (
-        <Tables timeline={timeline} palette={palette} summary={summary} />
-      ) : (
-        <p class="ks-note">Summing up …</p>
-      )}
+      {!summary && <p class="ks-note">Summing up …</p>}
+      {summary && tab === SUMMARY && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
+      {summary && tab !== SUMMARY && <RangeAnswer timeline={timeline} name={tab} span={span} />}
     </div>
   );
 }
 
-interface TablesProps {
+interface TabsProps {
   readonly timeline: Timeline;
-  readonly palette: Palette;
-  readonly summary: Summary;
+  readonly tab: string;
+  readonly setTab: (tab: string) => void;
 }
 
-function Tables({ timeline, palette, summary }: TablesProps): JSX.Element {
-  const visit = (id: number) => timeline.go(id);
+function Tabs({ timeline, tab, setTab }: TabsProps): JSX.Element {
+  const analyses = useCell(timeline.range.analyses);
+  const first: readonly string[] = [SUMMARY, ...TABS];
+  const others = analyses.filter(({ name }) => !first.includes(name));
   return (
-    <div class="ks-columns">
-      <div class="ks-column">
-        {summary.devices.map((device) => (
-          <Busy key={device.device} device={device} palette={palette} />
+    <span class="ks-asks">
+      {first.map((name) => (
+        <button key={name} type="button" class="ks-button" aria-pressed={tab === name} onClick={() => setTab(name)}>
+          {name}
+        </button>
+      ))}
+      <select
+        aria-label="Other analyses of the range"
+        value={others.some(({ name }) => name === tab) ? tab : ""}
+        onFocus={() => timeline.range.listAnalyses()}
+        onPointerEnter={() => timeline.range.listAnalyses()}
+        onChange={(event) => event.currentTarget.value && setTab(event.currentTarget.value)}
+      >
+        <option value="">more …</option>
+        {others.map(({ name, doc }) => (
+          <option key={name} value={name} title={doc}>
+            {name.replaceAll("_", " ")}
+          </option>
         ))}
-        <h4>time by kind</h4>
-        <RankTable rows={summary.time_by_kind} columns={kindColumns(palette, summary)} />
-      </div>
-      {summary.kernels.length > 0 && (
-        <div class="ks-column ks-wide">
-          <h4>{topOf(summary.kernels.length, summary.num_kernels, "kernel")}</h4>
-          <RankTable rows={summary.kernels} columns={KERNEL_COLUMNS} visit={visit} />
-        </div>
-      )}
-      {summary.operators.length > 0 && (
-        <div class="ks-column ks-wide">
-          <h4>{topOf(summary.operators.length, summary.num_operators, "operator")}</h4>
-          <RankTable rows={summary.operators} columns={operatorColumns(summary)} visit={visit} />
-        </div>
-      )}
-    </div>
+      </select>
+    </span>
   );
-}
-
-const topOf = (shown: number, all: number, noun: string): string =>
-  shown < all ? `top ${shown} of ${formatPlural(all, noun)}` : formatPlural(all, noun);
-
-function Busy({ device, palette }: { device: DeviceTime; palette: Palette }): JSX.Element {
-  const name = device.name || (device.device === null ? "device" : `device ${device.device}`);
-  return (
-    <div class="ks-busy">
-      <Icon name="device" />
-      <span title={name}>{name}</span>
-      <b>{formatShare(device.busy_share, 1)} busy</b>
-      <div class="ks-meter">
-        <i style={{ width: `${100 * device.busy_share}%`, background: kindColor(palette, "kernel") }} />
-      </div>
-    </div>
-  );
-}
-
-function kindColumns(palette: Palette, summary: Summary): readonly Column<KindTime>[] {
-  const most = Math.max(1, ...summary.time_by_kind.map((row) => row.self_ns));
-  return [
-    { title: "kind", cell: (row) => row.kind },
-    { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },
-    {
-      title: "",
-      cell: (row) => (
-        <i style={{ width: `${(100 * row.self_ns) / most}%`, background: kindColor(palette, row.kind) }} />
-      ),
-      isBar: true,
-    },
-  ];
-}
-
-const KERNEL_COLUMNS: readonly Column<KernelTime>[] = [
-  { title: "name", cell: (row) => row.name, isName: true },
-  { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-  { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true },
-  { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
-  { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
-];
-
-function operatorColumns({ operators }: Summary): readonly Column<OperatorTime>[] {
-  const onHost: Column<OperatorTime>[] = [
-    { title: "name", cell: (row) => row.name, isName: true },
-    { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },
-    { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
-  ];
-  if (operators.every((row) => row.device_total_ns === 0)) return onHost;
-  return [...onHost, { title: "device", cell: (row) => formatDuration(row.device_total_ns), isNumber: true }];
 }

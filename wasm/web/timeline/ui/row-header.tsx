@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { formatPlural } from "../../base/format";
-import type { Row } from "../row";
+import { readValue } from "../counters";
+import { canFold, type Row } from "../row";
 import type { Timeline } from "../timeline";
 import { useLeaving } from "./hooks";
 import { Icon, type IconName } from "./icons";
@@ -50,13 +51,13 @@ export function RowHeader({ row, handlers }: Props): JSX.Element {
 }
 
 function Name({ row, handlers: { timeline, entry, drag } }: Props): JSX.Element {
-  const canFold = row.kind === "group" || (row.tracks[0]?.num_lanes ?? 1) > 1;
-  const fold = () => canFold && !drag.justDropped() && timeline.tracks.toggleFold(row.key);
+  const folds = canFold(row);
+  const fold = () => folds && !drag.justDropped() && timeline.tracks.toggleFold(row.key);
   return (
     <button
       type="button"
       class="ks-name"
-      aria-expanded={canFold ? !row.folded : undefined}
+      aria-expanded={folds ? !row.folded : undefined}
       title={aboutOf(row)}
       tabIndex={entry === row.key ? 0 : -1}
       onClick={fold}
@@ -64,11 +65,15 @@ function Name({ row, handlers: { timeline, entry, drag } }: Props): JSX.Element 
       <Icon name="chevron" />
       {row.kind === "group" && <Icon name={row.group.kind} />}
       <span>{row.name}</span>
+      {row.counter && <small class="ks-most">≤ {readValue(row.counter.greatest, row.counter.unit)}</small>}
     </button>
   );
 }
 
 function aboutOf(row: Row): string {
+  const { counter } = row;
+  if (counter)
+    return `${row.name}: ${readValue(counter.least, counter.unit)} to ${readValue(counter.greatest, counter.unit)}`;
   const [track] = row.tracks;
   if (row.kind === "group" || !track) return row.name;
   const size = `${formatPlural(track.num_events, "event")} in ${formatPlural(track.num_lanes, "lane")}`;

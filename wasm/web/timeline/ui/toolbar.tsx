@@ -33,13 +33,18 @@ export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Ele
       <div class="ks-tools">
         <HealthBadge timeline={timeline} open={popover === "health"} toggle={() => toggle("health")} />
         <NotesButton timeline={timeline} open={popover === "notes"} toggle={() => toggle("notes")} />
+        <FindingsButton timeline={timeline} open={popover === "findings"} toggle={() => toggle("findings")} />
+        <PathButton timeline={timeline} run={() => run("togglePath")} />
+        <CountersButton timeline={timeline} run={() => run("toggleCounters")} />
         <button
           type="button"
           class="ks-button ks-colors-button"
-          title="Colours by kind or by name (x)"
-          onClick={() => run("toggleColors")}
+          title="Colours by kind, name, operator or module (x)"
+          aria-expanded={popover === "colors"}
+          onClick={() => toggle("colors")}
         >
-          Colours: {colorBy}
+          <Icon name="palette" />
+          {colorBy}
         </button>
         <IconButton icon="minus" label="Zoom out (s)" onClick={() => run("zoomOut")} />
         <IconButton icon="plus" label="Zoom in (w)" onClick={() => run("zoomIn")} />
@@ -83,6 +88,28 @@ function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null
       {formatPlural(total, "defect")}
     </button>
   );
+}
+
+function FindingsButton({ timeline, open, toggle }: BadgeProps): JSX.Element | null {
+  const { length } = useCell(timeline.findings.all);
+  if (length === 0) return null;
+  const label = `${formatPlural(length, "finding")} (g)`;
+  return (
+    <button type="button" class="ks-button" title={label} aria-label={label} aria-expanded={open} onClick={toggle}>
+      <Icon name="bulb" />
+      {length}
+    </button>
+  );
+}
+
+function PathButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
+  const isOn = useCell(timeline.path.isOn);
+  return <IconButton icon="path" label="Critical path (k)" pressed={isOn} onClick={run} />;
+}
+
+function CountersButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
+  const { length } = useCell(timeline.counters.shown);
+  return <IconButton icon="chart" label="Memory, queues and busy devices (v)" pressed={length > 0} onClick={run} />;
 }
 
 function NotesButton({ timeline, open, toggle }: BadgeProps): JSX.Element {

@@ -2,7 +2,9 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatDuration } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
+import type { Change } from "../../source/protocol";
 import type { Hover, Timeline } from "../timeline";
+import { Changed } from "./changed";
 import { useCell } from "./hooks";
 
 const AWAY = 14;
@@ -21,12 +23,22 @@ export function Tooltip({ timeline, palette }: Props): JSX.Element | null {
   if (!hover) return null;
   return (
     <div class="ks-tooltip" role="tooltip" ref={box}>
-      {hover.count > 1 ? <Several hover={hover} /> : <One hover={hover} palette={palette} />}
+      {hover.count > 1 ? (
+        <Several hover={hover} />
+      ) : (
+        <One hover={hover} palette={palette} change={timeline.changes.of(hover)} />
+      )}
     </div>
   );
 }
 
-function One({ hover, palette }: { hover: Hover; palette: Palette }): JSX.Element {
+interface OneProps {
+  readonly hover: Hover;
+  readonly palette: Palette;
+  readonly change: Change | null;
+}
+
+function One({ hover, palette, change }: OneProps): JSX.Element {
   return (
     <>
       <div class="ks-tooltip-name">{hover.name}</div>
@@ -36,6 +48,7 @@ function One({ hover, palette }: { hover: Hover; palette: Palette }): JSX.Elemen
         {hover.kind}
         <span> at {formatDuration(hover.start)}</span>
       </div>
+      {change && <Changed change={change} />}
     </>
   );
 }
@@ -57,7 +70,7 @@ function Several({ hover }: { hover: Hover }): JSX.Element {
 }
 
 /** Beside the pointer, inside the picture. */
-function place(box: HTMLElement, x: number, y: number): void {
+export function place(box: HTMLElement, x: number, y: number): void {
   const around = box.offsetParent;
   if (!around) return;
   const { offsetWidth: width, offsetHeight: height } = box;

@@ -1,0 +1,45 @@
+//! Findings with the events that show them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::event::reference;
+use super::part::View;
+use super::response::{Response, rounded};
+use super::screen::Screen;
+use crate::analyze::{Finding, Job, MIN_SHARE, Options, Wanted, findings_of_job};
+use crate::error::Error;
+
+pub(super) fn answer(screen: &Screen<'_>) -> Result<Response, Error> {
+    let traces: Vec<_> = screen.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
+    let job = Job::of(&traces, &|_| Wanted::default(), &Options::default(), 1)?;
+    let windows = screen.session.windows();
+    let part_of = |finding: &Finding| {
+        screen.parts.iter().find(|part| part.rank == finding.rank && windows[part.at] == finding.window)
+    };
+    let found = findings_of_job(&job, MIN_SHARE);
+    let found: Vec<_> = found.iter().filter_map(|finding| Some(finding_json(*part_of(finding)?, finding))).collect();
+    Ok(Response::of("findings", &json!({"findings": found})))
+}
+
+fn finding_json(part: View<'_>, finding: &Finding) -> Value {
+    let events = &part.linked.trace.events;
+    let rows: Vec<usize> = finding.evidence.iter().filter_map(|id| events.row_at(*id)).collect();
+    let start = rows.iter().map(|row| events.start[*row]).min();
+    let end = rows.iter().map(|row| events.end(*row)).max();
+    json!({
+        "part": part.at,
+        "finding": finding.name,
+        "subject": finding.subject,
+        "detail": finding.detail,
+        "advice": finding.advice,
+        "cost_ns": finding.cost_ns,
+        "share": rounded(finding.share),
+        "count": finding.count,
+        "confidence": rounded(finding.confidence),
+        "start": start.map(|start| part.offset(start)),
+        "end": end.map(|end| part.offset(end)),
+        "evidence": rows.iter().map(|row| reference(part, *row)).collect::<Vec<_>>(),
+    })
+}

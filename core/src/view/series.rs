@@ -1,0 +1,146 @@
+//! What is counted over time: by the file, by the allocators, in the queues of streams, and how busy devices are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::analyze::interval::union;
+use crate::analyze::{MemoryChange, Selection, memory_changes, queue_points};
+use crate::id::TrackId;
+use crate::link::LinkedTrace;
+use crate::sort;
+use crate::time::{TimeRange, Ts};
+use crate::trace::track::Stream;
+
+/// A number that changes over time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Series {
+    pub(super) name: String,
+    /// A track that it stands with.
+    pub(super) track: Option<TrackId>,
+    pub(super) unit: Option<&'static str>,
+    pub(super) course: Course,
+}
+
+/// Values, each from a time on.
+type Steps = Vec<(Ts, f64)>;
+
+/// How it went.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Course {
+    /// From a time on, each value until the next; in the order of time.
+    Steps(Steps),
+    /// Busy in these ranges, which are disjoint and ascend, and else not.
+    Busy(Vec<TimeRange>),
+}
+
+impl Series {
+    /// The smallest and the largest value.
+    pub(super) fn bounds(&self) -> (f64, f64) {
+        match &self.course {
+            Course::Busy(_) => (0.0, 1.0),
+            Course::Steps(steps) => {
+                let mut values = steps.iter().map(|(_, value)| *value);
+                let first = values.next().unwrap_or_default();
+                values.fold((first, first), |(least, greatest), value| (least.min(value), greatest.max(value)))
+            }
+        }
+    }
+}
+
+/// All series of a trace: those of each device, then what its file counts.
+pub(super) fn all_series(linked: &Arc<LinkedTrace>) -> Vec<Series> {
+    let mut all = busy(linked);
+    all.extend(memory(linked));
+    all.extend(queues(linked));
+    all.extend(counted(linked));
+    all
+}
+
+/// When each device had work.
+fn busy(linked: &LinkedTrace) -> Vec<Series> {
+    let (trace, nesting) = (&linked.trace, &linked.links.nesting);
+    let mut devices: BTreeMap<Option<i64>, (TrackId, Vec<TimeRange>)> = BTreeMap::new();
+    for (at, track) in trace.tracks.iter().enumerate() {
+        let (Some(stream), track) = (track.stream, TrackId::from(at)) else { continue };
+        let rows = nesting.track_rows(track).iter().map(|row| *row as usize);
+        let work = rows.filter(|row| trace.events.kind[*row].is_device_work());
+        let times = work.map(|row| TimeRange { start: trace.events.start[row], end: trace.events.end(row) });
+        devices.entry(stream.device).or_insert((track, Vec::new())).1.extend(times);
+    }
+    let series = |(track, times): (TrackId, Vec<TimeRange>)| Series {
+        name: String::from("busy"),
+        track: Some(track),
+        unit: Some("share"),
+        course: Course::Busy(union(times)),
+    };
+    devices.into_values().filter(|(_, times)| !times.is_empty()).map(series).collect()
+}
+
+/// What is allocated on each device, and what its allocator holds.
+fn memory(linked: &Arc<LinkedTrace>) -> Vec<Series> {
+    let mut devices: BTreeMap<(i64, i64), [Steps; 2]> = BTreeMap::new();
+    for MemoryChange { device, time, allocated_bytes, reserved_bytes, .. } in memory_changes(&Selection::all(linked)) {
+        let [allocated, reserved] = devices.entry(device).or_default();
+        allocated.push((time, allocated_bytes as f64));
+        reserved.extend(reserved_bytes.map(|bytes| (time, bytes as f64)));
+    }
+    let series = |((sort, number), steps): ((i64, i64), [Steps; 2])| {
+        let (track, place) = match sort {
+            0 => (host_track(linked), String::from("CPU ")),
+            _ => (device_track(linked, number), String::new()),
+        };
+        let names = ["memory allocated", "memory reserved"];
+        let both = names.into_iter().zip(steps).filter(|(_, steps)| !steps.is_empty());
+        let of = move |(name, steps): (&str, Vec<_>)| Series {
+            name: format!("{place}{name}"),
+            track,
+            unit: Some("bytes"),
+            course: Course::Steps(steps),
+        };
+        both.map(of).collect::<Vec<_>>()
+    };
+    devices.into_iter().flat_map(series).collect()
+}
+
+fn host_track(linked: &LinkedTrace) -> Option<TrackId> {
+    linked.trace.tracks.iter().position(|track| track.stream.is_none()).map(TrackId::from)
+}
+
+fn device_track(linked: &LinkedTrace, device: i64) -> Option<TrackId> {
+    let is_it = |stream: Stream| stream.device == Some(device);
+    linked.trace.tracks.iter().position(|track| track.stream.is_some_and(is_it)).map(TrackId::from)
+}
+
+/// How much was enqueued on each stream and had not begun.
+fn queues(linked: &Arc<LinkedTrace>) -> Vec<Series> {
+    let points = queue_points(&Selection::all(linked));
+    let series = |points: &[crate::analyze::QueuePoint]| {
+        let stream = points[0].stream;
+        let track = linked.trace.tracks.iter().position(|track| track.stream == Some(stream));
+        Series {
+            name: stream.stream.map_or_else(|| String::from("queue"), |number| format!("queue of stream {number}")),
+            track: track.map(TrackId::from),
+            unit: Some("count"),
+            course: Course::Steps(points.iter().map(|point| (point.time, point.length as f64)).collect()),
+        }
+    };
+    points.chunk_by(|a, b| a.stream == b.stream).map(series).collect()
+}
+
+/// What the file itself counts.
+fn counted(linked: &LinkedTrace) -> Vec<Series> {
+    let trace = &linked.trace;
+    let text = |id| trace.strings.text(id);
+    let mut all: BTreeMap<_, Steps> = BTreeMap::new();
+    for counter in trace.counters.iter().filter(|counter| counter.value.is_finite()) {
+        let key = (counter.track.index(), counter.name, counter.series);
+        all.entry(key).or_default().push((counter.time, counter.value));
+    }
+    let series = |((track, name, key), mut steps): ((usize, crate::id::StrId, crate::id::StrId), Vec<_>)| {
+        sort::by_key(&mut steps, |(time, _): &(Ts, f64)| *time);
+        let (name, key) = (text(name), text(key));
+        let name = if key.is_empty() || key == name { name.to_owned() } else { format!("{name} · {key}") };
+        Series { name, track: Some(TrackId::from(track)), unit: None, course: Course::Steps(steps) }
+    };
+    all.into_iter().map(series).collect()
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ownerCode } from "../../../wasm/web/base/palette";
+import { scaleOf } from "../../../wasm/web/base/scale";
+import { asTime, span } from "../../../wasm/web/base/time";
+import type { AnswerTable, Finding } from "../../../wasm/web/source/protocol";
+import { readCell, sortedRows, written } from "../../../wasm/web/timeline/answer";
+import { isComparison } from "../../../wasm/web/timeline/changes";
+import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
+import type { Command } from "../../../wasm/web/timeline/input/keymap";
+import { cssHeaderHeight } from "../../../wasm/web/timeline/paint/scene";
+import { Timeline } from "../../../wasm/web/timeline/timeline";
+import { FakeSource } from "./fake-source";
+
+function finding(source: FakeSource, name: string, ids: readonly number[], cost: number): Finding {
+  const evidence = ids.map((id) => source.event(id));
+  return {
+    part: 0,
+    finding: name,
+    subject: "",
+    detail: "",
+    advice: "",
+    cost_ns: cost,
+    share: 0.1,
+    count: ids.length,
+    confidence: 1,
+    start: evidence[0]?.start ?? null,
+    end: asTime(0),
+    evidence,
+  };
+}
+
+function open(): { source: FakeSource; timeline: Timeline } {
+  const source = new FakeSource();
+  source.findings = [
+    finding(source, "item_reads_the_device", [10], 30),
+    finding(source, "unfused", [11, 12], 20),
+    finding(source, "far", [45], 10),
+  ];
+  const timeline = new Timeline(source, source.overview);
+  timeline.viewport.calm = true;
+  timeline.size.set({ width: 1000, height: 400 });
+  return { source, timeline };
+}
+
+const run = (timeline: Timeline, command: Command): void =>
+  COMMANDS[command](timeline, { focusSearch: () => {}, focusFilter: () => {} });
+
+test("findings get a line of their own, with one marker for what lies close together", () => {
+  const { timeline } = open();
+  const before = cssHeaderHeight(timeline);
+  timeline.askMarks();
+  assert.ok(cssHeaderHeight(timeline) > before);
+  const groups = timeline.findings.groups(scaleOf(span(0, 2000), 1000));
+  assert.deepEqual(
+    groups.map((group) => group.findings.map((one) => one.finding)),
+    [["item_reads_the_device", "unfused"], ["far"]],
+    "the costliest first",
+  );
+  assert.equal(timeline.findings.groups(scaleOf(span(190, 260), 1000)).length, 3, "apart when zoomed in");
+});
+
+test("keys go from finding to finding and their evidence, around the end", () => {
+  const { timeline } = open();
+  timeline.askMarks();
+  run(timeline, "nextFinding");
+  assert.equal(timeline.selection.current.value?.details.id, 10);
+  assert.equal(timeline.drawer.value, "finding");
+  run(timeline, "previousFinding");
+  assert.equal(timeline.selection.current.value?.details.id, 45);
+  run(timeline, "nextFinding");
+  assert.equal(timeline.findings.current.value?.finding, "item_reads_the_device");
+});
+
+test("marks are asked for once, and changes only of two traces that are compared", () => {
+  const { source, timeline } = open();
+  timeline.askMarks();
+  timeline.askMarks();
+  assert.deepEqual(source.asked.filter((type) => type === "findings").length, 1);
+  assert.ok(!source.asked.includes("changes"));
+  const [part] = source.overview.parts;
+  assert.ok(part);
+  assert.ok(isComparison({ ...source.overview, parts: [part, { ...part, part: 1 }] }));
+  assert.ok(!isComparison({ ...source.overview, parts: [part, { ...part, part: 1, rank: 1 }] }));
+});
+
+test("the critical path is asked for when it is wanted, and once for a window", () => {
+  const { source, timeline } = open();
+  const ask = () => timeline.path.stepsIn(timeline.viewport.window.value, 1000);
+  assert.ok(!timeline.path.isOn.value);
+  run(timeline, "togglePath");
+  assert.ok(timeline.path.isOn.value);
+  assert.equal(ask()?.end_track[0], 1);
+  ask();
+  assert.equal(source.asked.filter((type) => type === "path").length, 1);
+});
+
+test("colours go round, and what is for nothing is grey", () => {
+  const { timeline } = open();
+  const seen = [1, 2, 3, 4].map(() => {
+    run(timeline, "toggleColors");
+    return timeline.colorBy.value;
+  });
+  assert.deepEqual(seen, ["name", "operator", "module", "kind"]);
+  timeline.colorBy.set("operator");
+  const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
+  assert.equal(piece?.sheet.colored("operator", timeline.overview.kinds)[0], ownerCode("aten::mm"));
+  assert.notEqual(ownerCode("aten::mm"), ownerCode(""));
+});
+
+const TABLE: AnswerTable = {
+  name: "kernels",
+  doc: "",
+  num_rows: 3,
+  columns: [
+    { name: "name", unit: null, role: null },
+    { name: "total_ns", unit: "ns", role: null },
+    { name: "start_ns", unit: "ns", role: "time" },
+  ],
+  rows: [
+    ["b, c", 1500, "1700000000000000100"],
+    ["a", null, "1700000000000000200"],
+    ['d "x"', 20, null],
+  ],
+  parts: null,
+};
+
+test("a table is sorted by numbers as numbers, with nothing last", () => {
+  assert.deepEqual(sortedRows(TABLE, 1, true), [0, 2, 1]);
+  assert.deepEqual(sortedRows(TABLE, 1, false), [2, 0, 1]);
+  assert.deepEqual(sortedRows(TABLE, 0, false), [1, 0, 2]);
+});
+
+test("what is copied is exact, what is shown is readable", () => {
+  const csv = written(TABLE, [0, 2], ",").split("\n");
+  assert.deepEqual(csv, ["name,total_ns,start_ns", '"b, c",1500,1700000000000000100', '"d ""x""",20,', ""]);
+  assert.equal(written(TABLE, [1], "\t").split("\n")[1], "a\t\t1700000000000000200");
+  const [, total, start] = TABLE.columns;
+  const part = { ...new FakeSource().overview.parts[0], origin_ns: "1700000000000000000" } as never;
+  assert.ok(total && start);
+  assert.equal(readCell(1500, total, part), "1.5 µs");
+  assert.equal(readCell("1700000000000000100", start, part), "100 ns", "from the screen's start, to the nanosecond");
+});

@@ -1,0 +1,54 @@
+import { formatCount, formatDuration, formatShare } from "../base/format";
+import type { AnswerColumn, AnswerTable, Cell, Part } from "../source/protocol";
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < BYTES.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 || Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${BYTES[unit]}`;
+}
+
+/** A cell as people read it. `part` is the one of its row, by whose clock its times are. */
+export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefined): string {
+  if (cell === null) return "";
+  if (typeof cell === "boolean") return cell ? "yes" : "no";
+  if (column.role === "time" && part) return formatDuration(Number(BigInt(cell) - BigInt(part.origin_ns)));
+  const value = Number(cell);
+  if (column.unit === "ns") return formatDuration(value);
+  if (column.unit === "bytes") return formatBytes(value);
+  if (typeof cell === "string") return cell;
+  if (column.name.endsWith("share")) return formatShare(value, 1);
+  return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
+}
+
+export const isNumeric = (table: AnswerTable, column: number): boolean =>
+  table.columns[column]?.unit !== null || table.rows.some((row) => typeof row[column] === "number");
+
+/** Places of the rows in the order of a column; empty cells come last either way. */
+export function sortedRows(table: AnswerTable, column: number, descends: boolean): readonly number[] {
+  const order = table.rows.map((_, row) => row);
+  const cell = (row: number) => table.rows[row]?.[column] ?? null;
+  const isNumber = isNumeric(table, column);
+  const compare = (a: Cell, b: Cell) => (isNumber ? Number(a) - Number(b) : String(a).localeCompare(String(b)));
+  return order.sort((a, b) => {
+    const [x, y] = [cell(a), cell(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    return compare(x, y) * (descends ? -1 : 1);
+  });
+}
+
+/** The rows as text: exact values, a line each, with the names of the columns first. */
+export function written(table: AnswerTable, order: readonly number[], between: "\t" | ","): string {
+  const field = between === "," ? quoted : flat;
+  const line = (cells: readonly Cell[]) => cells.map((cell) => field(cell === null ? "" : String(cell))).join(between);
+  const rows = order.map((row) => line(table.rows[row] ?? []));
+  return `${[line(table.columns.map(({ name }) => name)), ...rows].join("\n")}\n`;
+}
+
+const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const flat = (text: string): string => text.replace(/[\t\n\r]+/g, " ");

@@ -1,0 +1,84 @@
+import { Cell } from "../base/cell";
+import { formatCount, formatShare } from "../base/format";
+import type { Span } from "../base/time";
+import type { Counter, CounterSteps } from "../source/protocol";
+import { type Source, settle } from "../source/source";
+import { formatBytes } from "./answer";
+import { quantaOf } from "./quanta";
+
+interface Known {
+  readonly key: string;
+  readonly steps: CounterSteps;
+}
+
+/** Numbers over time, while they are wanted. */
+export class Counters {
+  /** Those that are shown: all or none. */
+  readonly shown = new Cell<readonly Counter[]>([]);
+  readonly #source: Source;
+  readonly #arrived: () => void;
+  readonly #failed: (error: unknown) => void;
+  readonly #known = new Map<number, Known>();
+  readonly #asked = new Map<number, string>();
+  #all: readonly Counter[] | null = null;
+
+  constructor(source: Source, arrived: () => void, failed: (error: unknown) => void) {
+    this.#source = source;
+    this.#arrived = arrived;
+    this.#failed = failed;
+  }
+
+  toggle(): void {
+    if (this.shown.value.length > 0) this.shown.set([]);
+    else if (this.#all) this.shown.set(this.#all);
+    else this.#list();
+  }
+
+  #list(): void {
+    settle(
+      () => this.#source.query("counters", {}),
+      ({ counters }) => {
+        // What was nothing all the time is not worth a row.
+        this.#all = counters.filter(({ least, greatest }) => least !== 0 || greatest !== 0);
+        this.shown.set(this.#all);
+      },
+      this.#failed,
+    );
+  }
+
+  /** What to draw now: the right steps, or the last ones while those are on their way. */
+  stepsIn(counter: number, window: Span, width: number): CounterSteps | null {
+    const { key, span, pixels } = quantaOf(window, width);
+    if (this.#known.get(counter)?.key !== key && this.#asked.get(counter) !== key) {
+      this.#asked.set(counter, key);
+      let waiting = false;
+      settle(
+        () => this.#source.query("counter", { counter, start: span.start, end: span.end, pixels }),
+        (steps) => {
+          if (this.#asked.get(counter) === key) this.#known.set(counter, { key, steps });
+          if (waiting) this.#arrived();
+        },
+        this.#failed,
+      );
+      waiting = true;
+    }
+    return this.#known.get(counter)?.steps ?? null;
+  }
+}
+
+/** The place of the step that holds at `time`; −1 before the first. */
+export function stepAt({ start }: CounterSteps, time: number): number {
+  let [low, high] = [0, start.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((start[middle] as number) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+export function readValue(value: number, unit: Counter["unit"]): string {
+  if (unit === "bytes") return formatBytes(value);
+  if (unit === "share") return formatShare(value, 1);
+  return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,81 @@
+import { Cell } from "../base/cell";
+import type { Scale } from "../base/scale";
+import type { Finding } from "../source/protocol";
+import { type Source, settle } from "../source/source";
+
+// Markers nearer to each other than this, in CSS pixels, are one.
+const NEAR = 18;
+
+/** Findings whose markers would lie on each other, in the order of their costs. */
+export interface FindingGroup {
+  readonly x: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A group under the pointer. */
+export interface FindingHover extends FindingGroup {
+  readonly y: number;
+}
+
+/** What slows the run down, as far as it was found. */
+export class Findings {
+  /** The costliest first. */
+  readonly all = new Cell<readonly Finding[]>([]);
+  readonly current = new Cell<Finding | null>(null);
+  readonly hover = new Cell<FindingHover | null>(null);
+  readonly #source: Source;
+  readonly #failed: (error: unknown) => void;
+  #asked = false;
+
+  constructor(source: Source, failed: (error: unknown) => void) {
+    this.#source = source;
+    this.#failed = failed;
+  }
+
+  /** Asks once; the answer is in `all` when it is there. */
+  ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    settle(
+      () => this.#source.query("findings", {}),
+      ({ findings }) => this.all.set(findings),
+      this.#failed,
+    );
+  }
+
+  get hasMarkers(): boolean {
+    return this.all.value.some((finding) => finding.start !== null);
+  }
+
+  /** The one after or before the current one, around the end. */
+  beside(by: 1 | -1): Finding | null {
+    const all = this.all.value;
+    // Before any, the first one comes next, and the last one came before.
+    const before = by > 0 ? -1 : 0;
+    const at = this.current.value ? all.indexOf(this.current.value) : before;
+    return all.at((at + by) % Math.max(1, all.length)) ?? null;
+  }
+
+  /** The markers of a window: each stands where the costliest event of its finding begins. */
+  groups(scale: Scale): readonly FindingGroup[] {
+    const places = this.all.value.flatMap((finding) => {
+      const at = finding.evidence[0]?.start ?? finding.start;
+      return at === null ? [] : [{ finding, x: scale.x(at) }];
+    });
+    places.sort((a, b) => a.x - b.x);
+    const groups: { x: number; findings: Finding[] }[] = [];
+    for (const { finding, x } of places) {
+      const last = groups.at(-1);
+      if (last && x - last.x < NEAR) last.findings.push(finding);
+      else groups.push({ x, findings: [finding] });
+    }
+    for (const group of groups) group.findings.sort((a, b) => b.cost_ns - a.cost_ns);
+    return groups;
+  }
+
+  groupAt(scale: Scale, x: number): FindingGroup | null {
+    return this.groups(scale).find((group) => x >= group.x - 3 && x < group.x + NEAR) ?? null;
+  }
+}
+
+export const titleOf = (finding: Finding): string => finding.finding.replaceAll("_", " ");

@@ -1,0 +1,62 @@
+import type { PathSteps } from "../../source/protocol";
+import { firstLane } from "../row";
+import { type LaneBox, laneBox, type Scene, withClip } from "./scene";
+
+const BAND = 3;
+// A way as narrow as this is a line straight down.
+const FAR = 4000;
+
+/** The critical path: a band along each event on it, and the ways between lanes. */
+export function paintPath(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { timeline, cssWidth, headerHeight, width, height } = scene;
+  if (!timeline.path.isOn.value) return;
+  const steps = timeline.path.stepsIn(timeline.viewport.window.value, cssWidth);
+  if (!steps) return;
+  context.strokeStyle = context.fillStyle = scene.look.path;
+  withClip(context, { x: 0, y: headerHeight, width, height: height - headerHeight }, () => {
+    paintWays(context, scene, steps);
+    for (let i = 0; i < steps.track.length; i++) {
+      if (steps.track[i] === steps.end_track[i] && steps.lane[i] === steps.end_lane[i])
+        paintBand(context, scene, steps, i);
+    }
+  });
+}
+
+function paintBand(context: CanvasRenderingContext2D, scene: Scene, steps: PathSteps, i: number): void {
+  const box = boxOf(scene, steps.track[i] as number, steps.lane[i] as number);
+  if (!box) return;
+  const { scale, width, dpr } = scene;
+  const left = Math.max(-9, Math.round(scale.x(steps.start[i] as number)));
+  const right = Math.min(width + 9, Math.max(left + 1, Math.round(scale.x(steps.end[i] as number))));
+  if (right < 0 || left > width) return;
+  const band = Math.min(box.height, Math.round(BAND * dpr));
+  context.fillRect(left, box.y + box.height - band, right - left, band);
+  if (right - left > 4 * dpr && box.height > 8 * dpr) {
+    context.lineWidth = Math.max(1, Math.round(dpr));
+    context.strokeRect(left + 0.5, box.y + 0.5, right - left - 1, box.height - 1);
+  }
+}
+
+function paintWays(context: CanvasRenderingContext2D, scene: Scene, steps: PathSteps): void {
+  const { scale, width, dpr } = scene;
+  context.lineWidth = Math.max(1, dpr);
+  context.globalAlpha = 0.7;
+  context.beginPath();
+  for (let i = 0; i < steps.track.length; i++) {
+    if (steps.track[i] === steps.end_track[i] && steps.lane[i] === steps.end_lane[i]) continue;
+    const from = boxOf(scene, steps.track[i] as number, steps.lane[i] as number);
+    const to = boxOf(scene, steps.end_track[i] as number, steps.end_lane[i] as number);
+    const left = Math.max(-FAR, scale.x(steps.start[i] as number));
+    const right = Math.min(width + FAR, scale.x(steps.end[i] as number));
+    if (!from || !to || right < 0 || left > width) continue;
+    context.moveTo(left, from.y + from.height / 2);
+    context.lineTo(right, to.y + to.height / 2);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function boxOf(scene: Scene, track: number, lane: number): LaneBox | null {
+  const row = scene.timeline.layout.value.rowOf.get(track);
+  return row ? laneBox(scene, row, firstLane(row, track) + lane) : null;
+}

@@ -1,0 +1,94 @@
+import type { JSX } from "preact";
+import { formatDuration } from "../../base/format";
+import { COLOR_BY, type ColorBy, colorCode, KINDS, kindColor, ownerCode, type Palette } from "../../base/palette";
+import { type Span, span } from "../../base/time";
+import type { Tiles } from "../../source/protocol";
+import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
+
+const MOST = 24;
+
+const WHAT: Readonly<Record<ColorBy, string>> = {
+  kind: "what it is",
+  name: "its name",
+  operator: "the operator it is for",
+  module: "the module it is for",
+};
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+}
+
+/** What colours are to tell, and what they tell of what is on the screen. */
+export function Colors({ timeline, palette }: Props): JSX.Element {
+  const by = useCell(timeline.colorBy);
+  useCell(timeline.stale);
+  useCell(timeline.viewport.window);
+  return (
+    <div class="ks-colors">
+      <fieldset>
+        <legend>Colour each bar by</legend>
+        {COLOR_BY.map((one) => (
+          <label key={one}>
+            <input type="radio" name="ks-colors" checked={by === one} onChange={() => timeline.colorBy.set(one)} />
+            {one} <small>{WHAT[one]}</small>
+          </label>
+        ))}
+      </fieldset>
+      <ul class="ks-legend">
+        {by === "kind"
+          ? KINDS.map((kind) => <Line key={kind} color={kindColor(palette, kind)} name={kind} />)
+          : named()}
+      </ul>
+    </div>
+  );
+
+  function named(): JSX.Element[] {
+    return seen(timeline, by).map(([name, time]) => (
+      <Line key={name} color={palette.fills[codeOf(name, by)] ?? ""} name={name} note={formatDuration(time)} />
+    ));
+  }
+}
+
+const codeOf = (name: string, by: ColorBy): number => (by === "name" ? colorCode("other", name, by) : ownerCode(name));
+
+function Line({ color, name, note }: { color: string; name: string; note?: string }): JSX.Element {
+  return (
+    <li title={name}>
+      <i style={{ background: color }} />
+      <span class="ks-color-name">{name || "none"}</span> {note && <small>{note}</small>}
+    </li>
+  );
+}
+
+/** The names that take most of the screen's device time, or of its host time where no device is on it. */
+function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, number])[] {
+  const { layout, viewport, size, tiles, overview } = timeline;
+  const all = [...layout.value.rowOf.keys()];
+  const isStream = (id: number) => overview.tracks.find(({ track }) => track === id)?.kind === "stream";
+  const streams = all.filter(isStream);
+  const times = new Map<string, number>();
+  const window = viewport.window.value;
+  for (const track of streams.length > 0 ? streams : all) {
+    for (const { sheet, span } of tiles.pieces(track, window, size.value.width)) {
+      addTimes(times, sheet.tiles, by, common(window, span));
+    }
+  }
+  return [...times].sort((a, b) => b[1] - a[1]).slice(0, MOST);
+}
+
+const common = (a: Span, b: Span): Span => {
+  const start = Math.max(a.start, b.start);
+  return span(start, Math.max(start, Math.min(a.end, b.end)));
+};
+
+function addTimes(times: Map<string, number>, tiles: Tiles, by: ColorBy, window: Span): void {
+  const { start: starts, dur: durs, names, name: codes, owners, owner } = tiles;
+  const nameOf = (i: number) => (by === "name" ? names[codes[i] as number] : owners?.[owner?.[i] ?? 0]) ?? "";
+  for (let i = 0; i < starts.length; i++) {
+    const start = starts[i] as number;
+    const time = Math.min(window.end, start + (durs[i] as number)) - Math.max(window.start, start);
+    if (time > 0) times.set(nameOf(i), (times.get(nameOf(i)) ?? 0) + time);
+  }
+}

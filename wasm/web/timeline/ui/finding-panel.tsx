@@ -1,0 +1,74 @@
+import type { JSX } from "preact";
+import { formatCount, formatDuration, formatShare } from "../../base/format";
+import type { Palette } from "../../base/palette";
+import type { Finding } from "../../source/protocol";
+import { titleOf } from "../findings";
+import type { Timeline } from "../timeline";
+import { EventLink } from "./event-link";
+import { IconButton } from "./icons";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly finding: Finding;
+}
+
+/** What slows the run down, what helps, and the events that show it. */
+export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element {
+  const all = timeline.findings.all.value;
+  const { length } = finding.evidence;
+  return (
+    <div class="ks-finding">
+      <h3>
+        <span class="ks-event-name">{titleOf(finding)}</span>
+        <small>
+          {all.indexOf(finding) + 1} of {all.length}
+        </small>
+        <IconButton icon="up" label="The finding before (Shift + G)" onClick={() => timeline.stepFinding(-1)} />
+        <IconButton icon="down" label="The next finding (G)" onClick={() => timeline.stepFinding(1)} />
+      </h3>
+      <div class="ks-columns">
+        <div class="ks-column">
+          <p class="ks-advice">{finding.advice}</p>
+          <p>{finding.detail}</p>
+          <dl class="ks-facts">
+            {factsOf(timeline, finding).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+        <div class="ks-column ks-wide">
+          <h4>
+            evidence:{" "}
+            {length < finding.count ? `the costliest ${length} of ${formatCount(finding.count)}` : "all of it"}
+          </h4>
+          <div class="ks-links">
+            {finding.evidence.map((event) => (
+              <EventLink
+                key={event.id}
+                timeline={timeline}
+                palette={palette}
+                event={event}
+                visit={() => timeline.visitEvidence(finding, event)}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function factsOf(timeline: Timeline, finding: Finding): readonly (readonly [string, string])[] {
+  const facts: [string, string][] = [
+    ["costs at most", `${formatDuration(finding.cost_ns)} · ${formatShare(finding.share, 1)} of the time`],
+    ["about", finding.subject],
+    ["how often", formatCount(finding.count)],
+    ["confidence", formatShare(finding.confidence, 1)],
+  ];
+  if (timeline.overview.parts.length > 1) facts.unshift(["where", timeline.partName(finding.part)]);
+  return facts.filter(([, value]) => value !== "");
+}

@@ -1,0 +1,54 @@
+import type { JSX } from "preact";
+import { formatDuration, formatShare } from "../../base/format";
+import type { BoundShare } from "../../source/protocol";
+import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
+import { IconButton } from "./icons";
+
+// Of several traces, what is told of each.
+const MOST = 2;
+
+/** What bounds the critical path, while it is shown. */
+export function PathLegend({ timeline }: { timeline: Timeline }): JSX.Element | null {
+  const isOn = useCell(timeline.path.isOn);
+  const steps = useCell(timeline.path.steps);
+  if (!isOn) return null;
+  const parts = timeline.overview.parts.filter(({ part }) => steps?.shares.some((share) => share.part === part));
+  return (
+    <section class="ks-path-legend" aria-label="What bounds the critical path">
+      <header>
+        <i />
+        <strong>Critical path</strong>
+        <IconButton icon="close" label="Hide the critical path (K)" onClick={() => timeline.path.isOn.set(false)} />
+      </header>
+      {!steps && <p class="ks-note">Looking for it …</p>}
+      {steps && steps.shares.length === 0 && <p class="ks-note">No operator, launch or kernel ran.</p>}
+      {parts.slice(0, 8).map(({ part }) => (
+        <Shares
+          key={part}
+          name={parts.length > 1 ? timeline.partName(part) : ""}
+          shares={(steps?.shares ?? [])
+            .filter((share) => share.part === part)
+            .slice(0, parts.length > 1 ? MOST : undefined)}
+        />
+      ))}
+    </section>
+  );
+}
+
+function Shares({ name, shares }: { name: string; shares: readonly BoundShare[] }): JSX.Element {
+  return (
+    <table>
+      {name && <caption>{name}</caption>}
+      <tbody>
+        {shares.map(({ bound, share, total_ns }) => (
+          <tr key={bound}>
+            <th scope="row">{bound.replaceAll("_", " ")}</th>
+            <td class="ks-number">{formatShare(share, 1)}</td>
+            <td class="ks-number">{formatDuration(total_ns)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,93 @@
+import type { JSX } from "preact";
+import { formatCount, formatDuration, formatPlural, formatShare } from "../../base/format";
+import { kindColor, type Palette } from "../../base/palette";
+import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "../../source/protocol";
+import type { Timeline } from "../timeline";
+import { Icon } from "./icons";
+import { type Column, RankTable } from "./rank-table";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly summary: Summary;
+}
+
+/** How busy devices were, and what took the time. */
+export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
+  const visit = (id: number) => timeline.go(id);
+  return (
+    <div class="ks-columns">
+      <div class="ks-column">
+        {summary.devices.map((device) => (
+          <Busy key={device.device} device={device} palette={palette} />
+        ))}
+        <h4>time by kind</h4>
+        <RankTable rows={summary.time_by_kind} columns={kindColumns(palette, summary)} />
+      </div>
+      {summary.kernels.length > 0 && (
+        <div class="ks-column ks-wide">
+          <h4>{topOf(summary.kernels.length, summary.num_kernels, "kernel")}</h4>
+          <RankTable rows={summary.kernels} columns={KERNEL_COLUMNS} visit={visit} />
+        </div>
+      )}
+      {summary.operators.length > 0 && (
+        <div class="ks-column ks-wide">
+          <h4>{topOf(summary.operators.length, summary.num_operators, "operator")}</h4>
+          <RankTable rows={summary.operators} columns={operatorColumns(summary)} visit={visit} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const topOf = (shown: number, all: number, noun: string): string =>
+  shown < all ? `top ${shown} of ${formatPlural(all, noun)}` : formatPlural(all, noun);
+
+function Busy({ device, palette }: { device: DeviceTime; palette: Palette }): JSX.Element {
+  const name = device.name || (device.device === null ? "device" : `device ${device.device}`);
+  return (
+    <div class="ks-busy">
+      <Icon name="device" />
+      <span title={name}>{name}</span>
+      <b>{formatShare(device.busy_share, 1)} busy</b>
+      <div class="ks-meter">
+        <i style={{ width: `${100 * device.busy_share}%`, background: kindColor(palette, "kernel") }} />
+      </div>
+    </div>
+  );
+}
+
+function kindColumns(palette: Palette, summary: Summary): readonly Column<KindTime>[] {
+  const most = Math.max(1, ...summary.time_by_kind.map((row) => row.self_ns));
+  return [
+    { title: "kind", cell: (row) => row.kind },
+    { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
+    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },
+    {
+      title: "",
+      cell: (row) => (
+        <i style={{ width: `${(100 * row.self_ns) / most}%`, background: kindColor(palette, row.kind) }} />
+      ),
+      isBar: true,
+    },
+  ];
+}
+
+const KERNEL_COLUMNS: readonly Column<KernelTime>[] = [
+  { title: "name", cell: (row) => row.name, isName: true },
+  { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
+  { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true },
+  { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
+  { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
+];
+
+function operatorColumns({ operators }: Summary): readonly Column<OperatorTime>[] {
+  const onHost: Column<OperatorTime>[] = [
+    { title: "name", cell: (row) => row.name, isName: true },
+    { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
+    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },
+    { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
+  ];
+  if (operators.every((row) => row.device_total_ns === 0)) return onHost;
+  return [...onHost, { title: "device", cell: (row) => formatDuration(row.device_total_ns), isNumber: true }];
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from "preact";
+import { formatDuration, formatPlural } from "../../base/format";
+import type { Palette } from "../../base/palette";
+import type { EventDetails, EventRef } from "../../source/protocol";
+import type { Selected } from "../selection";
+import type { Timeline } from "../timeline";
+import { EventLink } from "./event-link";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly selected: Selected;
+}
+
+/** What the event belongs to, the nearest first, each the way there; all that is around it is folded. */
+export function Relations({ timeline, palette, selected }: Props): JSX.Element | null {
+  const { details } = selected;
+  const link = (event: EventRef) => <EventLink key={event.id} timeline={timeline} palette={palette} event={event} />;
+  const lines = linesOf(timeline, selected);
+  const device = details.device_events;
+  const around = details.owners.filter((owner) => owner.id !== details.launch?.id);
+  if (lines.length + device.length + around.length === 0) return null;
+  return (
+    <div class="ks-column ks-relations">
+      {lines.length > 0 && (
+        <dl class="ks-chain">
+          {lines.map(({ role, event }) => (
+            <div key={`${role}${event.id}`}>
+              <dt>{role}</dt>
+              <dd>{link(event)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {device.length > 0 && (
+        <Part title={deviceTitle(details)} open={device.length <= 8}>
+          {device.map(link)}
+        </Part>
+      )}
+      {around.length > 0 && (
+        <Part title={`${details.launch ? "launched inside of" : "inside of"} ${formatPlural(around.length, "event")}`}>
+          {around.map(link)}
+        </Part>
+      )}
+    </div>
+  );
+}
+
+interface Line {
+  readonly role: string;
+  readonly event: EventRef;
+}
+
+function linesOf(timeline: Timeline, { details, links }: Selected): readonly Line[] {
+  const module = details.modules.map((event, index) => ({ role: index === 0 ? "module" : "in", event }));
+  const partners = details.partners.map(({ role, event }) => ({ role, event }));
+  const others = links.filter((link) => link.kind === "collective");
+  const ranks = others.map(({ target }) => ({ role: rankOf(timeline, target), event: target }));
+  const waits = links.filter((link) => link.kind === "sync");
+  const waited = waits.map(({ source, target }) =>
+    source.id === details.id ? { role: "waits for", event: target } : { role: "awaited by", event: source },
+  );
+  const of = (role: string, event: EventRef | null) => (event && event.id !== details.id ? [{ role, event }] : []);
+  return [
+    ...of("launched by", details.launch),
+    ...of("operator", details.operator),
+    ...module.slice(0, MOST_MODULES),
+    ...of("line", details.frame),
+    ...partners,
+    ...of("annotation", details.annotation),
+    ...waited,
+    ...ranks,
+  ];
+}
+
+const MOST_MODULES = 4;
+
+function rankOf(timeline: Timeline, { id }: EventRef): string {
+  const part = timeline.overview.parts.findLast(({ first_id: first }) => first <= id);
+  return part ? `on ${timeline.partName(part.part)}` : "on another rank";
+}
+
+function deviceTitle({ device_events: listed, num_device_events: all }: EventDetails): string {
+  const time = formatDuration(listed.reduce((sum, event) => sum + event.dur, 0));
+  const shown = listed.length < all ? `, the first ${listed.length} of them` : "";
+  return `on the device: ${formatPlural(all, "event")}${shown}, ${time}`;
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly open?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Part({ title, open = false, children }: PartProps): JSX.Element {
+  return (
+    <details class="ks-fold" open={open}>
+      <summary>{title}</summary>
+      <div class="ks-links">{children}</div>
+    </details>
+  );
+}
