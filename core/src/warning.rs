@@ -92,6 +92,8 @@ pub enum WarningKind {
     NodeWithoutTime,
     /// An event with which times of a trace, added up, are more than a number of 64 bits holds.
     ImmenseTime,
+    /// An event that is not in the range that was asked for.
+    Trimmed,
 }
 
 /// How much it matters.
@@ -159,6 +161,7 @@ impl WarningKind {
             Self::UnknownCollective => "unknown_collective",
             Self::NodeWithoutTime => "node_without_time",
             Self::ImmenseTime => "immense_time",
+            Self::Trimmed => "trimmed",
         }
     }
 
@@ -170,7 +173,8 @@ impl WarningKind {
             | Self::LaunchWithoutDeviceEvent
             | Self::IrregularMessage
             | Self::DeviceEventWithoutNode
-            | Self::NodeWithoutTime => Severity::Note,
+            | Self::NodeWithoutTime
+            | Self::Trimmed => Severity::Note,
             _ => Severity::Defect,
         }
     }
@@ -244,6 +248,7 @@ impl WarningKind {
             Self::ImmenseTime => {
                 "with an event, times add up to more than 292 years: sums stop there, and parts may not add up"
             }
+            Self::Trimmed => "an event is not in the range that was asked for, nor linked with what is: left out",
         }
     }
 }

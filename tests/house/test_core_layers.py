@@ -36,7 +36,7 @@ LAYERS = Layers(
         "read": {"base", "json", "chakra", "memory", "trace"},
         "write": {"base", "json", "chakra", "trace", "link"},
         "link": {"base", "json", "trace"},
-        "edit": {"base", "json", "trace"},
+        "edit": {"base", "json", "trace", "link"},
         "analyze": {"base", "json", "memory", "table", "trace", "link"},
         "view": {"base", "json", "table", "trace", "link", "analyze"},
     },

@@ -31,7 +31,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 /// Complete events on few tracks, many of them overlapping.
-fn events() -> impl Strategy<Value = Vec<Value>> {
+pub(crate) fn events() -> impl Strategy<Value = Vec<Value>> {
     let kind = prop::sample::select(vec!["cpu_op", "kernel", "cuda_runtime", "user_annotation"]);
     let event = (0..3_u8, 0..60_i64, 0..30_i64, kind, 0..9_i64, value());
     let event = event.prop_map(|(thread, start, dur, category, correlation, extra)| {
@@ -44,7 +44,7 @@ fn events() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(event, 0..60)
 }
 
-fn linked(events: &[Value]) -> LinkedTrace {
+pub(crate) fn linked(events: &[Value]) -> LinkedTrace {
     LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()))
 }
 

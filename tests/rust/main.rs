@@ -41,4 +41,5 @@ mod stacks;
 mod stragglers;
 mod summary;
 mod sync;
+mod trim;
 mod zoom;

@@ -54,7 +54,7 @@ fn list(folder: &Path, paths: &mut Vec<PathBuf>) {
 }
 
 /// Everything that a user can see of a trace but its health, which tells of the file.
-fn seen(linked: &LinkedTrace) -> Vec<String> {
+pub(crate) fn seen(linked: &LinkedTrace) -> Vec<String> {
     let tables = TABLES.iter().filter(|table| table.name != "health" && table.name != "tensors");
     let columns = tables.flat_map(|table| table.columns.iter().map(move |column| (table, column)));
     let text = |(table, column): (&&kinetoscope::table::Table, &kinetoscope::table::Column)| {
@@ -63,7 +63,7 @@ fn seen(linked: &LinkedTrace) -> Vec<String> {
     columns.map(text).collect()
 }
 
-fn assert_same(name: &str, how: &str, before: &[String], after: Trace) {
+pub(crate) fn assert_same(name: &str, how: &str, before: &[String], after: Trace) {
     for (before, after) in before.iter().zip(seen(&LinkedTrace::new(after))) {
         assert!(*before == after, "{name}: {how} changed {}", &before[..before.len().min(30)]);
     }

@@ -1,10 +1,14 @@
-//! Execution Traces, edited: one iteration or one node with all below it, in the newest layout, without private names.
+//! Traces, edited: a range of one; an Execution Trace's iteration or node with all below it, in the newest layout, without private names.
 
+mod anew;
 mod cut;
+mod kept;
+mod note;
 mod pseudonym;
 mod public;
 mod rest;
 mod texts;
+mod trim;
 mod upgrade;
 
 use crate::error::Error;
@@ -12,6 +16,7 @@ use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::node::{Node, NodeSpan};
+pub use trim::{Trimmed, trim};
 
 /// What to do, in this order.
 #[derive(Debug, Clone, Copy, Default)]

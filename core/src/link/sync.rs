@@ -110,7 +110,7 @@ impl<'a> Waits<'a> {
 
     /// What was enqueued last before the event was recorded that `sync` waits for.
     fn recorded(&self, sync: usize) -> Option<u32> {
-        let record = self.calls.get(&self.integer(sync, "wait_on_cuda_event_record_corr_id")?)?;
+        let record = self.calls.get(&self.known(sync, ArgKey::RecordedBy)?)?;
         self.last(sync, self.integer(sync, "wait_on_stream"), self.trace.events.start[*record as usize])
     }
 

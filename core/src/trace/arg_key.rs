@@ -34,6 +34,7 @@ pub enum ArgKey {
     CallStack,
     ProcessId,
     BlocksPerSm,
+    RecordedBy,
 }
 
 /// What the table of events makes of a key.
@@ -52,7 +53,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 29] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 30] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -82,6 +83,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 29] = [
     (ArgKey::CallStack, ColumnKind::None, &["Call stack"]),
     (ArgKey::ProcessId, ColumnKind::None, &["process id"]),
     (ArgKey::BlocksPerSm, ColumnKind::None, &["blocks per SM"]),
+    (ArgKey::RecordedBy, ColumnKind::None, &["wait_on_cuda_event_record_corr_id"]),
 ];
 
 impl ArgKey {

@@ -1,0 +1,204 @@
+//! A range of a trace, with all that what is in it is linked with.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use serde_json::json;
+
+use super::kept::{Kept, renumber, sort_tracks};
+use super::note::note;
+use crate::error::Position;
+use crate::id::TrackId;
+use crate::link::{EdgeKind, LinkedTrace};
+use crate::time::{TimeRange, Ts};
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+use crate::trace::node::NodeKind;
+use crate::trace::Trace;
+use crate::warning::{WarningKind, Warnings};
+
+
+/// A part of a trace, as a file of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Trimmed {
+    /// The part. An id in it is the position in the file that `write_chrome` makes of it.
+    pub trace: Trace,
+    /// The id that each element had before, by the one that it has now; ascending.
+    pub ids: Vec<u32>,
+}
+
+impl Trimmed {
+    /// The id now of what had that id before; none for what was left out.
+    pub fn id(&self, before: u32) -> Option<u32> {
+        self.ids.binary_search(&before).ok().map(|id| id as u32)
+    }
+}
+
+/// What shares a point of time with `range`, and what that is linked with; nothing is cut, and no time changes.
+///
+/// Links of an event of the range lead where they led before. So with it stay, wherever they are: launches and what they
+/// launched, forward and backward operators of each other, what waited and what was waited for; and of all these what
+/// they are inside of, the operators that own them and the iterations that they are of. Instants and counters stay that
+/// are in the range, ends of flows with their events, and all that the file says of itself and of its tracks. Of
+/// the Execution Trace stay the nodes of these events, what they are inside of, and nodes of no event that were
+/// entered between those of the range.
+///
+/// ```
+/// use kinetoscope::edit::trim;
+/// use kinetoscope::time::{TimeRange, Ts};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "a", "tid": 1, "ts": 1, "dur": 2},
+///     {"ph": "X", "cat": "cpu_op", "name": "b", "tid": 1, "ts": 5, "dur": 2}]"#;
+/// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
+/// let part = trim(&linked, TimeRange { start: Ts(6_000), end: Ts(6_500) });
+/// assert_eq!((part.trace.event_name(0), part.ids), ("b", vec![1]));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
+    let trace = &linked.trace;
+    let mut kept = Kept { events: Reach::new(linked, range).rows(), ..Kept::all(trace) };
+    let is_inside = |time: Ts| range.start <= time && time < range.end;
+    kept.instants = trace.instants.iter().map(|row| is_inside(row.time)).collect();
+    kept.counters = trace.counters.iter().map(|row| is_inside(row.time)).collect();
+    kept.flows = flows(trace, &kept.events, is_inside);
+    kept.nodes = nodes(linked, &kept.events, is_inside);
+    let num_events = count(&kept.events);
+    let mut part = kept.of(trace);
+    let ids = renumber(&mut part);
+    sort_tracks(&mut part);
+    let num_left_out = (trace.events.len() - num_events) as u64;
+    let words =
+        json!({"edit": "trim", "start_ns": range.start.0, "end_ns": range.end.0, "num_events_left_out": num_left_out});
+    note(&mut part, &words);
+    let mut trimmed = Trimmed { trace: part, ids };
+    trimmed.trace.warnings = warnings(trace, &trimmed);
+    trimmed.trace.warnings.push_many(WarningKind::Trimmed, num_left_out, Position::default);
+    trimmed
+}
+
+/// The defects of the file, at the ids that elements have now.
+fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
+    let mut all = Warnings::default();
+    for warning in &trace.warnings {
+        let event = warning.first.event.and_then(|id| trimmed.id(u32::try_from(id).ok()?)).map(u64::from);
+        all.push_many(warning.kind, warning.count, || Position { event, ..warning.first.clone() });
+    }
+    all
+}
+
+pub(super) fn count(flags: &[bool]) -> usize {
+    flags.iter().filter(|flag| **flag).count()
+}
+
+/// Events that stay, and those of them whose own links are still to be followed.
+struct Reach<'a> {
+    linked: &'a LinkedTrace,
+    is_kept: Vec<bool>,
+    open: Vec<u32>,
+}
+
+impl<'a> Reach<'a> {
+    fn new(linked: &'a LinkedTrace, range: TimeRange) -> Self {
+        let events = &linked.trace.events;
+        let is_inside: Vec<bool> =
+            (0..events.len()).map(|row| range.overlaps(events.start[row], events.dur[row])).collect();
+        let mut reach = Self { linked, is_kept: vec![false; events.len()], open: Vec::new() };
+        (0..events.len()).filter(|row| is_inside[*row]).for_each(|row| reach.keep(row as u32));
+        for edge in linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node) {
+            if is_inside[edge.source as usize] || is_inside[edge.target as usize] {
+                reach.keep(edge.source);
+                reach.keep(edge.target);
+            }
+        }
+        reach
+    }
+
+    fn keep(&mut self, row: u32) {
+        if !std::mem::replace(&mut self.is_kept[row as usize], true) {
+            self.open.push(row);
+        }
+    }
+
+    fn rows(mut self) -> Vec<bool> {
+        self.follow();
+        for row in witnesses(self.linked, &self.is_kept) {
+            self.keep(row);
+        }
+        self.follow();
+        self.is_kept
+    }
+
+    /// Keeps what everything that is kept belongs to.
+    fn follow(&mut self) {
+        let links = &self.linked.links;
+        while let Some(row) = self.open.pop() {
+            let row = row as usize;
+            let iteration = links.iteration.get(row).map(|at| links.iterations[at as usize].event);
+            let owners = [links.nesting.parent.get(row), links.launch.get(row), links.operator.get(row), iteration];
+            owners.into_iter().flatten().for_each(|owner| self.keep(owner));
+        }
+    }
+}
+
+/// Reports of waits (`cuda_sync`) whose call is kept, and the calls that recorded the events that they waited for: the links
+/// between what waited and what was waited for are read off these.
+fn witnesses(linked: &LinkedTrace, is_kept: &[bool]) -> Vec<u32> {
+    let trace = &linked.trace;
+    let (events, args) = (&trace.events, &trace.args);
+    let reports = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Sync);
+    let reports =
+        reports.filter(|row| is_kept[*row] || linked.links.launch.get(*row).is_some_and(|call| is_kept[call as usize]));
+    let reports: Vec<usize> = reports.collect();
+    if reports.is_empty() {
+        return Vec::new();
+    }
+    let mut calls: FxHashMap<u64, u32> = FxHashMap::default();
+    for row in (0..events.len()).filter(|row| !trace.is_on_device(*row)) {
+        if let (Some(id), false) = (trace.correlation_id(row), events.kind[row].is_device_work())
+            && let Entry::Vacant(place) = calls.entry(id)
+        {
+            place.insert(row as u32);
+        }
+    }
+    let recorded = |report: &usize| {
+        let id = args.integer(&trace.strings, events.args(*report), ArgKey::RecordedBy)?;
+        calls.get(&u64::try_from(id).ok()?).copied()
+    };
+    let recorded: Vec<u32> = reports.iter().filter_map(recorded).collect();
+    reports.into_iter().map(|row| row as u32).chain(recorded).collect()
+}
+
+/// Ends of flows whose events are kept; of those at no event, those in the range.
+fn flows(trace: &Trace, is_kept: &[bool], is_inside: impl Fn(Ts) -> bool) -> Vec<bool> {
+    let events = &trace.events;
+    let mut starts: FxHashMap<(TrackId, Ts), bool> = FxHashMap::default();
+    for (row, is_kept) in is_kept.iter().enumerate() {
+        // A flow may be of any of the events that start there: it is certain only with all of them.
+        *starts.entry((events.track[row], events.start[row])).or_insert(true) &= is_kept;
+    }
+    let stays = |at: (TrackId, Ts)| starts.get(&at).copied().unwrap_or_else(|| is_inside(at.1));
+    trace.flows.iter().map(|end| stays((end.track, end.time))).collect()
+}
+
+fn nodes(linked: &LinkedTrace, is_kept: &[bool], is_inside: impl Fn(Ts) -> bool) -> Vec<bool> {
+    let (trace, links) = (&linked.trace, &linked.links.nodes);
+    let event = |node: usize| links.event_of_node.get(node).map(|event| event as usize);
+    let entered =
+        (0..trace.nodes.len()).filter(|node| event(*node).is_some_and(|row| is_inside(trace.events.start[row])));
+    let orders = entered.map(|node| trace.nodes[node].order());
+    let span = orders.fold(None, |span: Option<(u64, u64)>, order| {
+        Some(span.map_or((order, order), |(first, last)| (first.min(order), last.max(order))))
+    });
+    let mut stays = vec![false; trace.nodes.len()];
+    for (row, node) in trace.nodes.iter().enumerate() {
+        let kind = node.kind(trace.strings.text(node.name));
+        let is_between = || span.is_some_and(|(first, last)| (first..=last).contains(&node.order()));
+        let is_wanted = matches!(kind, NodeKind::Root | NodeKind::ProcessGroup)
+            || event(row).map_or_else(is_between, |event| is_kept[event]);
+        let mut open = is_wanted.then_some(row);
+        while let Some(row) = open.filter(|row| !std::mem::replace(&mut stays[*row], true)) {
+            open = links.parent_of_node.get(row).map(|parent| parent as usize);
+        }
+    }
+    stays
+}

@@ -1,0 +1,117 @@
+//! A range of a trace as a trace of its own.
+
+use std::collections::BTreeSet;
+
+use kinetoscope::edit::{Trimmed, trim};
+use kinetoscope::link::EdgeKind;
+use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::time::{TimeRange, Ts};
+use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read, write_snapshot};
+use proptest::prelude::*;
+
+use crate::{files, laws, shared};
+
+/// The second iteration; of a trace without, its middle third.
+fn second(linked: &LinkedTrace) -> TimeRange {
+    if let Some(iteration) = linked.links.iterations.get(1) {
+        return iteration.range();
+    }
+    let TimeRange { start, end } = linked.trace.range();
+    let third = end.since(start).0 / 3;
+    TimeRange { start: Ts(start.0 + third), end: Ts(start.0 + 2 * third) }
+}
+
+/// What an event is linked with, by ids of the whole trace.
+fn links_of(linked: &LinkedTrace, row: usize, id: &dyn Fn(u32) -> u32) -> [Option<i64>; 5] {
+    let links = &linked.links;
+    let event = |row: Option<u32>| row.map(|row| i64::from(id(linked.trace.events.position[row as usize])));
+    [
+        event(links.nesting.parent.get(row)),
+        event(links.launch.get(row)),
+        event(links.operator.get(row)),
+        links.iteration.get(row).map(|at| links.iterations[at as usize].number),
+        links.nodes.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id as i64),
+    ]
+}
+
+/// The edges between events, by ids of the whole trace.
+fn edges(linked: &LinkedTrace, id: &dyn Fn(u32) -> u32) -> BTreeSet<(u32, u32, &'static str, &'static str)> {
+    let of = |row: u32| id(linked.trace.events.position[row as usize]);
+    let edges = linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node);
+    edges.map(|edge| (of(edge.source), of(edge.target), edge.kind.name(), edge.how.name())).collect()
+}
+
+fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, trimmed: &Trimmed) {
+    let part = LinkedTrace::new(trimmed.trace.clone());
+    let events = &linked.trace.events;
+    let before = |id: u32| trimmed.ids[id as usize];
+    let mut inside = BTreeSet::new();
+    for row in (0..events.len()).filter(|row| range.overlaps(events.start[*row], events.dur[*row])) {
+        let id = trimmed.id(events.position[row]).unwrap_or_else(|| panic!("{name}: {row} is gone"));
+        let now = part.trace.events.row_at(id).unwrap();
+        let (old, new) = (links_of(linked, row, &|id| id), links_of(&part, now, &before));
+        assert_eq!(old, new, "{name}: the links of {} {}", events.position[row], linked.trace.event_name(row));
+        inside.insert(events.position[row]);
+    }
+    let touching = |edges: BTreeSet<(u32, u32, &'static str, &'static str)>| -> BTreeSet<_> {
+        edges.into_iter().filter(|(source, target, ..)| inside.contains(source) || inside.contains(target)).collect()
+    };
+    let (old, new) = (touching(edges(linked, &|id| id)), touching(edges(&part, &before)));
+    let differ: Vec<_> = old.symmetric_difference(&new).take(5).collect();
+    assert!(differ.is_empty(), "{name}: {} edges differ, {differ:?}", old.symmetric_difference(&new).count());
+}
+
+/// The part, written and read.
+fn written(trace: &Trace) -> Trace {
+    let mut json = Vec::new();
+    write_chrome(trace, &mut json).unwrap();
+    read([Input::new(&json)], Limits::default()).unwrap()
+}
+
+fn assert_reads_back(name: &str, trimmed: &Trimmed) {
+    let mut trace = trimmed.trace.clone();
+    trace.nodes.clear();
+    let again = [written(&trace), read_snapshot(&write_snapshot(&trace).unwrap(), Limits::default()).unwrap()];
+    let before = shared::seen(&LinkedTrace::new(trace));
+    for again in again {
+        shared::assert_same(name, "writing the part", &before, again);
+    }
+}
+
+fn assert_whole(name: &str, trace: Trace) {
+    let linked = LinkedTrace::new(trace);
+    let range = second(&linked);
+    let trimmed = trim(&linked, range);
+    assert_linked_as_before(name, &linked, range, &trimmed);
+    assert_reads_back(name, &trimmed);
+}
+
+#[test]
+fn the_second_iteration_of_every_trace_is_linked_as_before() {
+    for (name, trace) in shared::traces() {
+        eprintln!("{name}");
+        assert_whole(&name, trace);
+    }
+}
+
+#[test]
+fn fixtures_with_their_nodes_are_linked_as_before() {
+    for folder in ["synthetic_cuda", "transformer_cpu", "minimal_cpu", "mlp_gloo"] {
+        assert_whole(folder, files::pair(folder).trace);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_part_is_linked_as_before(events in laws::events(), start in 0..15_000_i64, length in 0..8_000_i64) {
+        let linked = laws::linked(&events);
+        let range = TimeRange { start: Ts(start), end: Ts(start + length) };
+        let trimmed = trim(&linked, range);
+        assert_reads_back("part", &trimmed);
+        let left_out = events.len() - trimmed.trace.events.len();
+        prop_assert_eq!(trimmed.trace.warnings.count(WarningKind::Trimmed), left_out as u64);
+        let all = trim(&linked, TimeRange { start: Ts(-1), end: Ts(1 << 40) });
+        prop_assert_eq!(all.trace.events.len(), events.len());
+    }
+}
