@@ -94,6 +94,20 @@ pub enum WarningKind {
     ImmenseTime,
     /// An event that is not in the range that was asked for.
     Trimmed,
+    /// A text that may be private.
+    Redacted,
+    /// An end of a flow that says what `correlation` says.
+    ThinnedFlow,
+    /// A call of Python.
+    ThinnedFrame,
+    /// Arguments that no table has a column for.
+    ThinnedArguments,
+    /// A point in time.
+    ThinnedInstant,
+    /// A node of the Execution Trace.
+    ThinnedNode,
+    /// A short call on the host.
+    ThinnedEvent,
 }
 
 /// How much it matters.
@@ -162,6 +176,13 @@ impl WarningKind {
             Self::NodeWithoutTime => "node_without_time",
             Self::ImmenseTime => "immense_time",
             Self::Trimmed => "trimmed",
+            Self::Redacted => "redacted",
+            Self::ThinnedFlow => "thinned_flow",
+            Self::ThinnedFrame => "thinned_frame",
+            Self::ThinnedArguments => "thinned_arguments",
+            Self::ThinnedInstant => "thinned_instant",
+            Self::ThinnedNode => "thinned_node",
+            Self::ThinnedEvent => "thinned_event",
         }
     }
 
@@ -174,7 +195,14 @@ impl WarningKind {
             | Self::IrregularMessage
             | Self::DeviceEventWithoutNode
             | Self::NodeWithoutTime
-            | Self::Trimmed => Severity::Note,
+            | Self::Trimmed
+            | Self::Redacted
+            | Self::ThinnedFlow
+            | Self::ThinnedFrame
+            | Self::ThinnedArguments
+            | Self::ThinnedInstant
+            | Self::ThinnedNode
+            | Self::ThinnedEvent => Severity::Note,
             _ => Severity::Defect,
         }
     }
@@ -249,6 +277,13 @@ impl WarningKind {
                 "with an event, times add up to more than 292 years: sums stop there, and parts may not add up"
             }
             Self::Trimmed => "an event is not in the range that was asked for, nor linked with what is: left out",
+            Self::Redacted => "a text is not known to be harmless: a pseudonym stands for it, or, in a header, nothing",
+            Self::ThinnedFlow => "to make this smaller, an arrow that a launch's correlation draws, too: left out",
+            Self::ThinnedFrame => "to make this smaller, a call of Python: left out",
+            Self::ThinnedArguments => "to make this smaller, arguments that no table has a column for: left out",
+            Self::ThinnedInstant => "to make this smaller, a point in time, such as an allocation: left out",
+            Self::ThinnedNode => "to make this smaller, a node of the Execution Trace: left out",
+            Self::ThinnedEvent => "to make this smaller, a short call on the host without device work: left out",
         }
     }
 }

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{Tables, rank_tables};
     #[pymodule_export]
-    use crate::trace::Trace;
+    use crate::trace::{Trace, redacted};
 
     /// What a file's first bytes say it is.
     #[pyfunction]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{coverage, events_inside, events_within};
-use kinetoscope::edit::{Edit, edit};
+use kinetoscope::analyze::{Selection, Wanted, coverage, events_inside, events_within};
+use kinetoscope::edit::{Edit, Redaction, edit, redact, thin, trim};
 use kinetoscope::link::CapturedGraphs;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::{CAPTURED, TABLES};
@@ -14,7 +14,7 @@ use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write::execution::write_execution;
 use kinetoscope::write::linked::{Rules, write_linked};
 use kinetoscope::write::param::write_param_comms;
-use kinetoscope::{Limits, LinkedTrace, write_snapshot};
+use kinetoscope::{Error, ErrorKind, Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -182,10 +182,55 @@ impl Trace {
         .map_err(|error| raised(&error))
     }
 
+    /// What shares time with a range or an iteration, with all that is linked with it; and of each of its elements, the id
+    /// that it had here, as integers of four bytes.
+    fn trim<'py>(
+        &self,
+        py: Python<'py>,
+        start_ns: Option<i64>,
+        end_ns: Option<i64>,
+        iteration: Option<i64>,
+    ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
+        let linked = &self.linked;
+        let cut = || {
+            let wanted = Wanted { start_ns, end_ns, iteration, ..Wanted::default() };
+            let range = Selection::of(linked, &wanted)?.range.ok_or_else(nothing_asked)?;
+            let trimmed = trim(linked, range);
+            Ok((Self::new(trimmed.trace, 1), trimmed.ids))
+        };
+        let (part, ids) = py.detach(cut).map_err(|error: Error| raised(&error))?;
+        let ids: Vec<u8> = ids.iter().flat_map(|id| id.to_ne_bytes()).collect();
+        Ok((part, PyBytes::new(py, &ids)))
+    }
+
+    /// The trace with as much left out as it takes for its snapshot to have so many bytes at most.
+    fn thin(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Self> {
+        let linked = &self.linked;
+        let thinned =
+            py.detach(|| thin(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes)));
+        thinned.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
+    }
+
     /// The whole trace as an SVG picture.
     fn picture(&self, py: Python<'_>, width: u32) -> String {
         py.detach(|| self.session.picture(width))
     }
+}
+
+fn nothing_asked() -> Error {
+    let [expected, found] = ["a range or an iteration", "neither"].map(String::from);
+    ErrorKind::Request { expected, found }.into()
+}
+
+/// The traces without private texts, each of which has one pseudonym in all of them.
+#[pyfunction]
+pub(crate) fn redacted(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>, keep_modules: bool) -> Vec<Trace> {
+    let linked: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
+    let redaction = Redaction { keeps_modules: keep_modules };
+    py.detach(|| {
+        let traces = redact(linked.iter().map(|linked| &linked.trace), redaction);
+        traces.into_iter().map(|trace| Trace::new(trace, 1)).collect()
+    })
 }
 
 impl Trace {

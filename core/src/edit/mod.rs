@@ -2,12 +2,15 @@
 
 mod anew;
 mod cut;
+mod harmless;
 mod kept;
 mod note;
 mod pseudonym;
 mod public;
+mod redact;
 mod rest;
 mod texts;
+mod thin;
 mod trim;
 mod upgrade;
 
@@ -16,6 +19,8 @@ use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::node::{Node, NodeSpan};
+pub use redact::{Redaction, redact};
+pub use thin::thin;
 pub use trim::{Trimmed, trim};
 
 /// What to do, in this order.

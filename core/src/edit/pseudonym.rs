@@ -50,8 +50,9 @@ pub(super) fn anonymise(draft: &mut Draft) {
     draft.nodes = nodes;
 }
 
+/// Pseudonyms by the texts in whose place they stand.
 #[derive(Debug, Default)]
-struct Pseudonyms(FxHashMap<String, usize>);
+pub(super) struct Pseudonyms(FxHashMap<String, usize>);
 
 impl Pseudonyms {
     fn node(&mut self, strings: &mut Strings, node: &mut Node) {
@@ -85,7 +86,7 @@ impl Pseudonyms {
     }
 
     /// A name, or what stands in its place: for an annotation something that readers know to be no operator.
-    fn name(&mut self, name: &str, kind: NodeKind) -> String {
+    pub(super) fn name(&mut self, name: &str, kind: NodeKind) -> String {
         let prefix = PREFIXES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
         let own = &name[prefix.len()..];
         match kind {
@@ -96,7 +97,7 @@ impl Pseudonyms {
     }
 
     /// The pseudonym of a text; nothing stays nothing.
-    fn of(&mut self, text: &str, noun: &str) -> String {
+    pub(super) fn of(&mut self, text: &str, noun: &str) -> String {
         if text.is_empty() {
             return String::new();
         }

@@ -2,34 +2,54 @@
 
 use crate::json::{Scanner, write_string};
 
+/// A text in a JSON value.
+pub(super) enum Part<'a> {
+    /// A key.
+    Key(&'a str),
+    /// A text, behind the key that it is under, however deep.
+    Text(&'a str, &'a str),
+}
+
 /// The value with what `change` makes of each text in it, given the key that the text is under, however deep; keys,
 /// numbers and what `change` makes nothing of stay as they are written.
 pub(super) fn with_texts(json: &str, mut change: impl FnMut(&str, &str) -> Option<String>) -> String {
+    with_strings(json, &mut |part: Part<'_>| match part {
+        Part::Key(_) => None,
+        Part::Text(key, text) => change(key, text),
+    })
+}
+
+/// The same, with keys as well. What is between texts may be anything: the marks of a node's layout.
+pub(super) fn with_strings(json: &str, change: &mut dyn FnMut(Part<'_>) -> Option<String>) -> String {
     let mut scanner = Scanner::new(json.as_bytes());
     let mut out = String::with_capacity(json.len());
     let mut keys: Vec<String> = vec![String::new()];
-    while let Some(byte) = scanner.peek() {
-        let start = scanner.at();
-        if byte != b'"' {
-            match byte {
-                b'{' => keys.push(String::new()),
-                b'}' => drop(keys.pop()),
-                _ => {}
-            }
-            scanner.seek(start + 1);
-        } else if let Ok(text) = scanner.string() {
-            let text = text.decode_lossy();
-            if scanner.peek() == Some(b':') {
-                if let Some(key) = keys.last_mut() {
-                    *key = text.into_owned();
-                }
-            } else if let Some(other) = change(keys.last().map_or("", String::as_str), &text) {
-                write_string(&mut out, &other);
-                continue;
-            }
+    let (mut at, mut written) = (0, 0);
+    while let Some(byte) = json.as_bytes().get(at) {
+        match byte {
+            b'{' => keys.push(String::new()),
+            b'}' => drop(keys.pop()),
+            _ => {}
         }
-        out.push_str(json.get(start..scanner.at()).unwrap_or_default());
+        scanner.seek(at);
+        let Some(text) = (*byte == b'"').then(|| scanner.string().ok()).flatten() else {
+            at += 1;
+            continue;
+        };
+        let (text, end) = (text.decode_lossy(), scanner.at());
+        let is_key = json.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(':'));
+        let part = if is_key { Part::Key(&text) } else { Part::Text(keys.last().map_or("", String::as_str), &text) };
+        if let Some(other) = change(part) {
+            out.push_str(json.get(written..at).unwrap_or_default());
+            write_string(&mut out, &other);
+            written = end;
+        }
+        if let Some(key) = keys.last_mut().filter(|_| is_key) {
+            *key = text.into_owned();
+        }
+        at = end;
     }
+    out.push_str(json.get(written..).unwrap_or_default());
     out
 }
 

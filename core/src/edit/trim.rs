@@ -11,12 +11,11 @@ use crate::error::Position;
 use crate::id::TrackId;
 use crate::link::{EdgeKind, LinkedTrace};
 use crate::time::{TimeRange, Ts};
+use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 use crate::trace::node::NodeKind;
-use crate::trace::Trace;
 use crate::warning::{WarningKind, Warnings};
-
 
 /// A part of a trace, as a file of its own.
 #[derive(Debug, Clone, Default)]

@@ -65,6 +65,11 @@ impl Template {
         &self.fields
     }
 
+    /// Whether the core itself reads the key at a place.
+    pub(crate) fn is_known(&self, at: usize) -> bool {
+        self.known_keys.get(at).is_some_and(Option::is_some)
+    }
+
     /// How many numbers each event of this template has.
     pub fn num_slots(&self) -> usize {
         usize::from(self.num_slots)

@@ -21,6 +21,7 @@ from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
 from kinetoscope.pages import add_report, add_view
 from kinetoscope.questions import add_analyze, add_diff, add_sql
+from kinetoscope.sharing import add_redact, add_trim, parts_to_share
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy, print_section
 from kinetoscope.traceset import TraceSet
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=[*(ending[1:] for ending in FORMATS), _PARAM_COMMS],
         help=f"(default: as the ending says); {_PARAM_COMMS}: communications for PARAM, a file for each rank",
     )
+    add_redact(table)
     table.add_argument("--table", help="(default: events; nodes, where there are none; the first of what is no trace)")
     about = "the graph that simulators read (.et), with comm_group.json; of several ranks, one each"
     chakra = _command(commands, "chakra", _chakra, about, needs_et=True)
@@ -110,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "doctor", _doctor, "what is in a trace, what is missing, what to record next time")
     _link_command(commands)
     _edit_command(commands)
+    add_trim(commands)
     return parser
 
 
@@ -208,7 +211,7 @@ def _export(options: argparse.Namespace) -> None:
     trace = read_asked(options)
     tell_defects(trace)
     name = options.table or _first_table(trace)
-    parts = trace.parts(name)
+    parts = parts_to_share(trace, name, options)
     if options.output is None:
         if options.format != "jsonl":
             raise ValueError("expected a file to write to (-o), or --format jsonl to print, found neither")

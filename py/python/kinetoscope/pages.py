@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kinetoscope.arguments import add_reading, all_of, count
 from kinetoscope.output import expect_ending, refuse_input, sources
 from kinetoscope.report import viewer_page
+from kinetoscope.sharing import add_redact
 from kinetoscope.terminal import busy
 from kinetoscope.whole import write_whole
 
@@ -44,6 +45,10 @@ def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def _add_common(command: argparse.ArgumentParser) -> None:
     command.add_argument("--title", help="(default: the name of the file)")
+    command.add_argument(
+        "--max-size", metavar="SIZE", help="leave out what it takes for the file to be no larger: 10MB"
+    )
+    add_redact(command)
     command.add_argument("--rank", type=count, metavar="N", help="this rank alone, of several")
     command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     add_reading(command)
@@ -74,4 +79,8 @@ def _written(options: argparse.Namespace) -> Path:
     found: Trace | TraceSet = all_of(options)
     refuse_input(options.output, sources(found))
     with busy(f"writing {options.output}"):
-        return Path(os.fspath(found.report(options.output, title=options.title)))
+        return Path(
+            os.fspath(
+                found.report(options.output, title=options.title, redact=options.redact, max_size=options.max_size)
+            )
+        )

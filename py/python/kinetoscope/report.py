@@ -9,26 +9,23 @@ import base64
 import gzip
 import hashlib
 import os
-from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native, text
+from kinetoscope.fit import Ranked, fitting_page
 from kinetoscope.seam import ask
 from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
-Ranked = Sequence["tuple[int | None, Trace]"]
-"""Traces, each with its rank."""
 
-
-def write_report(traces: Ranked, path: str | os.PathLike[str], title: str) -> Path:
+def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
-    page = report_page(traces, title).encode("utf-8", "replace")
+    page = fitting_page(traces, max_size, lambda shown: report_page(shown, title))
     return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
 
 

@@ -24,6 +24,8 @@ class Trace(Analyses):
         """The path or name of what was read; None when it came as bytes."""
         self.execution_source = execution_source
         """The path of the Execution Trace that was read with it."""
+        self.ids_before: memoryview | None = None
+        """Of a trace that `trim` made, the id that each of its elements had; None of others."""
 
     @classmethod
     def from_snapshot(cls, snapshot: bytes) -> Trace:
@@ -351,6 +353,46 @@ class Trace(Analyses):
         )
         return Trace(self._native.edit(*numbers, upgrade, anonymise), self.source)
 
+    # --- a part to share ---
+
+    def trim(self, start_ns: int | None = None, end_ns: int | None = None, *, iteration: int | None = None) -> Trace:
+        """What shares time with a range, in ns as in the tables, or with an iteration; a trace of its own.
+
+        Events are kept whole, and with them what they are linked with: launches of kept device work and what kept
+        launches enqueued, forward and backward partners, what was waited for, owners. So links of what is in the range
+        are as before. Of the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is
+        the position in the file that `to_chrome` writes; `ids_before` has the ids here. TraceError when there is no
+        such iteration, or neither is asked for.
+        """
+        what = "nanoseconds"
+        bounds = (_number(start_ns, what), _number(end_ns, what), _number(iteration, "the number of an iteration"))
+        native, ids = self._native.trim(*bounds)
+        part = Trace(native, self.source, self.execution_source)
+        part.ids_before = memoryview(ids).cast("I")
+        return part
+
+    def redact(self, *, keep_modules: bool = False) -> Trace:
+        """The trace without private texts, to be shared: pseudonyms stand for what is not known to be harmless.
+
+        Numbers, shapes, types, times and links stay, and so do the public names of operators, calls, kernels and
+        devices. Python's functions, files and stacks, private names of operators, annotations, processes and groups go,
+        and of the headers all but how the trace was recorded: hosts, users, jobs. `keep_modules` keeps the names of
+        `nn.Module` classes. `health` and `metadata` say how many texts went.
+        """
+        return redacted([self], keep_modules=keep_modules)[0]
+
+    def thin(self, max_bytes: int) -> Trace:
+        """The trace with as much left out as it takes for `snapshot()` to have at most so many bytes.
+
+        What goes, only as far as needed: arrows that launches draw anyway, calls of Python in which no operator ran,
+        arguments without a column, points in time, calls of Python that are no modules, nodes, all calls of Python, and
+        last calls on the host without device work, the shortest first. `health` counts each. TraceError when that is
+        not enough.
+        """
+        return Trace(
+            self._native.thin(max(_number(max_bytes, "a number of bytes") or 0, 0)), self.source, self.execution_source
+        )
+
     # --- looks ----------------------------------------------------------------------------------------------------
 
     def timeline(self, height: int = 560) -> hints.Timeline:
@@ -359,14 +401,24 @@ class Trace(Analyses):
 
         return Timeline(self, height=height)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> hints.Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        redact: bool = False,
+        max_size: int | str | None = None,
+    ) -> hints.Path:
         """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
 
-        The file needs nothing but itself: it opens from disk and without a network. OSError when it cannot be written.
+        The file needs nothing but itself: it opens from disk and without a network. `redact` is the method of that
+        name. `max_size`, in bytes or as `"10MB"`, leaves out as much as it takes for the file to be no larger (see
+        `thin`), and the page says what. OSError when it cannot be written, ValueError when no page is so small.
         """
         from kinetoscope.report import write_report
 
-        return write_report([(self.rank, self)], path, title or self.title)
+        trace = self.redact() if redact else self
+        return write_report([(self.rank, trace)], path, title or trace.title, max_size)
 
     def render_static(self, height: int = 640) -> hints.Static:
         """The report in a frame, for the output of a notebook's cell: it is alive without a kernel.
@@ -393,6 +445,12 @@ class Trace(Analyses):
 
         summary = self.summary()
         return {"text/plain": repr(summary), "text/html": trace_html(self, summary)}
+
+
+def redacted(traces: list[Trace], *, keep_modules: bool = False) -> list[Trace]:
+    """The traces without private texts, as `Trace.redact`; what is in several of them has one pseudonym in all."""
+    natives = [trace._native for trace in traces]  # noqa: SLF001 - they become other traces
+    return [Trace(native) for native in _native.redacted(natives, keep_modules)]
 
 
 def _number(value: int | None, what: str, *, is_signed: bool = True) -> int | None:

@@ -17,7 +17,7 @@ from kinetoscope.load import Options, load
 from kinetoscope.notice import warn
 from kinetoscope.progress import bar
 from kinetoscope.table import Table
-from kinetoscope.trace import Trace
+from kinetoscope.trace import Trace, redacted
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
@@ -228,7 +228,14 @@ class TraceSet(JobAnalyses):
 
         return answered_of_job(self.chosen(rank), name, request)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        redact: bool = False,
+        max_size: int | str | None = None,
+    ) -> Path:
         """Writes one HTML file about all traces: each rank's time, who was waited for, findings, the timeline.
 
         As `Trace.report`. Reads what is not read yet; ValueError when there is no trace.
@@ -238,8 +245,10 @@ class TraceSet(JobAnalyses):
         self.load()
         if not self._members:
             raise ValueError("expected at least one trace, found none")
-        traces = [(member.rank, member.trace) for member in self.members]
-        return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job")
+        found = [member.trace for member in self.members]
+        shown = redacted(found) if redact else found
+        traces = [(member.rank, trace) for member, trace in zip(self.members, shown, strict=True)]
+        return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job", max_size)
 
     def sql(self, query: str, /, **tables: object) -> Table:
         """What a query in SQL answers, as `Trace.sql`; tables have the rows of all traces, after `rank` and `window`.

@@ -1,0 +1,219 @@
+//! A trace that may be shared: pseudonyms in the place of every text that is not known to be harmless.
+//!
+//! What stays: numbers, shapes, types, times, links, what `PyTorch` and the makers of devices call operators, calls, kernels and
+//! devices. What goes: Python's functions, files and stacks, private names of operators, modules, annotations, processes, threads and
+//! groups, keys and values that nobody knows, and all of the headers that does not say how the trace was recorded (hosts, users, jobs,
+//! environments). A text has the same pseudonym wherever it stands.
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::anew::{Role, with_texts_made};
+use super::harmless::{has_path, is_call, is_device, is_harmless, is_header, is_module};
+use super::note::note;
+use super::pseudonym::Pseudonyms;
+use super::public::is_operator;
+use super::texts::{Part, with_strings};
+use crate::error::Position;
+use crate::id::StrId;
+use crate::link::MODULE_PREFIX;
+use crate::strings::Strings;
+use crate::trace::Trace;
+use crate::trace::kind::EventKind;
+use crate::trace::node::{Node, NodeKind};
+use crate::warning::{WarningKind, Warnings};
+
+/// What to leave as it is, of what may be private.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Redaction {
+    /// Names of the modules' classes (`nn.Module: MyLayer_0`).
+    pub keeps_modules: bool,
+}
+
+/// The traces without private texts; their rows and ids are the same. What is in several of them has one pseudonym in
+/// all, so traces of one job still match each other.
+///
+/// ```
+/// use kinetoscope::edit::{Redaction, redact};
+/// use kinetoscope::{Input, Limits, read};
+/// let json = br#"{"username": "alice", "traceEvents": [
+///     {"ph": "X", "cat": "python_function", "name": "/home/alice/train.py(3): step", "tid": 1, "ts": 1, "dur": 2}]}"#;
+/// let traces = redact([&read([Input::new(json)], Limits::default())?], Redaction::default());
+/// assert_eq!(traces[0].event_name(0), "frame_1");
+/// assert!(traces[0].header_value("username").is_none());
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn redact<'a>(traces: impl IntoIterator<Item = &'a Trace>, redaction: Redaction) -> Vec<Trace> {
+    let mut redactor = Redactor { redaction, ..Redactor::default() };
+    traces.into_iter().map(|trace| redactor.trace(trace.clone())).collect()
+}
+
+/// Leaves out what headers say of things that nobody knows; how many keys that was.
+fn drop_unknown_keys(trace: &mut Trace) -> u64 {
+    let mut num_keys = 0;
+    for header in [&mut trace.header, &mut trace.execution_header] {
+        let num_before = header.len();
+        header.retain(|(key, _)| is_header(trace.strings.text(*key)));
+        num_keys += (num_before - header.len()) as u64;
+    }
+    num_keys
+}
+
+fn without_files(warnings: &Warnings) -> Warnings {
+    let mut all = Warnings::default();
+    for warning in warnings {
+        all.push_many(warning.kind, warning.count, || Position { file: None, ..warning.first.clone() });
+    }
+    all
+}
+
+#[derive(Debug, Default)]
+struct Redactor {
+    redaction: Redaction,
+    pseudonyms: Pseudonyms,
+    /// What nodes of each name are called now, and so the events of the same calls.
+    names: FxHashMap<String, String>,
+}
+
+impl Redactor {
+    fn trace(&mut self, mut trace: Trace) -> Trace {
+        let mut nodes = std::mem::take(&mut trace.nodes);
+        nodes.iter_mut().for_each(|node| self.node(&mut trace.strings, node));
+        trace.nodes = nodes;
+        let strings = trace.strings.clone();
+        let num_keys = drop_unknown_keys(&mut trace);
+        let mut num_texts = 0_u64;
+        let mut known: FxHashMap<(Role, StrId), StrId> = FxHashMap::default();
+        let mut trace = with_texts_made(trace, &mut |made, role, id| {
+            *known.entry((role, id)).or_insert_with(|| {
+                let (before, now) = (strings.text(id), self.text(&strings, role, strings.text(id)));
+                num_texts += u64::from(before != now);
+                made.intern(&now)
+            })
+        });
+        trace.warnings = without_files(&trace.warnings);
+        trace.warnings.push_many(WarningKind::Redacted, num_texts + num_keys, Position::default);
+        note(&mut trace, &json!({"edit": "redact", "num_texts": num_texts, "num_header_keys_left_out": num_keys}));
+        trace
+    }
+
+    fn text(&mut self, strings: &Strings, role: Role, text: &str) -> String {
+        match role {
+            Role::Event(kind) => self.event(kind, text),
+            Role::Name => self.harmless(text, "name"),
+            Role::Category => self.category(text),
+            Role::Place => self.harmless(text, "place"),
+            Role::Title => self.harmless(text, "title"),
+            Role::FlowId => self.harmless(text, "flow"),
+            Role::Key => self.harmless(text, "key"),
+            Role::Value(key) | Role::HeaderValue(key) => self.value(strings.text(key), text),
+            Role::HeaderKey | Role::Node => text.to_owned(),
+        }
+    }
+
+    fn event(&mut self, kind: EventKind, name: &str) -> String {
+        match kind {
+            EventKind::Kernel => self.kernel(name),
+            EventKind::Python => self.frame(name),
+            EventKind::Launch if is_call(name) => name.to_owned(),
+            EventKind::Launch | EventKind::Copy | EventKind::Fill | EventKind::Sync | EventKind::Overhead => {
+                self.harmless(name, "name")
+            }
+            EventKind::Other if is_harmless(name) => name.to_owned(),
+            EventKind::Operator | EventKind::Annotation | EventKind::Other => match self.names.get(name) {
+                Some(other) => other.clone(),
+                None if kind == EventKind::Annotation => self.pseudonyms.name(name, NodeKind::Annotation),
+                None => self.pseudonyms.name(name, NodeKind::Operator),
+            },
+        }
+    }
+
+    /// Kernels are public but for the paths that compilers write into the names of lambdas.
+    fn kernel(&mut self, name: &str) -> String {
+        if has_path(name) { self.pseudonyms.of(name, "kernel") } else { name.to_owned() }
+    }
+
+    /// A Python function, or a module with the number of its instance.
+    fn frame(&mut self, name: &str) -> String {
+        let Some(module) = name.strip_prefix(MODULE_PREFIX) else { return self.pseudonyms.of(name, "frame") };
+        let (class, number) = module.rsplit_once('_').filter(|(_, number)| is_count(number)).unwrap_or((module, ""));
+        let stays = is_module(class) || self.redaction.keeps_modules && !has_path(class);
+        let class = if stays { class.to_owned() } else { self.pseudonyms.of(class, "module") };
+        if number.is_empty() { format!("{MODULE_PREFIX}{class}") } else { format!("{MODULE_PREFIX}{class}_{number}") }
+    }
+
+    /// A category that nobody knows keeps the ending that tells its kind.
+    fn category(&mut self, category: &str) -> String {
+        if is_harmless(category) {
+            return category.to_owned();
+        }
+        let ending = ["_runtime", "_driver"].into_iter().find(|ending| category.to_ascii_lowercase().ends_with(ending));
+        format!("{}{}", self.pseudonyms.of(category, "category"), ending.unwrap_or(""))
+    }
+
+    fn harmless(&mut self, text: &str, noun: &str) -> String {
+        if is_harmless(text) { text.to_owned() } else { self.pseudonyms.of(text, noun) }
+    }
+
+    /// The texts and keys in a value.
+    fn value(&mut self, key: &str, json: &str) -> String {
+        with_strings(json, &mut |part| match part {
+            Part::Key(inner) => (!is_harmless(inner)).then(|| self.pseudonyms.of(inner, "key")),
+            Part::Text(inner, text) => self.inside(key, inner, text),
+        })
+    }
+
+    /// A text in the value of `key`, perhaps under a key within that.
+    fn inside(&mut self, key: &str, inner: &str, text: &str) -> Option<String> {
+        match (key, inner) {
+            ("deviceProperties" | "computeProperties", "name") if is_device(text) => None,
+            ("kernel" | "kernel_name", "") => Some(self.kernel(text)),
+            // A text that is JSON itself: the process groups of an Execution Trace.
+            _ if text.starts_with(['[', '{']) && serde_json::from_str::<Value>(text).is_ok() => {
+                Some(self.value(inner, text))
+            }
+            _ if is_harmless(text) || is_operator(text) => None,
+            _ => Some(self.pseudonyms.of(text, "text")),
+        }
+    }
+
+    fn node(&mut self, strings: &mut Strings, node: &mut Node) {
+        let name = strings.text(node.name).to_owned();
+        let kind = node.kind(&name);
+        if matches!(kind, NodeKind::Operator | NodeKind::Annotation) {
+            let other = match self.names.get(&name) {
+                Some(other) => other.clone(),
+                None => self.pseudonyms.name(&name, kind),
+            };
+            if other != name && !strings.text(node.schema).is_empty() {
+                node.schema = strings.intern(&format!("{other}(...) -> ..."));
+            }
+            node.name = strings.intern(&other);
+            self.names.entry(name).or_insert(other);
+        }
+        let schema = strings.text(node.schema).to_owned();
+        if !schema.is_empty()
+            && !schema.ends_with("(...) -> ...")
+            && !is_operator(schema.split('(').next().unwrap_or(""))
+        {
+            node.schema = strings.intern(&self.pseudonyms.of(&schema, "schema"));
+        }
+        for (text, noun) in [(&mut node.kernel_file, "file"), (&mut node.kernel_backend, "text")] {
+            *text = strings.intern(&self.harmless(&strings.text(*text).to_owned(), noun));
+        }
+        let [.., rest, layout] = node.texts_mut();
+        let values = [&mut *rest, layout];
+        for text in values {
+            *text = strings.intern(&self.value("", &strings.text(*text).to_owned()));
+        }
+        for values in [&mut node.inputs, &mut node.outputs] {
+            for text in [&mut values.values, &mut values.shapes, &mut values.types, &mut values.strides] {
+                *text = strings.intern(&self.value("", &strings.text(*text).to_owned()));
+            }
+        }
+    }
+}
+
+fn is_count(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

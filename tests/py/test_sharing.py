@@ -1,0 +1,197 @@
+"""Traces on their way to somebody else: a part of one, without private texts, in a page of a size."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.cli import main
+from kinetoscope.fit import num_bytes
+
+pytestmark = pytest.mark.unit
+
+Event = dict[str, Any]
+
+
+def written(trace: ks.Trace, path: Path) -> dict[str, Any]:
+    return json.loads(trace.to_chrome(path).read_text())
+
+
+@pytest.fixture
+def trace(data: Path) -> ks.Trace:
+    return ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz")
+
+
+def test_an_iteration_becomes_a_trace(trace: ks.Trace, tmp_path: Path) -> None:
+    number = trace.iterations.select("number").rows()[1][0]
+    part = trace.trim(iteration=number)
+    assert 0 < part.num_events < trace.num_events
+    again = ks.read(part.to_chrome(tmp_path / "part.json.gz"))
+    assert again.events.rows() == ks.read(part.snapshot()).events.rows() or again.num_events == part.num_events
+    assert again.breakdown(iteration=number).rows() == trace.breakdown(iteration=number).rows()
+    assert part.kernels(iteration=number).rows() == trace.kernels(iteration=number).rows()
+    assert part.metadata["kineto"]["kinetoscope_edits"][0]["edit"] == "trim"
+    assert ("trimmed", trace.num_events - part.num_events) in part.health.select("kind", "count").rows()
+
+
+def test_ids_of_a_part_are_positions_in_its_file(trace: ks.Trace, tmp_path: Path) -> None:
+    start = trace.origin_ns
+    part = trace.trim(
+        start, start + (trace.summary().data["span_ns"] // 3 if "span_ns" in trace.summary().data else 10**6)
+    )
+    events = written(part, tmp_path / "part.json")["traceEvents"]
+    names = dict(trace.events.select("id", "name").rows())
+    assert part.ids_before is not None
+    assert len(part.ids_before) == len(events)
+    for identifier, name in part.events.select("id", "name").rows():
+        assert events[identifier]["name"] == name == names[part.ids_before[identifier]]
+    assert trace.ids_before is None
+
+
+def test_what_is_not_there_is_said(trace: ks.Trace) -> None:
+    with pytest.raises(ks.TraceError, match="expected a range or an iteration, found neither"):
+        trace.trim()
+    with pytest.raises(ks.TraceError, match=r"expected one of the iterations \[.*\], found 99"):
+        trace.trim(iteration=99)
+    with pytest.raises(ks.TraceError, match="a range or an iteration, found both"):
+        trace.trim(1, 2, iteration=1)
+    with pytest.raises(TypeError, match="expected nanoseconds, found str"):
+        trace.trim("soon")  # pyright: ignore[reportArgumentType]
+
+
+def test_trim_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = str(data / "synthetic_cuda/kineto_trace_0.json.gz")
+    target = tmp_path / "cut.json.gz"
+    assert main(["trim", source, "--iteration", "2", "-o", str(target)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(rf"{re.escape(str(target))}: [\d,]+ of [\d,]+ events", lines[0])
+    again = ks.read(target)
+    assert again.execution_source == str(tmp_path / "cut_et.json.gz")
+    assert len(again.nodes)
+    assert again.coverage["nodes"]["num_linked"] == ks.read(source).trim(iteration=2).coverage["nodes"]["num_linked"]
+    assert main(["trim", source, "--iteration", "2", "--redact", "-o", str(tmp_path / "cut.kscope")]) == 0
+    assert ks.read(tmp_path / "cut.kscope").num_events == again.num_events
+    assert main(["trim", source, "-o", str(tmp_path / "all.json")]) == 2
+    assert "expected a range or an iteration, found neither" in capsys.readouterr().err
+
+
+SECRET: list[Event] = [
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "secret-service"}},
+    {
+        "ph": "X",
+        "cat": "python_function",
+        "name": "/home/secret/train.py(3): step",
+        "pid": 1,
+        "tid": 1,
+        "ts": 0,
+        "dur": 90,
+    },
+    {"ph": "X", "cat": "user_annotation", "name": "## secret ##", "pid": 1, "tid": 1, "ts": 5, "dur": 80},
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "aten::mm",
+        "pid": 1,
+        "tid": 1,
+        "ts": 10,
+        "dur": 50,
+        "args": {"Call stack": "secret.py: 3"},
+    },
+    {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "secret::op",
+        "pid": 1,
+        "tid": 1,
+        "ts": 62,
+        "dur": 5,
+        "args": {"secret": "secret"},
+    },
+]
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    path = tmp_path / "secret-host_17.json"
+    header = {"host_name": "secret.example.com", "traceName": "/home/secret/run.json", "distributedInfo": {"rank": 3}}
+    path.write_text(json.dumps({**header, "traceEvents": SECRET}))
+    return path
+
+
+def page_texts(page: Path) -> str:
+    """All that is in a page, the snapshot inflated."""
+    text = page.read_text()
+    found = re.search(r"ks-snapshot['\"][^>]*>([^<]*)<", text)
+    assert found
+    snapshot = ks.Trace.from_snapshot(base64.b64decode(found[1]))
+    tables = [repr(snapshot.table(name).rows()) for name in ("events", "instants", "health", "nodes")]
+    return "\n".join([re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL), *tables, repr(snapshot.metadata)])
+
+
+def test_nothing_private_leaves(private: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = ks.read(private)
+    redacted = trace.redact()
+    assert redacted.source is None
+    assert redacted.rank == 3
+    assert [name for (name,) in redacted.events.select("name").rows()][2] == "aten::mm"
+    assert "secret" not in repr(redacted.events.rows()).lower() + repr(redacted.health.rows()) + repr(redacted)
+    outputs = [tmp_path / name for name in ("page.html", "events.csv", "all.json.gz")]
+    assert main(["report", str(private), "--redact", "-o", str(outputs[0])]) == 0
+    assert main(["export", str(private), "--redact", "-o", str(outputs[1])]) == 0
+    assert main(["trim", str(private), "--redact", "-o", str(outputs[2])]) == 0
+    capsys.readouterr()
+    assert "secret" not in page_texts(outputs[0]).lower()
+    assert "secret" not in outputs[1].read_text().lower()
+    assert b"secret" not in gzip.decompress(outputs[2].read_bytes()).lower()
+    assert "secret" in page_texts(trace.report(tmp_path / "open.html")).lower()
+
+
+def test_modules_may_stay() -> None:
+    events = [
+        {"ph": "X", "cat": "python_function", "name": f"nn.Module: {name}", "ts": 1, "dur": 1}
+        for name in ("Linear_0", "Mine_3")
+    ]
+    trace = ks.read(json.dumps(events).encode())
+    names = [
+        [name for (name,) in part.events.select("name").rows()]
+        for part in (trace.redact(), trace.redact(keep_modules=True))
+    ]
+    assert names == [["nn.Module: Linear_0", "nn.Module: module_1_3"], ["nn.Module: Linear_0", "nn.Module: Mine_3"]]
+
+
+def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> None:
+    trace = ks.read(data / "transformer_cpu/kineto_trace_0.json.gz")
+    whole = trace.report(tmp_path / "whole.html").stat().st_size
+    limit = whole - len(trace.snapshot()) * 4 // 3 // 3
+    page = trace.report(tmp_path / "small.html", max_size=limit)
+    assert page.stat().st_size <= limit
+    assert "to make this smaller" in page_texts(page)
+    assert "to make this smaller" not in page_texts(tmp_path / "whole.html")
+    with pytest.raises(ValueError, match="expected a larger max_size than 1,000 bytes"):
+        trace.report(tmp_path / "none.html", max_size="1KB")
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_sizes_have_units() -> None:
+    sizes: list[int | str] = [10, "10", "10MB", "1.5 GB", "2KiB", "3 b"]
+    assert [num_bytes(size) for size in sizes] == [10, 10, 10**7, 15 * 10**8, 2048, 3]
+    for size in ("", "MB", "10 apples", "1e999GB"):
+        with pytest.raises(ValueError, match="expected a size such as 10MB"):
+            num_bytes(size)
+
+
+def test_a_smaller_snapshot_counts_what_it_lacks(data: Path) -> None:
+    trace = ks.read(data / "transformer_cpu/kineto_trace_0.json.gz")
+    size = len(trace.snapshot())
+    part = trace.thin(size // 2)
+    assert len(part.snapshot()) <= size // 2
+    counts = dict(part.health.select("kind", "count").rows())
+    gone = counts.get("thinned_frame", 0) + counts.get("thinned_event", 0)
+    assert part.num_events == trace.num_events - gone
+    assert part.metadata["kineto"]["kinetoscope_edits"][-1]["edit"] == "thin"
