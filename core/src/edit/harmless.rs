@@ -1,516 +1,58 @@
 //! Texts that tell nothing of who recorded a trace, where, or what for: what profilers, runtimes and `PyTorch` write by
-//! themselves. A text is one of these when all its words are listed here; what is not listed is taken to be private.
+//! themselves. They are listed in `harmless.tsv`, each group with its reason; what is not listed is taken to be private.
 
-/// Words in lower case, and why they are harmless.
-const WORDS: [&[&str]; 12] = [
-    // Values that Python, JSON and schemas have of themselves.
-    &[
-        "true",
-        "false",
-        "none",
-        "null",
-        "nan",
-        "inf",
-        "infinity",
-        "nullptr",
-        "uninitialized",
-        "e",
-        "s",
-        "t",
-        "g",
-        "p",
-        "x",
-    ],
-    // Types of elements, tensors and arguments.
-    &[
-        "tensor",
-        "scalar",
-        "list",
-        "genericlist",
-        "scalarlist",
-        "tensorlist",
-        "optional",
-        "optionaltensorlist",
-        "tuple",
-        "dict",
-        "int",
-        "uint",
-        "long",
-        "short",
-        "char",
-        "byte",
-        "bytes",
-        "bool",
-        "float",
-        "double",
-        "half",
-        "bfloat",
-        "signed",
-        "unsigned",
-        "complex",
-        "complexfloat",
-        "complexdouble",
-        "complexhalf",
-        "string",
-        "str",
-        "device",
-        "object",
-        "generator",
-        "storage",
-        "stream",
-        "layout",
-        "c",
-        "fn",
-        "fnuz",
-        "m",
-        "symint",
-        "number",
-        "undefined",
-    ],
-    // Arguments that operators of `PyTorch` take as words.
-    &["mean", "sum", "floor", "trunc", "reflect", "replicate", "constant", "circular", "tanh", "max", "min"],
-    // Makers, kinds and parts of devices, and where memory is.
-    &[
-        "cpu",
-        "gpu",
-        "cuda",
-        "hip",
-        "rocm",
-        "xpu",
-        "mtia",
-        "hpu",
-        "mps",
-        "meta",
-        "nvidia",
-        "amd",
-        "intel",
-        "host",
-        "pinned",
-        "pageable",
-        "managed",
-        "unified",
-        "array",
-        "memcpy",
-        "memset",
-        "memcpyasync",
-        "htod",
-        "dtoh",
-        "dtod",
-        "htoh",
-        "ptop",
-        "to",
-        "async",
-        "copy",
-        "fill",
-        "dispatch",
-        "kernel",
-        "task",
-        "buffer",
-        "queue",
-        "submission",
-        "packet",
-        "dma",
-        "request",
-        "peer",
-        "unknown",
-    ],
-    // Waits.
-    &["event", "sync", "wait", "context", "synchronize", "synchronization", "barrier", "record", "query"],
-    // Communications, their libraries and groups.
-    &[
-        "nccl",
-        "rccl",
-        "gloo",
-        "mpi",
-        "ucc",
-        "xccl",
-        "hccl",
-        "default",
-        "pg",
-        "group",
-        "process",
-        "init",
-        "all",
-        "reduce",
-        "gather",
-        "scatter",
-        "broadcast",
-        "send",
-        "recv",
-        "alltoall",
-        "alltoallv",
-        "allreduce",
-        "allgather",
-        "reducescatter",
-        "base",
-        "coalesced",
-        "single",
-        "into",
-        "v",
-        "dp",
-        "tp",
-        "pp",
-        "cp",
-        "ep",
-        "fsdp",
-        "ddp",
-        "mesh",
-        "undef",
-        "desc",
-        "comms",
-        "world",
-        "rank",
-        "ranks",
-        "backend",
-        "config",
-        "collective",
-    ],
-    // What profilers call themselves, their phases, their spans and what they cost.
-    &[
-        "pytorch",
-        "torch",
-        "profiler",
-        "kineto",
-        "cupti",
-        "kinetoscope",
-        "trace",
-        "traces",
-        "span",
-        "spans",
-        "iteration",
-        "start",
-        "window",
-        "end",
-        "memory",
-        "overhead",
-        "instrumentation",
-        "unrecognized",
-        "resource",
-        "activity",
-        "flush",
-        "driver",
-        "compiler",
-        "command",
-        "full",
-        "runtime",
-        "trigger",
-        "lazy",
-        "function",
-        "loading",
-        "marker",
-        "user",
-        "scope",
-        "test",
-        "ac",
-        "acg",
-        "fwdbwd",
-        "cpu_to_gpu",
-        "launch",
-        "gap",
-    ],
-    // Processes and threads that everyone has.
-    &[
-        "python",
-        "thread",
-        "threads",
-        "main",
-        "pt",
-        "autograd",
-        "data",
-        "pin",
-        "worker",
-        "watchdg",
-        "watchdog",
-        "heartbeat",
-    ],
-    // Compilers of kernels and the names of their settings.
-    &["triton", "inductor", "xblock", "yblock", "zblock", "rblock", "r", "block", "num", "warps", "stages"],
-    // Units, notations and names of versions.
-    &["ms", "ns", "us", "gb", "mb", "kb", "cu", "git", "schema", "chakra", "digest", "version"],
-    // Words of the keys of arguments.
-    &[
-        "external",
-        "id",
-        "ev",
-        "idx",
-        "input",
-        "inputs",
-        "output",
-        "outputs",
-        "type",
-        "types",
-        "dims",
-        "dim",
-        "strides",
-        "stride",
-        "shapes",
-        "shape",
-        "names",
-        "name",
-        "values",
-        "value",
-        "correlation",
-        "sequence",
-        "seq",
-        "fwd",
-        "parent",
-        "module",
-        "hierarchy",
-        "concrete",
-        "extra",
-        "arguments",
-        "cbid",
-        "grid",
-        "shared",
-        "queued",
-        "registers",
-        "per",
-        "sm",
-        "blocks",
-        "est",
-        "achieved",
-        "occupancy",
-        "theoretical",
-        "call",
-        "index",
-        "ts",
-        "total",
-        "reserved",
-        "allocated",
-        "addr",
-        "bandwidth",
-        "finished",
-        "cid",
-        "sqid",
-        "ptr",
-        "size",
-        "direction",
-        "work",
-        "k",
-        "epoch",
-        "batch",
-        "sort",
-        "labels",
-        "src",
-        "dst",
-        "ctx",
-        "cmd",
-        "dtype",
-        "out",
-        "in",
-        "msg",
-        "nelems",
-        "split",
-        "global",
-        "mem",
-        "column",
-        "row",
-        "description",
-        "executable",
-        "on",
-        "corr",
-        "file",
-        "hash",
-        "kwargs",
-        "op",
-        "count",
-        "graph",
-        "node",
-        "percent",
-        "graphs",
-        "stack",
-        "wait_on",
-        "flops",
-        "priority",
-        "channel",
-        "algorithm",
-        "protocol",
-        "step",
-        "steps",
-        "rf",
-        "tid",
-        "pid",
-        "attrs",
-        "attr",
-        "ctrl",
-        "deps",
-        "duration",
-        "dur",
-        "time",
-        "cuda_sync_kind",
-        "kind",
-        "bp",
-        "comment",
-        "exclusive",
-        "inclusive",
-        "dependency",
-        "dep",
-        "tensors",
-        "range",
-        "splits",
-        "eltype",
-        "uid",
-        "func",
-        "from",
-        "callfrom",
-        "status",
-    ],
-    // Keys of headers.
-    &[
-        "totalglobalmem",
-        "computemajor",
-        "computeminor",
-        "maxthreadsperblock",
-        "maxthreadspermultiprocessor",
-        "regsperblock",
-        "warpsize",
-        "sharedmemperblock",
-        "numsms",
-        "maxsharedmemorypermultiprocessor",
-        "regspermultiprocessor",
-        "sharedmemperblockoptin",
-        "sharedmempermultiprocessor",
-        "runtimemajorversion",
-        "runtimeminorversion",
-        "maxgridheight",
-        "maxgridwidth",
-        "major",
-        "minor",
-        "edit",
-        "trim",
-        "thin",
-        "redact",
-        "left",
-        "texts",
-        "events",
-        "elements",
-        "clock",
-        "sm",
-    ],
-];
+use std::sync::OnceLock;
 
-/// Keys of the Kineto file's header that stay; all others go with their values.
-const HEADER: [&str; 20] = [
-    "schemaVersion",
-    "deviceProperties",
-    "computeProperties",
-    "distributedInfo",
-    "displayTimeUnit",
-    "baseTimeNanoseconds",
-    "record_shapes",
-    "profile_memory",
-    "with_stack",
-    "with_flops",
-    "with_modules",
-    "cupti_version",
-    "cuda_runtime_version",
-    "cuda_driver_version",
-    "roctracer_version",
-    "rocprofiler_version",
-    "hip_runtime_version",
-    "hip_driver_version",
-    "kinetoscope",
-    "kinetoscope_edits",
-];
+use rustc_hash::FxHashSet;
 
-/// Keys of the Execution Trace's header that stay.
-const EXECUTION_HEADER: [&str; 6] = ["schema", "pid", "time", "start_ts", "finish_ts", "linked_iteration"];
+const LIST: &str = include_str!("harmless.tsv");
 
-/// What names of devices begin with.
-const DEVICES: [&str; 10] = [
-    "NVIDIA ",
-    "Tesla ",
-    "Quadro ",
-    "GeForce ",
-    "AMD ",
-    "Intel",
-    "Graphics Device",
-    "Radeon ",
-    "ARTEMIS",
-    "Synthetic GPU",
-];
-
-/// What names of calls of a runtime or driver begin with.
-const RUNTIMES: [&str; 9] = ["cuda", "cu", "hip", "hsa", "xpu", "ur", "ze", "mtia", "INVALID"];
-
-/// Classes of `torch.nn` whose modules say nothing but what they are.
-const MODULES: [&str; 36] = [
-    "Linear",
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "Embedding",
-    "EmbeddingBag",
-    "LayerNorm",
-    "RMSNorm",
-    "GroupNorm",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "InstanceNorm2d",
-    "Dropout",
-    "ReLU",
-    "GELU",
-    "SiLU",
-    "Sigmoid",
-    "Tanh",
-    "Softmax",
-    "LogSoftmax",
-    "Sequential",
-    "ModuleList",
-    "MaxPool2d",
-    "AvgPool2d",
-    "AdaptiveAvgPool2d",
-    "MultiheadAttention",
-    "Transformer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-    "CrossEntropyLoss",
-    "MSELoss",
-    "Identity",
-    "Flatten",
-];
+/// What is listed as of a sort: `word` (in lower case), `header` (a key), `device` and `call` (what names begin with), `module`.
+fn listed(sort: &'static str) -> impl Iterator<Item = &'static str> {
+    let rows = LIST.lines().filter_map(move |line| line.strip_prefix(sort)?.strip_prefix('\t'));
+    rows.filter_map(|row| row.split_once('\t')).flat_map(|(_, texts)| texts.split(", "))
+}
 
 /// Whether a text has none but harmless words and numbers.
 pub(super) fn is_harmless(text: &str) -> bool {
-    let is_number =
-        |part: &str| part.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-+>:;,.()[]{}<=#%".contains(&byte);
-    let mut parts = text.split([' ', ',', '[', ']', '(', ')', '{', '}']);
-    text.bytes().all(is_plain)
-        // A number of four parts is an address.
-        && parts.all(|part| is_number(part) || part.bytes().filter(|byte| *byte == b'.').count() < 3 && part.split(|c: char| !c.is_ascii_alphabetic()).all(is_word))
+    text.bytes().all(is_plain) && text.split([' ', ',', '[', ']', '(', ')', '{', '}']).all(is_harmless_part)
+}
+
+fn is_harmless_part(part: &str) -> bool {
+    let is_hex = |hex: &str| hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // A number of four parts is an address.
+    let is_address = || part.bytes().filter(|byte| *byte == b'.').count() > 2 && !part.contains("chakra");
+    let has_words = || part.split(|letter: char| !letter.is_ascii_alphabetic()).all(is_word);
+    part.strip_prefix("0x").is_some_and(is_hex) || !is_address() && has_words()
 }
 
 fn is_word(word: &str) -> bool {
-    word.is_empty() || {
-        let lower = word.to_ascii_lowercase();
-        WORDS.iter().any(|words| words.contains(&lower.as_str()))
-    }
+    static WORDS: OnceLock<FxHashSet<&str>> = OnceLock::new();
+    word.is_empty() || WORDS.get_or_init(|| listed("word").collect()).contains(word.to_ascii_lowercase().as_str())
 }
 
 /// Whether a key of a header stays.
 pub(super) fn is_header(key: &str) -> bool {
-    HEADER.contains(&key) || EXECUTION_HEADER.contains(&key)
+    listed("header").any(|other| other == key)
 }
 
 /// Whether a text is the name of a device as its maker gives it.
 pub(super) fn is_device(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -()".contains(&byte);
-    DEVICES.iter().any(|start| name.starts_with(start)) && name.bytes().all(is_plain)
+    listed("device").any(|start| name.starts_with(start)) && name.bytes().all(is_plain)
 }
 
-/// Whether a text is the name of a function of a runtime or driver.
+/// Whether a text is the name of a function of a runtime or driver: such a start, then a capital or an underscore.
 pub(super) fn is_call(name: &str) -> bool {
-    RUNTIMES.iter().any(|start| name.starts_with(start))
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    let is_start = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_uppercase() || letter == '_');
+    let is_known = || listed("call").any(|start| name.strip_prefix(start).is_some_and(is_start));
+    name == "INVALID" || is_known() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Whether a text is the name of a class of `torch.nn`.
 pub(super) fn is_module(class: &str) -> bool {
-    MODULES.contains(&class)
+    listed("module").any(|other| other == class)
 }
 
 /// Whether a path may be in a text: a separator of folders that is no operator of C++.
@@ -555,6 +97,8 @@ mod tests {
             assert!(!is_harmless(text), "{text}");
         }
         assert!(is_device("NVIDIA H100 80GB HBM3") && !is_device("alice's card"));
+        assert!(is_call("cudaLaunchKernel") && is_call("hipLaunchKernel") && !is_call("customCall"));
+        assert!(!is_call("zebra") && !is_call("cudaé"));
         assert!(has_path("f{lambda at /home/alice/x.cu:3}") && !has_path("operator/"));
     }
 }
