@@ -25,26 +25,24 @@ def written(trace: ks.Trace, path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def trace(data: Path) -> ks.Trace:
-    return ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz")
+    return ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz", et=False)
 
 
 def test_an_iteration_becomes_a_trace(trace: ks.Trace, tmp_path: Path) -> None:
-    number = trace.iterations.select("number").rows()[1][0]
+    number = trace.iterations.select("iteration").rows()[1][0]
     part = trace.trim(iteration=number)
     assert 0 < part.num_events < trace.num_events
     again = ks.read(part.to_chrome(tmp_path / "part.json.gz"))
-    assert again.events.rows() == ks.read(part.snapshot()).events.rows() or again.num_events == part.num_events
+    assert again.events.rows() == part.events.rows()
     assert again.breakdown(iteration=number).rows() == trace.breakdown(iteration=number).rows()
-    assert part.kernels(iteration=number).rows() == trace.kernels(iteration=number).rows()
+    kernels = [of.kernels(iteration=number).select("name", "count", "total_ns").rows() for of in (part, trace)]
+    assert kernels[0] == kernels[1]
     assert part.metadata["kineto"]["kinetoscope_edits"][0]["edit"] == "trim"
     assert ("trimmed", trace.num_events - part.num_events) in part.health.select("kind", "count").rows()
 
 
 def test_ids_of_a_part_are_positions_in_its_file(trace: ks.Trace, tmp_path: Path) -> None:
-    start = trace.origin_ns
-    part = trace.trim(
-        start, start + (trace.summary().data["span_ns"] // 3 if "span_ns" in trace.summary().data else 10**6)
-    )
+    part = trace.trim(trace.origin_ns, trace.origin_ns + 600_000)
     events = written(part, tmp_path / "part.json")["traceEvents"]
     names = dict(trace.events.select("id", "name").rows())
     assert part.ids_before is not None
@@ -62,7 +60,7 @@ def test_what_is_not_there_is_said(trace: ks.Trace) -> None:
     with pytest.raises(ks.TraceError, match="a range or an iteration, found both"):
         trace.trim(1, 2, iteration=1)
     with pytest.raises(TypeError, match="expected nanoseconds, found str"):
-        trace.trim("soon")  # pyright: ignore[reportArgumentType]
+        trace.trim("soon")  # pyright: ignore[reportArgumentType] - not a number, on purpose
 
 
 def test_trim_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,8 +73,8 @@ def test_trim_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert again.execution_source == str(tmp_path / "cut_et.json.gz")
     assert len(again.nodes)
     assert again.coverage["nodes"]["num_linked"] == ks.read(source).trim(iteration=2).coverage["nodes"]["num_linked"]
-    assert main(["trim", source, "--iteration", "2", "--redact", "-o", str(tmp_path / "cut.kscope")]) == 0
-    assert ks.read(tmp_path / "cut.kscope").num_events == again.num_events
+    assert main(["trim", source, "--iteration", "2", "--redact", "-o", str(tmp_path / "small.kscope")]) == 0
+    assert ks.read(tmp_path / "small.kscope").num_events == again.num_events
     assert main(["trim", source, "-o", str(tmp_path / "all.json")]) == 2
     assert "expected a range or an iteration, found neither" in capsys.readouterr().err
 
@@ -86,7 +84,7 @@ SECRET: list[Event] = [
     {
         "ph": "X",
         "cat": "python_function",
-        "name": "/home/secret/train.py(3): step",
+        "name": "/data/secret/train.py(3): step",
         "pid": 1,
         "tid": 1,
         "ts": 0,
@@ -119,7 +117,7 @@ SECRET: list[Event] = [
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
     path = tmp_path / "secret-host_17.json"
-    header = {"host_name": "secret.example.com", "traceName": "/home/secret/run.json", "distributedInfo": {"rank": 3}}
+    header = {"host_name": "secret.example.com", "traceName": "/data/secret/run.json", "distributedInfo": {"rank": 3}}
     path.write_text(json.dumps({**header, "traceEvents": SECRET}))
     return path
 

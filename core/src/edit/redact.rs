@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::anew::{Role, with_texts_made};
-use super::harmless::{has_path, is_call, is_device, is_harmless, is_header, is_module};
+use super::harmless::{Words, has_path, is_call, is_device, is_header, is_module};
 use super::note::note;
 use super::pseudonym::Pseudonyms;
 use super::public::is_operator;
@@ -37,7 +37,7 @@ pub struct Redaction {
 /// use kinetoscope::edit::{Redaction, redact};
 /// use kinetoscope::{Input, Limits, read};
 /// let json = br#"{"username": "alice", "traceEvents": [
-///     {"ph": "X", "cat": "python_function", "name": "/home/alice/train.py(3): step", "tid": 1, "ts": 1, "dur": 2}]}"#;
+///     {"ph": "X", "cat": "python_function", "name": "/data/alice/train.py(3): step", "tid": 1, "ts": 1, "dur": 2}]}"#;
 /// let traces = redact([&read([Input::new(json)], Limits::default())?], Redaction::default());
 /// assert_eq!(traces[0].event_name(0), "frame_1");
 /// assert!(traces[0].header_value("username").is_none());
@@ -70,6 +70,7 @@ fn without_files(warnings: &Warnings) -> Warnings {
 #[derive(Debug, Default)]
 struct Redactor {
     redaction: Redaction,
+    words: Words,
     pseudonyms: Pseudonyms,
     /// What nodes of each name are called now, and so the events of the same calls.
     names: FxHashMap<String, String>,
@@ -119,7 +120,7 @@ impl Redactor {
             EventKind::Launch | EventKind::Copy | EventKind::Fill | EventKind::Sync | EventKind::Overhead => {
                 self.harmless(name, "name")
             }
-            EventKind::Other if is_harmless(name) => name.to_owned(),
+            EventKind::Other if self.words.are_all_of(name) => name.to_owned(),
             EventKind::Operator | EventKind::Annotation | EventKind::Other => match self.names.get(name) {
                 Some(other) => other.clone(),
                 None if kind == EventKind::Annotation => self.pseudonyms.name(name, NodeKind::Annotation),
@@ -144,7 +145,7 @@ impl Redactor {
 
     /// A category that nobody knows keeps the ending that tells its kind.
     fn category(&mut self, category: &str) -> String {
-        if is_harmless(category) {
+        if self.words.are_all_of(category) {
             return category.to_owned();
         }
         let ending = ["_runtime", "_driver"].into_iter().find(|ending| category.to_ascii_lowercase().ends_with(ending));
@@ -152,13 +153,13 @@ impl Redactor {
     }
 
     fn harmless(&mut self, text: &str, noun: &str) -> String {
-        if is_harmless(text) { text.to_owned() } else { self.pseudonyms.of(text, noun) }
+        if self.words.are_all_of(text) { text.to_owned() } else { self.pseudonyms.of(text, noun) }
     }
 
     /// The texts and keys in a value.
     fn value(&mut self, key: &str, json: &str) -> String {
         with_strings(json, &mut |part| match part {
-            Part::Key(inner) => (!is_harmless(inner)).then(|| self.pseudonyms.of(inner, "key")),
+            Part::Key(inner) => (!self.words.are_all_of(inner)).then(|| self.pseudonyms.of(inner, "key")),
             Part::Text(inner, text) => self.inside(key, inner, text),
         })
     }
@@ -172,7 +173,7 @@ impl Redactor {
             _ if text.starts_with(['[', '{']) && serde_json::from_str::<Value>(text).is_ok() => {
                 Some(self.value(inner, text))
             }
-            _ if is_harmless(text) || is_operator(text) => None,
+            _ if self.words.are_all_of(text) || is_operator(text) => None,
             _ => Some(self.pseudonyms.of(text, "text")),
         }
     }
