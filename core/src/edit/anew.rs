@@ -6,6 +6,7 @@ use crate::trace::Trace;
 use crate::trace::args::{Args, ArgsRef, Field, FieldValue, Template};
 use crate::trace::flow::FlowId;
 use crate::trace::kind::EventKind;
+use crate::trace::node::Node;
 use crate::trace::pool::Pool;
 
 /// What a text is, which decides what may stand in its place.
@@ -60,7 +61,7 @@ pub(super) fn with_texts_made(mut trace: Trace, make: &mut Make<'_>) -> Trace {
     }
     places(&mut trace, &mut make);
     rows(&mut trace, &mut make);
-    trace.nodes.iter_mut().flat_map(|node| node.texts_mut()).for_each(|text| *text = make(Role::Node, *text));
+    trace.nodes.iter_mut().flat_map(Node::texts_mut).for_each(|text| *text = make(Role::Node, *text));
     let fields = arguments(&mut trace, &mut make);
     trace.args =
         Args::new(fields.templates.into_iter().map(|fields| Template::new(fields, &strings)).collect(), fields.values);

@@ -200,16 +200,19 @@ impl Redactor {
             node.schema = strings.intern(&self.pseudonyms.of(&schema, "schema"));
         }
         for (text, noun) in [(&mut node.kernel_file, "file"), (&mut node.kernel_backend, "text")] {
-            *text = strings.intern(&self.harmless(&strings.text(*text).to_owned(), noun));
+            let made = self.harmless(strings.text(*text), noun);
+            *text = strings.intern(&made);
         }
         let [.., rest, layout] = node.texts_mut();
         let values = [&mut *rest, layout];
         for text in values {
-            *text = strings.intern(&self.value("", &strings.text(*text).to_owned()));
+            let made = self.value("", strings.text(*text));
+            *text = strings.intern(&made);
         }
         for values in [&mut node.inputs, &mut node.outputs] {
             for text in [&mut values.values, &mut values.shapes, &mut values.types, &mut values.strides] {
-                *text = strings.intern(&self.value("", &strings.text(*text).to_owned()));
+                let made = self.value("", strings.text(*text));
+                *text = strings.intern(&made);
             }
         }
     }
