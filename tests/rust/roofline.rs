@@ -117,6 +117,155 @@ fn every_family_counts_what_it_computes_and_moves() {
     }
 }
 
+const FLOATS: &str = "GenericList[Tensor(float),Tensor(float)]";
+
+#[test]
+fn what_is_looked_up_put_and_pooled_counts_what_it_moves() {
+    let none = json!([]);
+    let pool = |ceil: &str| {
+        args(
+            &json!([[1, 2, 6, 6], [], [], [], [], []]),
+            &json!(["float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar"]),
+            &json!(["", "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", ceil]),
+        )
+    };
+    let cases = [
+        (
+            "aten::_embedding_bag_dense_backward",
+            args(
+                &json!([[4, 8], [10], [10], [4], [4], []]),
+                &json!(["float", "long int", "long int", "long int", "long int", "Scalar"]),
+                &json!(["", "", "", "", "", "100"]),
+            ),
+            (10 * 8, 4 * (4 * 8 + 100 * 8) + 8 * 10),
+        ),
+        (
+            "aten::index",
+            args(
+                &json!([[6, 5, 7], [[2, 3], [1]]]),
+                &json!(["float", "GenericList[Tensor(long int),Tensor(long int)]"]),
+                &none,
+            ),
+            (0, 4 * 2 * (2 * 3 * 7) + 8 * 7),
+        ),
+        (
+            "aten::scatter_add_",
+            args(&json!([[50], [], [60], [60]]), &json!(["float", "Scalar", "long int", "float"]), &none),
+            (60, 4 * 3 * 60 + 8 * 60),
+        ),
+        (
+            "aten::index_put_",
+            args(
+                &json!([[9, 4], [[3]], [3, 4], []]),
+                &json!(["c10::Half", "GenericList[Tensor(long int)]", "c10::Half", "Scalar"]),
+                &json!(["", "", "", "True"]),
+            ),
+            (12, 2 * 3 * 12 + 8 * 3),
+        ),
+        (
+            "aten::_index_put_impl_",
+            args(&json!([[9, 4], [], [3, 4], []]), &json!(["c10::Half", "", "c10::Half", "Scalar"]), &none),
+            (0, 2 * 2 * 12),
+        ),
+        ("aten::max_pool2d_with_indices", pool("False"), (2 * 9 * 9, 4 * 72 + 12 * 2 * 9)),
+        ("aten::max_pool2d_with_indices", pool("True"), (2 * 16 * 9, 4 * 72 + 12 * 2 * 16)),
+        (
+            "aten::max_pool2d_with_indices_backward",
+            args(
+                &json!([[1, 2, 3, 3], [1, 2, 6, 6], [], [], [], [], [], [1, 2, 3, 3]]),
+                &json!(["float", "float", "", "", "", "", "", "long int"]),
+                &none,
+            ),
+            (18, 4 * (18 + 72) + 8 * 18),
+        ),
+        (
+            "aten::upsample_bilinear2d",
+            args(&json!([[2, 3, 4, 4], []]), &json!([BF16, "ScalarList"]), &json!(["", "[8, 8]"])),
+            (7 * 6 * 64, 2 * (6 * 16 + 6 * 64)),
+        ),
+        (
+            "aten::native_dropout",
+            args(&json!([[4, 5], [], []]), &json!(["float", "Scalar", "Scalar"]), &none),
+            (20, 9 * 20),
+        ),
+    ];
+    for (name, args, expected) in cases {
+        assert_eq!(cost(name, &args), Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn losses_and_optimizers_count_what_they_read_and_write() {
+    let none = json!([]);
+    let lists = json!([[[4, 8], [8]], [[4, 8], [8]], [[4, 8], [8]], [[4, 8], [8]], [], []]);
+    let cases = [
+        (
+            "aten::nll_loss_forward",
+            args(&json!([[32, 1000], [32]]), &json!(["float", "long int"]), &none),
+            (32, 4 * (32 + 1) + 8 * 32),
+        ),
+        (
+            "aten::nll_loss_backward",
+            args(&json!([[], [32, 1000], [32]]), &json!(["float", "float", "long int"]), &none),
+            (32, 4 * 32_000 + 8 * 32),
+        ),
+        (
+            "aten::mse_loss",
+            args(&json!([[10, 100], [10, 100], []]), &json!([BF16, BF16, "Scalar"]), &json!(["", "", "1"])),
+            (3000, 2 * (2000 + 1)),
+        ),
+        (
+            "aten::_fused_adamw_",
+            args(&lists, &json!([FLOATS, FLOATS, FLOATS, FLOATS, "", ""]), &none),
+            (14 * 40, 4 * 40 * (2 * 3 + 1)),
+        ),
+        ("aten::_fused_sgd_", args(&lists, &json!([FLOATS, FLOATS, ""]), &none), (2 * 40, 4 * 40 * 3)),
+        ("aten::_fused_sgd_", args(&lists, &json!([FLOATS, FLOATS, FLOATS]), &none), (4 * 40, 4 * 40 * 5)),
+    ];
+    for (name, args, expected) in cases {
+        assert_eq!(cost(name, &args), Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn of_sequences_of_unknown_lengths_operations_are_an_upper_bound() {
+    let of = |is_causal: &str| {
+        args(
+            &json!([[8, 2, 16], [8, 2, 16], [8, 2, 16], [3], [3], [], [], [], [], []]),
+            &json!([BF16, BF16, BF16, "int", "int", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"]),
+            &json!(["", "", "", "", "", "4", "4", "0.", "0.25", is_causal]),
+        )
+    };
+    // Two sequences of four: 32 pairs, 20 of a query and no later key; for each two heads, two products of 16 channels.
+    let bytes = 4 * 2 * (8 * 2 * 16);
+    assert_eq!(cost("flash_attn::_flash_attn_varlen_forward", &of("False")), Some((32 * 2 * 2 * 32, bytes)));
+    assert_eq!(cost("flash_attn::_flash_attn_varlen_forward", &of("True")), Some((20 * 2 * 2 * 32, bytes)));
+    let events = call(0, "flash_attn::_flash_attn_varlen_forward", &of("False"), "flash_fwd_kernel", 8);
+    let answer = roofline(&text("NVIDIA H100 80GB HBM3", &events), "{}");
+    assert_eq!(rows(&*answer.tables[0])[0]["family"], "variable_attention");
+}
+
+#[test]
+fn what_cannot_be_modelled_says_why() {
+    let list = args(&json!([[[4, 4], [4, 4]], []]), &json!(["TensorList", "Scalar"]), &json!([]));
+    let events = [
+        call(0, "aten::cat", &list, "k", 40),
+        call(3, "Torch-Compiled Region", &json!({}), "triton_poi_fused_add_0", 30),
+        call(6, "c10d::allreduce_", &json!({}), "ncclDevKernel_AllReduce", 20),
+        call(9, "aten::unique_dim", &json!({}), "k", 10),
+    ];
+    let answer = roofline(&text("NVIDIA L4", &events.concat()), "{}");
+    let reasons: Vec<_> =
+        rows(&*answer.tables[1]).iter().map(|row| row["reason"].as_str().unwrap().to_owned()).collect();
+    let expected = [
+        "the types in its lists of tensors are not recorded (an Execution Trace has them)",
+        "a generated kernel, whose operations are not recorded",
+        "communication (see collectives)",
+        "no model",
+    ];
+    assert_eq!(reasons, expected);
+}
+
 #[test]
 fn a_call_is_below_the_roof_of_its_device() {
     let dims = args(&json!([[4096, 4096], [4096, 4096]]), &json!([BF16, BF16]), &json!([]));
@@ -237,6 +386,16 @@ fn sizes_that_no_memory_holds_are_no_panic() {
         "aten::native_layer_norm",
         "aten::convolution",
         "aten::_softmax",
+        "aten::index",
+        "aten::index_put_",
+        "aten::scatter_add_",
+        "aten::max_pool2d_with_indices",
+        "aten::avg_pool2d_backward",
+        "aten::upsample_bilinear2d",
+        "aten::_embedding_bag_dense_backward",
+        "aten::nll_loss_forward",
+        "aten::_fused_adamw_",
+        "flash_attn::_flash_attn_varlen_forward",
     ] {
         for dims in [
             json!([[huge, huge], [huge, huge], [huge]]),

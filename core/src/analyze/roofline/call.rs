@@ -46,10 +46,15 @@ pub(super) struct Call {
     arguments: Vec<Argument>,
     /// The shapes, as the file writes them.
     pub shapes: String,
+    has_untyped_list: bool,
 }
 
+/// What a Kineto trace says of a list of tensors: neither how many there are nor of what types.
+pub(super) const UNTYPED_LIST: &str = "TensorList";
+
 impl Call {
-    /// From `Input Dims`, `Input type` and `Concrete Inputs` of an event; else from the inputs of its node.
+    /// From `Input Dims`, `Input type` and `Concrete Inputs` of an event; from the inputs of its node where there are none, or
+    /// where they have lists whose types are not said.
     pub(super) fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
         let trace = &linked.trace;
         let text = |key| {
@@ -61,12 +66,24 @@ impl Call {
             return Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings);
         };
         let types = list(&text(ArgKey::InputTypes)?);
+        if types.iter().any(|name| name == UNTYPED_LIST)
+            && let Some(node) = linked.links.nodes.node_of_event.get(row)
+            && let Some(of_node) = Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings)
+        {
+            return Some(of_node);
+        }
         let (dims, concrete) = (list(&shapes), list(&text(ArgKey::ConcreteInputs).unwrap_or_default()));
         let argument = |(at, name): (usize, &Value)| {
             let value = concrete.get(at).and_then(Value::as_str).map_or(Value::Null, plain);
             argument(name.as_str().unwrap_or(""), dims.get(at), value)
         };
-        Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes })
+        let has_untyped_list = types.iter().any(|name| name == UNTYPED_LIST);
+        Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes, has_untyped_list })
+    }
+
+    /// Whether there is a list of tensors whose types are unknown.
+    pub(super) fn has_untyped_list(&self) -> bool {
+        self.has_untyped_list
     }
 
     fn of_node(inputs: &Values, strings: &Strings) -> Option<Self> {
@@ -76,7 +93,8 @@ impl Call {
             argument(name.as_str().unwrap_or(""), dims.get(at), values.get(at).cloned().unwrap_or_default())
         };
         let shapes = strings.text(inputs.shapes).to_owned();
-        (!types.is_empty()).then(|| Self { arguments: types.iter().enumerate().map(argument).collect(), shapes })
+        let arguments: Vec<_> = types.iter().enumerate().map(argument).collect();
+        (!types.is_empty()).then_some(Self { arguments, shapes, has_untyped_list: false })
     }
 
     /// The tensor at a place.

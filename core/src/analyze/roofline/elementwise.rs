@@ -14,8 +14,12 @@ static GROUPS: &[Group] = &[
     Group(1, false, BINARY),
     Group(1, true, COMPARISONS),
     Group(3, false, &["addcmul", "addcdiv", "lerp"]),
+    // By what is kept, which is a result of truth values beside the other.
+    Group(1, false, &[DROPOUT]),
     Group(0, false, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
 ];
+
+const DROPOUT: &str = "native_dropout";
 
 const UNARY: &[&str] = &[
     "abs",
@@ -160,6 +164,9 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     if *flops == 0 && is_in_place {
         // The elements that are kept are not read.
         bytes = bytes.saturating_sub(call.tensor(0)?.bytes());
+    }
+    if name.ends_with(DROPOUT) {
+        bytes = bytes.saturating_add(num_elems.saturating_mul(named("bool")?.bytes));
     }
     Some(Cost { flops: num_elems.saturating_mul(*flops), bytes, dtype: result.dtype })
 }

@@ -1,6 +1,7 @@
 //! What only moves elements: rows that are looked up, copies, fills.
 
-use super::call::{Call, Tensor};
+use super::call::{Call, Tensor, product};
+use super::matmul::broadcast;
 use super::model::{Cost, entry};
 
 /// How rows are looked up.
@@ -14,8 +15,12 @@ enum Lookup {
     Along(usize, usize),
     /// Elements by their numbers, as many as there are of those.
     Each(usize),
+    /// Elements by lists of numbers, one for each of the first dimensions: a list.
+    Listed(usize),
     /// The gradient of rows: gradient, numbers, how many rows the table has.
     Gradient(usize, usize, usize),
+    /// The same, of rows that were added up in bags.
+    BagGradient(usize, usize, usize),
 }
 
 static LOOKUPS: &[(&str, Lookup)] = &[
@@ -24,7 +29,9 @@ static LOOKUPS: &[(&str, Lookup)] = &[
     ("aten::_embedding_bag_forward_only", Lookup::Bags(0, 1, 2)),
     ("aten::index_select", Lookup::Along(1, 2)),
     ("aten::gather", Lookup::Each(2)),
+    ("aten::index", Lookup::Listed(1)),
     ("aten::embedding_dense_backward", Lookup::Gradient(0, 1, 2)),
+    ("aten::_embedding_bag_dense_backward", Lookup::BagGradient(0, 1, 5)),
 ];
 
 /// What a copy reads and writes.
@@ -83,6 +90,15 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
             (num_elems, num_elems, numbers(at)?.1, 0)
         }
         Lookup::Each(at) => (numbers(at)?.0, numbers(at)?.0, numbers(at)?.1, 0),
+        Lookup::Listed(at) => {
+            let (num_elems, number_bytes) = listed(table, call.tensors(at)?)?;
+            (num_elems, num_elems, number_bytes, 0)
+        }
+        Lookup::BagGradient(gradient, at, rows) => {
+            let (num_rows, row) = (call.integers(rows)?.first().copied()?, row(gradient)?);
+            let num_elems = call.tensor(gradient)?.num_elems();
+            (num_elems, num_rows.saturating_mul(row), numbers(at)?.1, numbers(at)?.0.saturating_mul(row))
+        }
         Lookup::Gradient(gradient, at, rows) => {
             let num_rows = call.integers(rows)?.first().copied()?;
             let num_elems = call.tensor(gradient)?.num_elems();
@@ -91,6 +107,16 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     };
     let moved = num_read.saturating_add(num_written).saturating_mul(table.dtype.bytes);
     Some(Cost { flops, bytes: moved.saturating_add(number_bytes), dtype: table.dtype })
+}
+
+/// How many elements are looked up by numbers for each of the first dimensions, and the bytes of the numbers; none where a mask
+/// says which, for how many it sets is unknown.
+fn listed(table: &Tensor, numbers: &[Tensor]) -> Option<(i64, i64)> {
+    let are_numbers = numbers.iter().all(|one| matches!(one.dtype.name, "int64" | "int32"));
+    let rest = table.shape.get(numbers.len()..).filter(|_| are_numbers)?;
+    let shapes: Vec<_> = numbers.iter().map(|one| one.shape.as_slice()).collect();
+    let num_elems = product(&broadcast(&shapes)?).saturating_mul(product(rest));
+    Some((num_elems, numbers.iter().fold(0, |sum: i64, one| sum.saturating_add(one.bytes()))))
 }
 
 pub(super) fn copy_cost(name: &str, call: &Call) -> Option<Cost> {

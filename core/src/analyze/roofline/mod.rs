@@ -7,12 +7,17 @@ mod dtype;
 mod elementwise;
 mod gather;
 mod iteration;
+mod loss;
 mod matmul;
 mod model;
 mod normalisation;
+mod optimizer;
 mod outcome;
+mod pooling;
 mod reduction;
 mod row;
+mod scatter;
+mod variable_attention;
 mod work;
 
 pub(super) use dtype::Precision;

@@ -2,7 +2,10 @@
 
 use super::call::Call;
 use super::dtype::Dtype;
-use super::{attention, convolution, elementwise, gather, matmul, normalisation, reduction};
+use super::{
+    attention, convolution, elementwise, gather, loss, matmul, normalisation, optimizer, pooling, reduction, scatter,
+    variable_attention,
+};
 
 /// What a call computes and moves at least.
 ///
@@ -22,12 +25,19 @@ pub(super) enum Family {
     Matmul,
     Convolution,
     Attention,
+    /// Of sequences whose lengths are not recorded: its operations are those of as few as may be, of the greatest length,
+    /// and so an upper bound.
+    VariableAttention,
     Normalisation,
     Softmax,
     Reduction,
     Elementwise,
     Embedding,
     Copy,
+    Scatter,
+    Pooling,
+    Loss,
+    Optimizer,
 }
 
 impl Family {
@@ -37,18 +47,23 @@ impl Family {
             Self::Matmul => "matmul",
             Self::Convolution => "convolution",
             Self::Attention => "attention",
+            Self::VariableAttention => "variable_attention",
             Self::Normalisation => "normalisation",
             Self::Softmax => "softmax",
             Self::Reduction => "reduction",
             Self::Elementwise => "elementwise",
             Self::Embedding => "embedding",
             Self::Copy => "copy",
+            Self::Scatter => "scatter",
+            Self::Pooling => "pooling",
+            Self::Loss => "loss",
+            Self::Optimizer => "optimizer",
         }
     }
 
     /// Whether a device has units of their own for it.
     pub(super) fn is_of_matrices(self) -> bool {
-        matches!(self, Self::Matmul | Self::Convolution | Self::Attention)
+        matches!(self, Self::Matmul | Self::Convolution | Self::Attention | Self::VariableAttention)
     }
 }
 
@@ -58,22 +73,27 @@ type FindCost = fn(&str, &Call) -> Option<Cost>;
 /// Whether an operator of that name is of a family.
 type IsKnown = fn(&str) -> bool;
 
-static FAMILIES: [(Family, IsKnown, FindCost); 9] = [
+static FAMILIES: [(Family, IsKnown, FindCost); 14] = [
     (Family::Matmul, matmul::is_known, matmul::cost),
     (Family::Convolution, convolution::is_known, convolution::cost),
     (Family::Attention, attention::is_known, attention::cost),
+    (Family::VariableAttention, variable_attention::is_known, variable_attention::cost),
     (Family::Normalisation, normalisation::is_known, normalisation::cost),
     (Family::Softmax, reduction::is_softmax, reduction::softmax_cost),
     (Family::Reduction, reduction::is_known, reduction::cost),
     (Family::Embedding, gather::is_known, gather::cost),
     (Family::Copy, gather::is_copy, gather::copy_cost),
+    (Family::Scatter, scatter::is_known, scatter::cost),
+    (Family::Pooling, pooling::is_known, pooling::cost),
+    (Family::Loss, loss::is_known, loss::cost),
+    (Family::Optimizer, optimizer::is_known, optimizer::cost),
     (Family::Elementwise, elementwise::is_known, elementwise::cost),
 ];
 
 /// How an operator's cost is found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Model {
-    pub family: Family,
+    family: Family,
     cost: FindCost,
 }
 
@@ -86,9 +106,12 @@ impl Model {
             .map(|(family, _, cost)| Self { family: *family, cost: *cost })
     }
 
-    /// What a call of an operator of that name costs; none where its arguments do not tell.
-    pub(super) fn cost(&self, name: &str, call: &Call) -> Option<Cost> {
-        (self.cost)(name, call)
+    /// What a call of an operator of that name costs, and of which family it is; none where its arguments do not tell.
+    pub(super) fn cost(&self, name: &str, call: &Call) -> Option<(Family, Cost)> {
+        if let Some(cost) = variable_attention::cost(name, call) {
+            return Some((Family::VariableAttention, cost));
+        }
+        Some((self.family, (self.cost)(name, call)?))
     }
 }
 

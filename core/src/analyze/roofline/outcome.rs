@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::call::Call;
+use super::call::{Call, UNTYPED_LIST};
 use super::model::{Cost, Family, Model};
 use super::work::TimedCall;
 use crate::id::{StrId, TemplateId};
 use crate::link::LinkedTrace;
 use crate::trace::arg_key::ArgKey;
+use crate::trace::collective::known;
 use crate::trace::kind::EventKind;
 
 /// A call's cost, or why it is unknown.
@@ -24,13 +25,16 @@ pub(super) enum Outcome {
 const NO_MODEL: &str = "no model";
 const NO_SHAPES: &str = "its shapes and types are not recorded";
 const UNCLEAR: &str = "its arguments do not say enough";
+const UNTYPED: &str = "the types in its lists of tensors are not recorded (an Execution Trace has them)";
+const COMMUNICATION: &str = "communication (see collectives)";
+const GENERATED: &str = "a generated kernel, whose operations are not recorded";
 const TO_HOST: &str = "it copies from or to the host";
 const ANNOTATION: &str = "an annotation, no operator";
 
 /// Outcomes by name and arguments.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    models: FxHashMap<StrId, Option<Model>>,
+    models: FxHashMap<StrId, Result<Model, &'static str>>,
     known: FxHashMap<(StrId, TemplateId), Outcome>,
 }
 
@@ -38,11 +42,14 @@ impl Outcomes {
     pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> Outcome {
         let (row, trace) = (call.row as usize, &linked.trace);
         let name = trace.event_name(row);
-        if trace.events.kind[row] != EventKind::Operator {
+        let model = *self.models.entry(trace.events.name[row]).or_insert_with(|| model_of(name));
+        if trace.events.kind[row] != EventKind::Operator && !matches!(model, Err(COMMUNICATION)) {
             return Outcome::Unmodelled(ANNOTATION);
         }
-        let model = *self.models.entry(trace.events.name[row]).or_insert_with(|| Model::of(name));
-        let Some(model) = model else { return Outcome::Unmodelled(NO_MODEL) };
+        let model = match model {
+            Ok(model) => model,
+            Err(reason) => return Outcome::Unmodelled(reason),
+        };
         if call.is_to_host {
             return Outcome::Unmodelled(TO_HOST);
         }
@@ -51,9 +58,10 @@ impl Outcomes {
             return known.clone();
         }
         let found = outcome(linked, row, name, model);
+        let mut said = String::new();
+        let mut says = |key| trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut said);
         // What a node says is not in the template.
-        let mut shapes = String::new();
-        if trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::InputShapes, &mut shapes) {
+        if says(ArgKey::InputShapes) && says(ArgKey::InputTypes) && !said.contains(UNTYPED_LIST) {
             self.known.insert(key, found.clone());
         }
         found
@@ -63,7 +71,25 @@ impl Outcomes {
 fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: Model) -> Outcome {
     let Some(call) = Call::of(linked, row) else { return Outcome::Unmodelled(NO_SHAPES) };
     match model.cost(name, &call) {
-        Some(cost) => Outcome::Modelled(model.family, cost, call.shapes.into()),
+        Some((family, cost)) => Outcome::Modelled(family, cost, call.shapes.into()),
+        None if call.has_untyped_list() => Outcome::Unmodelled(UNTYPED),
         None => Outcome::Unmodelled(UNCLEAR),
     }
 }
+
+/// The model of operators of a name, or why there is none.
+fn model_of(name: &str) -> Result<Model, &'static str> {
+    let is_generated = || GENERATORS.iter().any(|start| name.starts_with(start));
+    Model::of(name).ok_or_else(|| {
+        if !name.starts_with("aten::") && known(name).is_some() {
+            COMMUNICATION
+        } else if is_generated() {
+            GENERATED
+        } else {
+            NO_MODEL
+        }
+    })
+}
+
+/// What runs kernels that a compiler made of many operators.
+const GENERATORS: [&str; 4] = ["triton_", "Torch-Compiled Region", "CompiledFxGraph", "## Call CompiledFxGraph"];
