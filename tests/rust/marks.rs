@@ -120,7 +120,7 @@ fn the_path_leads_from_lane_to_lane() {
 fn counter(session: &Session, name: &str, pixels: u32) -> [Vec<f64>; 4] {
     let list = ask(session, &json!({"type": "counters"}));
     let all = list["counters"].as_array().unwrap();
-    let found = all.iter().find(|counter| counter["name"] == name).unwrap_or_else(|| panic!("{name} in {list}"));
+    let found = all.iter().find(|counter| counter["name"] == name).expect("a counter of that name");
     let request =
         json!({"type": "counter", "counter": found["counter"], "start": 0.0, "end": 100_000.0, "pixels": pixels});
     let answer = ask(session, &request);

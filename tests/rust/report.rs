@@ -6,7 +6,7 @@ use kinetoscope::view::Session;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
-fn linked(events: Value) -> Arc<LinkedTrace> {
+fn linked(events: &Value) -> Arc<LinkedTrace> {
     let bytes = json!({"traceEvents": events, "with_stack": 1}).to_string();
     Arc::new(LinkedTrace::new(read([Input::new(bytes.as_bytes())], Limits::default()).unwrap()))
 }
@@ -32,7 +32,7 @@ fn events() -> Value {
 
 #[test]
 fn sections_lead_to_what_they_are_about() {
-    let page = html(&Session::new(linked(events())));
+    let page = html(&Session::new(linked(&events())));
     assert!(page.contains("<h1 class=\"ks-title\">a &amp; b</h1>"));
     assert!(page.contains("&lt;x&gt;.json"), "facts of the host");
     assert!(page.contains("with_stack"), "options of the recording");
@@ -45,20 +45,20 @@ fn sections_lead_to_what_they_are_about() {
 
 #[test]
 fn a_section_without_data_says_why() {
-    let page = html(&Session::new(linked(events())));
+    let page = html(&Session::new(linked(&events())));
     let missing = &page[page.find("id=\"missing\"").unwrap()..];
     assert!(missing.contains("<dt>Memory</dt><dd>No allocation was recorded"));
     assert!(missing.contains("<dt>Modules</dt>"));
     assert!(!page.contains("id=\"communication\""), "of one trace without any, nobody asks");
-    let empty = html(&Session::new(linked(json!([]))));
+    let empty = html(&Session::new(linked(&json!([]))));
     assert!(empty.contains("<dt>Iterations</dt>") && empty.contains("Nothing is wrong with the files"));
 }
 
 #[test]
 fn ranks_of_a_job_are_told_apart() {
     let mut session = Session::default();
-    session.add("", Some(0), linked(events())).unwrap();
-    session.add("", Some(3), linked(events())).unwrap();
+    session.add("", Some(0), linked(&events())).unwrap();
+    session.add("", Some(3), linked(&events())).unwrap();
     let page = html(&session);
     assert!(page.contains(">rank 0, device 0</th>") || page.contains(">rank 0</th>"));
     assert!(page.contains(">rank 3, device 0</th>"));

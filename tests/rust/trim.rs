@@ -48,7 +48,7 @@ fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, t
     let before = |id: u32| trimmed.ids[id as usize];
     let mut inside = BTreeSet::new();
     for row in (0..events.len()).filter(|row| range.overlaps(events.start[*row], events.dur[*row])) {
-        let id = trimmed.id(events.position[row]).unwrap_or_else(|| panic!("{name}: {row} is gone"));
+        let id = trimmed.id(events.position[row]).expect("an event that was kept");
         let now = part.trace.events.row_at(id).unwrap();
         let (old, new) = (links_of(linked, row, &|id| id), links_of(&part, now, &before));
         assert_eq!(old, new, "{name}: the links of {} {}", events.position[row], linked.trace.event_name(row));

@@ -47,7 +47,10 @@ pub(super) enum Request {
         part: Option<u32>,
     },
     Analyze(AnalyzeRequest),
-    Report { title: String, facts: Vec<(String, String)> },
+    Report {
+        title: String,
+        facts: Vec<(String, String)>,
+    },
     Analyses,
     Findings,
     Path(Window),
