@@ -39,7 +39,7 @@ class Desk:
             self._waiting.update((str(ask["id"]), ask) for ask in asks)
             if not self._is_manned:
                 self._is_manned = True
-                Thread(target=self._work, name="kinetoscope", daemon=True).start()
+                Thread(target=self._work, name="timeline", daemon=True).start()
             self._changed.notify()
 
     def drop(self, ids: Iterable[str]) -> None:

@@ -111,6 +111,7 @@ def test_a_click_on_a_note_opens_it(timeline: Any) -> None:
     timeline.press("Shift+M", "Shift+M")
     page.mouse.click(box["x"] + 203, box["y"] + 24 + 9)
     assert page.locator(".ks-notes li").count() == 2
+    page.locator(".ks-notes .ks-current input:focus").wait_for()
     page.keyboard.insert_text("here")
     assert "here" in page.locator(".ks-notes .ks-current input").input_value()
 

@@ -11,7 +11,7 @@ export function addActions(nav: HTMLElement, actions: readonly Action[], fail: (
   const group = document.createElement("span");
   group.className = "ks-actions";
   const said = document.createElement("span");
-  said.className = "ks-said";
+  said.className = "ks-status";
   said.setAttribute("role", "status");
   group.append(said);
   for (const { label, title, run } of actions) {

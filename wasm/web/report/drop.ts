@@ -46,7 +46,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");
-  said.className = "ks-said";
+  said.className = "ks-status";
   said.setAttribute("role", "status");
   place.append(element("h1", "Kinetoscope"), element("p", WORDS[0]), label, element("p", WORDS[1]), said);
   main.replaceChildren(place);
