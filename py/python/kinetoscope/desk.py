@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from typing import Any
 
 from kinetoscope.pace import PACE
@@ -32,10 +32,13 @@ class Desk:
         self._waiting: dict[str, Ask] = {}
         self._changed = Condition()
         self._is_manned = False
+        self._is_closed = Event()
 
     def take(self, asks: Iterable[Ask]) -> None:
-        """Puts questions into the queue."""
+        """Puts questions into the queue. Nothing is answered after `close`."""
         with self._changed:
+            if self._is_closed.is_set():
+                return
             self._waiting.update((str(ask["id"]), ask) for ask in asks)
             if not self._is_manned:
                 self._is_manned = True
@@ -49,14 +52,21 @@ class Desk:
                 self._waiting.pop(name, None)
 
     def close(self) -> None:
-        """Forgets all of them."""
+        """Forgets all of them, and what of an answer is not sent yet."""
         with self._changed:
+            self._is_closed.set()
             self._waiting.clear()
+            self._changed.notify()
 
     def _work(self) -> None:
-        message = Message(self._send, self._left_bytes)
-        while (ask := self._next(message)) is not None:
-            self._put(ask, message)
+        message = Message(self._send, self._left_bytes, self._is_closed)
+        try:
+            while (ask := self._next(message)) is not None:
+                self._put(ask, message)
+        except BaseException:
+            with self._changed:
+                self._is_manned = False  # who asks next has a new thread
+            raise
 
     def _put(self, ask: Ask, message: Message) -> None:
         name = str(ask["id"])
@@ -72,7 +82,7 @@ class Desk:
                 return self._waiting.pop(next(iter(self._waiting)))
         message.send()
         with self._changed:
-            if not self._waiting:
+            if not (self._waiting or self._is_closed.is_set()):
                 self._changed.wait(_IDLE_S)
             if self._waiting:
                 return self._waiting.pop(next(iter(self._waiting)))
@@ -83,9 +93,10 @@ class Desk:
 class Message:
     """Answers on their way, sent when there are enough of them."""
 
-    def __init__(self, send: Send, left_bytes: int) -> None:
+    def __init__(self, send: Send, left_bytes: int, is_closed: Event) -> None:
         self._send = send
         self._left_bytes = left_bytes
+        self._is_closed = is_closed
         self._parts: list[dict[str, Any]] = []
         self._buffers: list[bytes] = []
 
@@ -95,6 +106,8 @@ class Message:
         whole = zlib.compress(content, 1) if is_packed else content
         num_chunks = max(1, -(-len(whole) // MESSAGE_BYTES))
         for chunk in range(num_chunks):
+            if self._is_closed.is_set():
+                return
             piece = whole[chunk * MESSAGE_BYTES : (chunk + 1) * MESSAGE_BYTES]
             if self._buffers and sum(map(len, self._buffers)) + len(piece) > MESSAGE_BYTES:
                 self.send()
@@ -109,6 +122,6 @@ class Message:
         """Sends what there is."""
         parts, buffers = self._parts, self._buffers
         self._parts, self._buffers = [], []
-        if parts:
+        if parts and not self._is_closed.is_set():
             PACE.wait(sum(map(len, buffers)), self._left_bytes)
             self._send({"type": "answers", "parts": parts}, buffers)
