@@ -12,7 +12,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope.cli import main
-from kinetoscope.fit import num_bytes
+from kinetoscope.fit import fitting_page, num_bytes
 
 pytestmark = pytest.mark.unit
 
@@ -150,6 +150,26 @@ def test_nothing_private_leaves(private: Path, tmp_path: Path, capsys: pytest.Ca
     assert "secret" in page_texts(trace.report(tmp_path / "open.html")).lower()
 
 
+def test_nothing_private_is_in_what_param_replays(tmp_path: Path) -> None:
+    call = {"Collective name": "allreduce", "dtype": "SecretFloat", "In msg nelems": 4, "Out msg nelems": 4}
+    event = {"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+    source, open_, redacted = (tmp_path / name for name in ("trace.json", "open.json", "redacted.json"))
+    source.write_text(json.dumps([event | {"args": call}]))
+    command = ["export", str(source), "--format", "param-comms", "-o"]
+    assert main([*command, str(open_)]) == 0
+    assert main([*command, str(redacted), "--redact"]) == 0
+    assert "secret" in open_.read_text().lower()
+    assert "secret" not in redacted.read_text().lower()
+    assert json.loads(redacted.read_text())[0]["comms"] == "all_reduce"
+
+
+def test_times_of_a_part_are_integers_that_a_file_can_have(capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in ("--start-ns", "--end-ns"):
+        with pytest.raises(SystemExit):
+            main(["trim", "nowhere.json", "-o", "part.json", flag, "9" * 23])
+        assert "expected an integer, found 999" in capsys.readouterr().err
+
+
 def test_modules_may_stay() -> None:
     events = [
         {"ph": "X", "cat": "python_function", "name": f"nn.Module: {name}", "ts": 1, "dur": 1}
@@ -176,10 +196,63 @@ def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> No
     assert not (tmp_path / "none.html").exists()
 
 
+class Sized:
+    """A trace that can be made to have any size, and counts how often it was packed."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.num_packed = 0
+
+    def thin(self, size: int) -> Sized:
+        return Sized(max(size, 1))
+
+    def snapshot(self) -> bytes:
+        self.num_packed += 1
+        return bytes(self.size)
+
+
+def test_the_last_page_that_is_made_may_fit() -> None:
+    lengths = iter([1000, 900, 800, 700, 100])
+    pages: list[str] = []
+
+    def page(_traces: object, _snapshots: object) -> str:
+        pages.append("x" * next(lengths))
+        return pages[-1]
+
+    whole: Any = Sized(500)
+    assert len(fitting_page([(None, whole)], 100, page)) == 100
+    assert len(pages) == 5
+    lengths = iter([1000, 900, 800, 700, 600])
+    with pytest.raises(ValueError, match="than 500 bytes, found no page that is so small"):
+        fitting_page([(None, whole)], 500, page)
+
+
+def test_a_trace_is_packed_once_for_a_page() -> None:
+    whole: Any = Sized(500)
+    content = fitting_page([(None, whole)], None, lambda _, snapshots: "x" * len(snapshots[0]))
+    assert (len(content), whole.num_packed) == (500, 1)
+
+
+def test_a_size_is_looked_at_before_anything_is_made() -> None:
+    def page(_traces: object, _snapshots: object) -> str:
+        pytest.fail("a page was made")
+
+    for size in ("bogus", -5, "-1MB"):
+        with pytest.raises(ValueError, match="expected a size such as 10MB, found"):
+            fitting_page([], size, page)
+
+
+def test_a_size_is_looked_at_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("report", "view"):
+        with pytest.raises(SystemExit):
+            main([command, "nowhere.json", "--max-size", "bogus"])
+        assert "expected a size such as 10MB, found 'bogus'" in capsys.readouterr().err
+
+
 def test_sizes_have_units() -> None:
     sizes: list[int | str] = [10, "10", "10MB", "1.5 GB", "2KiB", "3 b"]
     assert [num_bytes(size) for size in sizes] == [10, 10, 10**7, 15 * 10**8, 2048, 3]
-    for size in ("", "MB", "10 apples", "1e999GB"):
+    for size in ("", "MB", "10 apples", "1e999GB", "-1", -1):
         with pytest.raises(ValueError, match="expected a size such as 10MB"):
             num_bytes(size)
 

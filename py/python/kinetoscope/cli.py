@@ -21,7 +21,7 @@ from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
 from kinetoscope.pages import add_report, add_view
 from kinetoscope.questions import add_analyze, add_diff, add_sql
-from kinetoscope.sharing import add_redact, add_trim, parts_to_share
+from kinetoscope.sharing import add_redact, add_trim, parts_to_share, to_share
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy, print_section
 from kinetoscope.traceset import TraceSet
@@ -296,7 +296,8 @@ def _export_param_comms(options: argparse.Namespace) -> None:
     expect_ending(options.output, ".json")
     found = one_or_all(options)
     tell_defects(found)
-    for _, trace, path in outputs(found, options.output):
+    files = outputs(found, options.output)
+    for (_, _, path), trace in zip(files, to_share(files, options), strict=True):
         trace.to_param_comms(path)
         print(f"{path}: {path.stat().st_size:,} bytes")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope.arguments import add_reading, all_of, count
+from kinetoscope.fit import num_bytes
 from kinetoscope.output import expect_ending, refuse_input, sources
 from kinetoscope.report import viewer_page
 from kinetoscope.sharing import add_redact
@@ -46,12 +47,19 @@ def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def _add_common(command: argparse.ArgumentParser) -> None:
     command.add_argument("--title", help="(default: the name of the file)")
     command.add_argument(
-        "--max-size", metavar="SIZE", help="leave out what it takes for the file to be no larger: 10MB"
+        "--max-size", type=_size, metavar="SIZE", help="leave out what it takes for the file to be no larger: 10MB"
     )
     add_redact(command)
     command.add_argument("--rank", type=count, metavar="N", help="this rank alone, of several")
     command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     add_reading(command)
+
+
+def _size(text: str) -> int:
+    try:
+        return num_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _report(options: argparse.Namespace) -> None:

@@ -20,20 +20,21 @@ from kinetoscope.seam import ask
 from kinetoscope.whole import write_whole
 
 if TYPE_CHECKING:
-    from kinetoscope.trace import Trace
+    from collections.abc import Sequence
 
 
 def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
-    page = fitting_page(traces, max_size, lambda shown: report_page(shown, title))
+    page = fitting_page(traces, max_size, lambda shown, snapshots: report_page(shown, title, snapshots))
     return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
 
 
-def report_page(traces: Ranked, title: str) -> str:
-    """The whole page."""
+def report_page(traces: Ranked, title: str, snapshots: Sequence[bytes]) -> str:
+    """The whole page, with the snapshots of its traces."""
     screen = _native.Session([("", rank, trace._native) for rank, trace in traces])  # noqa: SLF001 - as a timeline does
     body = ask(screen, {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
-    return _page(title, body, "".join(_snapshot(rank, trace) for rank, trace in traces))
+    data = (_snapshot(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
+    return _page(title, body, "".join(data))
 
 
 def viewer_page() -> str:
@@ -84,9 +85,9 @@ def _script(code: str) -> str:
     return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 
-def _snapshot(rank: int | None, trace: Trace) -> str:
+def _snapshot(rank: int | None, content: bytes) -> str:
     attributes = "" if rank is None else f' data-rank="{rank}"'
-    return _data("ks-snapshot", trace.snapshot(), attributes)
+    return _data("ks-snapshot", content, attributes)
 
 
 def _data(kind: str, content: bytes, attributes: str = "") -> str:

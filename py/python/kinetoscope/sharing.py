@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native
-from kinetoscope.arguments import add_reading, count, one_or_all, tell_defects_of
+from kinetoscope.arguments import add_reading, count, integer, one_or_all, tell_defects_of
 from kinetoscope.export import Part
 from kinetoscope.output import Output, expect_ending, outputs
 from kinetoscope.tables import Tables
@@ -31,8 +31,8 @@ def add_trim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "-o", "--output", type=Path, required=True, help=".json, .json.gz, or .kscope; beside JSON, the Execution Trace"
     )
     trim.add_argument("--iteration", type=count, metavar="N", help="keep ProfilerStep#N")
-    trim.add_argument("--start-ns", type=int, metavar="N", help="keep what is after this, as the tables count time")
-    trim.add_argument("--end-ns", type=int, metavar="N", help="keep what is before this")
+    trim.add_argument("--start-ns", type=integer, metavar="N", help="keep what is after this, as the tables count time")
+    trim.add_argument("--end-ns", type=integer, metavar="N", help="keep what is before this")
     add_redact(trim)
     trim.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
     add_reading(trim)

@@ -429,7 +429,8 @@ class Trace(Analyses):
         from kinetoscope.report import report_page
         from kinetoscope.static import Static
 
-        return Static(report_page([(self.rank, self)], self.title), self.picture(), self.title, height)
+        page = report_page([(self.rank, self)], self.title, [self.snapshot()])
+        return Static(page, self.picture(), self.title, height)
 
     def __repr__(self) -> str:
         return repr(self.summary())

@@ -39,7 +39,8 @@ def test_files_of_ones_own_become_a_report(
     give(viewer, *files)
     timeline_on(viewer).wait().settle()
     trace = ks.read(files[0], files[1])
-    sections = re.findall(r'<section class="[^"]*" id="([^"]*)"', report_page([(trace.rank, trace)], "x"))
+    report = report_page([(trace.rank, trace)], "x", [trace.snapshot()])
+    sections = re.findall(r'<section class="[^"]*" id="([^"]*)"', report)
     assert viewer.locator(".ks-grid > section").evaluate_all("all => all.map(one => one.id)") == sections
     assert f"{len(trace.nodes)} nodes" in viewer.locator(".ks-cards").inner_text()
     shot(viewer, "viewer-read")
