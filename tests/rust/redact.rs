@@ -183,3 +183,54 @@ fn nothing_private_is_left_in_real_traces() {
         }
     }
 }
+
+#[test]
+fn what_is_written_of_a_redacted_trace_reads_as_it_was() {
+    let categories = [
+        "cpu_op",
+        "Operator",
+        "kernel",
+        "concurrent_kernel",
+        "gpu_memcpy",
+        "gpu_memset",
+        "cuda_sync",
+        "gpu_user_annotation",
+        "user_annotation",
+        "python_function",
+        "overhead",
+        "cuda_runtime",
+        "acme_driver",
+        "zebra",
+    ];
+    let event = |(at, category): (usize, &&str)| json!({"ph": "X", "cat": category, "name": format!("ProfilerStep#{at}"), "pid": 1, "tid": at, "ts": at, "dur": 1});
+    let events: Vec<_> = categories.iter().enumerate().map(event).collect();
+    let trace = files::trace(&json!(events).to_string());
+    let redacted = redact([&trace], Redaction::default()).remove(0);
+    let mut written = Vec::new();
+    write_chrome(&redacted, &mut written).unwrap();
+    let again = read([Input::new(&written)], Limits::default()).unwrap();
+    assert_eq!(again.events.kind, trace.events.kind);
+}
+
+#[test]
+fn texts_of_nodes_are_counted() {
+    let trace = files::trace(&fixture_of_nodes());
+    let redacted = redact([&trace], Redaction::default()).remove(0);
+    // A name, a value, and the schema that was made for the name.
+    assert!(redacted.warnings.count(kinetoscope::WarningKind::Redacted) >= 2, "{:?}", redacted.warnings);
+}
+
+/// An Execution Trace with one private operator, whose argument is private too.
+fn fixture_of_nodes() -> String {
+    let node = json!({"id": 2, "name": "zebra::op", "ctrl_deps": 1, "attrs": [{"name": "rf_id", "type": "uint64", "value": 1}],
+        "inputs": {"values": ["zebra"], "shapes": [[]], "types": ["String"]}, "outputs": {"values": [], "shapes": [], "types": []}});
+    json!({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [node]}).to_string()
+}
+
+#[test]
+fn a_namespace_of_pytorch_makes_no_sentence_public() {
+    let event = json!({"ph": "X", "cat": "user_annotation", "name": "torch:zebra experiment 7", "pid": 1, "tid": 1, "ts": 1, "dur": 1,
+        "args": {"note": "torch:zebra secret"}});
+    let redacted = redact([&files::trace(&json!([event]).to_string())], Redaction::default()).remove(0);
+    assert!(!leaves(&redacted).contains("zebra"));
+}

@@ -93,3 +93,18 @@ fn functions_in_which_nothing_ran_go_first() {
     assert_eq!(num_asked, 2);
     assert!(part.metadata_json().contains(r#"{"edit":"thin","left_out":{"thinned_frame":2}}"#));
 }
+
+#[test]
+fn texts_that_only_arguments_had_go_with_them() {
+    let event = |at: usize| {
+        format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": {at}, "dur": 1, "args": {{"note": "{at} {}"}}}}"#,
+            "x".repeat(200)
+        )
+    };
+    let events: Vec<_> = (0..50).map(event).collect();
+    let linked = LinkedTrace::new(files::trace(&format!("[{}]", events.join(","))));
+    let part = thin(&linked, &mut |trace| trace.warnings.count(WarningKind::ThinnedArguments) > 0).unwrap();
+    assert_eq!(part.events.len(), 50);
+    assert!(part.strings.iter().all(|text| !text.contains("xxx")));
+}

@@ -40,9 +40,9 @@ pub(super) enum Role {
 pub(super) type Make<'a> = dyn FnMut(&mut Strings, Role, StrId) -> StrId + 'a;
 
 /// The same trace with the texts that it uses, and no others.
-pub(super) fn compact(trace: Trace) -> Trace {
+pub(super) fn compact(mut trace: Trace) -> Trace {
     let mut known: Vec<Option<StrId>> = vec![None; trace.strings.len()];
-    let old = trace.strings.clone();
+    let old = std::mem::take(&mut trace.strings);
     with_texts_made(trace, &mut |strings, _, id| match known.get_mut(id.index()) {
         Some(place) => *place.get_or_insert_with(|| strings.intern(old.text(id))),
         None => StrId::EMPTY,

@@ -29,7 +29,12 @@ impl Kept {
 
     /// The trace with these rows and all that the file says of itself and of its tracks; ids stay.
     pub(super) fn of(&self, trace: &Trace) -> Trace {
-        let part = Trace {
+        compact(self.rows_of(trace))
+    }
+
+    /// The same, with all texts that the trace had.
+    pub(super) fn rows_of(&self, trace: &Trace) -> Trace {
+        Trace {
             strings: trace.strings.clone(),
             args: trace.args.clone(),
             header: trace.header.clone(),
@@ -45,8 +50,7 @@ impl Kept {
             base_ns: trace.base_ns,
             has_coarse_times: trace.has_coarse_times,
             warnings: trace.warnings.clone(),
-        };
-        compact(part)
+        }
     }
 
     fn events_of(&self, events: &EventTable) -> EventTable {
@@ -66,6 +70,11 @@ impl Kept {
 
 fn kept<T: Clone>(rows: &[T], flags: &[bool]) -> Vec<T> {
     rows.iter().zip(flags).filter(|(_, is_kept)| **is_kept).map(|(row, _)| row.clone()).collect()
+}
+
+/// How many rows stay.
+pub(super) fn count(flags: &[bool]) -> usize {
+    flags.iter().filter(|flag| **flag).count()
 }
 
 /// Numbers all elements anew, in their order, as a file of them alone would; the ids that they had, by those that they have.

@@ -36,12 +36,16 @@ pub(super) fn is_public(name: &str) -> bool {
         || is_number(name)
 }
 
-/// Whether a name is that of an operator of a public namespace.
+/// Whether a name is that of an operator of a public namespace, or of a communication, which alone has one colon (`nccl:send 0->1`).
 pub(super) fn is_operator(name: &str) -> bool {
     let Some((namespace, operator)) = name.split_once(':') else { return false };
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | ':' | '>' | '-' | ' ');
-    NAMESPACES.contains(&namespace) && operator.chars().all(is_plain)
+    let is_communication = namespace == "nccl";
+    let is_plain = |character: char| {
+        character.is_ascii_alphanumeric()
+            || matches!(character, '_' | '.' | ':')
+            || is_communication && matches!(character, '>' | '-' | ' ')
+    };
+    NAMESPACES.contains(&namespace) && (is_communication || operator.starts_with(':')) && operator.chars().all(is_plain)
 }
 
 /// Such as the numbers of a compiled region, `0/1`; and a name that is none.
@@ -62,9 +66,14 @@ mod tests {
 
     #[test]
     fn what_pytorch_names_is_public() {
-        for name in
-            ["aten::add", "nccl:all_reduce", "ProfilerStep#12", "AddmmBackward0", "torch::autograd::AccumulateGrad"]
-        {
+        for name in [
+            "aten::add",
+            "nccl:all_reduce",
+            "ProfilerStep#12",
+            "AddmmBackward0",
+            "torch::autograd::AccumulateGrad",
+            "nccl:send 0->1",
+        ] {
             assert!(is_public(name), "{name}");
         }
         for name in [
@@ -73,6 +82,8 @@ mod tests {
             "SecretBackward",
             "ProfilerStep#x",
             "torch::autograd::CppNode<Mine>",
+            "torch:secret project 7",
+            "aten::secret project",
         ] {
             assert!(!is_public(name), "{name}");
         }

@@ -1,11 +1,11 @@
 //! A trace that may be shared: pseudonyms in the place of every text that is not known to be harmless.
 //!
-//! What stays: numbers, shapes, types, times, links, what `PyTorch` and the makers of devices call operators, calls, kernels and
-//! devices. What goes: Python's functions, files and stacks, private names of operators, modules, annotations, processes, threads and
+//! What stays: numbers, shapes, types, times, links, what `PyTorch` and the makers of devices call operators, calls and devices, and
+//! the names of kernels that hold no path. What goes: Python's functions, files and stacks, private names of operators, modules, annotations, processes, threads and
 //! groups, keys and values that nobody knows, and all of the headers that does not say how the trace was recorded (hosts, users, jobs,
 //! environments). A text has the same pseudonym wherever it stands.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::anew::{Role, with_texts_made};
@@ -19,7 +19,7 @@ use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::kind::EventKind;
+use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
 use crate::warning::{WarningKind, Warnings};
 
@@ -78,12 +78,9 @@ struct Redactor {
 
 impl Redactor {
     fn trace(&mut self, mut trace: Trace) -> Trace {
-        let mut nodes = std::mem::take(&mut trace.nodes);
-        nodes.iter_mut().for_each(|node| self.node(&mut trace.strings, node));
-        trace.nodes = nodes;
-        let strings = trace.strings.clone();
+        let mut num_texts = self.nodes(&mut trace);
         let num_keys = drop_unknown_keys(&mut trace);
-        let mut num_texts = 0_u64;
+        let strings = std::mem::take(&mut trace.strings);
         let mut known: FxHashMap<(Role, StrId), StrId> = FxHashMap::default();
         let mut trace = with_texts_made(trace, &mut |made, role, id| {
             *known.entry((role, id)).or_insert_with(|| {
@@ -96,6 +93,21 @@ impl Redactor {
         trace.warnings.push_many(WarningKind::Redacted, num_texts + num_keys, Position::default);
         note(&mut trace, &json!({"edit": "redact", "num_texts": num_texts, "num_header_keys_left_out": num_keys}));
         trace
+    }
+
+    /// Redacts the nodes; how many texts of theirs are others now.
+    fn nodes(&mut self, trace: &mut Trace) -> u64 {
+        let mut nodes = std::mem::take(&mut trace.nodes);
+        let mut known: FxHashMap<StrId, StrId> = FxHashMap::default();
+        let mut replaced: FxHashSet<StrId> = FxHashSet::default();
+        for node in &mut nodes {
+            let before = node.texts_mut().map(|text| *text);
+            self.node(&mut trace.strings, &mut known, node);
+            let pairs = before.into_iter().zip(node.texts_mut());
+            replaced.extend(pairs.filter(|(before, now)| before != *now).map(|(before, _)| before));
+        }
+        trace.nodes = nodes;
+        replaced.len() as u64
     }
 
     fn text(&mut self, strings: &Strings, role: Role, text: &str) -> String {
@@ -143,9 +155,11 @@ impl Redactor {
         if number.is_empty() { format!("{MODULE_PREFIX}{class}") } else { format!("{MODULE_PREFIX}{class}_{number}") }
     }
 
-    /// A category that nobody knows keeps the ending that tells its kind.
+    /// A category that tells a kind stays, and one that nobody knows keeps the ending that tells it.
     fn category(&mut self, category: &str) -> String {
-        if self.words.are_all_of(category) {
+        // Those of launches alone are known by their endings, the others by all of their letters.
+        let is_known = !matches!(category_kind(category).0, EventKind::Launch | EventKind::Other);
+        if is_known || self.words.are_all_of(category) {
             return category.to_owned();
         }
         let ending = ["_runtime", "_driver"].into_iter().find(|ending| category.to_ascii_lowercase().ends_with(ending));
@@ -178,7 +192,8 @@ impl Redactor {
         }
     }
 
-    fn node(&mut self, strings: &mut Strings, node: &mut Node) {
+    /// Redacts a node; `known` are values that were, and what they are now.
+    fn node(&mut self, strings: &mut Strings, known: &mut FxHashMap<StrId, StrId>, node: &mut Node) {
         let name = strings.text(node.name).to_owned();
         let kind = node.kind(&name);
         if matches!(kind, NodeKind::Operator | NodeKind::Annotation) {
@@ -204,16 +219,17 @@ impl Redactor {
             *text = strings.intern(&made);
         }
         let [.., rest, layout] = node.texts_mut();
-        let values = [&mut *rest, layout];
-        for text in values {
-            let made = self.value("", strings.text(*text));
-            *text = strings.intern(&made);
-        }
-        for values in [&mut node.inputs, &mut node.outputs] {
-            for text in [&mut values.values, &mut values.shapes, &mut values.types, &mut values.strides] {
+        let mut value = |text: &mut StrId| {
+            *text = *known.entry(*text).or_insert_with(|| {
                 let made = self.value("", strings.text(*text));
-                *text = strings.intern(&made);
-            }
+                strings.intern(&made)
+            });
+        };
+        [rest, layout].into_iter().for_each(&mut value);
+        for values in [&mut node.inputs, &mut node.outputs] {
+            [&mut values.values, &mut values.shapes, &mut values.types, &mut values.strides]
+                .into_iter()
+                .for_each(&mut value);
         }
     }
 }

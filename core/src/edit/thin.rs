@@ -5,9 +5,9 @@
 
 use serde_json::json;
 
-use super::kept::Kept;
+use super::anew::compact;
+use super::kept::{Kept, count};
 use super::note::note;
-use super::trim::count;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::TemplateId;
 use crate::link::{How, LinkedTrace, MODULE_PREFIX};
@@ -81,11 +81,12 @@ impl<'a> Thinner<'a> {
 
     fn trace(&self) -> Trace {
         let whole = &self.linked.trace;
-        let mut trace = self.kept.of(whole);
+        let mut trace = self.kept.rows_of(whole);
         if !self.keeps_arguments {
             let num_fewer = keep_known_arguments(&mut trace);
             trace.warnings.push_many(WarningKind::ThinnedArguments, num_fewer, Position::default);
         }
+        let mut trace = compact(trace);
         let kinds = &whole.events.kind;
         let is_frame = |row: &usize| kinds[*row] == EventKind::Python;
         let left_out = || (0..whole.events.len()).filter(|row| !self.kept.events[*row]);

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
-use super::kept::{Kept, renumber, sort_tracks};
+use super::kept::{Kept, count, renumber, sort_tracks};
 use super::note::note;
 use crate::error::Position;
 use crate::id::TrackId;
@@ -55,12 +55,15 @@ impl Trimmed {
 /// ```
 pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
     let trace = &linked.trace;
-    let mut kept = Kept { events: Reach::new(linked, range).rows(), ..Kept::all(trace) };
+    let events = Reach::new(linked, range).rows();
     let is_inside = |time: Ts| range.start <= time && time < range.end;
-    kept.instants = trace.instants.iter().map(|row| is_inside(row.time)).collect();
-    kept.counters = trace.counters.iter().map(|row| is_inside(row.time)).collect();
-    kept.flows = flows(trace, &kept.events, is_inside);
-    kept.nodes = nodes(linked, &kept.events, is_inside);
+    let kept = Kept {
+        instants: trace.instants.iter().map(|row| is_inside(row.time)).collect(),
+        counters: trace.counters.iter().map(|row| is_inside(row.time)).collect(),
+        flows: flows(trace, &events, is_inside),
+        nodes: nodes(linked, &events, is_inside),
+        events,
+    };
     let num_events = count(&kept.events);
     let mut part = kept.of(trace);
     let ids = renumber(&mut part);
@@ -83,10 +86,6 @@ fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
         all.push_many(warning.kind, warning.count, || Position { event, ..warning.first.clone() });
     }
     all
-}
-
-pub(super) fn count(flags: &[bool]) -> usize {
-    flags.iter().filter(|flag| **flag).count()
 }
 
 /// Events that stay, and those of them whose own links are still to be followed.
