@@ -170,3 +170,23 @@ fn an_analysis_looks_at_the_same_stretch_of_the_screen_in_every_trace() {
     let one = json!({"type": "analyze", "name": "kernels", "part": 1});
     assert_eq!(ask(&session, &one)["tables"][0]["num_rows"], 1);
 }
+
+#[test]
+fn a_trace_of_points_in_time_alone_begins_with_the_first() {
+    let counter = |ts: i64| json!({"ph": "C", "name": "power", "pid": 1, "tid": 1, "ts": ts, "args": {"watts": 3}});
+    let text = json!([counter(5_000_000), counter(5_000_040)]).to_string();
+    let linked = LinkedTrace::new(read([Input::new(text.as_bytes())], Limits::default()).unwrap());
+    let range = linked.trace.range();
+    let overview = ask(&Session::new(linked), &json!({"type": "overview"}));
+    assert_eq!(overview["origin_ns"], range.start.0.to_string());
+    assert_eq!(overview["duration"], range.dur().0 as f64);
+    assert!(range.start.0 > 0);
+}
+
+#[test]
+fn a_picture_lays_times_over_each_other_as_asked() {
+    let session = session(7);
+    let picture = |align: &str| ask(&session, &json!({"type": "picture", "width": 600, "align": align}))["svg"].clone();
+    assert_ne!(picture("recorded"), picture("clocks"));
+    assert!(picture("clocks").as_str().unwrap().starts_with("<svg"));
+}

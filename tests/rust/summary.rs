@@ -23,14 +23,14 @@ const TRACE: &str = r#"{"deviceProperties": [{"id": 0, "name": "A"}], "traceEven
 fn it_says_what_was_worked_out_by_hand() {
     let linked = Arc::new(LinkedTrace::new(files::trace(TRACE)));
     let summary = summary(&Selection::all(&linked), TOP);
-    assert_eq!(summary.duration_ns, 100_000);
-    assert_eq!((summary.devices[0].busy_ns, summary.devices[0].name.as_str()), (40_000, "A"));
+    assert_eq!(summary.outline.duration_ns, 100_000);
+    assert_eq!((summary.outline.devices[0].busy_ns, summary.outline.devices[0].name.as_str()), (40_000, "A"));
     assert_eq!((summary.kernels[0].count, summary.kernels[0].total_ns, summary.kernels[0].max_ns), (2, 50_000, 30_000));
     let inner = summary.operators.iter().find(|row| row.name == "inner").unwrap();
     let outer = summary.operators.iter().find(|row| row.name == "outer").unwrap();
     assert_eq!((inner.device_self_ns, inner.device_total_ns, inner.self_ns), (30_000, 30_000, 8_000));
     assert_eq!((outer.device_self_ns, outer.device_total_ns, outer.self_ns), (20_000, 50_000, 28_000));
-    assert_eq!((summary.iterations[0].iteration, summary.iterations[0].device_busy_ns), (3, 40_000));
+    assert_eq!((summary.outline.iterations[0].iteration, summary.outline.iterations[0].device_busy_ns), (3, 40_000));
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn a_range_cuts_events_at_its_ends() {
     let linked = Arc::new(LinkedTrace::new(files::trace(TRACE)));
     let range = Some(TimeRange { start: Ts(40_000), end: Ts(60_000) });
     let summary = summary(&Selection::within(&linked, range), TOP);
-    assert_eq!(summary.duration_ns, 20_000);
-    assert_eq!((summary.devices[0].busy_ns, summary.kernels[0].total_ns), (20_000, 30_000));
+    assert_eq!(summary.outline.duration_ns, 20_000);
+    assert_eq!((summary.outline.devices[0].busy_ns, summary.kernels[0].total_ns), (20_000, 30_000));
     assert!(summary.operators.iter().all(|row| row.name != "inner"));
 }
 
@@ -47,5 +47,5 @@ fn a_range_cuts_events_at_its_ends() {
 fn an_empty_trace_has_an_empty_summary() {
     let linked = Arc::new(LinkedTrace::new(files::trace("[]")));
     let summary = summary(&Selection::all(&linked), TOP);
-    assert_eq!((summary.duration_ns, summary.num_events, summary.devices.len()), (0, 0, 0));
+    assert_eq!((summary.outline.duration_ns, summary.outline.num_events, summary.outline.devices.len()), (0, 0, 0));
 }

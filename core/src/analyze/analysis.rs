@@ -91,7 +91,12 @@ impl Answer {
     /// One table, and the reason for its having no rows when it has none.
     pub fn of<R: Send + Sync>(table: &'static Table<Vec<R>>, rows: Vec<R>, reason: &'static str) -> Self {
         let reason = rows.is_empty().then_some(reason);
-        Self { tables: vec![table.of(&Arc::new(rows))], reason, plot: None, drawn: None }
+        Self::with(table.of(&Arc::new(rows)), reason)
+    }
+
+    /// One table, and why it has no rows, if it has none.
+    pub(super) fn with(table: Arc<dyn Rows>, reason: Option<&'static str>) -> Self {
+        Self { tables: vec![table], reason, plot: None, drawn: None }
     }
 
     /// The same with a further table.

@@ -54,6 +54,7 @@ pub use critical_path::{
     Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
     path_rows,
 };
+pub(crate) use critical_path::{BoundRow, Bounds, by_bound};
 pub use diff::{Changed, changed, diff, diff_jobs};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};
@@ -74,7 +75,8 @@ pub use reason::Reason;
 pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
-pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Summary, TOP, summary};
+pub(crate) use summary::outline;
+pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, summary};
 pub use tensor_core::uses_tensor_cores;
 
 use crate::error::Error;

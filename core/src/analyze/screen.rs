@@ -27,7 +27,7 @@ const FIRST: i64 = 5;
 
 fn answer(selection: &Selection<'_>, options: &Options) -> Answer {
     let mut summary = summary(selection, options.count("top") as usize);
-    let iterations = std::mem::take(&mut summary.iterations);
+    let iterations = std::mem::take(&mut summary.outline.iterations);
     let operators = std::mem::take(&mut summary.operators);
     let kernels = std::mem::take(&mut summary.kernels);
     let modules = std::mem::take(&mut summary.modules);
@@ -44,17 +44,19 @@ static TABLE: Table<Vec<Summary>> =
     Table { name: "summary", doc: "all that is looked at of a trace", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<Summary>>] = &[
-    int("start_ns", |rows, at| Some(rows[at].start_ns)),
-    int("span_ns", |rows, at| Some(rows[at].duration_ns)),
-    int("num_events", |rows, at| Some(rows[at].num_events as i64)),
-    int("num_nodes", |rows, at| Some(rows[at].num_nodes as i64)),
-    int("num_devices", |rows, at| Some(rows[at].devices.len() as i64)),
+    int("start_ns", |rows, at| Some(rows[at].outline.start_ns)),
+    int("span_ns", |rows, at| Some(rows[at].outline.duration_ns)),
+    int("num_events", |rows, at| Some(rows[at].outline.num_events as i64)),
+    int("num_nodes", |rows, at| Some(rows[at].outline.num_nodes as i64)),
+    int("num_devices", |rows, at| Some(rows[at].outline.devices.len() as i64)),
     float("busy_share", |rows, at| rows[at].busy_share()),
-    int("num_iterations", |rows, at| Some(rows[at].iteration_time.as_ref().map_or(0, |time| time.count as i64))),
-    int("iteration_mean_ns", |rows, at| Some(rows[at].iteration_time.as_ref()?.mean_ns)),
-    float("iteration_std_ns", |rows, at| rows[at].iteration_time.as_ref()?.std_ns),
-    int("slowest_iteration", |rows, at| Some(rows[at].iteration_time.as_ref()?.slowest)),
-    int("slowest_ns", |rows, at| Some(rows[at].iteration_time.as_ref()?.slowest_ns)),
+    int("num_iterations", |rows, at| {
+        Some(rows[at].outline.iteration_time.as_ref().map_or(0, |time| time.count as i64))
+    }),
+    int("iteration_mean_ns", |rows, at| Some(rows[at].outline.iteration_time.as_ref()?.mean_ns)),
+    float("iteration_std_ns", |rows, at| rows[at].outline.iteration_time.as_ref()?.std_ns),
+    int("slowest_iteration", |rows, at| Some(rows[at].outline.iteration_time.as_ref()?.slowest)),
+    int("slowest_ns", |rows, at| Some(rows[at].outline.iteration_time.as_ref()?.slowest_ns)),
     int("num_operators", |rows, at| Some(rows[at].num_operators as i64)),
     int("num_kernels", |rows, at| Some(rows[at].num_kernels as i64)),
     int("num_modules", |rows, at| Some(rows[at].num_modules as i64)),
@@ -77,7 +79,7 @@ static ITERATIONS: Table<Vec<IterationRow>> = Table {
 impl Summary {
     /// The mean over the devices; `None` without one.
     fn busy_share(&self) -> Option<f64> {
-        let shares = self.devices.iter().map(|device| device.busy_share);
-        (!self.devices.is_empty()).then(|| shares.sum::<f64>() / self.devices.len() as f64)
+        let shares = self.outline.devices.iter().map(|device| device.busy_share);
+        (!self.outline.devices.is_empty()).then(|| shares.sum::<f64>() / self.outline.devices.len() as f64)
     }
 }

@@ -20,9 +20,9 @@ use crate::trace::kind::EventKind;
 /// How many operators and kernels a summary shows when nobody says.
 pub const TOP: usize = 20;
 
-/// What [`summary`] says.
+/// What a summary says of the time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct Outline {
     /// Start of the span, as the file counts time.
     pub start_ns: i64,
     /// Length of the span.
@@ -41,6 +41,14 @@ pub struct Summary {
     pub iterations: Vec<IterationRow>,
     /// How long they take; `None` where there are none.
     pub iteration_time: Option<IterationTime>,
+}
+
+/// What [`summary`] says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Of the time.
+    #[serde(flatten)]
+    pub outline: Outline,
     /// Operators of the most time, and how many there are in all.
     pub operators: Vec<OperatorRow>,
     /// How many different operators there are.
@@ -142,7 +150,6 @@ impl IterationTime {
 /// ```
 pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     let linked = selection.linked;
-    let span = selection.span();
     let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
     let (mut modules, mut findings) = (modules(selection), findings(selection, MIN_SHARE));
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
@@ -151,17 +158,8 @@ pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     kernels.truncate(limit);
     modules.truncate(limit);
     findings.truncate(limit);
-    let iterations = iterations(selection);
     Summary {
-        start_ns: span.start.0,
-        duration_ns: span.dur().0,
-        num_events: selection.rows().count() as u64,
-        num_nodes: linked.trace.nodes.len() as u64,
-        devices: devices(selection),
-        time_by_kind: time_by_kind(selection),
-        breakdown: breakdown(selection, &[Span { iteration: None, range: span }], MICRO_NS),
-        iteration_time: IterationTime::of(&iterations),
-        iterations,
+        outline: outline(selection),
         operators,
         num_operators,
         kernels,
@@ -172,6 +170,23 @@ pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
         num_findings,
         health: health(linked),
         coverage: coverage(linked),
+    }
+}
+
+/// How long a selection is, how busy, and of what: without what took the time by its name.
+pub(crate) fn outline(selection: &Selection<'_>) -> Outline {
+    let span = selection.span();
+    let iterations = iterations(selection);
+    Outline {
+        start_ns: span.start.0,
+        duration_ns: span.dur().0,
+        num_events: selection.rows().count() as u64,
+        num_nodes: selection.linked.trace.nodes.len() as u64,
+        devices: devices(selection),
+        time_by_kind: time_by_kind(selection),
+        breakdown: breakdown(selection, &[Span { iteration: None, range: span }], MICRO_NS),
+        iteration_time: IterationTime::of(&iterations),
+        iterations,
     }
 }
 

@@ -50,9 +50,8 @@ impl Member {
                 values[row].filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
             }
             Values::Bool(values) => values[row].map(|value| write!(out, "{value}")),
-            Values::Text { bytes, ends, valid } => valid[row].then(|| {
-                let start = row.checked_sub(1).map_or(0, |before| ends[before]);
-                self.write_text(&bytes[start..ends[row]], out);
+            Values::Text { .. } => self.values.text(row).map(|text| {
+                self.write_text(text, out);
                 Ok(())
             }),
         }

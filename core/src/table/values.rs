@@ -23,6 +23,20 @@ pub enum Values {
 }
 
 impl Values {
+    /// The text in a row, where there is one.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        let Self::Text { bytes, ends, valid } = self else { return None };
+        let start = row.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied())?;
+        let text = bytes.get(start..*ends.get(row)?)?;
+        valid.get(row).copied()?.then_some(text)
+    }
+
+    /// The signed integer in a row, where there is one.
+    pub fn int(&self, row: usize) -> Option<i64> {
+        let Self::Int(values) = self else { return None };
+        values.get(row).copied().flatten()
+    }
+
     /// The values of both, when they are of one type.
     pub(super) fn append(&mut self, other: Self) {
         match (self, other) {

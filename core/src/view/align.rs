@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::part::Part;
-use crate::time::Ts;
+use crate::time::{TimeRange, Ts};
 
 /// What lies at the same place of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -30,8 +30,14 @@ impl Align {
             Self::Start => parts.iter().map(|part| part.range.start).collect(),
             Self::Iteration(number) => parts.iter().map(|part| start_of(part, number)).collect(),
         };
-        let told = parts.iter().zip(&anchors).filter(|(part, _)| !part.linked.trace.events.is_empty());
-        let lead = told.map(|(part, anchor)| part.range.start.0.saturating_sub(anchor.0)).min().unwrap_or(0);
+        let lead = |is_told: fn(&Part) -> bool| {
+            let told = parts.iter().zip(&anchors).filter(|(part, _)| is_told(part));
+            told.map(|(part, anchor)| part.range.start.0.saturating_sub(anchor.0)).min()
+        };
+        // A trace may have points in time alone.
+        let lead = lead(|part| !part.linked.trace.events.is_empty())
+            .or_else(|| lead(|part| part.range != TimeRange::default()));
+        let lead = lead.unwrap_or(0);
         anchors.into_iter().map(|anchor| Ts(anchor.0.saturating_add(lead))).collect()
     }
 }

@@ -1,9 +1,8 @@
 //! Analyses, as a screen asks for them: tables whose cells are JSON, for a few rows to show.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
+use super::chart::{MOMENTS, find};
 use super::part::View;
 use super::request::AnalyzeRequest;
 use super::response::Response;
@@ -28,8 +27,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     let options = Options::new(analysis.options, request.options.clone())?;
     let answer = match (request.part, &screen.parts[..]) {
         (None, parts) if parts.len() > 1 => {
-            let traces: Vec<_> = parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
-            analysis.answer_about_each(&traces, &|at| wanted(parts[at]), &options, 1)?
+            analysis.answer_about_each(&screen.session.ranked(), &|at| wanted(parts[at]), &options, 1)?
         }
         _ => {
             let part = screen.part(request.part)?;
@@ -37,8 +35,8 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
         }
     };
     let limit = request.limit.unwrap_or(LIMIT);
-    let of_one = request.part.map_or(screen.parts.len() < 2, |_| true);
-    let owner = if of_one { screen.parts.get(request.part.unwrap_or(0) as usize).copied() } else { None };
+    let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
+    let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
     let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, (screen, owner), limit)).collect();
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let data = json!({
@@ -94,27 +92,18 @@ fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>)
 fn role(column: &str) -> Option<&'static str> {
     const EVENTS: [&str; 8] =
         ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id", "launch_id"];
-    const TIMES: [&str; 4] = ["start_ns", "end_ns", "time_ns", "peak_ns"];
     if EVENTS.contains(&column) {
         return Some("event");
     }
-    TIMES.contains(&column).then_some("time")
+    MOMENTS.contains(&column).then_some("time")
 }
 
 /// The part of each row, by its rank and window.
 fn parts_of(table: &dyn Rows, screen: &Screen<'_>, rows: std::ops::Range<usize>) -> Vec<Option<usize>> {
-    let column = |name: &str| (0..table.num_columns()).find(|column| table.column_name(*column) == name);
-    let values = |name: &str| column(name).map(|column| table.values(column, rows.clone()));
-    let windows = screen.session.windows();
-    let of = |values: &Option<Values>, row: usize| match values {
-        Some(Values::Int(values)) => values.get(row).copied().flatten(),
-        _ => None,
-    };
-    let (ranks, places) = (values("rank"), values("window"));
+    let values = |name: &str| find(table, name).map(|column| table.values(column, rows.clone()));
+    let (ranks, windows) = (values("rank"), values("window"));
     let part = |row: usize| {
-        let (rank, window) = (of(&ranks, row), of(&places, row));
-        window?;
-        screen.parts.iter().position(|part| part.rank == rank && Some(windows[part.at]) == window)
+        screen.of_rank(ranks.as_ref().and_then(|ranks| ranks.int(row)), windows.as_ref()?.int(row)?).map(|part| part.at)
     };
     (0..rows.len()).map(part).collect()
 }
@@ -138,10 +127,7 @@ fn cell(values: &Values, row: usize) -> Value {
         }
         Values::Float(values) => values[row].filter(|value| value.is_finite()).map(|value| json!(value)),
         Values::Bool(values) => values[row].map(Value::Bool),
-        Values::Text { bytes, ends, valid } => valid[row].then(|| {
-            let start = row.checked_sub(1).map_or(0, |before| ends[before]);
-            json!(&bytes[start..ends[row]])
-        }),
+        Values::Text { .. } => values.text(row).map(|text| json!(text)),
     };
     value.unwrap_or(Value::Null)
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::overview::Shown;
 use super::part::View;
+use super::pixel::Pixels;
 use super::request::Window;
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
@@ -40,10 +41,11 @@ pub(super) fn answer(screen: &Screen<'_>, counter: u32, window: Window) -> Resul
         let expected = String::from("the number of a counter");
         return Err(ErrorKind::Request { expected, found: counter.to_string() }.into());
     };
-    let pixels = Pixels::new(part, part.time_range(start, end), pixels);
+    let window = part.time_range(start, end);
+    let pixels = Pixels::new(part, window, pixels);
     let rows = match &series.course {
-        Course::Steps(steps) => pixels.of_steps(steps),
-        Course::Busy(busy) => pixels.of_busy(busy),
+        Course::Steps(steps) => of_steps(steps, window, pixels),
+        Course::Busy(busy) => of_busy(busy, window, pixels),
     };
     let column = |get: fn(&Row) -> f64| ColumnData::F64(rows.iter().map(get).collect());
     Ok(Response::of("counter", &json!({})).with_columns(vec![
@@ -69,65 +71,44 @@ impl Row {
     }
 }
 
-/// A window in pixels, which are counted from the screen's start, so that they stay the same while the window moves.
-struct Pixels {
-    zero: Ts,
-    window: TimeRange,
-    pixel_ns: i64,
+fn of_steps(steps: &[(Ts, f64)], window: TimeRange, pixels: Pixels) -> Vec<Row> {
+    let first = steps.partition_point(|(time, _)| *time < window.start);
+    let before = first.checked_sub(1).map(|at| Row::at(window.start, steps[at].1));
+    let mut rows: Vec<Row> = before.into_iter().collect();
+    let mut here = i64::MIN;
+    for (time, value) in steps[first..].iter().take_while(|(time, _)| *time < window.end) {
+        let pixel = pixels.of(*time);
+        match rows.last_mut() {
+            Some(row) if pixel == here => {
+                row.least = row.least.min(*value);
+                row.greatest = row.greatest.max(*value);
+                row.last = *value;
+            }
+            _ => rows.push(Row::at(*time, *value)),
+        }
+        here = pixel;
+    }
+    rows
 }
 
-impl Pixels {
-    fn new(part: View<'_>, window: TimeRange, pixels: u32) -> Self {
-        Self { zero: part.zero, window, pixel_ns: (window.dur().0 / i64::from(pixels)).max(1) }
-    }
-
-    fn of(&self, time: Ts) -> i64 {
-        time.since(self.zero).0.div_euclid(self.pixel_ns)
-    }
-
-    fn start(&self, pixel: i64) -> Ts {
-        Ts(self.zero.0.saturating_add(pixel.saturating_mul(self.pixel_ns)))
-    }
-
-    fn of_steps(&self, steps: &[(Ts, f64)]) -> Vec<Row> {
-        let first = steps.partition_point(|(time, _)| *time < self.window.start);
-        let before = first.checked_sub(1).map(|at| Row::at(self.window.start, steps[at].1));
-        let mut rows: Vec<Row> = before.into_iter().collect();
-        let mut here = i64::MIN;
-        for (time, value) in steps[first..].iter().take_while(|(time, _)| *time < self.window.end) {
-            let pixel = self.of(*time);
-            match rows.last_mut() {
-                Some(row) if pixel == here => {
-                    row.least = row.least.min(*value);
-                    row.greatest = row.greatest.max(*value);
-                    row.last = *value;
-                }
-                _ => rows.push(Row::at(*time, *value)),
+/// The share of each pixel that is busy, where it is another than before.
+fn of_busy(busy: &[TimeRange], window: TimeRange, pixels: Pixels) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut at = busy.partition_point(|range| range.end <= window.start);
+    for pixel in pixels.of(window.start)..=pixels.of(window.end) {
+        let time = TimeRange { start: pixels.start(pixel), end: pixels.start(pixel.saturating_add(1)) };
+        let mut busy_ns = 0;
+        while let Some(range) = busy.get(at).filter(|range| range.start < time.end) {
+            busy_ns += clip(*range, time).dur().0;
+            if range.end > time.end {
+                break;
             }
-            here = pixel;
+            at += 1;
         }
-        rows
-    }
-
-    /// The share of each pixel that is busy, where it is another than before.
-    fn of_busy(&self, busy: &[TimeRange]) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
-        let mut at = busy.partition_point(|range| range.end <= self.window.start);
-        for pixel in self.of(self.window.start)..=self.of(self.window.end) {
-            let time = TimeRange { start: self.start(pixel), end: self.start(pixel.saturating_add(1)) };
-            let mut busy_ns = 0;
-            while let Some(range) = busy.get(at).filter(|range| range.start < time.end) {
-                busy_ns += clip(*range, time).dur().0;
-                if range.end > time.end {
-                    break;
-                }
-                at += 1;
-            }
-            let share = busy_ns as f64 / self.pixel_ns as f64;
-            if rows.last().is_none_or(|row| row.last.to_bits() != share.to_bits()) {
-                rows.push(Row::at(time.start, share));
-            }
+        let share = busy_ns as f64 / pixels.pixel_ns as f64;
+        if rows.last().is_none_or(|row| row.last.to_bits() != share.to_bits()) {
+            rows.push(Row::at(time.start, share));
         }
-        rows
     }
+    rows
 }

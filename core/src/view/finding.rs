@@ -1,7 +1,5 @@
 //! Findings with the events that show them.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::event::reference;
@@ -12,14 +10,13 @@ use crate::analyze::{Finding, Job, MIN_SHARE, Options, Wanted, findings_of_job};
 use crate::error::Error;
 
 pub(super) fn answer(screen: &Screen<'_>) -> Result<Response, Error> {
-    let traces: Vec<_> = screen.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
+    let traces = screen.session.ranked();
     let job = Job::of(&traces, &|_| Wanted::default(), &Options::default(), 1)?;
-    let windows = screen.session.windows();
-    let part_of = |finding: &Finding| {
-        screen.parts.iter().find(|part| part.rank == finding.rank && windows[part.at] == finding.window)
-    };
     let found = findings_of_job(&job, MIN_SHARE);
-    let found: Vec<_> = found.iter().filter_map(|finding| Some(finding_json(*part_of(finding)?, finding))).collect();
+    let found = found
+        .iter()
+        .filter_map(|finding| screen.of_rank(finding.rank, finding.window).map(|part| finding_json(part, finding)));
+    let found: Vec<_> = found.collect();
     Ok(Response::of("findings", &json!({"findings": found})))
 }
 

@@ -16,6 +16,7 @@ mod owner;
 mod part;
 mod path;
 mod picture;
+mod pixel;
 mod report;
 mod request;
 mod response;
@@ -28,10 +29,12 @@ mod tiles;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::analyze::{Selection, TOP, summary};
+use serde_json::json;
+
+use crate::analyze::{RankedTrace, Selection, TOP, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
-use crate::link::rank::{Ranks, windows};
+use crate::link::rank::Ranks;
 pub use chart::chart;
 use part::Part;
 use request::{Asked, Request};
@@ -49,7 +52,7 @@ impl Session {
     /// Prepares a trace for screens.
     pub fn new(linked: impl Into<Arc<LinkedTrace>>) -> Self {
         let linked = linked.into();
-        let part = Part::after(None, (String::new(), linked.trace.rank()), linked);
+        let part = Part::after(&[], (String::new(), linked.trace.rank()), linked);
         Self { parts: part.into_iter().collect(), ranks: OnceLock::new() }
     }
 
@@ -58,7 +61,7 @@ impl Session {
     pub fn add(&mut self, name: &str, rank: Option<i64>, linked: impl Into<Arc<LinkedTrace>>) -> Result<(), Error> {
         let linked = linked.into();
         let label = (name.to_owned(), linked.trace.rank().or(rank));
-        let part = Part::after(self.parts.last(), label, linked);
+        let part = Part::after(&self.parts, label, linked);
         self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
         self.ranks = OnceLock::new();
         Ok(())
@@ -69,15 +72,14 @@ impl Session {
         self.parts.iter().map(|part| &part.linked)
     }
 
-    /// What the traces share.
-    fn ranks(&self) -> &Ranks {
-        let members = || self.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked)));
-        self.ranks.get_or_init(|| Arc::new(Ranks::new(members().collect(), true)))
+    /// The traces, each with its rank.
+    fn ranked(&self) -> Vec<RankedTrace> {
+        self.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
     }
 
-    /// Which of the traces of its rank each is, from 0.
-    fn windows(&self) -> Vec<i64> {
-        windows(&self.parts.iter().map(|part| part.rank).collect::<Vec<_>>())
+    /// What the traces share.
+    fn ranks(&self) -> &Ranks {
+        self.ranks.get_or_init(|| Arc::new(Ranks::new(self.ranked(), true)))
     }
 
     /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.
@@ -121,6 +123,7 @@ impl Session {
             Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Report { title, facts } => Ok(report::answer(&screen, title, facts)),
+            Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),
             Request::Analyses => Ok(analysis::all()),
             Request::Findings => finding::answer(&screen),
             Request::Path(window) => path::answer(&screen, *window),
@@ -129,7 +132,7 @@ impl Session {
             Request::Changes => Ok(change::answer(&screen)),
             Request::Summary { start, end, limit, part } => {
                 let part = screen.part(*part)?;
-                let selection = Selection::within(&part.linked, Screen::range(part, *start, *end));
+                let selection = Selection::within(&part.linked, part.between(*start, *end));
                 Ok(Response::of("summary", &summary(&selection, limit.unwrap_or(TOP))))
             }
         }

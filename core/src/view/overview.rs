@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
-use crate::analyze::{Coverage, HealthRow, coverage, health};
+use crate::analyze::{Coverage, HealthRow};
 use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::trace::Trace;
@@ -24,7 +24,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
             "num_events": num(|trace| trace.events.len()),
             "num_nodes": num(|trace| trace.nodes.len()),
             "title": screen.parts.first().map(|part| title(&part.linked.trace)),
-            "parts": screen.parts.iter().map(|part| part_json(*part, &screen.session.windows())).collect::<Vec<_>>(),
+            "parts": screen.parts.iter().map(|part| part_json(*part)).collect::<Vec<_>>(),
             "device_names": device_names(screen),
             "groups": shown.groups,
             "tracks": shown.tracks,
@@ -37,13 +37,13 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
 }
 
 /// A trace on the screen: `first_id` is to be taken off the screen's ids of its events.
-fn part_json(part: View<'_>, windows: &[i64]) -> Value {
+fn part_json(part: View<'_>) -> Value {
     let trace = &part.linked.trace;
     json!({
         "part": part.at,
         "name": part.name,
         "rank": part.rank,
-        "window": windows[part.at],
+        "window": part.window,
         "title": title(trace),
         "first_id": part.first_id,
         "num_events": trace.events.len(),
@@ -139,17 +139,17 @@ fn device_names(screen: &Screen<'_>) -> Vec<String> {
 }
 
 fn health_of(part: View<'_>) -> Vec<Value> {
-    let row = |row: HealthRow| {
+    let row = |row: &HealthRow| {
         let mut row = json!(row);
         row["part"] = part.at.into();
         row
     };
-    health(&part.linked).into_iter().map(row).collect()
+    part.told().0.iter().map(row).collect()
 }
 
 /// That of the only trace, or the shares of all together.
 fn coverage_of(screen: &Screen<'_>) -> Coverage {
-    let mut all = screen.parts.iter().map(|part| coverage(&part.linked));
+    let mut all = screen.parts.iter().map(|part| part.told().1.clone());
     let mut first = all.next().unwrap_or_default();
     all.for_each(|other| first.add(other));
     first

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::lanes::LaneIndex;
 use super::path::{Step, steps};
 use super::series::{Series, all_series};
+use crate::analyze::{Coverage, HealthRow, coverage, health};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, TimeRange, Ts};
 
@@ -16,6 +17,8 @@ pub(super) struct Part {
     /// How the host calls it, if it does.
     pub(super) name: String,
     pub(super) rank: Option<i64>,
+    /// Which of the traces of its rank it is, from 0.
+    pub(super) window: i64,
     /// Its place among the parts.
     pub(super) at: usize,
     pub(super) first_id: u32,
@@ -25,23 +28,24 @@ pub(super) struct Part {
     lanes: OnceLock<LaneIndex>,
     path: OnceLock<Vec<Step>>,
     series: OnceLock<Vec<Series>>,
+    told: OnceLock<(Vec<HealthRow>, Coverage)>,
 }
 
 impl Part {
-    /// The part that comes after another one, with its name and rank; `None` if there would be more ids or tracks than can be counted.
+    /// The part that comes after others, with its name and rank; `None` if there would be more ids or tracks than can be counted.
     pub(super) fn after(
-        before: Option<&Part>,
+        others: &[Part],
         (name, rank): (String, Option<i64>),
         linked: Arc<LinkedTrace>,
     ) -> Option<Self> {
         let (first_id, first_track) =
-            before.map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
+            others.last().map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
         let range = linked.trace.range();
-        let at = before.map_or(0, |before| before.at + 1);
         let part = Self {
             name,
             rank,
-            at,
+            window: others.iter().filter(|other| other.rank == rank).count() as i64,
+            at: others.len(),
             first_id,
             first_track,
             range,
@@ -49,6 +53,7 @@ impl Part {
             lanes: OnceLock::new(),
             path: OnceLock::new(),
             series: OnceLock::new(),
+            told: OnceLock::new(),
         };
         part.end_id().and(part.end_track())?;
         Some(part)
@@ -67,6 +72,11 @@ impl Part {
     /// What is counted over time; when first asked for.
     pub(super) fn series(&self) -> &[Series] {
         self.series.get_or_init(|| all_series(&self.linked))
+    }
+
+    /// Its defects, and how much of it was linked; counted when first asked for.
+    pub(super) fn told(&self) -> &(Vec<HealthRow>, Coverage) {
+        self.told.get_or_init(|| (health(&self.linked), coverage(&self.linked)))
     }
 
     /// The id after its last.
@@ -111,6 +121,13 @@ impl<'a> View<'a> {
     pub(super) fn time_range(self, start: f64, end: f64) -> TimeRange {
         let start = self.time(start.floor());
         TimeRange { start, end: self.time(end.ceil()).max(start) }
+    }
+
+    /// What lies between two offsets; nothing is cut where neither is given.
+    pub(super) fn between(self, start: Option<f64>, end: Option<f64>) -> Option<TimeRange> {
+        let is_whole = start.is_none() && end.is_none();
+        let end = end.unwrap_or_else(|| self.offset(self.range.end));
+        (!is_whole).then(|| self.time_range(start.unwrap_or(f64::MIN), end))
     }
 
     /// The screen's id of an event.

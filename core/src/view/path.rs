@@ -6,13 +6,14 @@ use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use super::part::View;
+use super::pixel::Pixels;
 use super::request::Window;
 use super::response::{ColumnData, Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{Bound, PathKind, Selection, critical_path, path_rows};
+use crate::analyze::{Bound, BoundRow, Bounds, PathEdge, PathKind, Selection, by_bound, critical_path};
 use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::time::{TimeRange, Ts, add_ns};
+use crate::time::{TimeRange, Ts};
 
 /// A step of the path: time on an event, or the way from one event to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +30,22 @@ pub(super) struct Step {
 pub(super) fn steps(linked: &Arc<LinkedTrace>) -> Vec<Step> {
     let selection = Selection::all(linked);
     let path = critical_path(&selection);
-    let rows = path_rows(&selection, &path);
-    let step = |(edge, row): (&crate::analyze::PathEdge, &crate::analyze::PathRow)| {
+    let bounds = Bounds::of(linked);
+    let step = |edge: &PathEdge| {
         let node = |at: u32| path.graph.nodes[at as usize];
         let (source, target) = (node(edge.source), node(edge.target));
         let ends = match edge.kind {
             PathKind::Operator | PathKind::Kernel => (edge.event, edge.event),
             _ => (source.event, target.event),
         };
-        Step { from: (ends.0, source.time), to: (ends.1, target.time), weight_ns: edge.weight_ns, bound: row.bound }
+        Step {
+            from: (ends.0, source.time),
+            to: (ends.1, target.time),
+            weight_ns: edge.weight_ns,
+            bound: bounds.bound(edge),
+        }
     };
-    path.steps().zip(&rows).map(step).collect()
+    path.steps().map(step).collect()
 }
 
 pub(super) fn answer(screen: &Screen<'_>, window: Window) -> Result<Response, Error> {
@@ -52,13 +58,9 @@ pub(super) fn answer(screen: &Screen<'_>, window: Window) -> Result<Response, Er
 
 /// What bounds the whole path, the largest share first.
 fn shares(part: View<'_>) -> Vec<Value> {
-    let mut totals = [0_i64; Bound::ALL.len()];
-    part.path().iter().for_each(|step| add_ns(&mut totals[step.bound as usize], step.weight_ns.max(0)));
-    let all_ns = crate::time::sum_ns(totals).max(1) as f64;
-    let mut shares: Vec<_> = Bound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0).collect();
-    crate::sort::by_key(&mut shares, |(_, total_ns)| std::cmp::Reverse(*total_ns));
-    let share = |(bound, total_ns): (Bound, i64)| json!({"part": part.at, "bound": bound.name(), "total_ns": total_ns, "share": rounded(total_ns as f64 / all_ns)});
-    shares.into_iter().map(share).collect()
+    let steps = part.path().iter().map(|step| (step.bound, step.weight_ns));
+    let share = |row: BoundRow| json!({"part": part.at, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
+    by_bound(steps).into_iter().map(share).collect()
 }
 
 #[derive(Debug, Default)]
@@ -75,14 +77,13 @@ type Place = (u32, u32, u32, u32, Bound);
 impl PathColumns {
     /// The steps of a part that touch a window; of those within a pixel that have the same place, the first.
     fn add(&mut self, part: View<'_>, window: TimeRange, pixels: u32) {
-        let pixel_ns = (window.dur().0 / i64::from(pixels)).max(1);
-        let pixel = |time: Ts| time.since(part.zero).0.div_euclid(pixel_ns);
+        let pixels = Pixels::new(part, window, pixels);
         let mut seen: FxHashSet<Place> = FxHashSet::default();
         let mut here = i64::MIN;
         // One step begins where the one before it ends.
         let first = part.path().partition_point(|step| step.to.1 < window.start);
         for step in part.path()[first..].iter().take_while(|step| step.from.1 < window.end) {
-            let at = pixel(step.from.1);
+            let at = pixels.of(step.from.1);
             if at != here {
                 (here, seen) = (at, FxHashSet::default());
             }
@@ -94,7 +95,7 @@ impl PathColumns {
                 continue;
             }
             let is_new = seen.insert((from.0, from.1, to.0, to.1, step.bound));
-            if !is_new && pixel(step.to.1) == at {
+            if !is_new && pixels.of(step.to.1) == at {
                 continue;
             }
             for (end, (lane, time)) in [(from, step.from.1), (to, step.to.1)].into_iter().enumerate() {

@@ -51,6 +51,9 @@ pub(super) enum Request {
         title: String,
         facts: Vec<(String, String)>,
     },
+    Picture {
+        width: u32,
+    },
     Analyses,
     Findings,
     Path(Window),

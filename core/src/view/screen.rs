@@ -4,7 +4,6 @@ use super::Session;
 use super::align::Align;
 use super::part::View;
 use crate::error::{Error, ErrorKind};
-use crate::time::TimeRange;
 
 /// The parts of a session, each where an alignment puts it.
 #[derive(Debug)]
@@ -43,19 +42,15 @@ impl<'a> Screen<'a> {
         (own < part.linked.trace.tracks.len()).then_some((part, own))
     }
 
+    /// The part that is this trace of a rank.
+    pub(super) fn of_rank(&self, rank: Option<i64>, window: i64) -> Option<View<'a>> {
+        self.parts.iter().copied().find(|part| (part.rank, part.window) == (rank, window))
+    }
+
     /// One of the parts, the first if nobody says which.
     pub(super) fn part(&self, at: Option<u32>) -> Result<View<'a>, Error> {
         let wanted = at.unwrap_or(0);
         self.parts.get(wanted as usize).copied().ok_or_else(|| unknown("the number of a trace", wanted).into())
-    }
-}
-
-impl Screen<'_> {
-    /// What of each part lies between two offsets; nothing is cut where neither is given.
-    pub(super) fn range(part: View<'_>, start: Option<f64>, end: Option<f64>) -> Option<TimeRange> {
-        let is_whole = start.is_none() && end.is_none();
-        let end = end.unwrap_or_else(|| part.offset(part.range.end));
-        (!is_whole).then(|| part.time_range(start.unwrap_or(f64::MIN), end))
     }
 }
 

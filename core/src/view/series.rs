@@ -86,8 +86,8 @@ fn memory(linked: &Arc<LinkedTrace>) -> Vec<Series> {
     }
     let series = |((sort, number), steps): ((i64, i64), [Steps; 2])| {
         let (track, place) = match sort {
-            0 => (host_track(linked), String::from("CPU ")),
-            _ => (device_track(linked, number), String::new()),
+            0 => (find_track(linked, |stream| stream.is_none()), String::from("CPU ")),
+            _ => (find_track(linked, |stream| stream.is_some_and(|on| on.device == Some(number))), String::new()),
         };
         let names = ["memory allocated", "memory reserved"];
         let both = names.into_iter().zip(steps).filter(|(_, steps)| !steps.is_empty());
@@ -102,13 +102,9 @@ fn memory(linked: &Arc<LinkedTrace>) -> Vec<Series> {
     devices.into_iter().flat_map(series).collect()
 }
 
-fn host_track(linked: &LinkedTrace) -> Option<TrackId> {
-    linked.trace.tracks.iter().position(|track| track.stream.is_none()).map(TrackId::from)
-}
-
-fn device_track(linked: &LinkedTrace, device: i64) -> Option<TrackId> {
-    let is_it = |stream: Stream| stream.device == Some(device);
-    linked.trace.tracks.iter().position(|track| track.stream.is_some_and(is_it)).map(TrackId::from)
+/// The first track of such a stream, or of none.
+fn find_track(linked: &LinkedTrace, is_it: impl Fn(Option<Stream>) -> bool) -> Option<TrackId> {
+    linked.trace.tracks.iter().position(|track| is_it(track.stream)).map(TrackId::from)
 }
 
 /// How much was enqueued on each stream and had not begun.
@@ -116,10 +112,9 @@ fn queues(linked: &Arc<LinkedTrace>) -> Vec<Series> {
     let points = queue_points(&Selection::all(linked));
     let series = |points: &[crate::analyze::QueuePoint]| {
         let stream = points[0].stream;
-        let track = linked.trace.tracks.iter().position(|track| track.stream == Some(stream));
         Series {
             name: stream.stream.map_or_else(|| String::from("queue"), |number| format!("queue of stream {number}")),
-            track: track.map(TrackId::from),
+            track: find_track(linked, |on| on == Some(stream)),
             unit: Some("count"),
             course: Course::Steps(points.iter().map(|point| (point.time, point.length as f64)).collect()),
         }

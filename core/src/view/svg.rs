@@ -22,6 +22,9 @@ fn is_shown(character: char) -> bool {
         && !matches!(character, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The longest name that is told whole: a file may hold one of any size.
+pub(super) const WHOLE: usize = 1_000;
+
 /// At most so many characters, the middle left out: the ends are what tells kernel names apart.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let length = text.chars().count();

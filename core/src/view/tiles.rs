@@ -5,12 +5,13 @@ use serde_json::json;
 
 use super::owner::Owners;
 use super::part::View;
+use super::pixel::Pixels;
 use super::request::{TilesRequest, Window};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
 use crate::error::Error;
 use crate::id::StrId;
-use crate::time::{TimeRange, Ts};
+use crate::time::TimeRange;
 
 /// A rectangle: one event, or several that share a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,17 +42,13 @@ pub(super) fn answer(screen: &Screen<'_>, request: &TilesRequest) -> Result<Resp
 pub(super) fn tiles(part: View<'_>, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<Tile> {
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(lane.0, lane.1);
-    // Pixels are counted from the trace's start, so that the groups stay the same while the window moves.
-    let pixel_ns = (window.dur().0 / i64::from(pixels)).max(1);
-    let pixel_end = |time: Ts| {
-        let offset = time.since(part.zero).0;
-        Ts(part.zero.0.saturating_add((offset.div_euclid(pixel_ns) + 1).saturating_mul(pixel_ns)))
-    };
+    let pixels = Pixels::new(part, window, pixels);
+    let pixel_ns = pixels.pixel_ns;
     let mut tiles = Vec::new();
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
     while at < places.end && events.start[lanes.row(at)] < window.end {
         let row = lanes.row(at);
-        let end_of_pixel = pixel_end(events.start[row]);
+        let end_of_pixel = pixels.start(pixels.of(events.start[row]).saturating_add(1));
         let mut next = at + 1;
         if events.dur[row].0 < pixel_ns {
             next = lanes.first(at + 1..places.end, |row| events.start[row] >= end_of_pixel);

@@ -28,10 +28,11 @@ pub(super) static COLLECTIVES: Analysis = Analysis {
         let parts = parts(job);
         let reason = parts.is_empty().then_some("no communication was recorded");
         let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
-        Answer { tables: vec![parts], reason, plot: None, drawn: None }
-            .and(&skew::TABLE, skews)
-            .and(&summary::TABLE, summary)
-            .drawn(Plot::Points { x: "dur_ns", y: "bus_gbps", label: "collective" })
+        Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::Points {
+            x: "dur_ns",
+            y: "bus_gbps",
+            label: "collective",
+        })
     }),
 };
 

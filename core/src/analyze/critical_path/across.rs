@@ -83,7 +83,7 @@ static RANKS: Table<Vec<RankRow>> = Table {
 fn answer(job: &Job<'_>) -> Answer {
     let rows = rows(job);
     let ranks = by_rank(job, &rows);
-    let bounds = by_bound(rows.iter().map(|row| &row.step));
+    let bounds = by_bound(rows.iter().map(|row| (row.step.bound, row.step.dur_ns)));
     Answer::of(&TABLE, rows, EMPTY)
         .and(&RANKS, ranks)
         .and(&BOUND, bounds)

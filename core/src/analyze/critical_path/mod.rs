@@ -19,8 +19,10 @@ use super::selection::Selection;
 use crate::time::sum_ns;
 pub(super) use across::JOB_CRITICAL_PATH;
 pub use bound::Bound;
+pub(crate) use bound::Bounds;
 pub use graph::{PathEdge, PathGraph, PathKind, PathNode};
 pub use hta::critical_path_of_hta;
+pub(crate) use row::{BoundRow, by_bound};
 pub use row::{PathRow, rows as path_rows};
 pub use what_if::WhatIf;
 

@@ -56,10 +56,10 @@ const COLUMNS: &[Column<Vec<PathRow>>] = &[
 
 /// Steps of the path that one thing bounds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct BoundRow {
-    bound: Bound,
-    total_ns: i64,
-    share: f64,
+pub(crate) struct BoundRow {
+    pub(crate) bound: Bound,
+    pub(crate) total_ns: i64,
+    pub(crate) share: f64,
 }
 
 pub(super) static BOUND: Table<Vec<BoundRow>> = Table {
@@ -163,7 +163,7 @@ pub(super) fn answer(selection: &Selection<'_>, path: CriticalPath, what_if: Wha
     let reason = path.path.is_empty().then_some(EMPTY);
     let lengths = if path.path.is_empty() { Vec::new() } else { vec![what_if] };
     let found = Arc::new((Arc::clone(selection.linked), path));
-    Answer { tables: vec![TABLE.later(made(&found, steps))], reason, plot: None, drawn: None }
+    Answer::with(TABLE.later(made(&found, steps)), reason)
         .and_later(&BOUND, made(&found, bounds))
         .and_later(&NAMES, made(&found, by_name))
         .and(&WHAT_IF, lengths)
@@ -192,7 +192,8 @@ fn steps(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathRow> {
 }
 
 fn bounds(linked: &LinkedTrace, path: &CriticalPath) -> Vec<BoundRow> {
-    by_bound(steps(linked, path).iter())
+    let bounds = Bounds::of(linked);
+    by_bound(path.steps().map(|edge| (bounds.bound(edge), edge.weight_ns)))
 }
 
 /// Makes steps of edges; a text is kept once, for paths are long and names few.
@@ -228,9 +229,10 @@ impl<'a> Steps<'a> {
     }
 }
 
-pub(super) fn by_bound<'a>(rows: impl Iterator<Item = &'a PathRow>) -> Vec<BoundRow> {
+/// Steps, each with what bounds it and what it adds to the length, by what bounds them: the largest share first.
+pub(crate) fn by_bound(steps: impl Iterator<Item = (Bound, i64)>) -> Vec<BoundRow> {
     let mut totals = [0_i64; Bound::ALL.len()];
-    rows.for_each(|row| add_ns(&mut totals[row.bound as usize], row.dur_ns));
+    steps.for_each(|(bound, dur_ns)| add_ns(&mut totals[bound as usize], dur_ns));
     let all_ns = crate::time::sum_ns(totals).max(1) as f64;
     let bounds = Bound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0);
     let mut bounds: Vec<_> =

@@ -28,7 +28,7 @@ pub(super) static LAUNCHES: Analysis = Analysis {
         let prefix = options.text("prefix").unwrap_or("").to_owned();
         let launches = Arc::new(Launches { linked: Arc::clone(selection.linked), rows });
         let (calls, operators) = (Arc::clone(&launches), Arc::clone(&launches));
-        Answer { tables: vec![TABLE.of(&launches)], reason, plot: None, drawn: None }
+        Answer::with(TABLE.of(&launches), reason)
             .and_later(&by_call::TABLE, move || by_call::by_call(&calls))
             .and_later(&by_operator::TABLE, move || by_operator::by_operator(&operators, &prefix))
             .drawn(Plot::Points { x: "device_dur_ns", y: "delay_ns", label: "device_name" })

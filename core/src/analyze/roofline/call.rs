@@ -27,6 +27,11 @@ impl Tensor {
     }
 }
 
+/// The bytes of a list of tensors.
+pub(super) fn list_bytes(list: &[Tensor]) -> i64 {
+    list.iter().map(Tensor::bytes).fold(0, i64::saturating_add)
+}
+
 /// The product of sizes; saturates.
 pub(super) fn product(sizes: &[i64]) -> i64 {
     sizes.iter().fold(1, |product: i64, size| product.saturating_mul(*size))
@@ -46,7 +51,8 @@ pub(super) struct Call {
     arguments: Vec<Argument>,
     /// The shapes, as the file writes them.
     pub shapes: String,
-    has_untyped_list: bool,
+    /// Whether there is a list of tensors whose types are unknown.
+    pub(super) has_untyped_list: bool,
 }
 
 /// What a Kineto trace says of a list of tensors: neither how many there are nor of what types.
@@ -66,7 +72,8 @@ impl Call {
             return Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings);
         };
         let types = list(&text(ArgKey::InputTypes)?);
-        if types.iter().any(|name| name == UNTYPED_LIST)
+        let has_untyped_list = types.iter().any(|name| name == UNTYPED_LIST);
+        if has_untyped_list
             && let Some(node) = linked.links.nodes.node_of_event.get(row)
             && let Some(of_node) = Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings)
         {
@@ -77,13 +84,7 @@ impl Call {
             let value = concrete.get(at).and_then(Value::as_str).map_or(Value::Null, plain);
             argument(name.as_str().unwrap_or(""), dims.get(at), value)
         };
-        let has_untyped_list = types.iter().any(|name| name == UNTYPED_LIST);
         Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes, has_untyped_list })
-    }
-
-    /// Whether there is a list of tensors whose types are unknown.
-    pub(super) fn has_untyped_list(&self) -> bool {
-        self.has_untyped_list
     }
 
     fn of_node(inputs: &Values, strings: &Strings) -> Option<Self> {

@@ -4,7 +4,7 @@
 use super::call::{Call, Tensor};
 use super::dtype::{Dtype, named, promoted};
 use super::matmul::broadcast;
-use super::model::Cost;
+use super::model::{Cost, base};
 
 /// Operations an element, whether the result is of truth values, and the names without `aten::` and `_` at the end.
 struct Group(i64, bool, &'static [&'static str]);
@@ -148,8 +148,7 @@ pub(super) fn is_known(name: &str) -> bool {
 fn group(name: &str) -> Option<(&'static Group, bool)> {
     let name = name.strip_prefix("aten::")?;
     let name = name.strip_prefix("_foreach_").unwrap_or(name);
-    let base = name.strip_suffix('_').unwrap_or(name);
-    GROUPS.iter().find(|group| group.2.contains(&base)).map(|group| (group, base != name))
+    GROUPS.iter().find(|group| group.2.contains(&base(name))).map(|group| (group, base(name) != name))
 }
 
 pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {

@@ -1,6 +1,6 @@
 //! What only moves elements: rows that are looked up, copies, fills.
 
-use super::call::{Call, Tensor, product};
+use super::call::{Call, Tensor, list_bytes, product};
 use super::matmul::broadcast;
 use super::model::{Cost, entry};
 
@@ -116,14 +116,11 @@ fn listed(table: &Tensor, numbers: &[Tensor]) -> Option<(i64, i64)> {
     let rest = table.shape.get(numbers.len()..).filter(|_| are_numbers)?;
     let shapes: Vec<_> = numbers.iter().map(|one| one.shape.as_slice()).collect();
     let num_elems = product(&broadcast(&shapes)?).saturating_mul(product(rest));
-    Some((num_elems, numbers.iter().fold(0, |sum: i64, one| sum.saturating_add(one.bytes()))))
+    Some((num_elems, list_bytes(numbers)))
 }
 
 pub(super) fn copy_cost(name: &str, call: &Call) -> Option<Cost> {
-    let size = |at: usize| {
-        let of_list = |list: &[Tensor]| list.iter().fold(0, |sum: i64, one| sum.saturating_add(one.bytes()));
-        call.tensor(at).map(Tensor::bytes).or_else(|| call.tensors(at).map(of_list))
-    };
+    let size = |at: usize| call.tensor(at).map(Tensor::bytes).or_else(|| call.tensors(at).map(list_bytes));
     let bytes = match entry(COPIES, name)? {
         Copy::From => size(0)?.saturating_add(size(1)?),
         Copy::List => size(0)?.saturating_mul(2),

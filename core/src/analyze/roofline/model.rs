@@ -108,11 +108,18 @@ impl Model {
 
     /// What a call of an operator of that name costs, and of which family it is; none where its arguments do not tell.
     pub(super) fn cost(&self, name: &str, call: &Call) -> Option<(Family, Cost)> {
-        if let Some(cost) = variable_attention::cost(name, call) {
+        if self.family == Family::Attention
+            && let Some(cost) = variable_attention::cost(name, call)
+        {
             return Some((Family::VariableAttention, cost));
         }
         Some((self.family, (self.cost)(name, call)?))
     }
+}
+
+/// An operator without the mark of one that writes its first argument.
+pub(super) fn base(name: &str) -> &str {
+    name.strip_suffix('_').unwrap_or(name)
 }
 
 /// What a table of names says of one.

@@ -5,8 +5,8 @@
 //! its weight decay is one more where it shrinks the parameter (`adamw`). SGD: 2 for the step, 2 for the momentum. Adagrad:
 //! 2 for the sum of squares, 4 for the step.
 
-use super::call::{Call, Tensor};
-use super::model::{Cost, entry};
+use super::call::{Call, Tensor, list_bytes};
+use super::model::{Cost, base, entry};
 
 /// Operations an element, where lists are that are read and written beside the first, and operations where they are there.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +23,6 @@ static OPTIMIZERS: &[(&str, Optimizer)] = &[
     ("aten::_fused_adagrad", Optimizer { flops: 6, moments: &[2], moment_flops: 0 }),
 ];
 
-fn base(name: &str) -> &str {
-    name.strip_suffix('_').unwrap_or(name)
-}
-
 pub(super) fn is_known(name: &str) -> bool {
     entry(OPTIMIZERS, base(name)).is_some()
 }
@@ -36,15 +32,11 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let (parameters, gradients) = (call.tensors(0)?, call.tensors(1)?);
     let moments: Vec<_> = optimizer.moments.iter().filter_map(|at| call.tensors(*at)).collect();
     let flops = optimizer.flops + if moments.is_empty() { 0 } else { optimizer.moment_flops };
-    let updated = moments.into_iter().map(bytes).fold(bytes(parameters), i64::saturating_add);
+    let updated = moments.into_iter().map(list_bytes).fold(list_bytes(parameters), i64::saturating_add);
     let num_elems = parameters.iter().map(Tensor::num_elems).fold(0, i64::saturating_add);
     Some(Cost {
         flops: num_elems.saturating_mul(flops),
-        bytes: updated.saturating_mul(2).saturating_add(bytes(gradients)),
+        bytes: updated.saturating_mul(2).saturating_add(list_bytes(gradients)),
         dtype: parameters.first()?.dtype,
     })
-}
-
-fn bytes(list: &[Tensor]) -> i64 {
-    list.iter().map(Tensor::bytes).fold(0, i64::saturating_add)
 }

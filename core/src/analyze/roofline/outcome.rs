@@ -72,7 +72,7 @@ fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: Model) -> Outcom
     let Some(call) = Call::of(linked, row) else { return Outcome::Unmodelled(NO_SHAPES) };
     match model.cost(name, &call) {
         Some((family, cost)) => Outcome::Modelled(family, cost, call.shapes.into()),
-        None if call.has_untyped_list() => Outcome::Unmodelled(UNTYPED),
+        None if call.has_untyped_list => Outcome::Unmodelled(UNTYPED),
         None => Outcome::Unmodelled(UNCLEAR),
     }
 }

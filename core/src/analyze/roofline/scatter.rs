@@ -1,8 +1,8 @@
 //! What is put in places that numbers say: the values and their numbers are read, the places written, and read before where
 //! values are added to what is there, which is an operation each.
 
-use super::call::Call;
-use super::model::{Cost, entry};
+use super::call::{Call, list_bytes};
+use super::model::{Cost, base, entry};
 
 /// Where the numbers and the values are, if either says how many there are, and whether they are added up.
 #[derive(Debug, Clone, Copy)]
@@ -35,11 +35,6 @@ static SCATTERS: &[(&str, Scatter)] = &[
     ("aten::_index_put_impl", of(None, Some(2), Adds::Flag(3))),
 ];
 
-/// The operator without the mark of one that writes its first argument.
-fn base(name: &str) -> &str {
-    name.strip_suffix('_').unwrap_or(name)
-}
-
 pub(super) fn is_known(name: &str) -> bool {
     entry(SCATTERS, base(name)).is_some()
 }
@@ -51,7 +46,7 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let target = call.tensor(0)?;
     let number_bytes = match scatter.numbers {
         Some(at) => call.tensor(at)?.bytes(),
-        None => call.tensors(1).map_or(0, |all| all.iter().fold(0, |sum: i64, one| sum.saturating_add(one.bytes()))),
+        None => call.tensors(1).map_or(0, list_bytes),
     };
     let values = call.tensor(scatter.values.or(scatter.numbers)?)?;
     if values.shape.is_empty() && scatter.values.is_some() {

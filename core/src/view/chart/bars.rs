@@ -6,23 +6,18 @@ use rustc_hash::FxHashMap;
 
 use super::axis::{Axis, Unit};
 use super::column::{Column, apart};
-use super::{COLOURS, Drawing, GREY, SIZE, WIDTH, sideward, text_at};
+use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::Rows;
-use crate::view::svg::{clipped, escape, fitted, width};
+use crate::view::svg::{WHOLE, clipped, escape, fitted, width};
 
 /// More bars would not be compared.
 const MAX_BARS: usize = 20;
 /// How many times the longest bar the sum of the others may have to be drawn.
 const MAX_REST: f64 = 1.5;
-const MAX_LABEL: f64 = 300.0;
 const MAX_DETAIL: f64 = 150.0;
 /// Where the value stands behind a bar.
 const VALUE: f64 = 76.0;
-const PITCH: f64 = 22.0;
-const HEIGHT: f64 = 14.0;
-/// The longest name that is told whole: a file may hold one of any size.
-const WHOLE: usize = 1000;
 
 /// Rows of one label.
 struct Bar {

@@ -4,22 +4,17 @@ use std::fmt::Write as _;
 
 use super::axis::{Axis, Unit};
 use super::column::{Column, apart};
-use super::{COLOURS, Drawing, GREY, SIZE, WIDTH, sideward, text_at};
+use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::Rows;
-use crate::view::svg::{clipped, escape, fitted, width};
+use crate::view::svg::{WHOLE, clipped, escape, fitted, width};
 
 /// More parts would not be compared; the rest is one.
 const MAX_PARTS: usize = 14;
 /// More changes, of so many ranks, would not be looked at.
 const MAX_CHANGES: usize = 6;
-const MAX_LABEL: f64 = 300.0;
 /// Where the value stands behind a bar.
 const VALUE: f64 = 84.0;
-const PITCH: f64 = 22.0;
-const HEIGHT: f64 = 14.0;
-/// The longest name that is told whole.
-const WHOLE: usize = 1000;
 /// Of changes smaller than this share of the whole, the axis begins later than at 0.
 const SMALL: f64 = 0.08;
 

@@ -8,7 +8,7 @@ use crate::table::{ColumnType, Rows, Values};
 /// Columns that tell rows of one name apart, where they differ.
 const APART: &[&str] = &["rank", "window", "device", "stream", "side", "input_shapes"];
 /// Ends of the names of points in time, which have no length.
-const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", "peak_ns"];
+pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", "peak_ns"];
 /// Starts of the names of values that have no sum.
 const NO_SUMS: &[&str] = &["mean", "median", "max", "min", "std", "peak", "first", "last"];
 
@@ -39,10 +39,7 @@ impl Column {
 
     /// The integer in a row, all of its digits.
     pub(super) fn integer(&self, row: usize) -> Option<i64> {
-        match &self.values {
-            Values::Int(values) => values[row],
-            _ => None,
-        }
+        self.values.int(row)
     }
 
     /// What a row says: a name as it is, a number with what it is of.
@@ -54,14 +51,8 @@ impl Column {
             Values::UInt(values) => number(values[row].map(|value| value.to_string())),
             Values::Float(_) => number(self.number(row).map(|value| self.unit.words(value))),
             Values::Bool(values) => number(values[row].map(|value| String::from(if value { "yes" } else { "no" }))),
-            Values::Text { .. } => self.text(row).unwrap_or_default().to_owned(),
+            Values::Text { .. } => self.values.text(row).unwrap_or_default().to_owned(),
         }
-    }
-
-    fn text(&self, row: usize) -> Option<&str> {
-        let Values::Text { bytes, ends, valid } = &self.values else { return None };
-        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
-        valid[row].then(|| &bytes[start..ends[row]])
     }
 
     /// Whether rows have an order that means something.
@@ -99,7 +90,7 @@ impl Column {
 }
 
 /// The column of that name.
-pub(super) fn find(table: &dyn Rows, name: &str) -> Option<usize> {
+pub(in crate::view) fn find(table: &dyn Rows, name: &str) -> Option<usize> {
     (0..table.num_columns()).find(|at| table.column_name(*at) == name)
 }
 

@@ -17,13 +17,18 @@ use super::svg::{escape, fitted, width};
 use crate::analyze::Plot;
 use crate::table::{ColumnType, Rows};
 use axis::{Axis, Unit};
-use column::{find, is_a_measure, is_a_moment};
+pub(super) use column::{MOMENTS, find};
+use column::{is_a_measure, is_a_moment};
 pub(super) use pillars::{Pillar, pillars};
 
 /// Pixels from side to side.
 const WIDTH: f64 = 760.0;
 /// Of most letters.
 const SIZE: f64 = 11.0;
+/// Of bars that lie: from one to the next, their height, and the room for their names.
+const PITCH: f64 = 22.0;
+const HEIGHT: f64 = 14.0;
+const MAX_LABEL: f64 = 300.0;
 /// The colours of Okabe and Ito, which nearly everybody can tell apart; the blue is lighter, to be seen on dark, too.
 const COLOURS: [&str; 6] = ["#1a7fc4", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 /// For what is nothing in particular: idle time, the sum of what is not shown.

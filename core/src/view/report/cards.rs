@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::grid::bar;
 use super::source::{Source, frame};
 use super::words::{count, percent};
-use crate::analyze::Summary;
+use crate::analyze::{MIN_SHARE, Outline, Selection, findings as findings_of};
+use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
 use crate::view::svg::escape;
 
@@ -36,9 +37,9 @@ impl Card {
     }
 }
 
-pub(super) fn cards(source: &Source<'_>, all: &[Summary]) -> String {
+pub(super) fn cards(source: &Source<'_>, all: &[Outline]) -> String {
     let mut cards = if let [one] = all { of_trace(source, one) } else { of_job(all) };
-    cards.extend(findings(all));
+    cards.extend(findings(source));
     cards.extend(memory(source));
     let mut out = String::from("<dl class=\"ks-cards\">");
     cards.iter().for_each(|card| card.html(&mut out));
@@ -46,29 +47,27 @@ pub(super) fn cards(source: &Source<'_>, all: &[Summary]) -> String {
     out
 }
 
-fn of_trace(source: &Source<'_>, summary: &Summary) -> Vec<Card> {
-    let mut cards = vec![span(summary)];
-    if let Some(time) = &summary.iteration_time {
+fn of_trace(source: &Source<'_>, outline: &Outline) -> Vec<Card> {
+    let mut cards = vec![span(outline)];
+    if let Some(time) = &outline.iteration_time {
         let spread = time.std_ns.map(|std_ns| format!(" ± {}", time_words(std_ns))).unwrap_or_default();
         let note = format!("mean of {}{spread}", count(time.count as i64));
         cards.push(Card::of("iteration", time_words(time.mean_ns as f64), note));
-        let slowest = summary.iterations.iter().find(|iteration| iteration.iteration == time.slowest);
+        let slowest = outline.iterations.iter().find(|iteration| iteration.iteration == time.slowest);
         if let Some(slowest) = slowest.filter(|_| time.count > 1) {
             let link = source.range_of_first(slowest.start_ns, slowest.dur_ns);
             let note = format!("iteration {}", count(time.slowest));
             cards.push(Card { link, ..Card::of("slowest", time_words(time.slowest_ns as f64), note) });
         }
     }
-    for device in &summary.devices {
+    for device in &outline.devices {
         let label = device.device.map_or_else(|| String::from("device busy"), |number| format!("device {number} busy"));
         let note = format!("{} kernels, copies, fills", count(device.num_events as i64));
         cards.push(Card { share: Some(device.busy_share), ..Card::of(&label, percent(device.busy_share), note) });
     }
-    let (compute, exposed) = summary
-        .breakdown
-        .iter()
-        .fold((0, 0), |(compute, exposed), row| (compute + row.compute_ns, exposed + row.exposed_communication_ns));
-    let span_ns = (summary.duration_ns.max(1) * summary.breakdown.len().max(1) as i64) as f64;
+    let compute = sum_ns(outline.breakdown.iter().map(|row| row.compute_ns));
+    let exposed = sum_ns(outline.breakdown.iter().map(|row| row.exposed_communication_ns));
+    let span_ns = outline.duration_ns.max(1) as f64 * outline.breakdown.len().max(1) as f64;
     if exposed > 0 {
         let share = exposed as f64 / span_ns;
         let note = format!("{} without computation", time_words(exposed as f64));
@@ -81,28 +80,28 @@ fn of_trace(source: &Source<'_>, summary: &Summary) -> Vec<Card> {
     cards
 }
 
-fn span(summary: &Summary) -> Card {
+fn span(outline: &Outline) -> Card {
     let nodes =
-        if summary.num_nodes > 0 { format!(", {} nodes", count(summary.num_nodes as i64)) } else { String::new() };
-    let note = format!("{} events{nodes}", count(summary.num_events as i64));
-    Card::of("span", time_words(summary.duration_ns as f64), note)
+        if outline.num_nodes > 0 { format!(", {} nodes", count(outline.num_nodes as i64)) } else { String::new() };
+    let note = format!("{} events{nodes}", count(outline.num_events as i64));
+    Card::of("span", time_words(outline.duration_ns as f64), note)
 }
 
 /// Of all ranks: the mean, from the least to the most.
-fn of_job(all: &[Summary]) -> Vec<Card> {
-    let events: u64 = all.iter().map(|summary| summary.num_events).sum();
-    let longest = all.iter().map(|summary| summary.duration_ns).max().unwrap_or(0);
+fn of_job(all: &[Outline]) -> Vec<Card> {
+    let events: u64 = all.iter().map(|outline| outline.num_events).sum();
+    let longest = all.iter().map(|outline| outline.duration_ns).max().unwrap_or(0);
     let mut cards = vec![
         Card::of("traces", count(all.len() as i64), format!("{} events", count(events as i64))),
         Card::of("span", time_words(longest as f64), String::from("the longest of all ranks")),
     ];
     let means: Vec<_> =
-        all.iter().filter_map(|summary| Some(summary.iteration_time.as_ref()?.mean_ns as f64)).collect();
+        all.iter().filter_map(|outline| Some(outline.iteration_time.as_ref()?.mean_ns as f64)).collect();
     cards.extend(ranged("iteration", &means, time_words));
-    let busy = all.iter().flat_map(|summary| summary.devices.iter().map(|device| device.busy_share));
+    let busy = all.iter().flat_map(|outline| outline.devices.iter().map(|device| device.busy_share));
     cards.extend(ranged("devices busy", &busy.collect::<Vec<_>>(), percent));
-    let exposed = all.iter().flat_map(|summary| {
-        summary.breakdown.iter().map(|row| row.exposed_communication_ns as f64 / summary.duration_ns.max(1) as f64)
+    let exposed = all.iter().flat_map(|outline| {
+        outline.breakdown.iter().map(|row| row.exposed_communication_ns as f64 / outline.duration_ns.max(1) as f64)
     });
     let exposed: Vec<_> = exposed.collect();
     if exposed.iter().any(|share| *share > 0.0) {
@@ -119,15 +118,17 @@ fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<
     (!values.is_empty()).then(|| Card::of(label, words(mean), note))
 }
 
-fn findings(all: &[Summary]) -> Option<Card> {
-    let number: u64 = all.iter().map(|summary| summary.num_findings).sum();
-    let first = all.iter().filter_map(|summary| summary.findings.first()).max_by_key(|finding| finding.cost_ns)?;
+fn findings(source: &Source<'_>) -> Option<Card> {
+    let all: Vec<_> = source.traces().map(|(_, linked)| findings_of(&Selection::all(linked), MIN_SHARE)).collect();
+    let number: usize = all.iter().map(Vec::len).sum();
+    let first = all.iter().filter_map(|found| found.first()).max_by_key(|finding| finding.cost_ns)?;
     let note = format!("up to {} for one", time_words(first.cost_ns as f64));
     Some(Card { link: Some(String::from("#findings")), ..Card::of("findings", count(number as i64), note) })
 }
 
 fn memory(source: &Source<'_>) -> Option<Card> {
-    let rows = frame(&source.ask("memory", "{}")?, "memory", 256);
+    let answer = source.ask("memory", "{}")?;
+    let rows = frame(&answer, "memory", 256);
     let most = |row: usize| {
         rows.number("peak_allocated_bytes", row).filter(|_| rows.text("device", row).is_some_and(|name| name != "cpu"))
     };

@@ -3,10 +3,7 @@
 use super::frame::Frame;
 use super::source::Source;
 use super::words::{count, decimal, plural, short};
-use crate::view::svg::{clipped, escape};
-
-/// The longest name that is there as a whole: a file may hold one of any size.
-const WHOLE: usize = 1_000;
+use crate::view::svg::{WHOLE, clipped, escape};
 
 /// A column of a table on the page.
 pub(super) struct Shown {
@@ -203,15 +200,15 @@ pub(super) fn bar(share: f64) -> String {
 }
 
 /// What the numbers of a column are divided by, and how many digits are behind the point.
-pub(super) struct Scale {
-    pub(super) unit: &'static str,
+struct Scale {
+    unit: &'static str,
     size: f64,
     decimals: usize,
 }
 
 impl Scale {
     /// The unit that the largest number is told in.
-    pub(super) fn of(kind: Kind, numbers: &[Option<f64>]) -> Self {
+    fn of(kind: Kind, numbers: &[Option<f64>]) -> Self {
         let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let found = |units: &[(f64, f64, &'static str)]| {
             units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
@@ -237,7 +234,7 @@ impl Scale {
         Self { unit, size, decimals }
     }
 
-    pub(super) fn words(&self, number: f64) -> String {
+    fn words(&self, number: f64) -> String {
         decimal(number / self.size, self.decimals)
     }
 }

@@ -31,7 +31,7 @@ use super::picture;
 use super::response::Response;
 use super::screen::Screen;
 use super::svg::escape;
-use crate::analyze::{Selection, summary};
+use crate::analyze::{Selection, outline};
 
 /// How many pixels wide the picture is that stands for the timeline.
 const PICTURE: u32 = 1200;
@@ -41,9 +41,9 @@ const PICTURE: u32 = 1200;
 pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)]) -> Response {
     let source = Source::of(screen);
     let mut out = head(&source, title);
-    let summaries: Vec<_> = source.traces().map(|(_, linked)| summary(&Selection::all(linked), 1)).collect();
+    let outlines: Vec<_> = source.traces().map(|(_, linked)| outline(&Selection::all(linked))).collect();
     let found = [
-        part::time(&source, &summaries),
+        part::time(&source, &outlines),
         iterations::section(&source),
         findings::section(&source),
         Found::Section(timeline(screen)),
@@ -71,7 +71,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     out.push_str("<nav class=\"ks-nav\" aria-label=\"Contents\">");
     sections.iter().for_each(|section| section.entry(&mut out));
     out.push_str("</nav>");
-    out.push_str(&cards::cards(&source, &summaries));
+    out.push_str(&cards::cards(&source, &outlines));
     out.push_str("<div class=\"ks-grid\">");
     sections.iter().for_each(|section| section.html(&mut out));
     out.push_str("</div>");

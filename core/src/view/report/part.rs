@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::section::{Found, Section};
 use super::source::{Source, frame};
 use super::words::{count, decimal, percent};
-use crate::analyze::Summary;
+use crate::analyze::Outline;
 use crate::view::chart::time_words;
 
 /// A part of a device's time: its column, its name, its class on the page.
@@ -27,7 +27,7 @@ pub(super) const PARTS: [Part; 5] = [
 
 const MAX_DEVICES: usize = 256;
 
-pub(super) fn time(source: &Source<'_>, summaries: &[Summary]) -> Found {
+pub(super) fn time(source: &Source<'_>, outlines: &[Outline]) -> Found {
     let title = "Where the time went";
     let Some(answer) = source.ask("breakdown", r#"{"per":"selection"}"#) else { return Found::Nothing };
     let frame = frame(&answer, "breakdown", MAX_DEVICES);
@@ -52,8 +52,8 @@ pub(super) fn time(source: &Source<'_>, summaries: &[Summary]) -> Found {
         device(&mut out, &frame, &parts, row);
     }
     out.push_str("</tbody></table></div></figure>");
-    if let [summary] = summaries {
-        kinds(&mut out, summary);
+    if let [outline] = outlines {
+        kinds(&mut out, outline);
     }
     Found::Section(Section::half("time", title, out))
 }
@@ -63,13 +63,13 @@ fn ns(frame: &Frame, part: &Part, row: usize) -> f64 {
 }
 
 /// Time by kind of event, on the host and on devices.
-fn kinds(out: &mut String, summary: &Summary) {
+fn kinds(out: &mut String, outline: &Outline) {
     out.push_str(
         "<table><caption>Time by kind of event</caption><thead><tr><th scope=\"col\">kind</th>\
          <th scope=\"col\" class=\"ks-number\">events</th><th scope=\"col\" class=\"ks-number\">in all <i>ms</i></th>\
          <th scope=\"col\" class=\"ks-number\">in nothing inside <i>ms</i></th></tr></thead><tbody>",
     );
-    for kind in &summary.time_by_kind {
+    for kind in &outline.time_by_kind {
         let _ = write!(
             out,
             "<tr><td>{}</td><td class=\"ks-number\">{}</td><td class=\"ks-number\">{}</td><td class=\"ks-number\">{}</td></tr>",
@@ -108,7 +108,7 @@ fn device(out: &mut String, frame: &Frame, parts: &[&Part], row: usize) {
 }
 
 /// The parts one after another, as long as their share of the whole.
-pub(super) fn stack(frame: &Frame, parts: &[&Part], row: usize, span: f64) -> String {
+fn stack(frame: &Frame, parts: &[&Part], row: usize, span: f64) -> String {
     let mut out = String::from("<svg class=\"ks-stack\" aria-hidden=\"true\">");
     let mut before = 0.0;
     for part in parts {

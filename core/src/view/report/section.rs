@@ -10,7 +10,7 @@ pub(super) struct Section {
     id: &'static str,
     title: &'static str,
     /// Beside the title, such as how many there are.
-    pub(super) note: String,
+    note: String,
     body: String,
     class: &'static str,
 }

@@ -1,11 +1,14 @@
 //! The traces that a report is of, and what analyses answer about them.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
 use crate::analyze::{Answer, RankedTrace, analysis};
 use crate::link::LinkedTrace;
-use crate::link::rank::windows;
 use crate::table::Rows;
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -14,19 +17,18 @@ use crate::view::screen::Screen;
 
 /// The traces of a report: one, or those of a job in the order of their ranks.
 pub(super) struct Source<'a> {
-    parts: &'a [View<'a>],
+    screen: &'a Screen<'a>,
     traces: Vec<RankedTrace>,
-    /// The rank of each trace, and which of its rank's traces it is.
-    places: Vec<(Option<i64>, i64)>,
+    /// What was answered, for sections that ask the same.
+    answers: RefCell<FxHashMap<Asked, Option<Rc<Answer>>>>,
 }
+
+/// The name of an analysis, and what it was asked.
+type Asked = (&'static str, &'static str);
 
 impl<'a> Source<'a> {
     pub(super) fn of(screen: &'a Screen<'a>) -> Self {
-        let parts = &screen.parts[..];
-        let ranks: Vec<_> = parts.iter().map(|part| part.rank).collect();
-        let traces = parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect();
-        let places = ranks.iter().copied().zip(windows(&ranks)).collect();
-        Self { parts, traces, places }
+        Self { screen, traces: screen.session.ranked(), answers: RefCell::default() }
     }
 
     pub(super) fn traces(&self) -> impl Iterator<Item = (Option<i64>, &Arc<LinkedTrace>)> {
@@ -49,7 +51,12 @@ impl<'a> Source<'a> {
     }
 
     /// What an analysis answers; nothing where it does not know what it is asked.
-    pub(super) fn ask(&self, name: &str, request: &str) -> Option<Answer> {
+    pub(super) fn ask(&self, name: &'static str, request: &'static str) -> Option<Rc<Answer>> {
+        let mut answers = self.answers.borrow_mut();
+        answers.entry((name, request)).or_insert_with(|| self.answer(name, request).map(Rc::new)).clone()
+    }
+
+    fn answer(&self, name: &str, request: &str) -> Option<Answer> {
         let analysis = analysis(name).ok()?;
         match &self.traces[..] {
             [(_, linked)] => analysis.answer(linked, request),
@@ -71,18 +78,19 @@ impl<'a> Source<'a> {
 
     /// The same in the only trace.
     pub(super) fn range_of_first(&self, start_ns: i64, dur_ns: i64) -> Option<String> {
-        self.parts.first().map(|part| address(part, start_ns, dur_ns))
+        self.screen.parts.first().map(|part| address(*part, start_ns, dur_ns))
     }
 
     /// The trace that a row is about.
-    fn part(&self, frame: &Frame, row: usize) -> Option<&View<'a>> {
-        let place = (frame.int("rank", row), frame.int("window", row).unwrap_or(0));
-        let at = if self.is_job() { self.places.iter().position(|known| *known == place)? } else { 0 };
-        self.parts.get(at)
+    fn part(&self, frame: &Frame, row: usize) -> Option<View<'a>> {
+        if self.is_job() {
+            return self.screen.of_rank(frame.int("rank", row), frame.int("window", row).unwrap_or(0));
+        }
+        self.screen.parts.first().copied()
     }
 }
 
-fn address(part: &View<'_>, start_ns: i64, dur_ns: i64) -> String {
+fn address(part: View<'_>, start_ns: i64, dur_ns: i64) -> String {
     let start = part.offset(Ts(start_ns)).max(0.0);
     format!("#range={start:.0}-{:.0}", start + dur_ns.max(1) as f64)
 }
@@ -95,7 +103,7 @@ pub(super) fn table<'a>(answer: &'a Answer, name: &str) -> Option<&'a Arc<dyn Ro
 /// Its rows with the most of a number, where several ranks have theirs one after the other; else the first.
 pub(super) fn top(source: &Source<'_>, answer: &Answer, name: &str, (by, limit): (&str, usize)) -> Frame {
     match table(answer, name) {
-        Some(table) if source.is_job() => Frame::top(&**table, by, limit),
+        Some(table) if source.is_job() => Frame::top(table, by, limit),
         _ => frame(answer, name, limit),
     }
 }
