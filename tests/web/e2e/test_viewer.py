@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import re
 from collections.abc import Callable
@@ -57,6 +58,30 @@ def test_plain_files_are_read_too(viewer: Any, data: Path, tmp_path: Path, timel
     give(viewer, plain)
     timeline_on(viewer).wait()
     assert viewer.title() == "plain.json"
+
+
+def drop(page: Any, name: str, content: bytes) -> bool:
+    """Drops a file on the page; false where the page leaves it to the browser."""
+    dropped = """([name, base64]) => {
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([bytes], name));
+        return !document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }"""
+    return bool(page.evaluate(dropped, [name, base64.b64encode(content).decode()]))
+
+
+def test_what_is_dropped_is_read_one_after_the_other_until_there_is_a_report(
+    viewer: Any, data: Path, timeline_on: Any
+) -> None:
+    content = (data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes()
+    for name in ("no.json", "first.json.gz", "second.json.gz"):
+        assert drop(viewer, name, b"hello" if name == "no.json" else content)
+    timeline_on(viewer).wait().settle()
+    assert viewer.title() == "first.json.gz"
+    assert not drop(viewer, "third.json.gz", content), "a report takes no files"
+    viewer.wait_for_timeout(500)
+    assert viewer.title() == "first.json.gz"
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,46 @@
-/** The page without a trace: takes files from the reader, by choice or by drop. */
+import { messageOf } from "../source/source";
+
+// Reading keeps the page busy: the words that tell of it must be there before.
+const PAUSE_MS = 30;
+
+/** The page without a trace: takes files from the reader, by choice or by drop, until `read` made a report of some. */
 export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => Promise<void>): void {
   const [place, input, said] = build(main);
-  const take = (files: readonly File[]) => {
-    if (files.length === 0) return;
+  const done = new AbortController();
+  const { signal } = done;
+  const attempt = async (files: readonly File[]) => {
+    if (signal.aborted) return;
     place.classList.remove("ks-over", "ks-failed");
     said.textContent = `Reading ${files.map(({ name }) => name).join(" and ")} …`;
-    // Reading keeps the page busy: the words must be there before.
-    setTimeout(() => {
-      read(files).catch((error: unknown) => {
-        place.classList.add("ks-failed");
-        said.textContent =
-          error instanceof Error ? error.message : String((error as { message?: unknown }).message ?? error);
-      });
-    }, 30);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    try {
+      await read(files);
+      done.abort();
+    } catch (error) {
+      place.classList.add("ks-failed");
+      said.textContent = messageOf(error);
+    }
+  };
+  let last = Promise.resolve();
+  const take = (files: readonly File[]) => {
+    if (files.length > 0) last = last.then(() => attempt(files));
   };
   input.addEventListener("change", () => take([...(input.files ?? [])]));
-  addEventListener("dragover", (event) => {
+  listenForDrops(place, take, signal);
+}
+
+function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => void, signal: AbortSignal): void {
+  const over = (event: DragEvent) => {
     event.preventDefault();
     place.classList.add("ks-over");
-  });
-  addEventListener("dragleave", () => place.classList.remove("ks-over"));
-  addEventListener("drop", (event) => {
+  };
+  const drop = (event: DragEvent) => {
     event.preventDefault();
     take([...(event.dataTransfer?.files ?? [])]);
-  });
+  };
+  addEventListener("dragover", over, { signal });
+  addEventListener("dragleave", () => place.classList.remove("ks-over"), { signal });
+  addEventListener("drop", drop, { signal });
 }
 
 const WORDS = [
