@@ -130,6 +130,32 @@ def test_what_is_measured_shows_its_length(cuda: ks.Trace, reports: Reports, ope
     assert timeline.page.locator(".ks-drawer").count() == 0
 
 
+def test_keys_in_a_list_of_choices_are_its_own(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    event = cuda.events.select("id", "name").rows()[0][0]
+    timeline = open_timeline(reports(cuda), target=f"#event={event}")
+    timeline.focus().press("r")
+    page, choices = timeline.page, timeline.page.get_by_label("Other analyses of the range")
+    choices.focus()
+    before = timeline.settle().picture()
+    timeline.press("ArrowDown")
+    assert choices.input_value(), "another analysis is chosen"
+    page.keyboard.press("n")
+    assert page.get_by_role("dialog").count() == 0, "no note is taken"
+    assert timeline.settle().picture() == before
+
+
+def test_escape_shuts_what_popped_up_wherever_the_focus_is_in_it(timeline: Any) -> None:
+    page = timeline.page
+    page.locator(".ks-colors-button").click()
+    page.get_by_role("radio", name="name").check()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    timeline.focus().press("n")
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert page.locator(".ks-stage:focus").count() == 1
+
+
 def test_no_key_reaches_the_page(timeline: Any) -> None:
     page = timeline.page
     page.evaluate(

@@ -61,7 +61,7 @@ const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?
 
 const isTyping = (event: Event): boolean => {
   const target = targetOf(event);
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+  return [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement].some((field) => target instanceof field);
 };
 
 const isButton = (event: Event): boolean => targetOf(event) instanceof HTMLButtonElement;

@@ -52,7 +52,7 @@ function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
     if (isCurrent) input.current?.focus();
   }, [isCurrent]);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
+    if (event.key !== "Enter") return;
     event.preventDefault();
     close();
   };

@@ -68,8 +68,14 @@ function Popup({ title, close, leave, children }: PopupProps): JSX.Element {
     // A field in it may have taken the focus already.
     if (!box.current?.matches(":focus-within")) box.current?.focus();
   }, []);
+  // A field in it keeps its keys from the timeline, and shuts it no less.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    close();
+  };
   return (
-    <div class="ks-popup" role="dialog" aria-label={title} tabIndex={-1} ref={box}>
+    <div class="ks-popup" role="dialog" aria-label={title} tabIndex={-1} ref={box} onKeyDown={onKeyDown}>
       <header>
         <strong>{title}</strong>
         <IconButton icon="close" label="Close (Escape)" onClick={close} />
