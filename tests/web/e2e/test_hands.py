@@ -156,6 +156,21 @@ def test_escape_shuts_what_popped_up_wherever_the_focus_is_in_it(timeline: Any) 
     assert page.locator(".ks-stage:focus").count() == 1
 
 
+def test_colours_tell_what_is_on_the_screen_while_it_is_still_being_read(
+    transformer: ks.Trace, reports: Reports, strict: Any, timeline_on: Any
+) -> None:
+    page = strict.page()
+    # To a frame that counts its milliseconds each answer comes late.
+    page.add_init_script("let late = 0; performance.now = () => (late += 5);")
+    page.goto(reports(transformer).as_uri())
+    timeline = timeline_on(page).wait().settle()
+    page.locator(".ks-colors-button").click()
+    page.get_by_role("radio", name="operator").check(timeout=5000)
+    page.locator(".ks-legend li", has_text="aten::").first.wait_for(timeout=5000)
+    timeline.focus().press("w", "0")
+    assert page.locator(".ks-legend li").count() > 1
+
+
 def test_no_key_reaches_the_page(timeline: Any) -> None:
     page = timeline.page
     page.evaluate(

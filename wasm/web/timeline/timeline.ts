@@ -13,7 +13,7 @@ import { Findings, titleOf } from "./findings";
 import type { Layout } from "./layout";
 import { type Note, Notes } from "./notes";
 import { Range } from "./range";
-import { firstLane } from "./row";
+import { firstLane, type Row, rowsBetween } from "./row";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
 import { TileCache } from "./tile-cache";
@@ -94,6 +94,13 @@ export class Timeline {
 
   get layout(): Cell<Layout> {
     return this.tracks.layout;
+  }
+
+  /** Those that are on the screen. */
+  get shownRows(): readonly Row[] {
+    const { pinned, pinnedHeight, scrolled } = this.layout.value;
+    const scroll = this.viewport.scroll.value;
+    return [...pinned, ...rowsBetween(scrolled, scroll, scroll + this.size.value.height - pinnedHeight)];
   }
 
   get pointerTime(): Time | null {

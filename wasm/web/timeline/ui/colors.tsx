@@ -4,7 +4,7 @@ import { COLOR_BY, type ColorBy, colorCode, KINDS, kindColor, ownerCode, type Pa
 import { type Span, span } from "../../base/time";
 import type { Tiles } from "../../source/protocol";
 import type { Timeline } from "../timeline";
-import { useCell } from "./hooks";
+import { useCell, useFrames } from "./hooks";
 
 const MOST = 24;
 
@@ -23,8 +23,8 @@ interface Props {
 /** What colours are to tell, and what they tell of what is on the screen. */
 export function Colors({ timeline, palette }: Props): JSX.Element {
   const by = useCell(timeline.colorBy);
-  useCell(timeline.stale);
-  useCell(timeline.viewport.window);
+  const { viewport, layout, size } = timeline;
+  useFrames([timeline.stale, viewport.window, viewport.scroll, layout, size]);
   return (
     <div class="ks-colors">
       <fieldset>
@@ -64,13 +64,12 @@ function Line({ color, name, note }: { color: string; name: string; note?: strin
 
 /** The names that take most of the screen's device time, or of its host time where no device is on it. */
 function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, number])[] {
-  const { layout, viewport, size, tiles, overview } = timeline;
-  const all = [...layout.value.rowOf.keys()];
-  const isStream = (id: number) => overview.tracks.find(({ track }) => track === id)?.kind === "stream";
-  const streams = all.filter(isStream);
+  const { viewport, size, tiles } = timeline;
+  const all = timeline.shownRows.flatMap((row) => row.tracks);
+  const streams = all.filter(({ kind }) => kind === "stream");
   const times = new Map<string, number>();
   const window = viewport.window.value;
-  for (const track of streams.length > 0 ? streams : all) {
+  for (const { track } of streams.length > 0 ? streams : all) {
     for (const { sheet, span } of tiles.pieces(track, window, size.value.width)) {
       addTimes(times, sheet.tiles, by, common(window, span));
     }
