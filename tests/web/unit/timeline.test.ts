@@ -23,6 +23,9 @@ function open(options = {}): Timeline {
 const run = (timeline: Timeline, command: Command): void =>
   COMMANDS[command](timeline, { focusSearch: () => {}, focusFilter: () => {} });
 
+/** Until promises are kept. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 
 test("a selected event is told about, with its links", () => {
@@ -122,6 +125,22 @@ test("searching for nothing finds nothing", () => {
   assert.equal(timeline.search.found.value, null);
 });
 
+test("hits that come late are counted and gone to when they are there", async () => {
+  const timeline = open({ isLate: true });
+  timeline.find("operator");
+  await settled();
+  timeline.find("kernel", () => timeline.step(1));
+  assert.equal(timeline.said.value, "50 hits for operator");
+  await settled();
+  assert.equal(selectedId(timeline), 50, "a kernel, and no operator");
+  const said: string[] = [];
+  timeline.said.subscribe(() => said.push(timeline.said.value));
+  timeline.find("operator", () => assert.fail("what came to be looked for instead is gone to"));
+  timeline.find("nonsense");
+  await settled();
+  assert.deepEqual(said, ["0 hits for nonsense"]);
+});
+
 test("a range is summed up once it stands", () => {
   const timeline = open();
   timeline.mark(span(100, 300), false);
@@ -159,7 +178,7 @@ test("late answers do not overtake: the last wish counts", async () => {
   const timeline = open({ isLate: true });
   timeline.select(1);
   timeline.select(2);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await settled();
   assert.equal(selectedId(timeline), 2);
 });
 

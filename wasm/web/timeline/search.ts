@@ -34,7 +34,8 @@ export class Search {
     this.found.set(null);
   }
 
-  ask(text: string): void {
+  /** Calls `then` when the hits are there, unless other ones are wanted by then. */
+  ask(text: string, then?: (hits: Hits) => void): void {
     this.#text = text;
     if (text === "") {
       this.found.set(null);
@@ -42,7 +43,11 @@ export class Search {
     }
     settle(
       () => this.#source.query("search", { text, limit: LIMIT }),
-      (hits) => this.#show(text, hits),
+      (hits) => {
+        if (this.#text !== text) return;
+        this.#show(text, hits);
+        then?.(hits);
+      },
       this.#failed,
     );
   }
@@ -59,7 +64,6 @@ export class Search {
   }
 
   #show(text: string, hits: Hits): void {
-    if (this.#text !== text) return;
     this.#marks = new WeakMap();
     this.found.set({ text, hits, ids: new Set(hits.id), byTrack: rowsByTrack(hits), at: -1 });
   }

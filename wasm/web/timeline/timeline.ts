@@ -236,10 +236,12 @@ export class Timeline {
     if (id !== null) this.select(id, ({ details }) => this.reveal(details));
   }
 
-  find(text: string): void {
-    this.search.ask(text);
-    const found = this.search.found.value;
-    if (found) this.said.set(`${formatPlural(found.hits.count, "hit")} for ${text}`);
+  /** Looks for `text`, and goes on with `then` when the hits are there. */
+  find(text: string, then?: () => void): void {
+    this.search.ask(text, (hits) => {
+      this.said.set(`${formatPlural(hits.count, "hit")} for ${text}`);
+      then?.();
+    });
   }
 
   /** Moves the window so that `event` fills 1/`room` of it. */

@@ -20,9 +20,9 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
   const found = useCell(timeline.search.found);
   const [text, setText] = useState("");
   const timer = useRef(0);
-  const find = (wanted: string) => {
+  const find = (wanted: string, then?: () => void) => {
     clearTimeout(timer.current);
-    timeline.find(wanted);
+    timeline.find(wanted, then);
   };
   const type = (wanted: string) => {
     setText(wanted);
@@ -37,8 +37,9 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") empty();
     else if (event.key === "Enter") {
-      if (found?.text !== text) find(text);
-      timeline.step(event.shiftKey ? -1 : 1);
+      const step = () => timeline.step(event.shiftKey ? -1 : 1);
+      if (found?.text === text) step();
+      else find(text, step);
     } else return;
     event.preventDefault();
   };
