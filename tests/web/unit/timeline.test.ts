@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lengthOf, span } from "../../../wasm/web/base/time";
+import { Cell } from "../../../wasm/web/base/cell";
+import { Cleanup } from "../../../wasm/web/base/cleanup";
+import type { Theme } from "../../../wasm/web/base/palette";
+import { lengthOf, type Span, span } from "../../../wasm/web/base/time";
 import { eventAt } from "../../../wasm/web/timeline/hit-test";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
+import { tellHost } from "../../../wasm/web/timeline/mount";
 import type { Note } from "../../../wasm/web/timeline/notes";
 import { snapped } from "../../../wasm/web/timeline/snap";
 import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
@@ -148,6 +152,23 @@ test("a range is summed up once it stands", () => {
   timeline.mark(span(100, 400), true);
   assert.ok(timeline.range.summary.value);
   assert.equal(timeline.drawer.value, "range");
+});
+
+test("the host is told of a range that stands, and that it is gone, whatever is known of it by then", async () => {
+  const timeline = open({ isLate: true });
+  const told: (Span | null)[] = [];
+  const cleanup = new Cleanup();
+  tellHost(timeline, { theme: new Cell<Theme>("light"), onRange: (range) => told.push(range) }, cleanup);
+  timeline.mark(span(100, 300), true);
+  await settled();
+  timeline.mark(span(100, 400), true);
+  timeline.unmark();
+  await settled();
+  assert.deepEqual(told, [span(100, 300), null]);
+  cleanup.run();
+  timeline.mark(span(100, 300), true);
+  await settled();
+  assert.equal(told.length, 2);
 });
 
 test("escape takes away one thing after the other", () => {

@@ -103,13 +103,15 @@ function nameOf({ title, device_names: devices, parts }: Overview): string {
   return title || devices[0] || "Trace";
 }
 
-function tellHost(timeline: Timeline, { onSelect, onRange, onNotes }: MountOptions, cleanup: Cleanup): void {
+/** Tells the host what the reader chose, until `cleanup` is run. */
+export function tellHost(timeline: Timeline, { onSelect, onRange, onNotes }: MountOptions, cleanup: Cleanup): void {
   const { all } = timeline.notes;
   if (onNotes) cleanup.add(all.subscribe(() => onNotes(all.value)));
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
   const { summary, span: marked } = timeline.range;
   // A range that is still being dragged is nobody's business: its summary comes when it stands.
-  const tellRange = () => (summary.value || !marked.value) && onRange?.(marked.value);
-  cleanup.add(summary.subscribe(tellRange));
+  if (!onRange) return;
+  cleanup.add(summary.subscribe(() => summary.value && onRange(marked.value)));
+  cleanup.add(marked.subscribe(() => !marked.value && onRange(null)));
 }
