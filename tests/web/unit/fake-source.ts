@@ -19,6 +19,7 @@ export class FakeSource implements Source {
   readonly tileAsks: Ask<"tiles">[] = [];
   findings: readonly Finding[] = [];
   changes: readonly Change[] = [];
+  path: PathSteps = PATH;
   readonly overview: Overview;
   numClosed = 0;
   readonly #events: readonly EventRef[];
@@ -59,7 +60,7 @@ export class FakeSource implements Source {
       analyses: () => ({ analyses: ["kernels", "launches"].map((name) => ({ name, doc: name })) }),
       analyze: () => ({ name: (ask as Ask<"analyze">).name, doc: "", reason: null, tables: [] }),
       findings: () => ({ findings: this.findings }),
-      path: () => PATH,
+      path: () => this.path,
       counters: () => ({ counters: [] }),
       counter: () => ({}),
       changes: () => ({ changes: this.changes }),

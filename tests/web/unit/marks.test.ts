@@ -8,7 +8,9 @@ import { readCell, sortedRows, written } from "../../../wasm/web/timeline/answer
 import { isComparison } from "../../../wasm/web/timeline/changes";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
-import { cssHeaderHeight } from "../../../wasm/web/timeline/paint/scene";
+import type { Look } from "../../../wasm/web/timeline/look";
+import { paintPath } from "../../../wasm/web/timeline/paint/path";
+import { type Box, cssHeaderHeight, sceneOf, type Tools } from "../../../wasm/web/timeline/paint/scene";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { FakeSource } from "./fake-source";
 
@@ -41,6 +43,32 @@ function open(): { source: FakeSource; timeline: Timeline } {
   timeline.viewport.calm = true;
   timeline.size.set({ width: 1000, height: 400 });
   return { source, timeline };
+}
+
+/** Keeps what was filled, and what it was clipped to. */
+class Drawn {
+  readonly fills: { readonly fill: Box; readonly clip: Box }[] = [];
+  #rect: Box = { x: 0, y: 0, width: 0, height: 0 };
+  #clip = this.#rect;
+
+  get context(): CanvasRenderingContext2D {
+    const context = {
+      rect: (x: number, y: number, width: number, height: number) => {
+        this.#rect = { x, y, width, height };
+      },
+      clip: () => {
+        this.#clip = this.#rect;
+      },
+      fillRect: (x: number, y: number, width: number, height: number) =>
+        this.fills.push({ fill: { x, y, width, height }, clip: this.#clip }),
+      save: () => {},
+      restore: () => {},
+      beginPath: () => {},
+      stroke: () => {},
+      strokeRect: () => {},
+    };
+    return context as Partial<CanvasRenderingContext2D> as CanvasRenderingContext2D;
+  }
 }
 
 const run = (timeline: Timeline, command: Command): void =>
@@ -93,6 +121,26 @@ test("the critical path is asked for when it is wanted, and once for a window", 
   assert.equal(ask()?.end_track[0], 1);
   ask();
   assert.equal(source.asked.filter((type) => type === "path").length, 1);
+});
+
+test("the critical path on tracks that scroll stays below those that are pinned", () => {
+  const { source, timeline } = open();
+  const lanes = Uint32Array.of(0, 0);
+  const tracks = Uint32Array.of(0, 1);
+  source.path = { ...source.path, track: tracks, lane: lanes, end_track: tracks, end_lane: lanes };
+  source.path = { ...source.path, start: Float64Array.of(0, 100), end: Float64Array.of(90, 190) };
+  source.path = { ...source.path, bound: Uint8Array.of(0, 0) };
+  timeline.path.isOn.set(true);
+  timeline.tracks.togglePin(1);
+  const drawn = new Drawn();
+  const size = { cssWidth: 1000, cssHeight: 400, dpr: 1 };
+  const scene = sceneOf(timeline, { path: "red" } as Look, {} as Tools, size);
+  paintPath(drawn.context, scene);
+  const [pinned, scrolled] = [0, 1].map((at) => drawn.fills.find(({ fill }) => fill.y > scene.scrolledTop === at > 0));
+  assert.equal(pinned?.clip.y, scene.headerHeight);
+  assert.equal((pinned?.clip.y ?? 0) + (pinned?.clip.height ?? 0), scene.scrolledTop);
+  assert.equal(scrolled?.clip.y, scene.scrolledTop);
+  assert.equal(scrolled?.clip.height, 400 - scene.scrolledTop);
 });
 
 test("colours go round, and what is for nothing is grey", () => {

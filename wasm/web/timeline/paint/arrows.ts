@@ -89,9 +89,8 @@ function pillOf(context: CanvasRenderingContext2D, scene: Scene, { details }: Se
 }
 
 function isVisible(scene: Scene, event: EventRef, box: Box): boolean {
-  const { pinnedHeight, rowOf } = scene.timeline.layout.value;
-  const pinned = rowOf.get(event.track)?.pinned ?? false;
-  const top = scene.headerHeight + (pinned ? 0 : pinnedHeight * scene.dpr);
+  const row = scene.timeline.layout.value.rowOf.get(event.track);
+  const top = row?.pinned ? scene.headerHeight : scene.scrolledTop;
   return box.x < scene.width && box.x + box.width > 0 && box.y + box.height > top && box.y < scene.height;
 }
 

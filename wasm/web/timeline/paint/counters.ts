@@ -41,11 +41,10 @@ function placeOf(scene: Scene, row: Row, { least, greatest }: Counter): (value: 
 
 /** The value of each counter at the pointer. */
 export function paintValues(context: CanvasRenderingContext2D, scene: Scene, pointer: number): void {
-  const { timeline, scale, dpr, cssWidth, headerHeight, width, height } = scene;
+  const { timeline, scale, dpr, cssWidth, scrolledTop: top, width, height } = scene;
   if (timeline.counters.shown.value.length === 0) return;
-  const { scrolled, pinnedHeight } = timeline.layout.value;
+  const { scrolled } = timeline.layout.value;
   const { scroll, window } = timeline.viewport;
-  const top = headerHeight + Math.round(pinnedHeight * dpr);
   const time = scale.time(pointer * dpr);
   withClip(context, { x: 0, y: top, width, height: Math.max(0, height - top) }, () => {
     for (const row of rowsBetween(scrolled, scroll.value, scroll.value + height / dpr)) {

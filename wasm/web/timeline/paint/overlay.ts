@@ -51,7 +51,7 @@ function outline(context: CanvasRenderingContext2D, scene: Scene, event: EventRe
   const box = eventBox(scene, event);
   if (!box) return;
   const row = scene.timeline.layout.value.rowOf.get(event.track);
-  const top = scene.headerHeight + (row?.pinned ? 0 : Math.round(scene.timeline.layout.value.pinnedHeight * scene.dpr));
+  const top = row?.pinned ? scene.headerHeight : scene.scrolledTop;
   withClip(context, { x: 0, y: top, width: scene.width, height: scene.height - top }, () => {
     const line = Math.max(1, Math.round(stroke.thick * scene.dpr));
     const left = Math.max(-10, box.x);

@@ -8,19 +8,28 @@ const FAR = 4000;
 
 /** The critical path: a band along each event on it, and the ways between lanes. */
 export function paintPath(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { timeline, cssWidth, headerHeight, width, height } = scene;
+  const { timeline, cssWidth, headerHeight, scrolledTop, width, height } = scene;
   if (!timeline.path.isOn.value) return;
   const steps = timeline.path.stepsIn(timeline.viewport.window.value, cssWidth);
   if (!steps) return;
   context.strokeStyle = context.fillStyle = scene.look.path;
-  withClip(context, { x: 0, y: headerHeight, width, height: height - headerHeight }, () => {
-    paintWays(context, scene, steps);
-    for (let i = 0; i < steps.track.length; i++) {
-      if (steps.track[i] === steps.end_track[i] && steps.lane[i] === steps.end_lane[i])
-        paintBand(context, scene, steps, i);
-    }
-  });
+  const between = (top: number, bottom: number) => ({ x: 0, y: top, width, height: Math.max(0, bottom - top) });
+  withClip(context, between(headerHeight, height), () => paintWays(context, scene, steps));
+  withClip(context, between(headerHeight, scrolledTop), () => paintBands(context, scene, steps, true));
+  withClip(context, between(scrolledTop, height), () => paintBands(context, scene, steps, false));
 }
+
+/** Those on the rows that are pinned, or on those that scroll. */
+function paintBands(context: CanvasRenderingContext2D, scene: Scene, steps: PathSteps, pinned: boolean): void {
+  const { rowOf } = scene.timeline.layout.value;
+  for (let i = 0; i < steps.track.length; i++) {
+    const row = rowOf.get(steps.track[i] as number);
+    if (row?.pinned === pinned && !isWay(steps, i)) paintBand(context, scene, steps, i);
+  }
+}
+
+const isWay = (steps: PathSteps, i: number): boolean =>
+  steps.track[i] !== steps.end_track[i] || steps.lane[i] !== steps.end_lane[i];
 
 function paintBand(context: CanvasRenderingContext2D, scene: Scene, steps: PathSteps, i: number): void {
   const box = boxOf(scene, steps.track[i] as number, steps.lane[i] as number);
@@ -43,7 +52,7 @@ function paintWays(context: CanvasRenderingContext2D, scene: Scene, steps: PathS
   context.globalAlpha = 0.7;
   context.beginPath();
   for (let i = 0; i < steps.track.length; i++) {
-    if (steps.track[i] === steps.end_track[i] && steps.lane[i] === steps.end_lane[i]) continue;
+    if (!isWay(steps, i)) continue;
     const from = boxOf(scene, steps.track[i] as number, steps.lane[i] as number);
     const to = boxOf(scene, steps.end_track[i] as number, steps.end_lane[i] as number);
     const left = Math.max(-FAR, scale.x(steps.start[i] as number));

@@ -10,9 +10,8 @@ import type { Strip } from "./strip";
 
 /** Draws everything below the header. */
 export function paintRows(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { timeline, headerHeight, width, height, dpr } = scene;
+  const { timeline, headerHeight, width, height, dpr, scrolledTop: border } = scene;
   const { pinned, pinnedHeight, scrolled } = timeline.layout.value;
-  const border = headerHeight + Math.round(pinnedHeight * dpr);
   const scroll = timeline.viewport.scroll.value;
   const cssHeight = height / dpr - scene.cssHeaderHeight;
   const shown = rowsBetween(scrolled, scroll, scroll + cssHeight - pinnedHeight);

@@ -31,6 +31,8 @@ export interface Scene {
   /** Ruler and iterations, above the tracks. */
   readonly headerHeight: number;
   readonly cssHeaderHeight: number;
+  /** Where the tracks begin that scroll, below those that are pinned. */
+  readonly scrolledTop: number;
   /** Between time and device pixels. */
   readonly scale: Scale;
 }
@@ -69,6 +71,7 @@ export function sceneOf(timeline: Timeline, look: Look, tools: Tools, size: Scen
   const { cssWidth, cssHeight, dpr } = size;
   const width = Math.round(cssWidth * dpr);
   const header = cssHeaderHeight(timeline);
+  const headerHeight = Math.round(header * dpr);
   return {
     timeline,
     look,
@@ -77,8 +80,9 @@ export function sceneOf(timeline: Timeline, look: Look, tools: Tools, size: Scen
     cssWidth,
     width,
     height: Math.round(cssHeight * dpr),
-    headerHeight: Math.round(header * dpr),
+    headerHeight,
     cssHeaderHeight: header,
+    scrolledTop: headerHeight + Math.round(timeline.layout.value.pinnedHeight * dpr),
     scale: scaleOf(timeline.viewport.window.value, width),
   };
 }
