@@ -126,6 +126,19 @@ def test_view_opens_what_it_writes(
     assert "ks-snapshot" not in viewer.read_text(encoding="utf-8").split("</main>")[1].split("<script>")[0]
 
 
+@pytest.mark.parametrize(
+    "flags", [["--redact"], ["--title", "My run"], ["--rank", "0"], ["--max-size", "1MB"], ["--et", "x.json"]]
+)
+def test_what_is_said_of_a_trace_needs_one(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("a page was opened"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["view", *flags]) == 2
+    assert capsys.readouterr().err == f"kinetoscope: expected a trace with {flags[0]}, found none\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_doctor(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", trace]) == 0
     assert "kernels, copies and fills" in capsys.readouterr().out

@@ -47,6 +47,12 @@ def test_reading_a_file_loads_nothing_that_it_does_not_need(data: Path) -> None:
     assert run(code).strip() == "[]"
 
 
+def test_a_command_loads_nothing_that_another_one_needs() -> None:
+    unneeded = ("kinetoscope.report", "kinetoscope.widget", "tempfile", "webbrowser")
+    code = f"import sys, kinetoscope.cli; print([name for name in {unneeded!r} if name in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
 def test_what_is_public_is_there_whatever_was_imported_before() -> None:
     code = (
         "import importlib, pkgutil, types, kinetoscope as ks\n"

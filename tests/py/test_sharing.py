@@ -163,6 +163,16 @@ def test_nothing_private_is_in_what_param_replays(tmp_path: Path) -> None:
     assert json.loads(redacted.read_text())[0]["comms"] == "all_reduce"
 
 
+def test_a_part_is_cut_before_it_is_redacted(data: Path, tmp_path: Path) -> None:
+    """Else names that are not in the part would be counted, and linked, with the others."""
+    source, target = data / "synthetic_cuda/kineto_trace_0.json.gz", tmp_path / "part.json"
+    assert main(["trim", str(source), "--iteration", "2", "--redact", "-o", str(target)]) == 0
+    edits = [edit["edit"] for edit in json.loads(target.read_text())["kinetoscope_edits"]]
+    assert edits == ["trim", "redact"]
+    part = ks.read(source).trim(iteration=2).redact()
+    assert ks.read(target, et=False).events.select("id", "name").rows() == part.events.select("id", "name").rows()
+
+
 def test_times_of_a_part_are_integers_that_a_file_can_have(capsys: pytest.CaptureFixture[str]) -> None:
     for flag in ("--start-ns", "--end-ns"):
         with pytest.raises(SystemExit):

@@ -297,7 +297,7 @@ def _export_param_comms(options: argparse.Namespace) -> None:
     found = one_or_all(options)
     tell_defects(found)
     files = outputs(found, options.output)
-    for (_, _, path), trace in zip(files, to_share(files, options), strict=True):
+    for (_, _, path), trace in zip(files, to_share([file.trace for file in files], options), strict=True):
         trace.to_param_comms(path)
         print(f"{path}: {path.stat().st_size:,} bytes")
 

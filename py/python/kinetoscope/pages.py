@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope.arguments import add_reading, all_of, count
 from kinetoscope.fit import num_bytes
 from kinetoscope.output import expect_ending, refuse_input, sources
-from kinetoscope.report import viewer_page
 from kinetoscope.sharing import add_redact
 from kinetoscope.terminal import busy
 from kinetoscope.whole import write_whole
@@ -21,6 +17,7 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
     from kinetoscope.traceset import TraceSet
 
+_ABOUT_TRACES = ("title", "max_size", "redact", "rank", "no_et", "et", "max_bytes", "cache")
 _TRACES = "files, archives, folders or addresses; of several ranks, one page for all"
 
 
@@ -68,6 +65,11 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _view(options: argparse.Namespace) -> None:
+    import tempfile
+    import webbrowser
+
+    if not options.traces:
+        _expect_no_flags(options)
     if options.output is None:
         folder = tempfile.mkdtemp(prefix="kinetoscope-")  # it stays: the browser reads the page after this has ended
         options.output = Path(folder, "report.html" if options.traces else "viewer.html")
@@ -77,7 +79,17 @@ def _view(options: argparse.Namespace) -> None:
         print("expected a browser to open it, found none: open the file yourself")
 
 
+def _expect_no_flags(options: argparse.Namespace) -> None:
+    """ValueError where a flag says something of a trace and there is none."""
+    for name in _ABOUT_TRACES:
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            raise ValueError(f"expected a trace with --{name.replace('_', '-')}, found none")
+
+
 def _viewer(path: Path) -> Path:
+    from kinetoscope.report import viewer_page
+
     expect_ending(path, ".html", ".htm")
     return write_whole(path, lambda target, _: Path(target).write_text(viewer_page(), encoding="utf-8"))[0]
 
@@ -87,8 +99,4 @@ def _written(options: argparse.Namespace) -> Path:
     found: Trace | TraceSet = all_of(options)
     refuse_input(options.output, sources(found))
     with busy(f"writing {options.output}"):
-        return Path(
-            os.fspath(
-                found.report(options.output, title=options.title, redact=options.redact, max_size=options.max_size)
-            )
-        )
+        return found.report(options.output, title=options.title, redact=options.redact, max_size=options.max_size)

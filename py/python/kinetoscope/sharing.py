@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope import _native
 from kinetoscope.arguments import add_reading, count, integer, one_or_all, tell_defects_of
 from kinetoscope.export import Part
-from kinetoscope.output import Output, expect_ending, outputs
+from kinetoscope.output import expect_ending, outputs
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy
 from kinetoscope.trace import redacted
@@ -48,9 +47,8 @@ def add_redact(command: argparse.ArgumentParser) -> None:
     )
 
 
-def to_share(found: Sequence[Output], options: argparse.Namespace) -> list[Trace]:
-    """The traces of outputs, without private texts where that is asked for."""
-    traces = [output.trace for output in found]
+def to_share(traces: list[Trace], options: argparse.Namespace) -> list[Trace]:
+    """The traces, without private texts where that is asked for."""
     return redacted(traces) if options.redact else traces
 
 
@@ -68,10 +66,11 @@ def parts_to_share(found: Trace | TraceSet | Tables, table: str, options: argpar
 def _trim(options: argparse.Namespace) -> None:
     if not options.output.name.endswith(_SNAPSHOT):
         expect_ending(options.output, ".json", may_be_packed=True)
-    traces = outputs(one_or_all(options), options.output)
-    for (rank, whole, path), trace in zip(traces, to_share(traces, options), strict=True):
+    files = outputs(one_or_all(options), options.output)
+    parts = [file.trace if _is_whole(options) else _cut(file.trace, options) for file in files]
+    for (rank, whole, path), part in zip(files, to_share(parts, options), strict=True):
         tell_defects_of(whole, rank)
-        _write(trace if _is_whole(options) else _cut(trace, options), whole, path)
+        _write(part, whole, path)
 
 
 def _is_whole(options: argparse.Namespace) -> bool:
