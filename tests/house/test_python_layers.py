@@ -64,8 +64,8 @@ LAYERS = Layers(
             *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {
-            *("arguments", "chart", "cli", "desk", "fit", "forms", "hta", "html", "output", "pace", "pages"),
-            *("profiling", "questions", "report", "sharing", "static", "terminal", "widget"),
+            *("arguments", "chart", "cli", "desk", "fit", "forms", "hta", "html", "message", "note", "output", "pace"),
+            *("pages", "profiling", "questions", "report", "sharing", "static", "terminal", "widget"),
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},

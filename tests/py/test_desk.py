@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from kinetoscope.desk import MESSAGE_BYTES, Desk
+from kinetoscope.desk import Desk
+from kinetoscope.message import MESSAGE_BYTES
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import index
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -16,6 +16,7 @@ from kinetoscope import text
 from kinetoscope._native import TraceError
 from kinetoscope.desk import Ask, Desk
 from kinetoscope.html import figure
+from kinetoscope.note import Note, from_front_end, to_front_end
 from kinetoscope.notice import warn
 from kinetoscope.report import asset
 from kinetoscope.screen import Align, Part, Range, Screen
@@ -24,21 +25,6 @@ from kinetoscope.table import Table
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
-
-
-class _Written(TypedDict):
-    start_ns: int
-    """When, in ns as in the tables."""
-    text: str
-
-
-class Note(_Written, total=False):
-    """What the reader wrote down."""
-
-    end_ns: int
-    """The end of a stretch of time; `start_ns` for a point in time."""
-    event: int | None
-    """The id of the event that it is about."""
 
 
 BROWSER_EVENTS = 2_000_000
@@ -118,28 +104,12 @@ class Timeline(anywidget.AnyWidget):
         """
         origin = self._screen.origin_ns
         kept: list[dict[str, Any]] = self._notes
-        return [
-            Note(
-                start_ns=origin + round(note["start"]),
-                end_ns=origin + round(note["end"]),
-                event=note.get("event"),
-                text=str(note["text"]),
-            )
-            for note in kept
-        ]
+        return [from_front_end(note, origin) for note in kept]
 
     @notes.setter
     def notes(self, notes: Sequence[Note]) -> None:
         origin = self._screen.origin_ns
-        self._notes = [
-            {
-                "start": index(note["start_ns"]) - origin,
-                "end": index(note.get("end_ns", note["start_ns"])) - origin,
-                "event": note.get("event"),
-                "text": str(note["text"]),
-            }
-            for note in notes
-        ]
+        self._notes = [to_front_end(note, origin) for note in notes]
         self.send({"type": "notes", "notes": self._notes})
 
     @property
@@ -232,8 +202,6 @@ class Timeline(anywidget.AnyWidget):
             self._answers.take(content["asks"])
         elif kind == "get":
             self._files.take([content])
-        elif kind == "drop":
-            self._answers.drop(content["ids"])
 
     def _file(self, ask: Ask) -> bytes:
         what, _, part = str(ask["what"]).partition("/")
