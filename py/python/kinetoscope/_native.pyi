@@ -24,6 +24,7 @@ __all__ = [
     "members",
     "rank_tables",
     "read",
+    "redacted",
     "sniff",
     "stacked",
 ]

@@ -1,4 +1,4 @@
-"""The summary as HTML without scripts: what a notebook shows of a trace, and what a report is made of.
+"""The summary as HTML without scripts: what a notebook shows of a trace.
 
 Everything that comes from a trace passes through `text.escaped` here, or through the core's escaping in its pictures.
 """
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _NAME_WIDTH = 160
+_NUM_ROWS = 10
 
 # Colours are the host's own, lines and cards shades of grey over them: right in every theme of every notebook.
 STYLE = """
@@ -47,16 +48,15 @@ def summary_html(summary: Summary) -> str:
 
 
 def _block(summary: Summary, picture: str) -> str:
-    return f"<style>{STYLE}</style><div class='ks'>{heading(summary)}{figure(picture)}{tables(summary)}</div>"
+    return f"<style>{STYLE}</style><div class='ks'>{_heading(summary)}{figure(picture)}{_tables(summary)}</div>"
 
 
-def heading(summary: Summary, element: str = "p") -> str:
-    """Title, in an element of this name, and cards."""
+def _heading(summary: Summary) -> str:
     cards = "".join(
         f"<div class='ks-card'><dt>{text.escaped(card.label)}</dt><dd>{text.escaped(card.value)}</dd></div>"
         for card in summary.cards
     )
-    return f"<{element} class='ks-title'>{_name(summary.title)}</{element}><dl class='ks-cards'>{cards}</dl>"
+    return f"<p class='ks-title'>{_name(summary.title)}</p><dl class='ks-cards'>{cards}</dl>"
 
 
 def figure(picture: str) -> str:
@@ -64,13 +64,12 @@ def figure(picture: str) -> str:
     return f"<figure class='ks-picture'>{picture}</figure>" if picture else ""
 
 
-def tables(summary: Summary, limit: int = 10) -> str:
-    """The sections of a summary, each a table of at most `limit` rows."""
-    return f"<div class='ks-sections'>{''.join(table_html(section) for section in summary.sections(limit))}</div>"
+def _tables(summary: Summary) -> str:
+    return f"<div class='ks-sections'>{''.join(map(table_html, summary.sections(_NUM_ROWS)))}</div>"
 
 
 def table_html(section: Section) -> str:
-    """One of them, with all its rows."""
+    """A table of a summary, with all its rows."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
     rows = "".join(_row(row, section.numbers, "td", "td") for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""

@@ -31,10 +31,17 @@ def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_s
 
 def report_page(traces: Ranked, title: str, snapshots: Sequence[bytes]) -> str:
     """The whole page, with the snapshots of its traces."""
-    screen = _native.Session([("", rank, trace._native) for rank, trace in traces])  # noqa: SLF001 - as a timeline does
-    body = ask(screen, {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
+    body = ask(_session(traces), {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
     data = (_snapshot(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
     return _page(title, body, "".join(data))
+
+
+def _session(traces: Ranked) -> _native.Session | _native.Trace:
+    """What answers about all of them: for one that says its rank itself, the session that it has already."""
+    natives = [(rank, trace._native) for rank, trace in traces]  # noqa: SLF001 - as a timeline does
+    if len(natives) == 1 and natives[0][0] == natives[0][1].rank:
+        return natives[0][1]
+    return _native.Session([("", rank, native) for rank, native in natives])
 
 
 def viewer_page() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -71,7 +71,7 @@ class Screen:
 
     def expect_event(self, event: int) -> None:
         """TraceError when there is no event with this id."""
-        seam.decoded(self.query(json.dumps({"type": "event", "id": event})))
+        seam.ask(self._session, {"type": "event", "id": event})
 
     def range(self, start: float, end: float) -> Range:
         """A range of the viewer, as the tables count."""
@@ -88,23 +88,20 @@ class Screen:
 
     def events(self, event: int | None, marked: tuple[float, float] | None) -> Table:
         """The rows of the table of events that are chosen: of several traces with the columns `rank` and `window`."""
-        tables = [self._events(part, event, marked) for part in self._overview["parts"]]
+        parts = self._overview["parts"]
+        ends = [*(part["first_id"] for part in parts[1:]), math.inf]
+        tables = [self._events(part, end, event, marked) for part, end in zip(parts, ends, strict=True)]
         if len(tables) == 1:
             return Table(tables[0])
-        places = [(part["rank"], part["window"]) for part in self._overview["parts"]]
+        places = [(part["rank"], part["window"]) for part in parts]
         return Table(_native.stacked([(*place, table) for place, table in zip(places, tables, strict=True)]))
 
-    def _events(self, part: dict[str, Any], event: int | None, marked: tuple[float, float] | None) -> _native.Table:
+    def _events(
+        self, part: dict[str, Any], end: float, event: int | None, marked: tuple[float, float] | None
+    ) -> _native.Table:
         native = self.parts[part["part"]].trace._native  # noqa: SLF001 - as above
         if marked is not None:
             start, end = (int(part["origin_ns"]) + round(at) for at in marked)
             return native.events_within(start, end)
-        own = None if event is None else event - part["first_id"]
-        is_there = own is not None and 0 <= own < _after(part, self._overview["parts"])
-        return native.events_inside(own if is_there else None)
-
-
-def _after(part: dict[str, Any], parts: list[dict[str, Any]]) -> float:
-    """How many ids there are from a part's first to that of the next."""
-    later = [other["first_id"] for other in parts if other["first_id"] > part["first_id"]]
-    return min(later, default=float("inf")) - part["first_id"]
+        first = part["first_id"]
+        return native.events_inside(event - first if event is not None and first <= event < end else None)

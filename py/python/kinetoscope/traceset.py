@@ -242,12 +242,10 @@ class TraceSet(JobAnalyses):
         """
         from kinetoscope.report import write_report
 
-        self.load()
-        if not self._members:
-            raise ValueError("expected at least one trace, found none")
-        found = [member.trace for member in self.members]
+        members = self._chosen(None)
+        found = [member.trace for member in members]
         shown = redacted(found) if redact else found
-        traces = [(member.rank, trace) for member, trace in zip(self.members, shown, strict=True)]
+        traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
         return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job", max_size)
 
     def sql(self, query: str, /, **tables: object) -> Table:
@@ -291,8 +289,9 @@ class TraceSet(JobAnalyses):
         from kinetoscope.screen import Part
 
         members = self._chosen(rank)
-        several = {member.rank for member, (_, window) in zip(members, places(members), strict=True) if window}
-        windows = [f"window {window}" if rank in several else "" for rank, window in places(members)]
+        found = places(members)
+        several = {number for number, window in found if window}
+        windows = [f"window {window}" if number in several else "" for number, window in found]
         names = [" · ".join(filter(None, (name, window))) for window in windows]
         return [Part(member.trace, name, member.rank) for member, name in zip(members, names, strict=True)]
 
