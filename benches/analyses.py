@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import kinetoscope as ks
 from case import Measured, Skipped, compared
 from case import short as rounded
-from fresh import apart, on, processors
+from fresh import apart
 from hta import python
-from inputs import SHARED, Input, large, long, short
+from inputs import SHARED, Input, large
 from kinetoscope import _native
-from pairs import Measure, Pairs, alternate
+from length import beside_short
+from pairs import Measure, Pairs
 
 if TYPE_CHECKING:
     from kinetoscope.answer import Answer
@@ -76,9 +77,7 @@ def _made(trace: ks.Trace, name: str) -> Answer:
 
 def measure_long() -> list[Measured]:
     """All of them on the long trace beside the short one, each in a fresh process."""
-    with on(processors()[-1:]):
-        pairs = alternate(_per_event(long()), _per_event(short()), NUM_PAIRS)
-    return [compared(long().name, pairs, pairs.ratios, "ns", f"{short().name}; both for each event")]
+    return beside_short(_per_event, NUM_PAIRS)
 
 
 def _per_event(source: Input) -> Measure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from case import Measured, compared
 from fresh import on, processors, read_once
 from inputs import Input, long, short
@@ -12,8 +14,13 @@ NUM_PAIRS = 9
 
 def measure() -> list[Measured]:
     """Each in a fresh process, which has to ask for all its memory."""
+    return beside_short(_per_event, NUM_PAIRS)
+
+
+def beside_short(per_event: Callable[[Input], Measure], num_pairs: int) -> list[Measured]:
+    """What is measured of each event of the long trace, beside that of the short one."""
     with on(processors()[-1:]):
-        pairs = alternate(_per_event(long()), _per_event(short()), NUM_PAIRS)
+        pairs = alternate(per_event(long()), per_event(short()), num_pairs)
     return [compared(long().name, pairs, pairs.ratios, "ns", f"{short().name}; both for each event")]
 
 
