@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from pathlib import Path
 
 import pytest
 from rules import tree, words
@@ -36,18 +35,19 @@ def gather(found: list[str]) -> None:
 
 def test_what_is_shipped_names_no_address() -> None:
     sources = [name for folder in SHIPPED for name in tree.under(folder) if name not in RECOGNISED]
-    gather([line for name in sources for line in words.addresses(name, tree.text(name).replace(OPENED, ""))])
+    gather([line for name in sources for line in words.addresses(name, _fetched(tree.text(name)))])
 
 
 def test_the_bundle_names_no_address() -> None:
     built = sorted(path for path in BUNDLE.glob("*") if path.suffix in {".css", ".js"})
     if not built:
         pytest.skip("the front-end is not built: make wasm")
-    gather([line for path in built for line in words.addresses(path.name, _without_opened(path))])
+    gather([line for path in built for line in words.addresses(path.name, _fetched(path.read_text(encoding="utf-8")))])
 
 
-def _without_opened(path: Path) -> str:
-    return path.read_text(encoding="utf-8").replace(OPENED, "")
+def _fetched(text: str) -> str:
+    """A text without what is opened, not fetched."""
+    return text.replace(OPENED, "")
 
 
 def test_no_file_names_a_machine() -> None:
