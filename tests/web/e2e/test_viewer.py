@@ -86,7 +86,12 @@ def test_what_is_dropped_is_read_one_after_the_other_until_there_is_a_report(
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [(b"hello", "expected"), (b"", "expected"), (b'{"a": 1}', "expected"), (b"\x1f\x8b\x08", "expected")],
+    [
+        (b"hello", "found text that is no JSON object or array"),
+        (b"", "found an empty file"),
+        (b'{"a": 1}', 'found an object with ["a"]'),
+        (b"\x1f\x8b\x08", "found an empty file"),
+    ],
 )
 def test_what_is_no_trace_is_said(viewer: Any, tmp_path: Path, content: bytes, expected: str) -> None:
     path = tmp_path / "other.json"

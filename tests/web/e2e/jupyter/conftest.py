@@ -187,6 +187,12 @@ def opened(
 
 
 @pytest.fixture(scope="session")
+def notebook_of() -> Callable[[list[str]], dict[str, Any]]:
+    """Makes the content of a notebook of cells."""
+    return notebook
+
+
+@pytest.fixture(scope="session")
 def read_fixture() -> str:
     """The cell that reads the trace beside the notebook."""
     return "import kinetoscope as ks\ntrace = ks.read('traces/kineto_trace_0.json.gz')\n"

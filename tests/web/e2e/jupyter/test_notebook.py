@@ -40,17 +40,16 @@ def test_the_widget_answers_in_notebook_7(
 
 
 @pytest.fixture
-def run_notebook(tmp_path: Path, read_fixture: str) -> Callable[[str], Path]:
+def run_notebook(
+    tmp_path: Path, read_fixture: str, notebook_of: Callable[[list[str]], dict[str, Any]]
+) -> Callable[[str], Path]:
     """Runs a cell without a browser and gives the page that nbconvert makes of the notebook."""
 
     def run(source: str) -> Path:
         data = Path(__file__).resolve().parents[3] / "data/synthetic_cuda"
         (tmp_path / "traces").symlink_to(data)
-        cell = {"cell_type": "code", "id": "a", "source": read_fixture + source, "metadata": {}, "outputs": []}
-        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-        content = {"cells": [{**cell, "execution_count": None}], "metadata": {"kernelspec": kernel}}
         path = tmp_path / "shared.ipynb"
-        path.write_text(json.dumps({**content, "nbformat": 4, "nbformat_minor": 5}))
+        path.write_text(json.dumps(notebook_of([read_fixture + source])))
         # As notebooks are saved by default; where the state of widgets is, the page asks the internet for their code.
         options = ["--to", "html", "--execute", "--ExecutePreprocessor.store_widget_state=False"]
         command = [sys.executable, "-m", "nbconvert", *options, path.name]
