@@ -15,7 +15,7 @@ NATIVE := .venv/.stamp-native
 NODE := wasm/node_modules/.stamp
 BUNDLE := py/python/kinetoscope/_static/widget.js
 
-RUST := Cargo.toml Cargo.lock $(shell find core -name Cargo.toml -o -path '*/src/*.rs')
+RUST := Cargo.toml Cargo.lock $(shell find core -name Cargo.toml -o -path '*/src/*' -type f)
 WEB := $(shell find wasm/web wasm/build wasm/src wasm/Cargo.toml wasm/build.mjs -type f)
 
 PYTEST := $(BIN)/python -m pytest
@@ -32,7 +32,7 @@ setup: $(DEV) $(TORCH) build ## everything that `make check` needs to run offlin
 
 build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
 
-wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js and page.js
+wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js, viewer.js and page.js
 
 demo: $(BASE) build ## read a trace that is shipped here, print its summary, write demo/report.html
 	@scripts/demo.sh
