@@ -145,7 +145,7 @@ impl IterationTime {
 /// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}]"#;
 /// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let summary = summary(&Selection::all(&linked), 20);
-/// assert_eq!((summary.duration_ns, summary.operators[0].self_ns), (2_000, 2_000));
+/// assert_eq!((summary.outline.duration_ns, summary.operators[0].self_ns), (2_000, 2_000));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {

@@ -153,17 +153,20 @@ fn made(field: &Field, make: &mut dyn FnMut(Role, StrId) -> StrId) -> Field {
 fn arguments(trace: &mut Trace, make: &mut dyn FnMut(Role, StrId) -> StrId) -> Moved {
     let from = std::mem::take(&mut trace.args);
     let mut moved = Moved { places: vec![None; from.templates().len()], ..Moved::default() };
+    each_args(trace, &mut |args, _| moved.args(&from, args, make));
+    moved
+}
+
+/// Puts what `new` gives in the place of all arguments: first of those of events, which it is told, then of all others.
+pub(super) fn each_args(trace: &mut Trace, new: &mut dyn FnMut(ArgsRef, bool) -> ArgsRef) {
     let events = &mut trace.events;
     for row in 0..events.len() {
-        let args = moved.args(&from, events.args(row), make);
+        let args = new(events.args(row), true);
         (events.template[row], events.values[row]) = (args.template, args.start);
     }
     let points =
         trace.instants.iter_mut().map(|row| &mut row.args).chain(trace.flows.iter_mut().map(|row| &mut row.args));
     let others =
         trace.counters.iter_mut().map(|row| &mut row.args).chain(trace.metadata.iter_mut().map(|row| &mut row.args));
-    for args in points.chain(others) {
-        *args = moved.args(&from, *args, make);
-    }
-    moved
+    points.chain(others).for_each(|args| *args = new(*args, false));
 }

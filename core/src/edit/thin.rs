@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::anew::compact;
+use super::anew::{compact, each_args};
 use super::kept::{Kept, count};
 use super::note::note;
 use crate::error::{Error, ErrorKind, Position};
@@ -207,16 +207,12 @@ fn keep_known_arguments(trace: &mut Trace) -> u64 {
         values: Pool::default(),
     };
     let mut num_fewer = 0;
-    for row in 0..trace.events.len() {
-        let before = trace.events.args(row);
-        let args = to.args(before, false);
-        num_fewer += u64::from(to.templates[args.template.index()].len() < from.template(before).fields().len());
-        (trace.events.template[row], trace.events.values[row]) = (args.template, args.start);
-    }
-    trace.instants.iter_mut().for_each(|row| row.args = to.args(row.args, true));
-    trace.flows.iter_mut().for_each(|row| row.args = to.args(row.args, true));
-    trace.counters.iter_mut().for_each(|row| row.args = to.args(row.args, true));
-    trace.metadata.iter_mut().for_each(|row| row.args = to.args(row.args, true));
+    each_args(trace, &mut |before, is_of_event| {
+        let args = to.args(before, !is_of_event);
+        let is_fewer = || to.templates[args.template.index()].len() < from.template(before).fields().len();
+        num_fewer += u64::from(is_of_event && is_fewer());
+        args
+    });
     let templates = to.templates.into_iter().map(|fields| Template::new(fields, &trace.strings)).collect();
     trace.args = Args::new(templates, to.values);
     num_fewer

@@ -1,17 +1,21 @@
 //! The critical path through all ranks of a job: back from its end, and on the rank that came last wherever one waited.
 
+use std::sync::Arc;
+
 use super::EMPTY;
-use super::bound::Bound;
+use super::bound::{Bound, Bounds};
 use super::graph::PathEdge;
-use super::row::{BOUND, PathRow, Steps, by_bound};
+use super::row::{BOUND, by_bound};
 use super::walk::Walk;
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
 use crate::analyze::job::Job;
 use crate::analyze::options::Options;
-use crate::link::rank::Member;
+use crate::link::rank::{Member, Ranks};
 use crate::sort;
 use crate::table::{Column, Table, float, int, put, put_name, text};
 use crate::time::{Ts, add_ns, sum_ns};
+use crate::trace::Trace;
+use crate::trace::track::Track;
 
 /// What the time of a job was spent on.
 pub(in crate::analyze) static JOB_CRITICAL_PATH: Analysis = Analysis {
@@ -21,34 +25,62 @@ pub(in crate::analyze) static JOB_CRITICAL_PATH: Analysis = Analysis {
     run: Run::Job(|job, _: &Options| answer(job)),
 };
 
-/// A step, and the member of the job that it is on.
-#[derive(Debug, Clone)]
-struct JobPathRow {
-    rank: Option<i64>,
-    window: i64,
-    member: usize,
-    step: PathRow,
+/// The path: what its steps are called is looked up when it is asked for.
+struct JobPath {
+    ranks: Arc<Ranks>,
+    rows: Vec<JobPathRow>,
 }
 
-static TABLE: Table<Vec<JobPathRow>> = Table {
+/// A step, and the member of the job that it is on.
+#[derive(Debug, Clone, Copy)]
+struct JobPathRow {
+    member: usize,
+    start: Ts,
+    edge: PathEdge,
+    bound: Bound,
+}
+
+impl JobPath {
+    fn member(&self, at: usize) -> &Member {
+        &self.ranks.members[self.rows[at].member]
+    }
+
+    fn trace(&self, at: usize) -> &Trace {
+        &self.member(at).linked.trace
+    }
+
+    fn event(&self, at: usize) -> usize {
+        self.rows[at].edge.event as usize
+    }
+
+    fn track(&self, at: usize) -> &Track {
+        let trace = self.trace(at);
+        trace.track(trace.events.track[self.event(at)])
+    }
+}
+
+static TABLE: Table<JobPath> = Table {
     name: "job_critical_path",
     doc: "a step of the critical path through all ranks, in order",
-    num_rows: Vec::len,
+    num_rows: |path| path.rows.len(),
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<JobPathRow>>] = &[
-    int("rank", |rows, at| rows[at].rank),
-    int("window", |rows, at| Some(rows[at].window)),
-    int("start_ns", |rows, at| Some(rows[at].step.start.0)),
-    int("dur_ns", |rows, at| Some(rows[at].step.dur_ns)),
-    text("kind", |rows, at, out| put_name(out, rows[at].step.kind.name())),
-    text("bound_by", |rows, at, out| put_name(out, rows[at].step.bound.name())),
-    int("id", |rows, at| Some(rows[at].step.id.into())),
-    text("name", |rows, at, out| put_name(out, &rows[at].step.name)),
-    text("thread", |rows, at, out| put(out, &rows[at].step.thread)),
-    int("device", |rows, at| rows[at].step.stream?.device),
-    int("stream", |rows, at| rows[at].step.stream?.stream),
+const COLUMNS: &[Column<JobPath>] = &[
+    int("rank", |path, at| path.member(at).rank),
+    int("window", |path, at| Some(path.member(at).window)),
+    int("start_ns", |path, at| Some(path.rows[at].start.0)),
+    int("dur_ns", |path, at| Some(path.rows[at].edge.weight_ns)),
+    text("kind", |path, at, out| put_name(out, path.rows[at].edge.kind.name())),
+    text("bound_by", |path, at, out| put_name(out, path.rows[at].bound.name())),
+    int("id", |path, at| Some(path.trace(at).events.position[path.event(at)].into())),
+    text("name", |path, at, out| put_name(out, path.trace(at).event_name(path.event(at)))),
+    text("thread", |path, at, out| {
+        let track = path.track(at);
+        put(out, if track.stream.is_none() { path.trace(at).strings.text(track.thread) } else { "" })
+    }),
+    int("device", |path, at| path.track(at).stream?.device),
+    int("stream", |path, at| path.track(at).stream?.stream),
 ];
 
 /// What of the path is on one trace.
@@ -83,8 +115,9 @@ static RANKS: Table<Vec<RankRow>> = Table {
 fn answer(job: &Job<'_>) -> Answer {
     let rows = rows(job);
     let ranks = by_rank(job, &rows);
-    let bounds = by_bound(rows.iter().map(|row| (row.step.bound, row.step.dur_ns)));
-    Answer::of(&TABLE, rows, EMPTY)
+    let bounds = by_bound(rows.iter().map(|row| (row.bound, row.edge.weight_ns)));
+    let reason = rows.is_empty().then_some(EMPTY);
+    Answer::with(TABLE.of(&Arc::new(JobPath { ranks: Arc::clone(&job.ranks), rows })), reason)
         .and(&RANKS, ranks)
         .and(&BOUND, bounds)
         .drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
@@ -97,10 +130,10 @@ fn answer(job: &Job<'_>) -> Answer {
 /// the last one without whom it cannot end, on that one's rank. A step takes the time between both. So each ends where the
 /// next begins, and they last from the first start to the end of the job.
 fn rows(job: &Job<'_>) -> Vec<JobPathRow> {
-    let mut steps = job.each(|_, part| Steps::of(part.linked));
+    let bounds = job.each(|_, part| Bounds::of(part.linked));
     let row = |(member, start, edge): (usize, Ts, PathEdge)| {
-        let (of, step) = (&job.ranks.members[member], steps[member].row(&edge, start));
-        JobPathRow { rank: of.rank, window: of.window, member, step }
+        let bound = bounds[member].bound(&edge);
+        JobPathRow { member, start, edge, bound }
     };
     Walk::of(job).steps().into_iter().rev().map(row).collect()
 }
@@ -116,8 +149,8 @@ fn by_rank(job: &Job<'_>, rows: &[JobPathRow]) -> Vec<RankRow> {
     let mut ranks: Vec<_> = job.ranks.members.iter().map(of).collect();
     for row in rows {
         let rank = &mut ranks[row.member];
-        add_ns(&mut rank.path_ns, row.step.dur_ns);
-        add_ns(&mut rank.bound_ns[row.step.bound as usize], row.step.dur_ns);
+        add_ns(&mut rank.path_ns, row.edge.weight_ns);
+        add_ns(&mut rank.bound_ns[row.bound as usize], row.edge.weight_ns);
     }
     let all_ns = sum_ns(ranks.iter().map(|row| row.path_ns)).max(1) as f64;
     ranks.iter_mut().for_each(|row| row.share = row.path_ns as f64 / all_ns);

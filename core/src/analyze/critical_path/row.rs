@@ -197,19 +197,19 @@ fn bounds(linked: &LinkedTrace, path: &CriticalPath) -> Vec<BoundRow> {
 }
 
 /// Makes steps of edges; a text is kept once, for paths are long and names few.
-pub(super) struct Steps<'a> {
+struct Steps<'a> {
     trace: &'a Trace,
     bounds: Bounds<'a>,
     texts: FxHashMap<StrId, Arc<str>>,
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn of(linked: &'a LinkedTrace) -> Self {
+    fn of(linked: &'a LinkedTrace) -> Self {
         Self { trace: &linked.trace, bounds: Bounds::of(linked), texts: FxHashMap::default() }
     }
 
     /// An edge of the path as a step that began at a time.
-    pub(super) fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
+    fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
         let event = edge.event as usize;
         let track = self.trace.track(self.trace.events.track[event]);
         PathRow {
