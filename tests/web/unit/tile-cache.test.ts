@@ -62,6 +62,21 @@ test("a late answer is asked for once, and told when it comes", async () => {
   assert.equal(cache.pieces(0, span(0, 400), 100)[0]?.sheet.length, 50);
 });
 
+test("what a move brings onto the screen is asked for while the rest is still on its way", async () => {
+  const { source, cache } = asking({ isLate: true });
+  cache.pieces(0, span(0, 400), 100);
+  cache.pieces(0, span(900, 1300), 100);
+  assert.deepEqual(
+    source.tileAsks.map(({ start, end }) => [start, end]),
+    [
+      [0, 1024],
+      [1024, 2048],
+    ],
+  );
+  await settled();
+  assert.equal(cache.pieces(0, span(900, 1300), 100).length, 2);
+});
+
 test("while new tiles are on their way the old ones are drawn, each where it is missing", async () => {
   const { cache } = asking({ isLate: true, count: 500 });
   cache.pieces(0, span(0, 4000), 100);

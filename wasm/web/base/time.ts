@@ -23,7 +23,11 @@ export const lengthOf = (s: Span): Duration => asDuration(s.end - s.start);
 
 export const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end;
 
-export const overlaps = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
+/** What lies in both; nothing, at the start of the later one, where they do not meet. */
+export function common(a: Span, b: Span): Span {
+  const start = Math.max(a.start, b.start);
+  return span(start, Math.max(start, Math.min(a.end, b.end)));
+}
 
 /** `s` grown by `ns` on both sides. */
 export const padded = (s: Span, ns: number): Span => span(s.start - ns, s.end + ns);

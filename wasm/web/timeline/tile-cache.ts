@@ -1,5 +1,5 @@
 import { Lru } from "../base/lru";
-import { lengthOf, type Span, span } from "../base/time";
+import { common, lengthOf, type Span, span } from "../base/time";
 import type { Owner, Tiles } from "../source/protocol";
 import { Dropped, type Source, settle } from "../source/source";
 import { Sheet } from "./sheet";
@@ -110,7 +110,8 @@ export class TileCache {
   }
 
   #askFor(track: number, level: number, missing: readonly number[]): void {
-    for (const run of runsOf(missing, this.#isFar ? MOST_FAR : MOST_NEAR)) {
+    const wanted = missing.filter((chunk) => !this.#asked.has(this.#keyOf(track, level, chunk)));
+    for (const run of runsOf(wanted, this.#isFar ? MOST_FAR : MOST_NEAR)) {
       if (this.#spent > BUDGET_MS) {
         this.#arrived();
         return;
@@ -121,7 +122,8 @@ export class TileCache {
 
   #askAhead(track: number, level: number, first: number, last: number): void {
     for (const chunk of [first - 1, last + 1]) {
-      if (!this.#entries.get(this.#keyOf(track, level, chunk))) this.#ask(track, level, [chunk]);
+      const key = this.#keyOf(track, level, chunk);
+      if (!this.#entries.get(key) && !this.#asked.has(key)) this.#ask(track, level, [chunk]);
     }
   }
 
@@ -131,7 +133,6 @@ export class TileCache {
 
   #ask(track: number, level: number, chunks: readonly number[]): void {
     const keys = chunks.map((chunk) => this.#keyOf(track, level, chunk));
-    if (keys.some((key) => this.#asked.has(key))) return;
     for (const key of keys) this.#asked.add(key);
     const begun = this.#now();
     const length = COLUMNS * 2 ** level;
@@ -162,11 +163,6 @@ export class TileCache {
     this.#spent += this.#now() - begun;
   }
 }
-
-const common = (a: Span, b: Span): Span => {
-  const start = Math.max(a.start, b.start);
-  return span(start, Math.max(start, Math.min(a.end, b.end)));
-};
 
 /** Neighbours together, at most `most` of them. */
 function runsOf(chunks: readonly number[], most: number): readonly (readonly number[])[] {

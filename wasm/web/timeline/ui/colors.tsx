@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
 import { COLOR_BY, type ColorBy, colorCode, KINDS, kindColor, ownerCode, type Palette } from "../../base/palette";
-import { type Span, span } from "../../base/time";
+import { common, type Span } from "../../base/time";
 import type { Tiles } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 import { useCell, useFrames } from "./hooks";
@@ -76,11 +76,6 @@ function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, numb
   }
   return [...times].sort((a, b) => b[1] - a[1]).slice(0, MOST);
 }
-
-const common = (a: Span, b: Span): Span => {
-  const start = Math.max(a.start, b.start);
-  return span(start, Math.max(start, Math.min(a.end, b.end)));
-};
 
 function addTimes(times: Map<string, number>, tiles: Tiles, by: ColorBy, window: Span): void {
   const { start: starts, dur: durs, names, name: codes, owners, owner } = tiles;
