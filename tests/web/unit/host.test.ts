@@ -6,6 +6,7 @@ import { span } from "../../../wasm/web/base/time";
 import { bytesOf, Chunks } from "../../../wasm/web/host/chunks";
 import { themeOf } from "../../../wasm/web/host/theme";
 import { formatHash, parseHash } from "../../../wasm/web/report/hash";
+import { openPerfetto } from "../../../wasm/web/report/perfetto";
 import { sortKey } from "../../../wasm/web/report/sort-key";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -27,6 +28,36 @@ test("a buffer may be a view into a larger one", () => {
   const whole = bytes(1, 2, 3, 4);
   assert.deepEqual(bytesOf(new DataView(whole.buffer, 1, 2)), bytes(2, 3));
   assert.deepEqual(bytesOf(whole.buffer), whole);
+});
+
+test("Perfetto gets its tab before the trace is made, and a trace that fails is told of", async (context) => {
+  const steps: string[] = [];
+  let hear: (message: object) => void = () => {};
+  const tab = { postMessage: (message: unknown) => message !== "PING" && steps.push("handed over") };
+  Object.assign(globalThis, {
+    open: () => steps.push("opened") && tab,
+    addEventListener: (_: string, listener: typeof hear) => {
+      hear = listener;
+    },
+    removeEventListener: () => {},
+  });
+  context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  const make = async () => {
+    steps.push("made");
+    return bytes(1);
+  };
+  openPerfetto(make, "t", assert.ifError);
+  hear({ data: "PONG", origin: "https://ui.perfetto.dev" });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(steps, ["opened", "made", "handed over"]);
+  const failures: unknown[] = [];
+  openPerfetto(
+    () => Promise.reject("no room"),
+    "t",
+    (error) => failures.push(error),
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(failures, ["no room"]);
 });
 
 function marks(body: Record<string, string>, html: Record<string, string> = {}, prefersDark = false) {

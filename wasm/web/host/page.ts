@@ -12,6 +12,7 @@ import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
+import type { Overview } from "../source/protocol";
 import { compile, WasmSource } from "../source/session";
 import { messageOf } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
@@ -83,7 +84,8 @@ function bring(main: HTMLElement, page: Page): void {
   const left = PageFile.view();
   const notes = new Cell((left?.notes ?? []) as readonly Note[]);
   const hash = followHash(left?.hash);
-  const mounted = mount(place, page.source, notes, hash);
+  const overview = page.source.query("overview", {});
+  const mounted = mount(place, { source: page.source, overview }, notes, hash);
   const go = (target: Target) => show(mounted, target);
   hash.listen((target) => {
     go(target);
@@ -97,18 +99,18 @@ function bring(main: HTMLElement, page: Page): void {
     addTableTools(figure, page.source, fail);
   }
   const nav = main.querySelector<HTMLElement>(".ks-nav");
-  if (nav) addActions(nav, actions(page, notes), fail);
+  if (nav) addActions(nav, actions(page, overview, notes), fail);
 }
 
 function mount(
   place: HTMLElement,
-  source: WasmSource,
+  { source, overview }: { readonly source: WasmSource; readonly overview: Overview },
   notes: Cell<readonly Note[]>,
   hash: HashFollower,
 ): MountedTimeline {
   const picture = [...place.childNodes];
   place.classList.add("ks-live");
-  const mounted = mountTimeline(openShadow(place), source, source.query("overview", {}), {
+  const mounted = mountTimeline(openShadow(place), source, overview, {
     theme: watchTheme(new Cell<WantedTheme>("auto"), new Cleanup()),
     title: document.title,
     notes: notes.value,
@@ -131,9 +133,12 @@ function show(mounted: MountedTimeline, { range, event }: Target): void {
   if (event !== null) mounted.go(event);
 }
 
-function actions({ file, body, source, traces }: Page, notes: Cell<readonly Note[]>): readonly Action[] {
+function actions(
+  { file, body, source, traces }: Page,
+  { parts }: Overview,
+  notes: Cell<readonly Note[]>,
+): readonly Action[] {
   const name = fileName(document.title);
-  const { parts } = source.query("overview", {});
   const chrome = (part: number) => gzip(source.chrome(part));
   const saveTrace = () => {
     for (const { part, rank, window } of parts) {
@@ -174,7 +179,7 @@ function actions({ file, body, source, traces }: Page, notes: Cell<readonly Note
       title: "Open the trace in ui.perfetto.dev",
       run: () => {
         if (mayOpenPerfetto()) {
-          openPerfetto(chrome(0), document.title, fail);
+          openPerfetto(() => chrome(0), document.title, fail);
           return undefined;
         }
         saveTrace();

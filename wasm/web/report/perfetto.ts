@@ -7,25 +7,33 @@ export function mayOpenPerfetto(): boolean {
   return location.protocol === "http:" || location.protocol === "https:";
 }
 
-/** Opens Perfetto in another tab and hands it a trace, once it answers. */
+/** Opens Perfetto in another tab, makes a trace meanwhile, and hands it over once both are there. */
 export function openPerfetto(
-  trace: Promise<Uint8Array<ArrayBuffer>>,
+  make: () => Promise<Uint8Array<ArrayBuffer>>,
   title: string,
   fail: (error: unknown) => void,
 ): void {
+  // What comes of a click may open a tab only while the click is young: before the trace is made.
   const tab = open(PERFETTO);
   if (!tab) throw new Error("expected a new tab, found that this browser allows none");
   const asking = setInterval(() => tab.postMessage("PING", PERFETTO), ASK_AGAIN_MS);
   const end = () => {
     clearInterval(asking);
-    removeEventListener("message", answered);
+    removeEventListener("message", hear);
   };
-  const answered = ({ data, origin }: MessageEvent) => {
+  let ready = () => {};
+  const answered = new Promise<void>((resolve) => {
+    ready = resolve;
+  });
+  const hear = ({ data, origin }: MessageEvent) => {
     if (data !== "PONG" || origin !== PERFETTO) return;
     end();
-    // The tab must be opened while the click is handled, before the trace is there.
-    trace.then(({ buffer }) => tab.postMessage({ perfetto: { buffer, title } }, PERFETTO)).catch(fail);
+    ready();
   };
-  addEventListener("message", answered);
+  addEventListener("message", hear);
   setTimeout(end, GIVE_UP_MS);
+  Promise.all([make(), answered])
+    .then(([{ buffer }]) => tab.postMessage({ perfetto: { buffer, title } }, PERFETTO))
+    .catch(fail)
+    .finally(end);
 }
