@@ -127,7 +127,8 @@ const render: Render<State> = ({ model, el }) => {
   const placeholder = new Placeholder(around, model.get("_picture"));
   const channel = channelOf(model);
   const mailbox = mailboxOf(model, cleanup);
-  cleanup.add(mailbox.isSilent.subscribe(() => placeholder.wait(mailbox.isSilent.value)));
+  const unwatch = mailbox.isSilent.subscribe(() => placeholder.wait(mailbox.isSilent.value));
+  cleanup.add(unwatch);
   let isOpen = true;
   cleanup.add(() => {
     isOpen = false;
@@ -140,7 +141,10 @@ const render: Render<State> = ({ model, el }) => {
     cleanup.add(() => viewer.close());
     cleanup.add(followPython(channel, viewer));
   };
-  start().catch((error: unknown) => isOpen && placeholder.fail(messageOf(error)));
+  start().catch((error: unknown) => {
+    unwatch();
+    if (isOpen) placeholder.fail(messageOf(error));
+  });
   return () => cleanup.run();
 };
 
