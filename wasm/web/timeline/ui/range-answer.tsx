@@ -20,12 +20,8 @@ export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
   const [limit, setLimit] = useState(FIRST_ROWS);
   const [table, setTable] = useState(0);
   const answer = useAnswer(timeline, { name, span, limit });
-  useEffect(() => {
-    setTable(0);
-    setLimit(FIRST_ROWS);
-  }, [name]);
   if (typeof answer === "string") return <p class="ks-note">{answer}</p>;
-  if (!answer || answer.name !== name) return <p class="ks-note">Looking …</p>;
+  if (!answer) return <p class="ks-note">Looking …</p>;
   const shown = answer.tables[table] ?? answer.tables[0];
   return (
     <>

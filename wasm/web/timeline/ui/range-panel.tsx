@@ -37,7 +37,7 @@ export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
       </h3>
       {!summary && <p class="ks-note">Summing up …</p>}
       {summary && tab === SUMMARY && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
-      {summary && tab !== SUMMARY && <RangeAnswer timeline={timeline} name={tab} span={span} />}
+      {summary && tab !== SUMMARY && <RangeAnswer key={tab} timeline={timeline} name={tab} span={span} />}
     </div>
   );
 }

@@ -15,9 +15,11 @@ interface Props {
 /** How busy devices were, and what took the time. */
 export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
+  const isOneOfSeveral = timeline.overview.parts.length > 1;
   return (
     <div class="ks-columns">
       <div class="ks-column">
+        {isOneOfSeveral && <p class="ks-note">Of {timeline.partName(0) || "the first trace"} alone</p>}
         {summary.devices.map((device) => (
           <Busy key={device.device} device={device} palette={palette} />
         ))}
