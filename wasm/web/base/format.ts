@@ -68,3 +68,20 @@ export function formatShare(part: number, whole: number): string {
   if (percent > 0 && percent < 0.1) return "< 0.1 %";
   return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
 }
+
+/** A number without a unit: four significant digits unless it is whole. */
+export function formatNumber(value: number): string {
+  return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
+}
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < BYTES.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 || Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${BYTES[unit]}`;
+}

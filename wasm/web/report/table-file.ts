@@ -1,14 +1,11 @@
+import { csvField } from "../base/csv";
 import type { AnswerTable } from "../source/protocol";
 
 /** A table as CSV, under the names of its columns. */
 export function toCsv({ columns, rows }: AnswerTable): string {
   const lines = [columns.map(({ name }) => name), ...rows];
-  return lines.map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("");
-}
-
-function csvCell(cell: unknown): string {
-  const text = cell === null ? "" : String(cell);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const field = (cell: unknown) => csvField(cell === null ? "" : String(cell));
+  return lines.map((cells) => `${cells.map(field).join(",")}\r\n`).join("");
 }
 
 /** The same as a JSON list, an object a line. */

@@ -1,17 +1,6 @@
-import { formatCount, formatDuration, formatShare } from "../base/format";
+import { csvField } from "../base/csv";
+import { formatBytes, formatDuration, formatNumber, formatShare } from "../base/format";
 import type { AnswerColumn, AnswerTable, Cell, Part } from "../source/protocol";
-
-const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
-
-export function formatBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (Math.abs(value) >= 1024 && unit < BYTES.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${unit === 0 || Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${BYTES[unit]}`;
-}
 
 /** A cell as people read it. `part` is the one of its row, by whose clock its times are. */
 export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefined): string {
@@ -23,7 +12,7 @@ export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefine
   if (column.unit === "bytes") return formatBytes(value);
   if (typeof cell === "string") return cell;
   if (column.name.endsWith("share")) return formatShare(value, 1);
-  return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
+  return formatNumber(value);
 }
 
 export const isNumeric = (table: AnswerTable, column: number): boolean =>
@@ -44,11 +33,10 @@ export function sortedRows(table: AnswerTable, column: number, descends: boolean
 
 /** The rows as text: exact values, a line each, with the names of the columns first. */
 export function written(table: AnswerTable, order: readonly number[], between: "\t" | ","): string {
-  const field = between === "," ? quoted : flat;
+  const field = between === "," ? csvField : flat;
   const line = (cells: readonly Cell[]) => cells.map((cell) => field(cell === null ? "" : String(cell))).join(between);
   const rows = order.map((row) => line(table.rows[row] ?? []));
   return `${[line(table.columns.map(({ name }) => name)), ...rows].join("\n")}\n`;
 }
 
-const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const flat = (text: string): string => text.replace(/[\t\n\r]+/g, " ");

@@ -1,9 +1,8 @@
 import { Cell } from "../base/cell";
-import { formatCount, formatShare } from "../base/format";
+import { formatBytes, formatNumber, formatShare } from "../base/format";
 import type { Span } from "../base/time";
 import type { Counter, CounterSteps } from "../source/protocol";
 import { type Source, settle } from "../source/source";
-import { formatBytes } from "./answer";
 import { quantaOf } from "./quanta";
 
 interface Known {
@@ -80,5 +79,5 @@ export function stepAt({ start }: CounterSteps, time: number): number {
 export function readValue(value: number, unit: Counter["unit"]): string {
   if (unit === "bytes") return formatBytes(value);
   if (unit === "share") return formatShare(value, 1);
-  return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
+  return formatNumber(value);
 }

@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { copyText } from "../../base/clipboard";
+import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
 import { shortName } from "../../base/names";
-import type { AnswerColumn, Cell, AnswerTable as Table } from "../../source/protocol";
+import type { AnswerColumn, Cell, Part, AnswerTable as Table } from "../../source/protocol";
 import { isNumeric, readCell, sortedRows, written } from "../answer";
 import type { Timeline } from "../timeline";
-import { download } from "./download";
 import { Icon } from "./icons";
 
 interface Props {
@@ -14,6 +14,20 @@ interface Props {
   readonly table: Table;
   /** Asks for more rows. */
   readonly more: () => void;
+}
+
+/** A column that is shown. */
+interface Shown {
+  readonly column: AnswerColumn;
+  readonly at: number;
+  readonly isNumber: boolean;
+}
+
+/** What lies where in each row. */
+interface Places {
+  readonly shown: readonly Shown[];
+  readonly name: number;
+  readonly event: number;
 }
 
 interface Order {
@@ -26,9 +40,11 @@ export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
   const [order, setOrder] = useState<Order | null>(null);
   const known = order && order.column < table.columns.length ? order : null;
   const rows = known ? sortedRows(table, known.column, known.descends) : table.rows.map((_, row) => row);
-  const shown = table.columns.map((_, at) => at).filter((at) => table.rows.some((row) => row[at] !== null));
-  const sort = (column: number) =>
-    setOrder({ column, descends: known?.column === column ? !known.descends : isNumeric(table, column) });
+  const places = placesIn(table);
+  const { shown } = places;
+  const partOf = (row: number) => timeline.overview.parts[table.parts?.[row] ?? 0];
+  const sort = ({ at, isNumber }: Shown) =>
+    setOrder({ column: at, descends: known?.column === at ? !known.descends : isNumber });
   return (
     <div class="ks-answer">
       <header>
@@ -41,7 +57,7 @@ export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
         <button
           type="button"
           class="ks-button"
-          onClick={() => download(`${table.name}.csv`, written(table, rows, ","))}
+          onClick={() => download(`${table.name}.csv`, written(table, rows, ","), "text/csv")}
         >
           <Icon name="down" /> CSV
         </button>
@@ -50,14 +66,14 @@ export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
         <table class="ks-table ks-rank">
           <thead>
             <tr>
-              {shown.map((at) => (
-                <Head key={at} table={table} at={at} order={known} sort={sort} />
+              {shown.map((one) => (
+                <Head key={one.at} shown={one} order={known} sort={() => sort(one)} />
               ))}
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => (
-              <Line key={row} timeline={timeline} table={table} row={row} shown={shown} />
+              <Line key={row} timeline={timeline} cells={table.rows[row] ?? []} part={partOf(row)} {...places} />
             ))}
           </tbody>
         </table>
@@ -75,20 +91,29 @@ function countOf({ rows, num_rows: all }: Table): string {
   return rows.length < all ? `the first ${formatCount(rows.length)} of ${formatCount(all)}` : formatCount(all);
 }
 
-interface HeadProps {
-  readonly table: Table;
-  readonly at: number;
-  readonly order: Order | null;
-  readonly sort: (column: number) => void;
+/** Columns in which nothing is are not shown. */
+function placesIn(table: Table): Places {
+  const { columns, rows } = table;
+  const all = columns.map((column, at) => ({ column, at, isNumber: isNumeric(table, at) }));
+  return {
+    shown: all.filter(({ at }) => rows.some((row) => row[at] !== null)),
+    name: columns.findIndex(({ name }) => name === "name"),
+    event: columns.findIndex(({ role }) => role === "event"),
+  };
 }
 
-function Head({ table, at, order, sort }: HeadProps): JSX.Element {
-  const column = table.columns[at];
+interface HeadProps {
+  readonly shown: Shown;
+  readonly order: Order | null;
+  readonly sort: () => void;
+}
+
+function Head({ shown: { column, at, isNumber }, order, sort }: HeadProps): JSX.Element {
   const isSorted = order?.column === at;
   const direction = order?.descends ? "descending" : "ascending";
   return (
-    <th class={isNumeric(table, at) ? "ks-number" : ""} aria-sort={isSorted ? direction : "none"}>
-      <button type="button" class="ks-sort" onClick={() => sort(at)}>
+    <th class={isNumber ? "ks-number" : ""} aria-sort={isSorted ? direction : "none"}>
+      <button type="button" class="ks-sort" onClick={sort}>
         {labelOf(column)}
         {isSorted && (order?.descends ? " ▾" : " ▴")}
       </button>
@@ -97,34 +122,25 @@ function Head({ table, at, order, sort }: HeadProps): JSX.Element {
 }
 
 /** The unit is beside each value. */
-const labelOf = (column: AnswerColumn | undefined): string =>
-  (column?.name ?? "").replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
+const labelOf = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
 
-interface LineProps {
+interface LineProps extends Places {
   readonly timeline: Timeline;
-  readonly table: Table;
-  readonly row: number;
-  readonly shown: readonly number[];
+  readonly cells: readonly Cell[];
+  readonly part: Part | undefined;
 }
 
-function Line({ timeline, table, row, shown }: LineProps): JSX.Element {
-  const { parts } = timeline.overview;
-  const part = parts[table.parts?.[row] ?? 0];
-  const cells = table.rows[row] ?? [];
-  const name = table.columns.findIndex(({ name: column }) => column === "name");
-  const event = table.columns.findIndex(({ role }) => role === "event");
+function Line({ timeline, cells, part, shown, name, event }: LineProps): JSX.Element {
   const target = cells[event];
   return (
     <tr>
-      {shown.map((at) => {
-        const column = table.columns[at];
+      {shown.map(({ column, at, isNumber }) => {
         const cell = cells[at] ?? null;
-        if (!column) return null;
         if (at === name && typeof target === "number")
           return <NameCell key={at} name={String(cell)} visit={() => timeline.go(target)} />;
         if (column.role === "event" && typeof cell === "number")
           return <EventCell key={at} id={cell} visit={() => timeline.go(cell)} />;
-        return <PlainCell key={at} text={readCell(cell, column, part)} cell={cell} isNumber={isNumeric(table, at)} />;
+        return <PlainCell key={at} text={readCell(cell, column, part)} cell={cell} isNumber={isNumber} />;
       })}
     </tr>
   );
