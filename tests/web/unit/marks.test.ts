@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { ownerCode } from "../../../wasm/web/base/palette";
 import { scaleOf } from "../../../wasm/web/base/scale";
 import { asTime, span } from "../../../wasm/web/base/time";
-import type { AnswerTable, Finding } from "../../../wasm/web/source/protocol";
+import type { AnswerTable, Change, Finding } from "../../../wasm/web/source/protocol";
 import { readCell, sortedRows, written } from "../../../wasm/web/timeline/answer";
-import { isComparison } from "../../../wasm/web/timeline/changes";
+import { isComparison, RISES } from "../../../wasm/web/timeline/changes";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import type { Look } from "../../../wasm/web/timeline/look";
@@ -110,6 +110,18 @@ test("marks are asked for once, and changes only of two traces that are compared
   assert.ok(part);
   assert.ok(isComparison({ ...source.overview, parts: [part, { ...part, part: 1 }] }));
   assert.ok(!isComparison({ ...source.overview, parts: [part, { ...part, part: 1, rank: 1 }] }));
+});
+
+test("stripes tell which way the time of a tile went, once the changes are known", () => {
+  const { source, timeline } = open();
+  const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
+  assert.ok(piece);
+  const marks = () => new Set(timeline.changes.changesIn(piece.sheet, timeline.overview.kinds));
+  assert.deepEqual(marks(), new Set([0]));
+  const change = { kind: "kernel", name: "kernel", status: "both", before_ns: 10, after_ns: 20 };
+  source.changes = [change as Change];
+  timeline.changes.ask();
+  assert.deepEqual(marks(), new Set([RISES]));
 });
 
 test("the critical path is asked for when it is wanted, and once for a window", () => {

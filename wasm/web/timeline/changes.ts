@@ -1,6 +1,11 @@
 import { Cell } from "../base/cell";
+import type { Kind } from "../base/palette";
 import type { Change, Overview } from "../source/protocol";
 import { type Source, settle } from "../source/source";
+import { kindName, type Sheet } from "./sheet";
+
+export const FALLS = 1;
+export const RISES = 2;
 
 /** Whether two traces of one rank are on the screen, to be compared; two ranks of a job are not. */
 export const isComparison = ({ parts }: Overview): boolean => parts.length === 2 && parts[0]?.rank === parts[1]?.rank;
@@ -11,6 +16,7 @@ export class Changes {
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #asked = false;
+  #marks = new WeakMap<Sheet, Uint8Array>();
 
   constructor(source: Source, failed: (error: unknown) => void) {
     this.#source = source;
@@ -22,9 +28,28 @@ export class Changes {
     this.#asked = true;
     settle(
       () => this.#source.query("changes", {}),
-      ({ changes }) => this.byName.set(new Map(changes.map((change) => [keyOf(change.kind, change.name), change]))),
+      ({ changes }) => {
+        this.#marks = new WeakMap();
+        this.byName.set(new Map(changes.map((change) => [keyOf(change.kind, change.name), change])));
+      },
       this.#failed,
     );
+  }
+
+  /** For each tile of a sheet whether it takes longer in the second trace (`RISES`), does not (`FALLS`), or is the same (0). */
+  changesIn(sheet: Sheet, kinds: readonly Kind[]): Uint8Array {
+    const known = this.#marks.get(sheet);
+    if (known) return known;
+    const { count, kind, name, names } = sheet.tiles;
+    const marks = Uint8Array.from(count, (tiled, i) => {
+      if (tiled !== 1) return 0;
+      const event = { kind: kindName(kinds, kind[i] as number), name: names[name[i] as number] ?? "" };
+      const change = this.of(event);
+      if (!change) return 0;
+      return change.after_ns > change.before_ns ? RISES : FALLS;
+    });
+    this.#marks.set(sheet, marks);
+    return marks;
   }
 
   of({ kind, name }: { readonly kind: string; readonly name: string }): Change | null {

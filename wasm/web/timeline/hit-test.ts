@@ -1,4 +1,3 @@
-import type { Kind } from "../base/palette";
 import { asDuration, asTime, type Span } from "../base/time";
 import { cssRowTop } from "./paint/scene";
 import { laneAt, type Row, rowsBetween } from "./row";
@@ -94,7 +93,7 @@ function hoverOf(timeline: Timeline, { sheet, index }: Found, place: Place): Hov
     ...place,
     id: tiles.id[index] as number,
     name: tiles.names[tiles.name[index] as number] ?? "",
-    kind: kindName(timeline.overview.kinds, tiles.kind[index] as number) as Kind,
+    kind: kindName(timeline.overview.kinds, tiles.kind[index] as number),
     track: sheet.track,
     lane: tiles.lane[index] as number,
     start: asTime(tiles.start[index] as number),

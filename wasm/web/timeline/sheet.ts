@@ -1,5 +1,5 @@
 import { shortName } from "../base/names";
-import { type ColorBy, colorCode, KINDS, ownerCode } from "../base/palette";
+import { type ColorBy, colorCode, type Kind, ownerCode } from "../base/palette";
 import type { Tiles } from "../source/protocol";
 import { ownerOf } from "./tile-owner";
 
@@ -50,7 +50,7 @@ export class Sheet {
   }
 
   /** A colour for each tile: an entry of the palette. */
-  colored(by: ColorBy, kinds: readonly string[]): Uint8Array {
+  colored(by: ColorBy, kinds: readonly Kind[]): Uint8Array {
     const known = this.#colorings.get(by);
     if (known) return known;
     const coloring = ownerOf(by) ? colorOwners(this.tiles) : colorTiles(this.tiles, by, kinds);
@@ -75,19 +75,18 @@ function colorOwners({ owners, owner, start }: Tiles): Uint8Array {
   return codes;
 }
 
-function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly string[]): Uint8Array {
+function colorTiles(tiles: Tiles, by: ColorBy, kinds: readonly Kind[]): Uint8Array {
   const known = new Map<number, number>();
   const codes = new Uint8Array(tiles.start.length);
   for (let i = 0; i < codes.length; i++) {
     const kind = tiles.kind[i] as number;
     const name = tiles.name[i] as number;
     const key = name * 256 + kind;
-    const code = known.get(key) ?? colorCode(kinds[kind] ?? "other", tiles.names[name] ?? "", by);
+    const code = known.get(key) ?? colorCode(kindName(kinds, kind), tiles.names[name] ?? "", by);
     known.set(key, code);
     codes[i] = code;
   }
   return codes;
 }
 
-export const kindName = (kinds: readonly string[], code: number): string =>
-  kinds[code] ?? KINDS[KINDS.length - 1] ?? "other";
+export const kindName = (kinds: readonly Kind[], code: number): Kind => kinds[code] ?? "other";

@@ -1,5 +1,6 @@
 import type { Palette } from "../../base/palette";
-import { firstLane, type Row } from "../row";
+import type { Track } from "../../source/protocol";
+import { firstLane, numLanes, type Row } from "../row";
 import type { Piece } from "../tile-cache";
 import { type LaneBox, laneBox, type Scene } from "./scene";
 import type { Strip } from "./strip";
@@ -8,7 +9,7 @@ import type { Strip } from "./strip";
 const MIN_GAPPED = 4;
 
 /** Draws the tiles of one track into a strip, a line for each lane. */
-export function paintBars(strip: Strip, scene: Scene, row: Row, track: number, pieces: readonly Piece[]): void {
+export function paintBars(strip: Strip, scene: Scene, row: Row, track: Track, pieces: readonly Piece[]): void {
   for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
     if (!box) continue;
     const line = strip.line(box);
@@ -42,10 +43,9 @@ function paintLane(strip: Strip, scene: Scene, { sheet, span }: Piece, line: num
 const shadesOf = ({ pixels }: Palette, single: boolean): Uint32Array => (single ? pixels.fills : pixels.merged);
 
 /** The place of each lane; undefined for those that are not on the screen. */
-export function laneBoxes(scene: Scene, row: Row, track: number): readonly (LaneBox | undefined)[] {
-  const count = row.tracks.find((t) => t.track === track)?.num_lanes ?? 1;
-  const first = firstLane(row, track);
-  return Array.from({ length: Math.max(1, count) }, (_, lane) => {
+export function laneBoxes(scene: Scene, row: Row, track: Track): readonly (LaneBox | undefined)[] {
+  const first = firstLane(row, track.track);
+  return Array.from({ length: numLanes(track) }, (_, lane) => {
     const box = laneBox(scene, row, first + lane);
     return box.y + box.height > scene.headerHeight && box.y < scene.height ? box : undefined;
   });

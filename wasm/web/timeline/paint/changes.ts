@@ -1,9 +1,10 @@
-import type { Change } from "../../source/protocol";
+import type { Track } from "../../source/protocol";
+import { FALLS, RISES } from "../changes";
+import type { Look } from "../look";
 import type { Row } from "../row";
-import { kindName, type Sheet } from "../sheet";
 import type { Piece } from "../tile-cache";
 import { laneBoxes } from "./bars";
-import type { Scene } from "./scene";
+import type { LaneBox, Scene } from "./scene";
 
 const STRIPE = 6;
 
@@ -12,37 +13,66 @@ export function paintChanges(
   context: CanvasRenderingContext2D,
   scene: Scene,
   row: Row,
-  track: number,
+  track: Track,
   pieces: readonly Piece[],
 ): void {
-  const { timeline, scale, width } = scene;
-  if (timeline.changes.byName.value.size === 0) return;
-  const boxes = laneBoxes(scene, row, track);
-  const stripes = [stripesOf(context, scene, false), stripesOf(context, scene, true)];
-  for (const { sheet, span } of pieces) {
-    const { start: starts, dur: durs, lane } = sheet.tiles;
-    for (let i = 0; i < sheet.length; i++) {
-      const start = starts[i] as number;
-      const box = boxes[lane[i] as number];
-      // What reaches beyond the piece is drawn with the next one.
-      const left = Math.max(-2, Math.round(scale.x(Math.max(span.start, start))));
-      const right = Math.min(width + 2, Math.round(scale.x(Math.min(span.end, start + (durs[i] as number)))));
-      if (!box || right <= left) continue;
-      const change = changeOf(scene, sheet, i);
-      if (!change) continue;
-      context.fillStyle = stripes[change.after_ns > change.before_ns ? 1 : 0] ?? scene.look.text;
-      context.fillRect(left, box.y, right - left, box.height);
-    }
+  if (scene.timeline.changes.byName.value.size === 0) return;
+  const stripes = stripesOf(context, scene);
+  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
+    if (!box) continue;
+    for (const piece of pieces) paintLane(context, scene, piece, { lane, box, stripes });
   }
 }
 
-function changeOf({ timeline }: Scene, { tiles }: Sheet, i: number): Change | null {
-  if (tiles.count[i] !== 1) return null;
-  const kind = kindName(timeline.overview.kinds, tiles.kind[i] as number);
-  return timeline.changes.of({ kind, name: tiles.names[tiles.name[i] as number] ?? "" });
+interface Lane {
+  readonly lane: number;
+  readonly box: LaneBox;
+  readonly stripes: Stripes;
 }
 
-function stripesOf(context: CanvasRenderingContext2D, { dpr, look }: Scene, rises: boolean): CanvasPattern | null {
+function paintLane(context: CanvasRenderingContext2D, scene: Scene, { sheet, span }: Piece, into: Lane): void {
+  const { timeline, scale, width } = scene;
+  const { lane, box, stripes } = into;
+  const { start: starts, dur: durs } = sheet.tiles;
+  const changes = timeline.changes.changesIn(sheet, timeline.overview.kinds);
+  const last = Math.min(span.end, scale.window.end);
+  const end = sheet.laneEnd(lane);
+  for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
+    const start = starts[i] as number;
+    if (start > last) return;
+    const stripe = stripes.get(changes[i] as number);
+    if (!stripe) continue;
+    // What reaches beyond the piece is drawn with the next one.
+    const left = Math.max(-2, Math.round(scale.x(Math.max(span.start, start))));
+    const right = Math.min(width + 2, Math.round(scale.x(Math.min(span.end, start + (durs[i] as number)))));
+    context.fillStyle = stripe;
+    if (right > left) context.fillRect(left, box.y, right - left, box.height);
+  }
+}
+
+type Stripes = ReadonlyMap<number, CanvasPattern | string>;
+
+interface Drawn {
+  readonly dpr: number;
+  readonly stripes: Stripes;
+}
+
+const drawn = new WeakMap<Look, Drawn>();
+
+/** Those of a look and its pixels are drawn once. */
+function stripesOf(context: CanvasRenderingContext2D, { dpr, look }: Scene): Stripes {
+  const known = drawn.get(look);
+  if (known?.dpr === dpr) return known.stripes;
+  const stripe = (rises: boolean) => drawStripe(context, look, dpr, rises) ?? look.text;
+  const stripes = new Map([
+    [FALLS, stripe(false)],
+    [RISES, stripe(true)],
+  ]);
+  drawn.set(look, { dpr, stripes });
+  return stripes;
+}
+
+function drawStripe(context: CanvasRenderingContext2D, look: Look, dpr: number, rises: boolean): CanvasPattern | null {
   const size = Math.round(STRIPE * dpr);
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = size;

@@ -1,3 +1,4 @@
+import { scaleOf } from "../../base/scale";
 import type { Finding } from "../../source/protocol";
 import { type FindingGroup, titleOf } from "../findings";
 import { cssFindingsTop, FINDINGS_HEIGHT, fontOf, type Scene } from "./scene";
@@ -12,7 +13,7 @@ export function paintFindings(context: CanvasRenderingContext2D, scene: Scene): 
   const top = Math.round(cssFindingsTop(timeline) * dpr);
   context.fillStyle = look.line;
   context.fillRect(0, top, width, Math.round(dpr));
-  const groups = timeline.findings.groups({ ...scale, x: (time) => scale.x(time) / dpr });
+  const groups = timeline.findings.groups(scaleOf(scale.window, cssWidth));
   for (const [index, group] of groups.entries()) {
     const next = groups[index + 1]?.x ?? cssWidth + 200;
     if (next < 0 || group.x > cssWidth) continue;

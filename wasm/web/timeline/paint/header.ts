@@ -1,5 +1,5 @@
 import { formatDuration, formatTick } from "../../base/format";
-import { ticksOf } from "../../base/ticks";
+import { type Ticks, ticksOf } from "../../base/ticks";
 import { lengthOf } from "../../base/time";
 import { paintFindings } from "./findings";
 import { paintNotes } from "./notes";
@@ -20,15 +20,18 @@ export function paintHeader(context: CanvasRenderingContext2D, scene: Scene): vo
   context.fillRect(0, headerHeight - Math.round(dpr), width, Math.round(dpr));
 }
 
+export const ticksIn = ({ scale, cssWidth }: Pick<Scene, "scale" | "cssWidth">): Ticks =>
+  ticksOf(scale.window, cssWidth, TICK_WIDTH);
+
 /** What the labels of the ruler count from, for the corner beside it; empty if from the start. */
 export function rulerBase(scene: Pick<Scene, "scale" | "cssWidth">): string {
-  const { base } = ticksOf(scene.scale.window, scene.cssWidth, TICK_WIDTH);
+  const { base } = ticksIn(scene);
   return base === 0 ? "" : `${formatDuration(base)} +`;
 }
 
 function paintRuler(context: CanvasRenderingContext2D, scene: Scene): void {
   const { look, scale, dpr } = scene;
-  const { base, step, times } = ticksOf(scale.window, scene.cssWidth, TICK_WIDTH);
+  const { base, step, times } = ticksIn(scene);
   context.font = fontOf(scene, 10.5);
   context.textBaseline = "middle";
   context.textAlign = "left";

@@ -1,3 +1,4 @@
+import type { Track } from "../../source/protocol";
 import type { Row } from "../row";
 import type { Piece } from "../tile-cache";
 import { laneBoxes } from "./bars";
@@ -12,7 +13,7 @@ export function paintLabels(
   context: CanvasRenderingContext2D,
   scene: Scene,
   row: Row,
-  track: number,
+  track: Track,
   pieces: readonly Piece[],
 ): void {
   if (row.laneHeight < MIN_LANE) return;

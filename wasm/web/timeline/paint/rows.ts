@@ -1,8 +1,8 @@
-import { ticksOf } from "../../base/ticks";
 import { type Row, rowsBetween } from "../row";
 import { paintBars } from "./bars";
 import { paintChanges } from "./changes";
 import { paintCounter } from "./counters";
+import { ticksIn } from "./header";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";
 import { cssRowTop, type Scene, withClip } from "./scene";
@@ -31,9 +31,10 @@ function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readon
   const found = timeline.search.found.value;
   const window = timeline.viewport.window.value;
   const drawn = rows.flatMap((row) =>
-    row.tracks.map(({ track }) => ({ row, track, pieces: timeline.tiles.pieces(track, window, scene.cssWidth) })),
+    row.tracks.map((track) => ({ row, track, pieces: timeline.tiles.pieces(track.track, window, scene.cssWidth) })),
   );
-  for (const row of rows) paintGround(context, scene, row);
+  const { times } = ticksIn(scene);
+  for (const row of rows) paintGround(context, scene, row, times);
   for (const row of rows) if (row.counter) paintCounter(context, scene, row, row.counter);
   strip.begin(scene.width);
   for (const { row, track, pieces } of drawn) paintBars(strip, scene, row, track, pieces);
@@ -43,19 +44,15 @@ function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readon
   if (found) for (const row of rows) paintHits(context, scene, row, found);
 }
 
-function paintGround(context: CanvasRenderingContext2D, scene: Scene, row: Row): void {
-  const { look, dpr, width } = scene;
+function paintGround(context: CanvasRenderingContext2D, scene: Scene, row: Row, times: readonly number[]): void {
+  const { look, dpr, width, scale } = scene;
   const top = Math.round((scene.cssHeaderHeight + cssRowTop(scene.timeline, row)) * dpr);
   const bottom = Math.round((scene.cssHeaderHeight + cssRowTop(scene.timeline, row) + row.height) * dpr);
   context.fillStyle = row.kind === "group" ? look.header : look.background;
   context.fillRect(0, top, width, bottom - top);
-  if (row.kind !== "group") paintGrid(context, scene, top, bottom);
+  context.fillStyle = look.band;
+  if (row.kind !== "group")
+    for (const time of times) context.fillRect(Math.round(scale.x(time)), top, Math.round(dpr), bottom - top);
   context.fillStyle = look.line;
   context.fillRect(0, bottom - Math.round(dpr), width, Math.round(dpr));
-}
-
-function paintGrid(context: CanvasRenderingContext2D, scene: Scene, top: number, bottom: number): void {
-  const { times } = ticksOf(scene.scale.window, scene.cssWidth, 90);
-  context.fillStyle = scene.look.band;
-  for (const time of times) context.fillRect(Math.round(scene.scale.x(time)), top, Math.round(scene.dpr), bottom - top);
 }
