@@ -37,7 +37,7 @@ export function inOrder<T>(items: readonly T[], keyOf: (item: T) => string, orde
 }
 
 /** `key` brought to where `target` is, and `target` to the side that it came from. */
-export function movedTo(keys: readonly string[], key: string, target: string): readonly string[] {
+function movedTo(keys: readonly string[], key: string, target: string): readonly string[] {
   const [from, to] = [keys.indexOf(key), keys.indexOf(target)];
   if (from < 0 || to < 0) return keys;
   const others = keys.filter((other) => other !== key);

@@ -20,8 +20,8 @@ export interface Layout {
 export function layOut(overview: Overview, arrangement: Arrangement, counters: readonly Counter[] = []): Layout {
   const pinned = new Stack();
   const scrolled = new Stack();
-  for (const track of pinnedTracks(overview, arrangement)) {
-    pinned.push(trackRow(overview, track, arrangement, true, 0));
+  for (const [track, group] of pinnedTracks(overview, arrangement)) {
+    pinned.push(trackRow(track, group, arrangement, true, 0));
   }
   for (const row of groupsIn(null, { overview, arrangement, counters, all: false, depth: 0 })) scrolled.push(row);
   return {
@@ -45,9 +45,15 @@ class Stack {
   }
 }
 
-function pinnedTracks({ tracks }: Overview, { pinned }: Arrangement): readonly Track[] {
-  const known = new Map(tracks.map((track) => [track.track, track]));
-  return [...pinned].map((track) => known.get(track)).filter((track) => track !== undefined);
+/** Each with its group. */
+function pinnedTracks({ tracks, groups }: Overview, { pinned }: Arrangement): readonly (readonly [Track, Group])[] {
+  const trackOf = new Map(tracks.map((track) => [track.track, track]));
+  const groupOf = new Map(groups.map((group) => [group.group, group]));
+  return [...pinned].flatMap((pin) => {
+    const track = trackOf.get(pin);
+    const group = track && groupOf.get(track.group);
+    return track && group ? [[track, group] as const] : [];
+  });
 }
 
 /** Where a group lies: what is around it has the text that is looked for, and so has all in it. */
@@ -68,9 +74,9 @@ function* groupsIn(parent: number | null, inside: Inside): Generator<Draft> {
 
 /** A group with its tracks and the groups in it; folded, one row of all their tracks. */
 function* groupRows(group: Group, around: Inside): Generator<Draft> {
-  const { arrangement, overview, depth } = around;
+  const { arrangement, depth } = around;
   const inside = { ...around, all: around.all || matches(group.name, arrangement), depth: depth + 1 };
-  const tracks = shownTracks(group, inside).map((track) => trackRow(overview, track, arrangement, false, depth));
+  const tracks = shownTracks(group, inside).map((track) => trackRow(track, group, arrangement, false, depth));
   const rows = [...counterRows(group, inside), ...tracks, ...groupsIn(group.group, inside)];
   if (rows.length === 0) return;
   const folded = arrangement.folded.has(groupKey(group.group));
@@ -128,7 +134,7 @@ function groupRow(group: Group, tracks: readonly Track[], folded: boolean, depth
   };
 }
 
-function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pinned: boolean, depth: number): Draft {
+function trackRow(track: Track, group: Group, arrangement: Arrangement, pinned: boolean, depth: number): Draft {
   const key = trackKey(track.track);
   const folded = arrangement.folded.has(key) && track.num_lanes > 1;
   const low = arrangement.low.has(track.track);
@@ -138,13 +144,7 @@ function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pi
     key,
     kind: "track",
     name: track.name,
-    group: overview.groups.find((g) => g.group === track.group) ?? {
-      group: track.group,
-      parent: null,
-      part: 0,
-      kind: "host",
-      name: "",
-    },
+    group,
     tracks: [track],
     depth,
     folded,
@@ -156,7 +156,7 @@ function trackRow(overview: Overview, track: Track, arrangement: Arrangement, pi
 }
 
 /** Room for the name in the gutter, however few and low the lanes are. */
-export const trackHeight = (track: Track, laneHeight: number): number =>
+const trackHeight = (track: Track, laneHeight: number): number =>
   Math.max(FOLDED_HEIGHT, PADDING_TOP + laneHeight * numLanes(track) + PADDING_BOTTOM);
 
 /** All lanes squeezed into `height`: a folded row still shows every event. */

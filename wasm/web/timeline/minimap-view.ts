@@ -2,9 +2,11 @@ import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { type Scale, scaleOf } from "../base/scale";
 import { lengthOf, type Span, span } from "../base/time";
+import type { Track } from "../source/protocol";
 import { Dropped, messageOf, type Source, settle } from "../source/source";
 import type { Look } from "./look";
-import { type MinimapScene, minimapTracks, paintFrame, paintWhole } from "./paint/minimap";
+import { type MinimapScene, paintFrame, paintWhole } from "./paint/minimap";
+import { busiest } from "./row";
 import { Sheet } from "./sheet";
 import type { Timeline } from "./timeline";
 
@@ -72,15 +74,19 @@ export class MinimapView {
     return canvas;
   }
 
+  /** Those that are worth a stripe. */
+  #tracks(): readonly Track[] {
+    return busiest(this.#timeline.overview.tracks, MAX_STRIPES);
+  }
+
   #inOrder(): readonly Sheet[] {
-    const sheets = minimapTracks(this.#timeline, MAX_STRIPES).map(({ track }) => this.#sheets.get(track));
+    const sheets = this.#tracks().map(({ track }) => this.#sheets.get(track));
     return sheets.filter((sheet) => sheet !== undefined);
   }
 
   #ask(width: number): void {
     this.#wholeWidth = width;
-    for (const { track } of minimapTracks(this.#timeline, MAX_STRIPES))
-      this.#askTrack(this.#timeline.source, track, width);
+    for (const { track } of this.#tracks()) this.#askTrack(this.#timeline.source, track, width);
   }
 
   #askTrack(source: Source, track: number, width: number): void {

@@ -29,6 +29,12 @@ export const trackKey = (track: number): string => `track-${track}`;
 
 export const numLanes = (track: Track): number => Math.max(1, track.num_lanes);
 
+/** The `limit` tracks with most events, in the order that they have. */
+export function busiest(tracks: readonly Track[], limit: number): readonly Track[] {
+  const most = [...tracks].sort((a, b) => b.num_events - a.num_events).slice(0, limit);
+  return tracks.filter((track) => most.includes(track));
+}
+
 export const canFold = (row: Row): boolean => row.kind !== "track" || (row.tracks[0]?.num_lanes ?? 1) > 1;
 
 /** The lanes of a folded group's tracks lie below each other; `track`'s first one is this many lanes down. */

@@ -1,7 +1,7 @@
 import type { Overview, Track } from "../source/protocol";
 import { type Arrangement, LANE_HEIGHT, LOWEST_LANE } from "./arrangement";
 import { type Layout, layOut } from "./layout";
-import { groupKey, trackKey } from "./row";
+import { busiest, groupKey } from "./row";
 import type { Timeline } from "./timeline";
 
 const MOST_PINS = 3;
@@ -44,15 +44,10 @@ function lowered({ overview }: Timeline, arrangement: Arrangement, height: numbe
 
 function pinned(timeline: Timeline, arrangement: Arrangement, height: number): Arrangement {
   const layout = layOut(timeline.overview, arrangement);
-  const streams = busiestStreams(timeline);
+  const all = timeline.overview.tracks.filter((track) => track.kind === "stream");
+  const streams = busiest(all, MOST_PINS);
   if (streams.every((track) => isOn(layout, track, height))) return arrangement;
   return { ...arrangement, pinned: new Set(fitting(streams, layout, height * MOST_SHARE)) };
-}
-
-function busiestStreams({ overview }: Timeline): readonly Track[] {
-  const streams = overview.tracks.filter((track) => track.kind === "stream");
-  const busiest = [...streams].sort((a, b) => b.num_events - a.num_events).slice(0, MOST_PINS);
-  return streams.filter((track) => busiest.includes(track));
 }
 
 function fitting(tracks: readonly Track[], layout: Layout, height: number): readonly number[] {
@@ -65,6 +60,6 @@ function fitting(tracks: readonly Track[], layout: Layout, height: number): read
 }
 
 function isOn(layout: Layout, track: Track, height: number): boolean {
-  const row = layout.scrolled.find(({ key }) => key === trackKey(track.track));
+  const row = layout.rowOf.get(track.track);
   return row !== undefined && row.top + row.height <= height;
 }

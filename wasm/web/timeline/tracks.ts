@@ -57,11 +57,7 @@ export class Tracks {
   /** Shows only tracks with `filter` in their name or their group's. */
   filter(filter: string): void {
     this.arrangement.update((as) => ({ ...as, filter }));
-    const { pinned, scrolled } = this.layout.value;
-    const shown = [...pinned, ...scrolled].reduce(
-      (sum, row) => sum + (row.kind === "track" ? 1 : row.tracks.length),
-      0,
-    );
+    const shown = this.layout.value.rowOf.size;
     this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview.tracks.length}` : "All tracks");
   }
 

@@ -102,7 +102,7 @@ export function bindingOf(press: KeyPress): Binding | null {
 /** Whether a press means anything inside the timeline, or would mean something else outside of it. */
 export const isOurs = (press: KeyPress): boolean => isPlain(press) || movesRow(press) || bindingOf(press) !== null;
 
-export const movesRow = ({ key, altKey }: KeyPress): boolean => altKey && (key === "ArrowUp" || key === "ArrowDown");
+const movesRow = ({ key, altKey }: KeyPress): boolean => altKey && (key === "ArrowUp" || key === "ArrowDown");
 
 /** A host takes single keys as commands (`d d` deletes a cell in Jupyter): none may leave the widget. */
 export function isPlain(press: KeyPress): boolean {

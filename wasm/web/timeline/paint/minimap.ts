@@ -1,6 +1,5 @@
 import { type Scale, scaleOf } from "../../base/scale";
 import type { Span } from "../../base/time";
-import type { Track } from "../../source/protocol";
 import type { Look } from "../look";
 import type { Sheet } from "../sheet";
 import type { Timeline } from "../timeline";
@@ -47,13 +46,6 @@ function paintStripe(strip: Strip, line: number, { timeline, look }: MinimapScen
       fills[codes[i] as number] as number,
     );
   }
-}
-
-/** The tracks worth a stripe: those with most events, in the order of the picture. */
-export function minimapTracks(timeline: Timeline, limit: number): readonly Track[] {
-  const { tracks } = timeline.overview;
-  const busiest = [...tracks].sort((a, b) => b.num_events - a.num_events).slice(0, limit);
-  return tracks.filter((track) => busiest.includes(track));
 }
 
 /** The frame around what the window shows and the marked range, over the whole. */
