@@ -81,6 +81,17 @@ def test_the_arrow_keys_walk_and_fold_the_tracks(timeline: Any) -> None:
     assert first.get_attribute("aria-expanded") == "true"
 
 
+def test_only_what_folds_has_the_sign_of_it(timeline: Any) -> None:
+    signs = """all => all.map(name => [
+        name.hasAttribute("aria-expanded"),
+        getComputedStyle(name.querySelector(".ks-icon")).visibility === "visible",
+    ])"""
+    found = timeline.page.locator(".ks-scrolled .ks-name").evaluate_all(signs)
+    assert any(folds for folds, _ in found)
+    assert not all(folds for folds, _ in found)
+    assert all(folds == is_shown for folds, is_shown in found)
+
+
 def test_a_note_is_written_found_again_and_removed(
     cuda: ks.Trace, reports: Reports, open_timeline: Open, shot: Shot
 ) -> None:

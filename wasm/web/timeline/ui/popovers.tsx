@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Palette } from "../../base/palette";
-import type { Timeline } from "../timeline";
+import type { Popover, Timeline } from "../timeline";
 import { Colors } from "./colors";
 import { FindingsList } from "./findings-list";
 import { Health } from "./health";
@@ -16,43 +16,38 @@ interface Props {
   readonly leave: () => void;
 }
 
+const TITLES: Readonly<Record<Popover, string>> = {
+  help: "Keys, mouse and colours",
+  health: "Trace health",
+  notes: "Notes",
+  findings: "What slows it down",
+  colors: "Colours",
+};
+
 export function Popovers({ timeline, palette, leave }: Props): JSX.Element | null {
   const open = useCell(timeline.popover);
+  if (!open) return null;
   const close = () => timeline.popover.set(null);
-  if (open === "help") {
-    return (
-      <Popup title="Keys, mouse and colours" close={close} leave={leave}>
-        <Help palette={palette} />
-      </Popup>
-    );
-  }
-  if (open === "notes") {
-    return (
-      <Popup title="Notes" close={close} leave={leave}>
-        <NotesList timeline={timeline} close={close} />
-      </Popup>
-    );
-  }
-  if (open === "findings") {
-    return (
-      <Popup title="What slows it down" close={close} leave={leave}>
-        <FindingsList timeline={timeline} close={close} />
-      </Popup>
-    );
-  }
-  if (open === "colors") {
-    return (
-      <Popup title="Colours" close={close} leave={leave}>
-        <Colors timeline={timeline} palette={palette} />
-      </Popup>
-    );
-  }
-  if (open !== "health") return null;
   return (
-    <Popup title="Trace health" close={close} leave={leave}>
-      <Health overview={timeline.overview} />
+    <Popup key={open} title={TITLES[open]} close={close} leave={leave}>
+      {content(open)}
     </Popup>
   );
+
+  function content(shown: Popover): JSX.Element {
+    switch (shown) {
+      case "help":
+        return <Help palette={palette} />;
+      case "health":
+        return <Health overview={timeline.overview} />;
+      case "notes":
+        return <NotesList timeline={timeline} close={close} />;
+      case "findings":
+        return <FindingsList timeline={timeline} close={close} />;
+      case "colors":
+        return <Colors timeline={timeline} palette={palette} />;
+    }
+  }
 }
 
 interface PopupProps {

@@ -31,11 +31,10 @@ export function RowHeader({ row, handlers }: Props): JSX.Element {
   const { drag, setCurrent, leave } = handlers;
   const box = useLeaving<HTMLDivElement>(leave);
   const place = { "--ks-top": `${row.top}px`, "--ks-height": `${row.height}px`, "--ks-depth": row.depth };
-  const marks = `${row.folded ? "ks-folded" : ""} ${drag.target === row.key ? "ks-drop" : ""}`;
   return (
     <div
       ref={box}
-      class={`ks-row ks-${row.kind} ${marks}`}
+      class={`ks-row ks-${row.kind} ${drag.target === row.key ? "ks-drop" : ""}`}
       style={place}
       data-row={row.key}
       onFocusCapture={() => setCurrent(row.key)}

@@ -44,7 +44,7 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
     event.preventDefault();
   };
   return (
-    <search class="ks-search">
+    <search class="ks-field ks-search">
       <Icon name="search" />
       <input
         ref={input}

@@ -24,7 +24,7 @@ export function TrackFilter({ timeline, input, leave }: Props): JSX.Element {
     event.preventDefault();
   };
   return (
-    <div class="ks-filter">
+    <div class="ks-field ks-filter">
       <input
         ref={input}
         type="text"
