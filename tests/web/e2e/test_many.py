@@ -17,6 +17,8 @@ pytestmark = pytest.mark.browser
 
 HERE = Path(__file__).parent
 COUNT = 10
+# Free memory is cut in another way each time, which may take a page of 64 KiB more; thirty traces take megabytes.
+FEWER_BYTES_THAN_LEFT_TRACES = 3 << 16
 
 
 @pytest.fixture(scope="module")
@@ -98,5 +100,7 @@ def test_nothing_is_left_of_what_is_closed(many: Many) -> None:
     for _ in range(3):
         many.open(COUNT)
         many.close()
-    assert many.counts() == before
+    after = many.counts()
+    assert after.pop("bytes") - before.pop("bytes") < FEWER_BYTES_THAN_LEFT_TRACES
+    assert after == before
     assert page.locator("canvas").count() == 0
