@@ -71,7 +71,7 @@ test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks
 
-bench: $(DEV) build ## time and memory beside orjson, gzip, HTA and native code, into benches/RESULTS.md
+bench: $(DEV) $(TORCH) build ## time and memory beside orjson, gzip, HTA and native code, into benches/RESULTS.md
 	cargo bench --locked --quiet --package kinetoscope --bench read
 	$(BIN)/python benches/run.py
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import analyses
+import collect
 import document
 import frames
 import hta
@@ -89,6 +90,13 @@ EXPERIMENTS = [
     Experiment(
         analyses.measure_beside,
         [Case(f"{name}, beside HTA", at_least(100, None, "× faster")) for name in analyses.BESIDE],
+    ),
+    Experiment(
+        collect.measure,
+        [
+            Case("an iteration that `ks.profile` records", at_most(3, None, "% more than torch's profiler")),
+            Case("an iteration that it does not record", at_most(3, None, "% more than torch's profiler")),
+        ],
     ),
     Experiment(
         web.measure_node,

@@ -43,9 +43,7 @@ LAYERS = Layers(
                 "nsys",
                 "processors",
                 "progress",
-                "rank",
                 "read",
-                "recording",
             ),
             *(
                 "remote",
@@ -64,8 +62,22 @@ LAYERS = Layers(
             *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {
-            *("arguments", "chart", "cli", "desk", "fit", "forms", "hta", "html", "message", "note", "output", "pace"),
-            *("pages", "profiling", "questions", "report", "sharing", "static", "terminal", "widget"),
+            *(
+                "arguments",
+                "chart",
+                "cli",
+                "collect",
+                "desk",
+                "fit",
+                "forms",
+                "hta",
+                "html",
+                "message",
+                "note",
+                "output",
+                "pace",
+            ),
+            *("pages", "questions", "report", "sharing", "static", "terminal", "widget"),
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
@@ -93,7 +105,7 @@ LIBRARIES = {
     "polars": {"hints", "table"},
     "pyarrow": {"export", "hints", "hta", "sql", "table"},
     "rich": {"progress", "terminal"},
-    "torch": {"profiling"},
+    "torch": {"collect"},
     "traitlets": {"widget"},
 }
 
@@ -167,6 +179,15 @@ def test_libraries() -> None:
     assert foreign(sources()) == []
 
 
+def test_what_differs_between_versions_of_torch_is_in_one_module() -> None:
+    knowing = {
+        name
+        for name, source in sources().items()
+        if any(found.module.split(".")[0] == "torch" for found in python.imports(source))
+    }
+    assert knowing == {f"{PACKAGE}/collect/pytorch.py"}
+
+
 @pytest.mark.parametrize(
     ("file", "source", "found"),
     [
@@ -205,9 +226,9 @@ def test_a_library_in_the_wrong_module_is_found() -> None:
 def test_a_library_loaded_with_the_package_is_found() -> None:
     files = {
         f"{PACKAGE}/__init__.py": "from kinetoscope.read import read",
-        f"{PACKAGE}/read.py": "from kinetoscope import profiling",
-        f"{PACKAGE}/profiling.py": "import torch",
+        f"{PACKAGE}/read.py": "from kinetoscope import collect",
+        f"{PACKAGE}/collect.py": "import torch",
         f"{PACKAGE}/widget.py": "import anywidget",
     }
-    expected = f"{PACKAGE}/profiling.py:1: `import kinetoscope` would load torch: import it where it is used"
+    expected = f"{PACKAGE}/collect.py:1: `import kinetoscope` would load torch: import it where it is used"
     assert foreign(files) == [expected]

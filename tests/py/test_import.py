@@ -67,7 +67,7 @@ def test_what_is_public_is_there_whatever_was_imported_before() -> None:
     assert run(code).strip() == "[]"
 
 
-@pytest.mark.parametrize("first", ["kinetoscope.cli", "kinetoscope.profiling", "kinetoscope.read", "kinetoscope.job"])
+@pytest.mark.parametrize("first", [f"kinetoscope.{name}" for name in ("cli", "collect.profiler", "read", "job")])
 @pytest.mark.parametrize("name", ["profile", "read", "read_dir"])
 def test_a_function_is_not_hidden_by_a_module(first: str, name: str) -> None:
     assert run(f"import {first}, kinetoscope; print(callable(kinetoscope.{name}))").strip() == "True"

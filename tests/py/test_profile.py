@@ -274,12 +274,16 @@ def test_next_to_a_running_torch_profiler(tmp_path: Path, train: Callable[[], No
 
 def test_next_to_another_observer(tmp_path: Path, train: Callable[[], None]) -> None:
     other = torch.profiler.ExecutionTraceObserver().register_callback(str(tmp_path / "other.json"))
-    with pytest.warns(RuntimeWarning, match="another ExecutionTraceObserver is registered"):
-        with ks.profile(tmp_path / "own") as prof:
-            train()
+    with pytest.raises(RuntimeError, match="another ExecutionTraceObserver is registered"):
+        ks.profile(tmp_path / "own").start()
+    with ks.profile(tmp_path / "own", execution_trace=False) as prof:
+        train()
     assert prof.recordings[0].execution is None
     assert other.is_registered
     other.unregister_callback()
+    with ks.profile(tmp_path / "own") as prof:
+        train()
+    assert prof.recordings[0].execution is not None
 
 
 def test_an_unwritable_folder_is_found_before_the_loop(tmp_path: Path) -> None:

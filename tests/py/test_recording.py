@@ -9,10 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from kinetoscope.rank import current_rank
-from kinetoscope.recording import RecordingFolder, file_names
+from kinetoscope.collect.folder import Finished, RecordingFolder, file_names
+from kinetoscope.collect.rank import current_rank
 
 pytestmark = pytest.mark.unit
+
+KINETO, EXECUTION = '{"traceName": 1}', '{"finish_ts": 2}'
 
 
 def unfinished(folder: RecordingFolder, name: str, content: str) -> Path:
@@ -28,21 +30,21 @@ def test_names() -> None:
 
 def test_nothing_shows_before_it_is_complete(tmp_path: Path) -> None:
     folder = RecordingFolder(tmp_path / "a/b", compress=True)
-    kineto, execution = unfinished(folder, "k.json", "[1]"), unfinished(folder, "e.json", "[2]")
+    kineto, execution = unfinished(folder, "k.json", KINETO), unfinished(folder, "e.json", EXECUTION)
     assert [path.name[0] for path in (tmp_path / "a/b").iterdir()] == ["."]
-    recording = folder.publish(kineto, execution, rank=0, cycle=0)
+    recording = folder.publish(Finished(kineto, execution), rank=0, cycle=0)
     folder.close()
     assert sorted(path.name for path in (tmp_path / "a/b").iterdir()) == list(file_names(0, 0, compress=True))
-    assert gzip.decompress(recording.kineto.read_bytes()) == b"[1]"
+    assert gzip.decompress(recording.kineto.read_bytes()) == KINETO.encode()
     assert recording.execution is not None
-    assert gzip.decompress(recording.execution.read_bytes()) == b"[2]"
+    assert gzip.decompress(recording.execution.read_bytes()) == EXECUTION.encode()
 
 
 def test_equal_recordings_are_equal_files(tmp_path: Path) -> None:
     packed: list[bytes] = []
     for name in ("a", "b"):
         folder = RecordingFolder(tmp_path / name, compress=True)
-        recording = folder.publish(unfinished(folder, "k.json", "[1]"), None, rank=0, cycle=0)
+        recording = folder.publish(Finished(unfinished(folder, "k.json", KINETO), None), rank=0, cycle=0)
         packed.append(recording.kineto.read_bytes())
         folder.close()
     assert packed[0] == packed[1]
@@ -52,7 +54,7 @@ def test_the_name_inside_is_the_final_one(tmp_path: Path) -> None:
     folder = RecordingFolder(tmp_path, compress=False)
     kineto = folder.temporary("k.json")
     kineto.write_text(json.dumps({"traceEvents": ["x" * 50_000], "traceName": str(kineto)}))
-    recording = folder.publish(kineto, None, rank=1, cycle=0)
+    recording = folder.publish(Finished(kineto, None), rank=1, cycle=0)
     folder.close()
     assert json.loads(recording.kineto.read_text())["traceName"] == str(tmp_path / "kineto_trace_1.json")
 
@@ -62,7 +64,7 @@ def test_only_the_same_rank_is_replaced(tmp_path: Path) -> None:
     for name in [*kept, "kineto_trace_0.3.json.gz", "torch_et_0.json"]:
         (tmp_path / name).touch()
     folder = RecordingFolder(tmp_path, compress=True)
-    folder.publish(unfinished(folder, "k.json", "[]"), None, rank=0, cycle=0)
+    folder.publish(Finished(unfinished(folder, "k.json", KINETO), None), rank=0, cycle=0)
     folder.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "kineto_trace_0.json.gz"])
 

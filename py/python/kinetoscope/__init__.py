@@ -24,10 +24,10 @@ from kinetoscope.trace import Trace
 TYPE_CHECKING = False  # as `typing` has it, which would be half a megabyte
 if TYPE_CHECKING:
     from kinetoscope.chakra import Chakra
+    from kinetoscope.collect.profiler import profile
     from kinetoscope.differences import diff
     from kinetoscope.job import read_dir
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
-    from kinetoscope.profiling import profile
     from kinetoscope.table import Table
     from kinetoscope.tables import Tables
     from kinetoscope.traceset import TraceSet
@@ -43,7 +43,7 @@ else:
             "Tables": "kinetoscope.tables",
             "TraceSet": "kinetoscope.traceset",
             "diff": "kinetoscope.differences",
-            "profile": "kinetoscope.profiling",
+            "profile": "kinetoscope.collect.profiler",
             "read_dir": "kinetoscope.job",
         },
     )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 _PROBE_BYTES = 1 << 20
 _TAIL_BYTES = 1 << 14
-_COMPRESS_LEVEL = 3  # the training waits for it: level 9 takes four times as long for a tenth less
+_LAST_KEYS = (b'"traceName"', b'"finish_ts"')
+"""What torch writes at the end of a Kineto trace and of an Execution Trace."""
+_COMPRESS_LEVEL = 3  # whoever stops the recording waits for it: level 9 takes four times as long for a tenth less
 
 
 class Recording(NamedTuple):
@@ -28,6 +32,17 @@ class Recording(NamedTuple):
     rank: int
     cycle: int
     """0 for the first window, 1 for the second of a repeated schedule, and so on."""
+    sources: Path | None = None
+    """`torch_et_<rank>.json_resources`: the sources of kernels that Triton and Inductor generated; None without any."""
+
+
+class Finished(NamedTuple):
+    """The unfinished files of a window that has ended."""
+
+    kineto: Path
+    execution: Path | None
+    sources: Sequence[Path] = ()
+    """Where the sources of generated kernels are."""
 
 
 def file_names(rank: int, cycle: int, *, compress: bool) -> tuple[str, str]:
@@ -51,7 +66,7 @@ class RecordingFolder:
         self.path = Path(path)
         self._compress = compress
         self._published = {file.name for file in published}
-        self._num_temporary = 0
+        self._numbers = count(1)
         self.path.mkdir(parents=True, exist_ok=True)
         self._temporary = Path(tempfile.mkdtemp(prefix=".kinetoscope-", dir=self.path))
         try:
@@ -68,23 +83,24 @@ class RecordingFolder:
 
     def temporary(self, name: str) -> Path:
         """A fresh path for an unfinished file."""
-        self._num_temporary += 1
-        return self._temporary / f"{self._num_temporary}.{name}"
+        return self._temporary / f"{next(self._numbers)}.{name}"
 
-    def publish(self, kineto: Path, execution: Path | None, *, rank: int, cycle: int) -> Recording:
-        """Moves a finished pair to its final names and takes away what an earlier recording of the same rank left.
+    def publish(self, window: Finished, *, rank: int, cycle: int) -> Recording:
+        """Moves finished files to their final names and takes away what an earlier recording of the same rank left.
 
         OSError when a file cannot be written; then the names hold what they held before.
         """
         names = file_names(rank, cycle, compress=self._compress)
-        _rename_inside(kineto, self.path / names[0])
-        ready = [self._pack(kineto), self._pack(execution) if execution else None]
+        _rename_inside(window.kineto, self.path / names[0])
+        ready = [self._pack(window.kineto), self._pack(window.execution) if window.execution else None]
         targets = [self._place(source, name) for source, name in zip(ready, names, strict=True) if source]
-        self._published.update(target.name for target in targets)
+        sources = self._keep(window.sources, sources_name(names[1])) if window.execution else None
+        self._published.update(target.name for target in [*targets, sources] if target)
         self._remove_stale(rank)
-        return Recording(targets[0], targets[1] if execution else None, rank, cycle)
+        return Recording(targets[0], targets[1] if window.execution else None, rank, cycle, sources)
 
     def _pack(self, source: Path) -> Path:
+        _expect_end(source)
         return _compressed(source) if self._compress else source
 
     def _place(self, source: Path, name: str) -> Path:
@@ -92,20 +108,36 @@ class RecordingFolder:
         source.replace(target)
         return target
 
+    def _keep(self, sources: Sequence[Path], name: str) -> Path | None:
+        if not sources:
+            return None
+        folder, target = self.temporary("sources"), self.path / name
+        folder.mkdir()
+        for source in sources:
+            with contextlib.suppress(FileNotFoundError):  # a cache that was cleared
+                shutil.copyfile(source, folder / source.name)
+        shutil.rmtree(target, ignore_errors=True)  # a folder takes the place of an empty one only
+        return self._place(folder, name)
+
     def _remove_stale(self, rank: int) -> None:
         """A pair left by an earlier run would be read as a cycle of this one, or paired with its trace."""
         for path in list(self.path.iterdir()):
             if path.name not in self._published and _is_recording_of(path.name, rank):
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def close(self) -> None:
         """Removes the unfinished files. Never raises."""
         shutil.rmtree(self._temporary, ignore_errors=True)
 
 
+def sources_name(execution: str) -> str:
+    """The folder of kernels' sources beside an Execution Trace, where PyTorch's own tools look for it."""
+    return f"{os.path.splitext(execution)[0]}_resources"  # noqa: PTH122 - as PyTorch makes it: of the last ending alone
+
+
 def _is_recording_of(name: str, rank: int) -> bool:
-    return re.fullmatch(rf"(kineto_trace|torch_et)_{rank}(\.\d+)?\.json(\.gz)?", name) is not None
+    return re.fullmatch(rf"(kineto_trace|torch_et)_{rank}(\.\d+)?(\.json)?(\.gz|_resources)?", name) is not None
 
 
 def _rename_inside(source: Path, final: Path) -> None:
@@ -117,6 +149,15 @@ def _rename_inside(source: Path, final: Path) -> None:
         file.seek(start)
         file.write(tail.replace(json.dumps(str(source)).encode(), json.dumps(str(final)).encode()))
         file.truncate()
+
+
+def _expect_end(source: Path) -> None:
+    """Torch does not say that the disk was full while it wrote; the file's end does."""
+    with source.open("rb") as file:
+        file.seek(max(0, source.stat().st_size - _TAIL_BYTES))
+        tail = file.read()
+        if not tail.rstrip().endswith(b"}") or not any(key in tail for key in _LAST_KEYS):
+            raise OSError(errno.ENOSPC, "expected a whole file, found one cut off: is the disk full?", str(source))
 
 
 def _compressed(source: Path) -> Path:

@@ -1,0 +1,102 @@
+"""A loop that is recorded, by `ks.profile` and by torch's profiler with an observer of its own."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kinetoscope as ks
+from case import Measured, Skipped, short
+from pairs import alternate
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+NUM_PAIRS = 15
+NUM_STEPS = 20
+
+
+def measure() -> list[Measured]:
+    """An iteration that is recorded, and one that is not, beside torch's; the median iteration of each loop."""
+    try:
+        import torch
+    except ImportError:
+        raise Skipped("needs PyTorch") from None
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    step = _step(torch)
+    folder = Path(tempfile.mkdtemp())
+    try:
+        return [_beside(sort(folder), step) for sort in (_recorded, _waiting)]
+    finally:
+        shutil.rmtree(folder)
+
+
+def _beside(loops: tuple[Loop, Loop], step: Callable[[], None]) -> Measured:
+    ours, theirs = loops
+    pairs = alternate(partial(_median_step, ours, step), partial(_median_step, theirs, step), NUM_PAIRS)
+    percent = [(ratio - 1) * 100 for ratio in pairs.ratios]
+    our, their = (f"{short(seconds * 1e3)} ms" for seconds in pairs.medians)
+    return Measured(f"two layers on the CPU, {NUM_STEPS} iterations", percent, our, f"{their}, torch.profiler")
+
+
+def _step(torch: Any) -> Callable[[], None]:
+    model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Linear(1024, 256))
+    optimizer = torch.optim.AdamW(model.parameters())
+    batch = torch.randn(64, 256)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+
+    return step
+
+
+Loop = Callable[[], "AbstractContextManager[Any]"]
+
+
+def _recorded(folder: Path) -> tuple[Loop, Loop]:
+    return (lambda: ks.profile(folder, warmup=1, active=NUM_STEPS)), partial(_torch, folder, NUM_STEPS, 0)
+
+
+def _waiting(folder: Path) -> tuple[Loop, Loop]:
+    wait = NUM_STEPS + 2
+    return (lambda: ks.profile(folder, wait=wait, warmup=1, active=1)), partial(_torch, folder, 1, wait)
+
+
+def _torch(folder: Path, active: int, wait: int) -> AbstractContextManager[Any]:
+    from torch.profiler import ExecutionTraceObserver, profile, schedule
+
+    observer = ExecutionTraceObserver().register_callback(str(folder / "et.json"))
+    return profile(
+        schedule=schedule(wait=wait, warmup=1, active=active, repeat=1),
+        record_shapes=True,
+        execution_trace_observer=observer,
+        on_trace_ready=lambda prof: prof.export_chrome_trace(str(folder / "kineto.json")),
+    )
+
+
+def _median_step(loop: Loop, step: Callable[[], None]) -> float:
+    """Of iterations with their `step()`, without those at both ends of the window."""
+    times: list[float] = []
+    with loop() as prof:
+        for _ in range(NUM_STEPS + 1):
+            start = time.perf_counter()
+            step()
+            prof.step()
+            times.append(time.perf_counter() - start)
+    return statistics.median(times[2:-1])
+
+
+if __name__ == "__main__":
+    for found in measure():
+        print(f"{found.value:+.2f} %: {found.ours} and {found.peer}", file=sys.stderr)

@@ -1,0 +1,174 @@
+"""What is known of torch, which is imported when a `profile` is made, and of what differs between its versions."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+Counts = dict[str, int | None]
+"""`wait`, `warmup`, `active`, `repeat`, `skip_first`, `skip_first_wait`."""
+
+
+def _torch() -> Any:
+    """The package. ImportError, with what to do, where there is none."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("ks.profile: expected PyTorch, found none: pip install torch") from error
+    return torch
+
+
+def version() -> str:
+    """That of torch."""
+    return str(_torch().__version__)
+
+
+def has_device() -> bool:
+    """Whether there is a GPU that torch can use."""
+    return bool(_torch().cuda.is_available())
+
+
+# --- the profiler -------------------------------------------------------------------------------------------------
+
+
+def make_profile(**options: Any) -> Any:
+    """torch.profiler.profile, without the options that this version does not know, as long as they are off."""
+    profiler = _torch().profiler
+    return profiler.profile(**_known(profiler.profile.__init__, options))
+
+
+def make_schedule(counts: Counts) -> Callable[[int], Any]:
+    """torch.profiler.schedule, likewise."""
+    schedule = _torch().profiler.schedule
+    return schedule(**_known(schedule, counts))
+
+
+def _known(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    known = inspect.signature(function).parameters
+    if wanted := [name for name, value in options.items() if value and name not in known]:
+        raise ValueError(f"ks.profile: this version of torch has no {', '.join(wanted)}")
+    return {name: value for name, value in options.items() if name in known}
+
+
+def action(name: str) -> Any:
+    """`NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
+    return _torch().profiler.ProfilerAction[name]
+
+
+def is_recording(profiler: Any) -> bool:
+    """Whether the iteration that has begun is recorded."""
+    return profiler.current_action.name in {"RECORD", "RECORD_AND_SAVE"}
+
+
+def end_window(profiler: Any) -> None:
+    """Lets the iteration that has begun be the last one of its window, whatever the schedule wanted."""
+    if profiler.current_action.name == "RECORD":
+        profiler.current_action = action("RECORD_AND_SAVE")
+
+
+def refuse_a_second_profiler() -> None:
+    """Torch would cancel the one that is running, and say so only on the standard error."""
+    if _is_profiling():
+        raise RuntimeError("ks.profile: expected no running profiler, found one of torch; stop that one first")
+
+
+def _is_profiling() -> bool:
+    ask: Any = getattr(_torch().autograd, "_profiler_enabled", None)  # torch has no public way to ask
+    return ask is not None and bool(ask())
+
+
+def preset_metadata(profiler: Any, key: str, value: object) -> None:
+    """Writes something into the header of each window."""
+    if hasattr(profiler, "preset_metadata_json"):
+        profiler.preset_metadata_json(key, json.dumps(value))
+
+
+def stop(profiler: Any) -> None:
+    """Stops a torch profiler that an error left running; one that is stopped already raises, or does nothing."""
+    if annotation := getattr(profiler, "step_rec_fn", None):
+        profiler.step_rec_fn = None
+        annotation.__exit__(None, None, None)
+    inner = getattr(profiler, "profiler", None)
+    if inner is not None and _is_profiling():
+        inner.__exit__(None, None, None)
+
+
+def with_sync_events(config: Any, activities: Iterable[Any] | None) -> Any:
+    """The experimental config that was given; else one that has CUDA report what was waited for, where it can.
+
+    CUPTI alone reports it, hence not on other devices.
+    """
+    torch = _torch()
+    if config is not None or not torch.cuda.is_available() or torch.version.hip:
+        return config
+    if activities is not None and not any(_is_cuda(activity) for activity in activities):
+        return config
+    with contextlib.suppress(ImportError, TypeError):  # torch 2.1 may have no such event
+        from torch._C._profiler import _ExperimentalConfig
+
+        return _ExperimentalConfig(enable_cuda_sync_events=True)
+    return config
+
+
+def _is_cuda(activity: Any) -> bool:
+    """An activity, or from torch 2.12 on a dictionary of them."""
+    names = activity if isinstance(activity, dict) else [activity]
+    return any(getattr(name, "name", "") == "CUDA" for name in names)
+
+
+# --- the Execution Trace ------------------------------------------------------------------------------------------
+
+
+def register_observer(path: Path) -> Any | None:
+    """An observer that writes to `path` once it is started; None while another one is registered in this process."""
+    observer = _torch().profiler.ExecutionTraceObserver()
+    observer.register_callback(str(path))
+    if path.exists():
+        return observer
+    # torch says that it has registered; the file tells whether it has
+    observer._registered = False  # noqa: SLF001 - or it takes the other one away when it is deleted
+    return None
+
+
+def start_observer(observer: Any) -> None:
+    """Starts to write, and with the groups of processes, which versions before 2.3 leave out."""
+    observer.start()
+    if not hasattr(observer, "_record_pg_config"):
+        with contextlib.suppress(AttributeError, TypeError, ValueError):
+            _record_groups()
+
+
+def _record_groups() -> None:
+    distributed = _distributed()
+    if distributed is None:
+        return
+    autograd = _torch().autograd
+    groups = distributed.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as later versions' observer does
+    enter = autograd._record_function_with_args_enter  # noqa: SLF001 - as above
+    leave = autograd._record_function_with_args_exit  # noqa: SLF001 - as above
+    leave(enter("## process_group:init ##", json.dumps(groups, default=str)))
+
+
+def _distributed() -> Any | None:
+    """torch.distributed, where this process is one of a group."""
+    # looked up, not imported: a process that never imported it is in no group
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed
+
+
+def kernel_sources() -> list[Path]:
+    """The files that Inductor generated in this process: Triton's kernels, and the code that calls them."""
+    cache = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
+    modules = getattr(cache, "modules", None)
+    if modules is None:  # torch before 2.5
+        modules = getattr(cache, "cache", {})
+    loaded = modules.values() if isinstance(modules, dict) else modules
+    names = {str(module.__file__) for module in loaded if getattr(module, "__file__", None)}
+    return [Path(name) for name in sorted(names)]

@@ -1,0 +1,88 @@
+"""What a recording has left: files and traces."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+from typing import Any
+
+from kinetoscope.collect.folder import Recording
+from kinetoscope.collect.parity import TorchMethods
+from kinetoscope.collect.writer import Writer
+from kinetoscope.doctor import Diagnosis, diagnosis
+from kinetoscope.notice import warn
+from kinetoscope.trace import Trace
+
+
+class Results(TorchMethods):
+    """The part of `profile` that is about finished windows. Whoever asks waits until they are written."""
+
+    def __init__(self) -> None:
+        self._writer = Writer()
+        self._written: list[Recording] = []
+        self._traces: dict[Path, Trace] = {}
+        self._has_failed = False
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """The files of each window, in order."""
+        self._writer.wait()
+        return list(self._written)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files written so far, in the order of their windows."""
+        return [path for recording in self.recordings for path in (recording.kineto, recording.execution) if path]
+
+    @property
+    def trace(self) -> Trace:
+        """The last window, both traces linked. Read at first use. RuntimeError when there is none."""
+        return self._read(self._last("read"))
+
+    @property
+    def traces(self) -> list[Trace]:
+        """All windows, in order. Each is read at first use."""
+        return [self._read(recording) for recording in self.recordings]
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What is in the last window, what is missing, and what to record next time: as `kinetoscope doctor`."""
+        return diagnosis(self.trace)
+
+    def export_chrome_trace(self, path: str, **options: Any) -> None:
+        """Writes the Kineto trace of the last window to `path`, compressed when that ends in `.gz`.
+
+        Here because torch can save a window only once, and that has happened by the time anyone can ask; with options
+        (`use_python_export` …) torch writes it another way, and is left to do so.
+        """
+        if any(options.values()):
+            self._profiler.export_chrome_trace(path, **options)
+        else:
+            _copy_as(self._last("export").kineto, Path(path))
+
+    def _last(self, wanted: str) -> Recording:
+        if not self.recordings:
+            raise RuntimeError(f"ks.profile: no window has been recorded yet, so there is no trace to {wanted}")
+        return self._written[-1]
+
+    def _read(self, recording: Recording) -> Trace:
+        from kinetoscope.read import read
+
+        if recording.kineto not in self._traces:
+            self._traces[recording.kineto] = read(recording.kineto, recording.execution)
+        return self._traces[recording.kineto]
+
+    def _tell(self) -> None:
+        """What went wrong on the writer's thread, as warnings where the loop is."""
+        for trouble in self._writer.take():
+            self._has_failed |= trouble.error is not None
+            warn(f"ks.profile: {trouble}")
+
+
+def _copy_as(source: Path, target: Path) -> None:
+    def opened(path: Path, mode: str) -> Any:
+        return gzip.open(path, mode) if path.suffix == ".gz" else path.open(mode)
+
+    with opened(source, "rb") as content, opened(target, "wb") as out:
+        shutil.copyfileobj(content, out)

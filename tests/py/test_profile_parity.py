@@ -1,0 +1,211 @@
+"""`ks.profile` does what `torch.profiler.profile` does: the same windows, and all of its methods."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+torch = pytest.importorskip("torch")
+
+# torch warns about schedules without warmup, ours about loops that end before the window
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
+
+MAX_STEPS = 12
+NUM_SAMPLED = 400
+Log = list[tuple[int, str]]
+
+
+def work() -> None:
+    torch.ones(8, 8).matmul(torch.ones(8, 8))
+
+
+# --- windows ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Log:
+    """What torch's profiler would have done, and in which iteration. Nothing is recorded."""
+    kept: Log = []
+
+    def noted(name: str) -> Callable[[Any], None]:
+        return lambda self: kept.append((self.step_num, name))
+
+    for name in ("prepare_trace", "start_trace", "stop_trace"):
+        monkeypatch.setattr(torch.profiler.profile, name, noted(name))
+    monkeypatch.setattr(
+        torch.profiler.profile, "export_chrome_trace", lambda _, path: Path(path).write_text('{"traceName": 0}')
+    )
+    return kept
+
+
+def schedules() -> list[dict[str, Any]]:
+    """Every one whose first cycle ends within twelve iterations."""
+    names = ("wait", "warmup", "active", "skip_first", "repeat", "skip_first_wait")
+    counts = itertools.product(range(5), range(5), range(1, 6), range(4), range(3), range(2))
+    return [dict(zip(names, values, strict=True)) for values in counts if sum(values[:4]) <= MAX_STEPS]
+
+
+def drive(prof: Any, num_steps: int, log: Log) -> Log:
+    log.clear()
+    with prof:
+        for _ in range(num_steps):
+            prof.step()
+    return list(log)
+
+
+def noting(log: Log) -> Callable[[Any], None]:
+    return lambda prof: log.append((prof.step_num, "ready"))
+
+
+def test_windows_are_those_of_torch(tmp_path: Path, log: Log) -> None:
+    every = schedules()
+    assert len(every) > 1000
+    for counts in random.Random(0).sample(every, NUM_SAMPLED):
+        num_steps = random.Random(str(counts)).randrange(MAX_STEPS + 1)
+        schedule = torch.profiler.schedule(**counts)
+        expected = drive(torch.profiler.profile(schedule=schedule, on_trace_ready=noting(log)), num_steps, log)
+        by_counts = ks.profile(tmp_path, **counts, on_trace_ready=noting(log), check=False)
+        assert drive(by_counts, num_steps, log) == expected, counts
+        by_schedule = ks.profile(tmp_path, schedule=schedule, on_trace_ready=noting(log), check=False)
+        assert drive(by_schedule, num_steps, log) == expected, counts
+
+
+def test_actions_are_those_of_torch() -> None:
+    for counts in schedules():
+        theirs, ours = torch.profiler.schedule(**counts), ks.profile(**counts).schedule
+        assert [ours(step) for step in range(MAX_STEPS)] == [theirs(step) for step in range(MAX_STEPS)], counts
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_schedule_of_any_actions(tmp_path: Path, log: Log, length: int) -> None:
+    action = torch.profiler.ProfilerAction
+    actions = [action.NONE, action.WARMUP, action.RECORD, action.RECORD_AND_SAVE]
+    for plan in itertools.product(actions, repeat=length):
+
+        def schedule(step: int, plan: tuple[Any, ...] = plan) -> Any:
+            return plan[step] if step < len(plan) else action.NONE
+
+        expected = drive(torch.profiler.profile(schedule=schedule, on_trace_ready=noting(log)), 4, log)
+        ours = ks.profile(tmp_path, schedule=schedule, on_trace_ready=noting(log), check=False)
+        assert drive(ours, 4, log) == expected, plan
+
+
+def test_a_loop_that_goes_on_after_stop_and_start(tmp_path: Path, log: Log) -> None:
+    def twice(prof: Any) -> Log:
+        log.clear()
+        for _ in range(2):
+            prof.start()
+            for _ in range(3):
+                prof.step()
+            prof.stop()
+        return list(log)
+
+    counts: dict[str, Any] = {"wait": 1, "warmup": 1, "active": 2, "repeat": 3}
+    expected = twice(torch.profiler.profile(schedule=torch.profiler.schedule(**counts), on_trace_ready=noting(log)))
+    assert twice(ks.profile(tmp_path, **counts, on_trace_ready=noting(log), check=False)) == expected
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def parameters(function: Any) -> set[str]:
+    return set(inspect.signature(function).parameters) - {"self"}
+
+
+def test_every_parameter_is_there() -> None:
+    theirs = parameters(torch.profiler.profile.__init__) | parameters(torch.profiler.schedule)
+    # an observer of the caller's own would be a second one
+    assert theirs - parameters(ks.profile.__init__) == {"execution_trace_observer"}
+
+
+def test_every_method_is_there() -> None:
+    theirs = {name for name in dir(torch.profiler.profile) if not name.startswith("_")}
+    prof = ks.profile()
+    assert {name for name in theirs if not hasattr(prof, name)} == set()
+
+
+def test_every_method_of_the_guide_is_documented() -> None:
+    names = ("start", "stop", "step", "key_averages", "events", "export_chrome_trace", "export_stacks")
+    metadata = ("export_memory_timeline", "add_metadata", "add_metadata_json", "preset_metadata_json")
+    for name in (*names, *metadata, "toggle_collection_dynamic"):
+        assert inspect.getdoc(getattr(ks.profile, name)), name
+
+
+# --- what the methods do ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prof(tmp_path: Path) -> ks.profile:
+    """Recorded, with a metadata key of each sort, and with operators that were left out."""
+    prof = ks.profile(tmp_path / "traces", profile_memory=True, with_stack=True, with_flops=True)
+    prof.preset_metadata_json("preset", "[1]")
+    with prof:
+        prof.add_metadata("text", 'a "word"')
+        prof.add_metadata_json("json", json.dumps({"a": 'b"c\\\n'}))
+        work()
+        prof.toggle_collection_dynamic(False, [torch.profiler.ProfilerActivity.CPU])
+        torch.ones(3).sinh()
+        prof.toggle_collection_dynamic(True, [torch.profiler.ProfilerActivity.CPU])
+        torch.ones(3).cosh()
+    return prof
+
+
+def test_metadata(prof: ks.profile) -> None:
+    metadata = prof.trace.metadata["kineto"]
+    assert (metadata["preset"], metadata["text"], metadata["json"]) == ([1], "a 'word'", {"a": "b'c/ "})
+
+
+def test_metadata_that_is_no_json_does_not_spoil_the_file(tmp_path: Path) -> None:
+    with ks.profile(tmp_path) as prof:
+        with pytest.warns(RuntimeWarning, match="'wrong' was left out"):
+            prof.add_metadata_json("wrong", "{")
+        work()
+    assert prof.trace.num_events
+
+
+def test_collection_is_toggled(prof: ks.profile) -> None:
+    names = {name for (name,) in prof.trace.events.select("name").rows()}
+    assert ("aten::matmul" in names, "aten::sinh" in names, "aten::cosh" in names) == (True, False, True)
+
+
+def test_events_and_averages(prof: ks.profile) -> None:
+    assert any(event.name == "aten::mm" for event in prof.events())
+    averages = prof.key_averages(group_by_input_shape=True)
+    assert "aten::mm" in averages.table(sort_by="self_cpu_time_total")
+    assert sum(row.flops for row in averages if row.key == "aten::mm") == 2 * 8**3
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_exports(prof: ks.profile, tmp_path: Path) -> None:
+    prof.export_chrome_trace(str(tmp_path / "chrome.json"))
+    prof.export_stacks(str(tmp_path / "stacks.txt"))
+    prof.export_memory_timeline(str(tmp_path / "memory.json"), device="cpu")
+    assert "traceEvents" in json.loads((tmp_path / "chrome.json").read_text())
+    assert (tmp_path / "stacks.txt").exists()
+    assert len(json.loads((tmp_path / "memory.json").read_text())) == 2
+
+
+def test_activities_and_configurations(tmp_path: Path) -> None:
+    from torch._C._profiler import _ExperimentalConfig
+
+    config = _ExperimentalConfig(capture_overload_names=True)
+    cpu = torch.profiler.ProfilerActivity.CPU
+    with ks.profile(tmp_path, activities=iter([cpu]), experimental_config=config, acc_events=True) as prof:
+        torch.ones(3).add(1)
+    assert prof.activities == {cpu}
+    assert prof.experimental_config is config
+    assert any(event.overload_name == "Tensor" for event in prof.events())
+
+
+def test_trace_ids(tmp_path: Path) -> None:
+    with ks.profile(tmp_path, custom_trace_id_callback=lambda: "abc") as prof:
+        work()
+    assert prof.get_trace_id() == "abc"
