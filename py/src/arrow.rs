@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchOptions,
-    RecordBatchReader, UInt64Array,
+    ArrayRef, BooleanArray, LargeStringArray, PrimitiveArray, RecordBatch, RecordBatchOptions, RecordBatchReader,
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use kinetoscope::table::{ColumnType, Rows, SCHEMA_VERSION, Values};
+use kinetoscope::table::{Cells, ColumnType, Rows, SCHEMA_VERSION, Values};
 
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
@@ -93,10 +93,10 @@ fn data_type(column_type: ColumnType) -> DataType {
 
 fn array(values: Values) -> ArrayRef {
     match values {
-        Values::Int(values) => Arc::new(Int64Array::from(values)),
-        Values::UInt(values) => Arc::new(UInt64Array::from(values)),
-        Values::Float(values) => Arc::new(Float64Array::from(values)),
-        Values::Bool(values) => Arc::new(BooleanArray::from(values)),
+        Values::Int(values) => numbers::<Int64Type>(values),
+        Values::UInt(values) => numbers::<UInt64Type>(values),
+        Values::Float(values) => numbers::<Float64Type>(values),
+        Values::Bool(values) => Arc::new(values.iter().collect::<BooleanArray>()),
         Values::Text { bytes, ends, valid } => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let texts = starts.zip(&ends).zip(&valid);
@@ -105,4 +105,9 @@ fn array(values: Values) -> ArrayRef {
             )
         }
     }
+}
+
+fn numbers<T: ArrowPrimitiveType<Native: Default>>(cells: Cells<T::Native>) -> ArrayRef {
+    let (values, valid) = cells.into_parts();
+    Arc::new(PrimitiveArray::<T>::new(values.into(), valid.map(Into::into)))
 }

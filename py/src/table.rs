@@ -121,10 +121,10 @@ fn cells<'py>(py: Python<'py>, columns: &[Values], row: usize) -> PyResult<Vec<B
 
 fn cell<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'py, PyAny>> {
     match values {
-        Values::Int(values) => values[row].into_bound_py_any(py),
-        Values::UInt(values) => values[row].into_bound_py_any(py),
-        Values::Float(values) => values[row].into_bound_py_any(py),
-        Values::Bool(values) => values[row].into_bound_py_any(py),
+        Values::Int(values) => values.get(row).into_bound_py_any(py),
+        Values::UInt(values) => values.get(row).into_bound_py_any(py),
+        Values::Float(values) => values.get(row).into_bound_py_any(py),
+        Values::Bool(values) => values.get(row).into_bound_py_any(py),
         Values::Text { bytes, ends, valid } => {
             let start = row.checked_sub(1).map_or(0, |before| ends[before]);
             valid[row].then(|| &bytes[start..ends[row]]).into_bound_py_any(py)

@@ -66,10 +66,10 @@ fn rows(answer: &Answer, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
 
 fn cell(values: &Values) -> Value {
     match values {
-        Values::Int(values) => json!(values[0]),
-        Values::UInt(values) => json!(values[0]),
-        Values::Float(values) => json!(values[0]),
-        Values::Bool(values) => json!(values[0]),
+        Values::Int(values) => json!(values.get(0)),
+        Values::UInt(values) => json!(values.get(0)),
+        Values::Float(values) => json!(values.get(0)),
+        Values::Bool(values) => json!(values.get(0)),
         Values::Text { bytes, valid, .. } => json!(valid[0].then_some(bytes)),
     }
 }

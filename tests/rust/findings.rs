@@ -267,8 +267,11 @@ fn nodes_that_were_linked_before_have_times() {
     ));
     let nodes = table("nodes").unwrap();
     let values = |name: &str| nodes.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..2);
-    assert_eq!(values("start_ns"), Values::Int(vec![Some(1_712_195_495_519_689_047), Some(1_712_195_495_519_690_123)]));
-    assert_eq!(values("dur_ns"), Values::Int(vec![Some(5500), Some(2000)]));
+    assert_eq!(
+        values("start_ns"),
+        Values::Int([Some(1_712_195_495_519_689_047), Some(1_712_195_495_519_690_123)].into_iter().collect())
+    );
+    assert_eq!(values("dur_ns"), Values::Int([Some(5500), Some(2000)].into_iter().collect()));
     let Values::Text { bytes, .. } = values("kind") else { panic!() };
     assert_eq!(bytes, "operatorkernel");
 }

@@ -49,10 +49,10 @@ pub(crate) fn column(answer: &Answer, table: &str, name: &str) -> Vec<Value> {
     let found: &Arc<dyn Rows> = answer.tables.iter().find(|found| found.name() == table).expect(table);
     let column = (0..found.num_columns()).find(|at| found.column_name(*at) == name).expect(name);
     match found.values(column, 0..found.num_rows()) {
-        Values::Int(values) => values.into_iter().map(Value::from).collect(),
-        Values::UInt(values) => values.into_iter().map(Value::from).collect(),
-        Values::Float(values) => values.into_iter().map(Value::from).collect(),
-        Values::Bool(values) => values.into_iter().map(Value::from).collect(),
+        Values::Int(values) => values.iter().map(Value::from).collect(),
+        Values::UInt(values) => values.iter().map(Value::from).collect(),
+        Values::Float(values) => values.iter().map(Value::from).collect(),
+        Values::Bool(values) => values.iter().map(Value::from).collect(),
         Values::Text { bytes, ends, valid } => {
             let start = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before]);
             (0..ends.len()).map(|row| valid[row].then(|| bytes[start(row)..ends[row]].to_owned()).into()).collect()

@@ -160,8 +160,8 @@ fn what_fits_no_column_stays_in_args() {
     );
     let events = kinetoscope::table::table("events").unwrap();
     let value = |name: &str| events.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..1);
-    assert_eq!(value("bandwidth_gbps"), kinetoscope::table::Values::Float(vec![Some(1.5e-05)]));
-    assert_eq!(value("seq_num"), kinetoscope::table::Values::Int(vec![Some(i64::MAX)]));
+    assert_eq!(value("bandwidth_gbps"), kinetoscope::table::Values::Float([Some(1.5e-05)].into_iter().collect()));
+    assert_eq!(value("seq_num"), kinetoscope::table::Values::Int([Some(i64::MAX)].into_iter().collect()));
 }
 
 #[test]

@@ -109,7 +109,10 @@ fn column(linked: &LinkedTrace, table: &str, name: &str) -> Values {
 
 #[test]
 fn process_groups_are_those_of_both_files() {
-    assert_eq!(column(&files::pair("mlp_gloo"), "process_groups", "group_size"), Values::Int(vec![Some(2), Some(2)]));
+    assert_eq!(
+        column(&files::pair("mlp_gloo"), "process_groups", "group_size"),
+        Values::Int([Some(2), Some(2)].into_iter().collect())
+    );
 }
 
 #[test]
@@ -124,6 +127,6 @@ fn communication_attributes_are_columns() {
         other => panic!("no texts: {other:?}"),
     };
     assert_eq!([text("collective"), text("group_name"), text("in_split")], ["allreduce", "0", "[1, 2]"]);
-    assert_eq!(column(&linked, "nodes", "in_elems"), Values::Int(vec![Some(64)]));
-    assert_eq!(column(&linked, "nodes", "group_size"), Values::Int(vec![Some(8)]));
+    assert_eq!(column(&linked, "nodes", "in_elems"), Values::Int([Some(64)].into_iter().collect()));
+    assert_eq!(column(&linked, "nodes", "group_size"), Values::Int([Some(8)].into_iter().collect()));
 }

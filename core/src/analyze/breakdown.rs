@@ -164,8 +164,8 @@ fn busy(selection: &Selection<'_>) -> Busy {
 /// let linked = std::sync::Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let breakdown = analysis("breakdown")?.answer(&linked, "{}")?;
 /// let ns = |column| breakdown.tables[0].values(column, 0..1);
-/// assert_eq!(ns(4), Values::Int(vec![Some(10_000)])); // compute
-/// assert_eq!(ns(5), Values::Int(vec![Some(6_000)])); // exposed communication
+/// assert_eq!(ns(4), Values::Int([Some(10_000)].into_iter().collect())); // compute
+/// assert_eq!(ns(5), Values::Int([Some(6_000)].into_iter().collect())); // exposed communication
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn breakdown(selection: &Selection<'_>, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {

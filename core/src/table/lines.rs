@@ -44,12 +44,12 @@ impl Member {
     fn write(&self, row: usize, out: &mut String) {
         // Writing into a `String` cannot fail.
         let _ = match &self.values {
-            Values::Int(values) => values[row].map(|value| write!(out, "{value}")),
-            Values::UInt(values) => values[row].map(|value| write!(out, "{value}")),
+            Values::Int(values) => values.get(row).map(|value| write!(out, "{value}")),
+            Values::UInt(values) => values.get(row).map(|value| write!(out, "{value}")),
             Values::Float(values) => {
-                values[row].filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
+                values.get(row).filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
             }
-            Values::Bool(values) => values[row].map(|value| write!(out, "{value}")),
+            Values::Bool(values) => values.get(row).map(|value| write!(out, "{value}")),
             Values::Text { .. } => self.values.text(row).map(|text| {
                 self.write_text(text, out);
                 Ok(())

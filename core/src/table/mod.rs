@@ -1,6 +1,7 @@
 //! Tables: named columns over the rows of a linked trace. What leaves the core as a `DataFrame` is decided here.
 
 mod capture;
+mod cells;
 mod chakra;
 mod collective;
 mod event;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use crate::link::LinkedTrace;
 pub use capture::CAPTURED;
+pub use cells::Cells;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub(crate) use collective::RANK_COLLECTIVES;
 pub use collective::RANK_TABLES;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::cells::Cells;
 use super::rows::{ColumnType, Rows};
 use super::values::Values;
 
@@ -94,7 +95,7 @@ impl Rows for Stacked {
         let mut pieces = self.pieces(rows.clone()).map(piece);
         // No rows have a type, too: that of the first part.
         let mut all = pieces.next().unwrap_or_else(|| match column {
-            0 | 1 => Values::Int(Vec::new()),
+            0 | 1 => Values::Int(Cells::default()),
             _ => self.first().values(column - OWN.len(), 0..0),
         });
         pieces.for_each(|piece| all.append(piece));

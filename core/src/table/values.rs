@@ -1,16 +1,18 @@
 //! Values of a column.
 
+use super::cells::Cells;
+
 /// Values of a column for a range of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Signed integers.
-    Int(Vec<Option<i64>>),
+    Int(Cells<i64>),
     /// Identifiers.
-    UInt(Vec<Option<u64>>),
+    UInt(Cells<u64>),
     /// Floats.
-    Float(Vec<Option<f64>>),
+    Float(Cells<f64>),
     /// True or false.
-    Bool(Vec<Option<bool>>),
+    Bool(Cells<bool>),
     /// Texts, one after another, with the end of each.
     Text {
         /// All texts.
@@ -34,16 +36,16 @@ impl Values {
     /// The signed integer in a row, where there is one.
     pub fn int(&self, row: usize) -> Option<i64> {
         let Self::Int(values) = self else { return None };
-        values.get(row).copied().flatten()
+        values.get(row)
     }
 
     /// The values of both, when they are of one type.
     pub(super) fn append(&mut self, other: Self) {
         match (self, other) {
-            (Self::Int(all), Self::Int(more)) => all.extend(more),
-            (Self::UInt(all), Self::UInt(more)) => all.extend(more),
-            (Self::Float(all), Self::Float(more)) => all.extend(more),
-            (Self::Bool(all), Self::Bool(more)) => all.extend(more),
+            (Self::Int(all), Self::Int(more)) => all.append(&more),
+            (Self::UInt(all), Self::UInt(more)) => all.append(&more),
+            (Self::Float(all), Self::Float(more)) => all.append(&more),
+            (Self::Bool(all), Self::Bool(more)) => all.append(&more),
             (Self::Text { bytes, ends, valid }, Self::Text { bytes: text, ends: more, valid: are_valid }) => {
                 ends.extend(more.iter().map(|end| bytes.len() + end));
                 bytes.push_str(&text);

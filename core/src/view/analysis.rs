@@ -110,7 +110,7 @@ fn parts_of(table: &dyn Rows, screen: &Screen<'_>, rows: std::ops::Range<usize>)
 
 fn screen_id(values: &Values, row: usize, part: View<'_>) -> Value {
     match values {
-        Values::Int(values) => values[row].map_or(Value::Null, |id| json!(id.saturating_add(part.first_id.into()))),
+        Values::Int(values) => values.get(row).map_or(Value::Null, |id| json!(id.saturating_add(part.first_id.into()))),
         _ => cell(values, row),
     }
 }
@@ -121,12 +121,12 @@ const EXACT: i64 = 1 << 53;
 fn cell(values: &Values, row: usize) -> Value {
     let integer = |value: i64| if (-EXACT..=EXACT).contains(&value) { json!(value) } else { json!(value.to_string()) };
     let value = match values {
-        Values::Int(values) => values[row].map(integer),
+        Values::Int(values) => values.get(row).map(integer),
         Values::UInt(values) => {
-            values[row].map(|value| i64::try_from(value).map_or_else(|_| json!(value.to_string()), integer))
+            values.get(row).map(|value| i64::try_from(value).map_or_else(|_| json!(value.to_string()), integer))
         }
-        Values::Float(values) => values[row].filter(|value| value.is_finite()).map(|value| json!(value)),
-        Values::Bool(values) => values[row].map(Value::Bool),
+        Values::Float(values) => values.get(row).filter(|value| value.is_finite()).map(|value| json!(value)),
+        Values::Bool(values) => values.get(row).map(Value::Bool),
         Values::Text { .. } => values.text(row).map(|text| json!(text)),
     };
     value.unwrap_or(Value::Null)

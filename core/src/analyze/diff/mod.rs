@@ -45,7 +45,7 @@ use side::Side;
 ///     Ok::<_, kinetoscope::Error>(Arc::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default())?)))
 /// };
 /// let answer = diff(&trace(10)?, &trace(14)?, "{}")?;
-/// assert_eq!(answer.tables[0].values(3, 0..2), Values::Int(vec![Some(4_000), Some(4_000)])); // the step, computation
+/// assert_eq!(answer.tables[0].values(3, 0..2), Values::Int([Some(4_000), Some(4_000)].into_iter().collect())); // the step, computation
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<Answer, Error> {

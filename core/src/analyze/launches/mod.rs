@@ -123,9 +123,14 @@ pub fn launches(selection: &Selection<'_>) -> Vec<LaunchRow> {
     let (events, launched) = (&selection.linked.trace.events, &selection.linked.links.launched);
     let is_looked_at =
         |row: &LaunchRow| events.kind[row.device as usize].is_device_work() && selection.contains(row.device as usize);
+    let mut rows = Vec::with_capacity(launched.len());
     let pairs = (0..launched.len()).filter_map(|at| launched.pair(at));
-    let rows: Vec<_> = pairs.map(|(launch, device)| LaunchRow { launch, device }).filter(is_looked_at).collect();
-    let starts: Vec<i64> = rows.iter().map(|row| events.start[row.launch as usize].0).collect();
-    // Those of one start are in the order of the file already.
-    if starts.is_sorted() { rows } else { sort::places(&starts).iter().map(|place| rows[*place as usize]).collect() }
+    rows.extend(pairs.map(|(launch, device)| LaunchRow { launch, device }).filter(is_looked_at));
+    let start = |row: &LaunchRow| events.start[row.launch as usize].0;
+    if !rows.is_sorted_by_key(start) {
+        // Those of one start are in the order of the file already.
+        let starts: Vec<i64> = rows.iter().map(start).collect();
+        rows = sort::places(&starts).iter().map(|place| rows[*place as usize]).collect();
+    }
+    rows
 }

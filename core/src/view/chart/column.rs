@@ -30,9 +30,9 @@ impl Column {
     /// The number in a row; none for what is no finite number.
     pub(super) fn number(&self, row: usize) -> Option<f64> {
         match &self.values {
-            Values::Int(values) => values[row].map(|value| value as f64),
-            Values::UInt(values) => values[row].map(|value| value as f64),
-            Values::Float(values) => values[row].filter(|value| value.is_finite()),
+            Values::Int(values) => values.get(row).map(|value| value as f64),
+            Values::UInt(values) => values.get(row).map(|value| value as f64),
+            Values::Float(values) => values.get(row).filter(|value| value.is_finite()),
             Values::Bool(_) | Values::Text { .. } => None,
         }
     }
@@ -47,10 +47,10 @@ impl Column {
         let number =
             |value: Option<String>| value.map_or_else(String::new, |value| format!("{} {value}", self.title()));
         match &self.values {
-            Values::Int(values) => number(values[row].map(|value| value.to_string())),
-            Values::UInt(values) => number(values[row].map(|value| value.to_string())),
+            Values::Int(values) => number(values.get(row).map(|value| value.to_string())),
+            Values::UInt(values) => number(values.get(row).map(|value| value.to_string())),
             Values::Float(_) => number(self.number(row).map(|value| self.unit.words(value))),
-            Values::Bool(values) => number(values[row].map(|value| String::from(if value { "yes" } else { "no" }))),
+            Values::Bool(values) => number(values.get(row).map(|value| String::from(if value { "yes" } else { "no" }))),
             Values::Text { .. } => self.values.text(row).unwrap_or_default().to_owned(),
         }
     }

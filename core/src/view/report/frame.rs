@@ -45,7 +45,7 @@ impl Frame {
 
     pub(super) fn flag(&self, name: &str, row: usize) -> Option<bool> {
         match self.values(name)? {
-            Values::Bool(values) => values.get(row).copied().flatten(),
+            Values::Bool(values) => values.get(row),
             _ => None,
         }
     }
@@ -62,14 +62,14 @@ impl Frame {
 
 fn number(values: &Values, row: usize) -> Option<f64> {
     match values {
-        Values::Float(values) => values.get(row).copied().flatten().filter(|value| value.is_finite()),
+        Values::Float(values) => values.get(row).filter(|value| value.is_finite()),
         _ => int(values, row).map(|value| value as f64),
     }
 }
 
 fn int(values: &Values, row: usize) -> Option<i64> {
     match values {
-        Values::UInt(values) => i64::try_from(values.get(row).copied().flatten()?).ok(),
+        Values::UInt(values) => i64::try_from(values.get(row)?).ok(),
         _ => values.int(row),
     }
 }
