@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope.file import HEAD_BYTES
@@ -16,6 +16,8 @@ from kinetoscope.names import execution_beside
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
     from kinetoscope.source import File
+
+_END_BYTES = 1 << 12
 
 
 class RemoteFile(NamedTuple):
@@ -88,6 +90,33 @@ def files_at(folder: RemoteFile) -> dict[str, File]:
     entries = (entry for entry in found if entry.get("type") != "directory")
     files = (_listed(folder.file_system, entry["name"], entry.get("size")) for entry in entries)
     return {file.name: file for file in files if file.name and not file.name.startswith(".")}
+
+
+def upload(path: Path, url: str, storage_options: Mapping[str, Any] | None = None) -> str:
+    """Writes a file to an address, where it appears when it is complete; leaves one that is there as it is.
+
+    Gives the address without what may be secret in it. Errors as of `file_at`.
+    """
+    file = file_at(url, storage_options)
+    with _told(file.path, file.label):
+        if not _has(file.file_system, file.path, path):
+            parent, _, name = file.path.rpartition("/")
+            file.file_system.makedirs(parent or "/", exist_ok=True)
+            temporary = f"{parent}/.{name}.part"
+            file.file_system.put_file(str(path), temporary)
+            file.file_system.mv(temporary, file.path)
+    return file.label
+
+
+def _has(file_system: Any, there: str, path: Path) -> bool:
+    """Whether a file is there already: as long, and with the same end, which of a gzip has a sum of all of it."""
+    size = path.stat().st_size
+    if not file_system.exists(there) or file_system.size(there) != size:
+        return False
+    with path.open("rb") as file:
+        file.seek(max(0, size - _END_BYTES))
+        end: bytes = file_system.cat_file(there, start=max(0, size - _END_BYTES))
+        return file.read() == end
 
 
 def public(url: str) -> str:

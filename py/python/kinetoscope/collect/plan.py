@@ -16,7 +16,7 @@ class Plan:
         """ValueError for what is no schedule."""
         self._schedule = _schedule(given, counts)
         self._has_ended = False
-        self.active = counts["active"] if given is None else None
+        self.active = counts["active"] if given is None else getattr(given, "active", None)
         """How many iterations a window has; None where nobody said."""
 
     def __call__(self, step: int) -> Any:

@@ -24,6 +24,7 @@ from kinetoscope.collect.overhead import Meter, Overhead
 from kinetoscope.collect.plan import Plan
 from kinetoscope.collect.rank import Ranks, current_rank, is_among
 from kinetoscope.collect.results import Results
+from kinetoscope.collect.trigger import Asking, Trigger
 from kinetoscope.collect.writer import Trouble
 from kinetoscope.notice import warn
 
@@ -105,14 +106,14 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         check: bool = True,
         compress: bool = True,
     ) -> None:
-        super().__init__()
-        self.dir = Path(dir)
+        super().__init__(Path(dir))
         self._compress = compress
         self._check = check
         self._ranks = ranks
         self._rank = rank
         self._on_trace_ready = on_trace_ready
         self._observer = Observer() if execution_trace else None
+        self._trigger: Trigger | None = None
         self._folder: RecordingFolder | None = None
         self._num_windows = 0
         self._callers_error: BaseException | None = None
@@ -139,6 +140,55 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         )
         recorded = {"with_stack": with_stack, "profile_memory": profile_memory, "record_shapes": record_shapes}
         self._size = _size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
+
+    @classmethod
+    def on_demand(  # noqa: PLR0913 - the ways to ask for a window
+        cls,
+        dir: str | os.PathLike[str] = "traces",  # noqa: A002 - as above
+        *,
+        warmup: int = 1,
+        active: int = 3,
+        repeat: int = 0,
+        at: int | Iterable[int] = (),
+        file: str | os.PathLike[str] | None = None,
+        signal: int | None = None,
+        slow_step: float | None = None,
+        **options: Any,
+    ) -> hints.Self:
+        """A recording that waits until a window is asked for, and then waits again; at most `repeat` times, unless 0.
+
+        ::
+
+            with ks.profile.on_demand("traces", file="PROFILE", signal=signal.SIGUSR1, slow_step=3) as prof:
+                for batch in loader:
+                    train_step(batch)
+                    prof.step()
+
+        * `prof.trigger()` asks, from another thread or cell; `prof.trigger(at=1000)` for one from iteration 1000 on.
+        * `at`: the iteration, or some.
+        * `file`: whenever it is touched. A number in it is the iteration to begin with, so that all ranks of a running
+          job record the same: `echo 1200 > PROFILE`.
+        * `signal`: whenever it arrives; a handler that it had is called, too, and stays behind.
+        * `slow_step`: when a step takes so many times as long as the median of the steps before.
+
+        `options` are those of `profile`.
+        """
+        asking = Asking((at,) if isinstance(at, int) else at, file, signal, slow_step)
+        trigger = Trigger(warmup, active, repeat, asking)
+        prof = cls(dir, schedule=trigger, **options)
+        prof._trigger = trigger
+        return prof
+
+    def trigger(self, at: int | None = None) -> None:
+        """Asks for a window, from iteration `at` on or as soon as may be. From any thread.
+
+        RuntimeError unless made by `on_demand`.
+        """
+        if self._trigger is None:
+            raise RuntimeError(
+                "ks.profile: expected a recording made by ks.profile.on_demand, found one with a schedule"
+            )
+        self._trigger.ask(at)
 
     # --- the window -----------------------------------------------------------------------------------------------
 
@@ -186,6 +236,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         # where the file came from: a rank outside torch.distributed is nowhere else but in the name
         origin = {"version": __version__, "torch": pytorch.version(), "rank": self._own_rank}
         pytorch.preset_metadata(self._profiler, "kinetoscope", origin)
+        if self._trigger:
+            self._trigger.listen()
         with self._meter("torch"):
             self._profiler.__enter__()
         atexit.register(self.stop)
@@ -208,6 +260,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._since_ns = perf_counter_ns()
 
     def _iteration_ended(self, dur_ns: int) -> None:
+        if self._trigger:
+            self._trigger.iteration_ended(dur_ns)
         is_recording = pytorch.is_recording(self._profiler)
         self._meter.iteration("recording" if is_recording else "waiting", dur_ns)
         if is_recording:
@@ -243,7 +297,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self._release()
             self._writer.wait()
         self._tell()
-        if not self._written and not self._has_failed:
+        if not self._written and not self._has_failed and not self._trigger:
             step = self._profiler.step_num
             warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
 
@@ -259,6 +313,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     def _release(self) -> None:
         """Back to where another profile can start: observer unregistered, unfinished files gone. Never raises."""
         atexit.unregister(self.stop)
+        if self._trigger:
+            self._trigger.unlisten()
         folder, self._folder = self._folder, None
         if folder:  # else the profiler that runs, if any, is not ours
             with contextlib.suppress(Exception):

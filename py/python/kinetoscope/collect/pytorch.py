@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 Counts = dict[str, int | None]
 """`wait`, `warmup`, `active`, `repeat`, `skip_first`, `skip_first_wait`."""
@@ -172,3 +172,49 @@ def kernel_sources() -> list[Path]:
     loaded = modules.values() if isinstance(modules, dict) else modules
     names = {str(module.__file__) for module in loaded if getattr(module, "__file__", None)}
     return [Path(name) for name in sorted(names)]
+
+
+# --- other processes ----------------------------------------------------------------------------------------------
+
+
+@final
+class Peers:
+    """The processes of torch.distributed, over gloo: what is exchanged is in the host's memory."""
+
+    def __init__(self, distributed: Any) -> None:
+        self._distributed = distributed
+        self._is_own = distributed.get_backend() != "gloo"
+        self._group = distributed.new_group(backend="gloo") if self._is_own else None
+        self.rank = int(distributed.get_rank())
+        self.size = int(distributed.get_world_size())
+
+    def all(self, mine: Any) -> list[Any]:
+        """What each rank has, in their order."""
+        found: list[Any] = [None] * self.size
+        self._distributed.all_gather_object(found, mine, group=self._group)
+        return found
+
+    def send(self, block: bytes) -> None:
+        """Sends bytes to rank 0, which receives."""
+        torch = _torch()
+        self._distributed.send(torch.frombuffer(bytearray(block), dtype=torch.uint8), 0, group=self._group)
+
+    def receive(self, rank: int, num_bytes: int) -> bytes:
+        """Receives bytes at rank 0, as many as `rank` sends."""
+        torch = _torch()
+        block = bytearray(num_bytes)
+        self._distributed.recv(torch.frombuffer(block, dtype=torch.uint8), rank, group=self._group)
+        return bytes(block)
+
+    def __enter__(self) -> Peers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_own:
+            self._distributed.destroy_process_group(self._group)
+
+
+def peers() -> contextlib.AbstractContextManager[Peers | None]:
+    """The other processes, where torch.distributed knows of any. All of them ask at once."""
+    distributed = _distributed()
+    return contextlib.nullcontext() if distributed is None else Peers(distributed)

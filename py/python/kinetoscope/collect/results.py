@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kinetoscope.collect import pytorch
 from kinetoscope.collect.folder import Recording
+from kinetoscope.collect.gather import gather
 from kinetoscope.collect.parity import TorchMethods
 from kinetoscope.collect.writer import Writer
 from kinetoscope.doctor import Diagnosis, diagnosis
+from kinetoscope.names import is_url
 from kinetoscope.notice import warn
 from kinetoscope.trace import Trace
 
@@ -18,7 +24,8 @@ from kinetoscope.trace import Trace
 class Results(TorchMethods):
     """The part of `profile` that is about finished windows. Whoever asks waits until they are written."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.dir = folder
         self._writer = Writer()
         self._written: list[Recording] = []
         self._traces: dict[Path, Trace] = {}
@@ -60,6 +67,21 @@ class Results(TorchMethods):
             self._profiler.export_chrome_trace(path, **options)
         else:
             _copy_as(self._last("export").kineto, Path(path))
+
+    def gather(
+        self, to: str | os.PathLike[str] | None = None, *, storage_options: Mapping[str, Any] | None = None
+    ) -> list[Path] | list[str]:
+        """Brings the files of all ranks together: into `dir` of rank 0, or another folder of it, or at an address.
+
+        Each rank calls it, also those that were not recorded. Files go to rank 0 through torch.distributed, and to an
+        address (`s3://bucket/run`, through fsspec with these `storage_options`) from each rank. Gives the files that
+        rank 0 has then, and nothing on other ranks; or the addresses of a rank's own.
+
+        Called again after it was cut off, it goes on from there: what has arrived is not sent once more. OSError for
+        what cannot be written, RuntimeError where there are other ranks and no torch.distributed.
+        """
+        with contextlib.nullcontext() if is_url(to) else pytorch.peers() as peers:
+            return gather(self.recordings, to, self.dir, peers, storage_options)
 
     def _last(self, wanted: str) -> Recording:
         if not self.recordings:
