@@ -15,6 +15,11 @@ export const COMMON = {
   target: ["es2022"],
 };
 
+/** The module at `path` as it travels: gzip. */
+export function packed(path) {
+  return gzipSync(readFileSync(path), { level: 9 });
+}
+
 /** Answers `import base64 from "kinetoscope:wasm"` with the module at `path`: gzip, then base64. */
 export function inlineWasm(path) {
   return {
@@ -22,7 +27,7 @@ export function inlineWasm(path) {
     setup(build) {
       build.onResolve({ filter: /^kinetoscope:wasm$/ }, ({ path: name }) => ({ path: name, namespace: "wasm" }));
       build.onLoad({ filter: /.*/, namespace: "wasm" }, () => {
-        const base64 = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
+        const base64 = packed(path).toString("base64");
         return { contents: `export default ${JSON.stringify(base64)};`, loader: "js" };
       });
     },

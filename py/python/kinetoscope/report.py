@@ -6,7 +6,6 @@ The core writes the body, the front-end's build the script and the style; here t
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import os
 from functools import cache
@@ -60,7 +59,7 @@ def _page(title: str, body: str, data: str) -> str:
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='ks-page'>{body}</main>"
-        f"{_data('ks-wasm', _packed_wasm())}{data}"
+        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}"
         f"<script>{script}</script></body></html>\n"
     )
 
@@ -100,11 +99,6 @@ def _snapshot(rank: int | None, content: bytes) -> str:
 def _data(kind: str, content: bytes, attributes: str = "") -> str:
     base64_text = base64.b64encode(content).decode()
     return f'<script type="application/octet-stream;base64" class="{kind}"{attributes}>{base64_text}</script>'
-
-
-@cache
-def _packed_wasm() -> bytes:
-    return gzip.compress(asset("kinetoscope.wasm"), 9, mtime=0)
 
 
 @cache

@@ -33,7 +33,7 @@ _AT_ONCE_EVENTS = 300_000
 """The trace of more takes seconds to the browser: the kernel answers until it is there."""
 _RESERVE_BYTES = 800_000
 _PICTURE_WIDTH = 1100
-_CODE = ("viewer.js", "kinetoscope.wasm")
+_CODE = ("viewer.js", "kinetoscope.wasm.gz")
 
 
 class Timeline(anywidget.AnyWidget):

@@ -1,4 +1,5 @@
 /** What the widget loads once for all timelines of a page. It knows a notebook only through `Notebook`. */
+import { gunzip } from "../base/bytes";
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { openSource, type Supply, type Where } from "../source/open";
@@ -100,7 +101,7 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
 }
 
 function supplyOf({ mailbox, code, parts, align }: Notebook, tell: (note: string) => void): Supply {
-  const wasm = () => mailbox.get("kinetoscope.wasm");
+  const wasm = () => mailbox.get("kinetoscope.wasm.gz").then(gunzip);
   const snapshot = async ({ name, rank }: { name: string; rank: number | null }, at: number) => {
     return { bytes: await mailbox.get(`snapshot/${at}`), name, rank };
   };
