@@ -63,6 +63,7 @@ LAYERS = Layers(
         },
         "hosts": {
             *(
+                "aligned",
                 "arguments",
                 "chart",
                 "cli",
@@ -77,7 +78,11 @@ LAYERS = Layers(
                 "output",
                 "pace",
             ),
+<<<<<<< HEAD
             *("pages", "questions", "report", "sharing", "static", "terminal", "widget"),
+=======
+            *("pages", "profiling", "questions", "report", "sharing", "static", "terminal", "widget"),
+>>>>>>> 61f9688 (Five journeys of a reader are walked in the tests; two sides are compared in one file, and traces of several ranks are dropped together)
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
@@ -86,8 +91,10 @@ LAYERS = Layers(
         ("summary", "html"): "its _repr_html_ is the report's, imported at the call",
         ("trace", "html"): "as above",
         ("trace", "report"): "trace.report(), imported at the call",
+        ("differences", "aligned"): "its report(), imported at the call",
         ("trace", "static"): "trace.render_static(), imported at the call",
         ("traceset", "report"): "job.report(), imported at the call",
+        ("traceset", "static"): "job.render_static(), imported at the call",
         ("trace", "widget"): "trace.timeline(), imported at the call",
         ("traceset", "widget"): "job.timeline(), imported at the call",
         ("differences", "widget"): "ks.diff(a, b).timeline(), imported at the call",

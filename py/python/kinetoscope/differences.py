@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kinetoscope import _native, hints
 from kinetoscope.answer import Answer
 from kinetoscope.request import written
-from kinetoscope.screen import Align, Part
+from kinetoscope.screen import Align, Part, Screen
 from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
@@ -60,6 +61,30 @@ class Differences(Answer):
         from kinetoscope.widget import Timeline
 
         return Timeline(self._parts, align=align or _first_of_all(self._parts), height=height)
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str = "before and after", align: Align = None
+    ) -> hints.Path:
+        """Writes one HTML file with what changed, and both sides on one timeline; returns its path.
+
+        As `Trace.report`; `align` as in `timeline`. OSError when it cannot be written.
+        """
+        from pathlib import Path
+
+        from kinetoscope.aligned import timeline_page
+        from kinetoscope.whole import write_whole
+
+        page = timeline_page(self._screen(align), title, self.tables).encode()
+        return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
+
+    def render_static(self, height: int = 720, *, align: Align = None) -> hints.Static:
+        """The report in a frame, for the output of a notebook's cell: as `Trace.render_static`."""
+        from kinetoscope.aligned import static_timeline
+
+        return static_timeline(self._screen(align), "before and after", height, self.tables)
+
+    def _screen(self, align: Align) -> Screen:
+        return Screen(self._parts, align or _first_of_all(self._parts))
 
 
 def _first_of_all(parts: list[Part]) -> Align:

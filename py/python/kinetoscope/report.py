@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 from functools import cache
 from importlib import resources
@@ -31,8 +32,8 @@ def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_s
 def report_page(traces: Ranked, title: str, snapshots: Sequence[bytes]) -> str:
     """The whole page, with the snapshots of its traces."""
     body = ask(_session(traces), {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
-    data = (_snapshot(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
-    return _page(title, body, "".join(data))
+    data = (snapshot_data(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
+    return page_of(title, body, "".join(data))
 
 
 def _session(traces: Ranked) -> _native.Session | _native.Trace:
@@ -46,11 +47,13 @@ def _session(traces: Ranked) -> _native.Session | _native.Trace:
 def viewer_page() -> str:
     """The page without a trace, which reads those that are dropped on it."""
     body = "<noscript><p>Scripts are off: this page reads traces with a script of its own.</p></noscript>"
-    return _page("Kinetoscope", body, "")
+    return page_of("Kinetoscope", body, "")
 
 
-def _page(title: str, body: str, data: str) -> str:
-    """A page with this body; `data` are the traces that its timeline shows."""
+def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
+    """A page with this body; `data` are the traces that its timeline shows, `opens_at` is what is on the screen."""
+    view = json.dumps({"hash": opens_at, "notes": []})
+    left = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
     script = _script(asset("page.js").decode())
     style = asset("style.css").decode()
     return (
@@ -59,7 +62,7 @@ def _page(title: str, body: str, data: str) -> str:
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='ks-page'>{body}</main>"
-        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}"
+        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{left}"
         f"<script>{script}</script></body></html>\n"
     )
 
@@ -91,8 +94,10 @@ def _script(code: str) -> str:
     return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 
-def _snapshot(rank: int | None, content: bytes) -> str:
+def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:
+    """A trace in a page; one that is called something, or says no rank itself, is told here."""
     attributes = "" if rank is None else f' data-rank="{rank}"'
+    attributes += f' data-name="{text.escaped(name)}"' if name else ""
     return _data("ks-snapshot", content, attributes)
 
 

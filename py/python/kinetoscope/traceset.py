@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope.source import File
 
 _SHOWN_LEFT_OUT = 10
+_PICTURE_WIDTH = 900
 
 
 class Member:
@@ -247,6 +248,20 @@ class TraceSet(JobAnalyses):
         shown = redacted(found) if redact else found
         traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
         return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job", max_size)
+
+    def render_static(self, height: int = 640) -> hints.Static:
+        """The report in a frame, for the output of a notebook's cell: as `Trace.render_static`.
+
+        Reads what is not read yet; ValueError when there is no trace.
+        """
+        from kinetoscope.report import report_page
+        from kinetoscope.screen import Screen
+        from kinetoscope.static import Static
+
+        traces = [(member.rank, member.trace) for member in self._chosen(None)]
+        title = f"{text.plural(len(traces), 'trace')} of a job"
+        page = report_page(traces, title, [trace.snapshot() for _, trace in traces])
+        return Static(page, Screen(self.on_screen(), "clocks").picture(_PICTURE_WIDTH), title, height)
 
     def sql(self, query: str, /, **tables: object) -> Table:
         """What a query in SQL answers, as `Trace.sql`; tables have the rows of all traces, after `rank` and `window`.

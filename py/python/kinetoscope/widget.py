@@ -14,6 +14,7 @@ import traitlets
 
 from kinetoscope import text
 from kinetoscope._native import TraceError
+from kinetoscope.aligned import static_timeline
 from kinetoscope.desk import Ask, Desk
 from kinetoscope.html import figure
 from kinetoscope.note import Note, from_front_end, to_front_end
@@ -183,10 +184,11 @@ class Timeline(anywidget.AnyWidget):
         return self._screen.iteration(index(start_ns))
 
     def render_static(self, height: int | None = None) -> Static:
-        """The same without a kernel: see `Trace.render_static`. TraceError for several traces."""
-        if len(self._screen.parts) > 1:
-            raise TraceError(f"expected one trace, found {len(self._screen.parts)}")
-        return self._screen.parts[0].trace.render_static(height or self._height)
+        """The same without a kernel: see `Trace.render_static`."""
+        parts = self._screen.parts
+        if len(parts) > 1:
+            return static_timeline(self._screen, text.plural(len(parts), "trace"), height or self._height)
+        return parts[0].trace.render_static(height or self._height)
 
     # --- what the front-end asks ----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-SHOTS = REPOSITORY / "tests/web/screenshots"
+SHOTS = Path(os.environ.get("KINETOSCOPE_SHOTS") or REPOSITORY / "tests/web/screenshots")
 IMAGES = REPOSITORY / "docs/images"
 # As root Chromium has no sandbox; the rest keeps it from talking to anyone by itself.
 FLAGS = [
@@ -205,7 +205,7 @@ def shot() -> Callable[[Page, str], None]:
     """Saves a screenshot to look at; with KINETOSCOPE_UPDATE_IMAGES=1 those named `readme-…` go to docs/images too."""
 
     def save(page: Page, name: str) -> None:
-        SHOTS.mkdir(exist_ok=True)
+        SHOTS.mkdir(parents=True, exist_ok=True)
         taken = page.screenshot(path=SHOTS / f"{name}.png")
         if name.startswith("readme-") and os.environ.get("KINETOSCOPE_UPDATE_IMAGES") == "1":
             IMAGES.mkdir(parents=True, exist_ok=True)

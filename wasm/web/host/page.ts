@@ -12,6 +12,7 @@ import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
+import { readAll } from "../source/files";
 import type { Overview } from "../source/protocol";
 import { compile, WasmSource } from "../source/session";
 import { messageOf } from "../source/source";
@@ -45,29 +46,21 @@ function start(main: HTMLElement): void {
 const core = () => compile("page", () => gunzip(fromBase64(PageFile.data("ks-wasm"))));
 
 async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrace[]): Promise<void> {
-  const snapshots = traces.map(({ base64, rank }) => ({ bytes: fromBase64(base64), name: "", rank }));
+  const snapshots = traces.map(({ base64, rank, name }) => ({ bytes: fromBase64(base64), name: name ?? "", rank }));
   const source = new WasmSource(await core(), snapshots);
   bring(main, { file, body: file.body, source, traces: () => traces });
 }
 
 /** Files of the reader's own become a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
-  const [kineto, execution, ...more] = files;
-  if (!kineto || more.length > 0) {
-    throw new Error(`expected a Kineto trace, perhaps with its Execution Trace, found ${files.length} files`);
-  }
-  const bytes = async (file: File) => new Uint8Array(await file.arrayBuffer());
-  const source = new WasmSource(await core(), {
-    kineto: await bytes(kineto),
-    execution: execution && (await bytes(execution)),
-  });
-  const title = kineto.name;
+  const { source, names } = await readAll(await core(), files);
+  const title = names.length > 1 ? `${names.length} traces` : (files[0]?.name ?? "");
   const facts = files.map((file) => ["file", file.name] as const);
   const body = source.query("report", { title, facts }).html;
   document.title = title;
   main.innerHTML = body;
   decorate(main);
-  const traces = () => [{ base64: toBase64(source.snapshot(0)), rank: null }];
+  const traces = () => names.map((name, part) => ({ base64: toBase64(source.snapshot(part)), rank: null, name }));
   bring(main, { file, body, source, traces });
 }
 
@@ -125,9 +118,13 @@ function mount(
   return mounted;
 }
 
+// Of a range that is linked to: its ends are seen to be there.
+const MARGIN = 0.03;
+
 function show(mounted: MountedTimeline, { range, event }: Target): void {
   if (range) {
-    mounted.show(range.start, range.end);
+    const margin = MARGIN * (range.end - range.start);
+    mounted.show(range.start - margin, range.end + margin);
     mounted.mark(range.start, range.end);
   }
   if (event !== null) mounted.go(event);

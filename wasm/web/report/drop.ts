@@ -11,7 +11,7 @@ export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => 
   const attempt = async (files: readonly File[]) => {
     if (signal.aborted) return;
     place.classList.remove("ks-over", "ks-failed");
-    said.textContent = `Reading ${files.map(({ name }) => name).join(" and ")} …`;
+    said.textContent = `Reading ${namesOf(files)} …`;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     try {
       await read(files);
@@ -29,6 +29,9 @@ export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => 
   listenForDrops(place, take, signal);
 }
 
+const namesOf = (files: readonly File[]): string =>
+  files.length > 2 ? `${files.length} files` : files.map(({ name }) => name).join(" and ");
+
 function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => void, signal: AbortSignal): void {
   const over = (event: DragEvent) => {
     event.preventDefault();
@@ -44,7 +47,7 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, with its Execution Trace if there is one.",
+  "Drop a Kineto trace here, with its Execution Trace if there is one, or the Kineto traces of several ranks.",
   "The files are read in this page. Nothing leaves it: its policy forbids every connection.",
 ] as const;
 

@@ -9,6 +9,8 @@ export interface View {
 export interface PageTrace {
   readonly base64: string;
   readonly rank: number | null;
+  /** What it is called, if it is called anything. */
+  readonly name?: string;
 }
 
 const VIEW = "ks-view";
@@ -43,15 +45,17 @@ export class PageFile {
     return elements.map((element) => ({
       base64: element.textContent ?? "",
       rank: element.hasAttribute("data-rank") ? Number(element.getAttribute("data-rank")) : null,
+      name: element.getAttribute("data-name") ?? "",
     }));
   }
 
   /** A page with this body, these traces, and what the reader leaves. */
   write(title: string, body: string, traces: readonly PageTrace[], view: View): string {
     const wasm = data("ks-wasm", PageFile.data("ks-wasm"), "");
-    const snapshots = traces.map(({ base64, rank }) =>
-      data("ks-snapshot", base64, rank === null ? "" : ` data-rank="${rank}"`),
-    );
+    const snapshots = traces.map(({ base64, rank, name }) => {
+      const told = rank === null ? "" : ` data-rank="${rank}"`;
+      return data("ks-snapshot", base64, name ? `${told} data-name="${escaped(name)}"` : told);
+    });
     const left = JSON.stringify(view).replaceAll("<", "\\u003c");
     return [
       `<!doctype html><html lang="en"><head>${this.#head}<title>${escaped(title)}</title></head><body>`,

@@ -216,6 +216,7 @@ export interface KernelTime {
   readonly count: number;
   readonly total_ns: number;
   readonly mean_ns: number;
+  readonly max_ns: number;
   /** Of all device work. */
   readonly share: number;
   readonly longest_id: EventId;

@@ -63,17 +63,19 @@ fn finding(out: &mut String, source: &Source<'_>, found: &Frame, rules: &Frame, 
     let of_rule = |column: &str| rule.and_then(|rule| rules.text(column, rule)).unwrap_or_default();
     let rank = found.int("rank", row).filter(|_| source.is_job());
     let rank = rank.map_or_else(String::new, |rank| format!(" <span class=\"ks-tag\">rank {rank}</span>"));
-    let (cost, share) = (time_words(number("cost_ns")), number("share"));
+    let share = number("share");
+    let (cost, bar) = match number("cost_ns") {
+        0.0 => (String::new(), String::new()), // not counted: its like are found by what they are
+        cost => (format!("{} <small>{}</small>", time_words(cost), percent(share)), bar(share)),
+    };
     // Writing into a `String` cannot fail.
     let _ = write!(
         out,
-        "<li><h3>{}{rank}<span class=\"ks-cost\" title=\"costs at most: {}\">{cost} <small>{}</small></span></h3>\
-         <div class=\"ks-share\">{}</div><p class=\"ks-subject\">{}</p><p>{}: {}.</p>\
+        "<li><h3>{}{rank}<span class=\"ks-cost\" title=\"costs at most: {}\">{cost}</span></h3>\
+         <div class=\"ks-share\">{bar}</div><p class=\"ks-subject\">{}</p><p>{}: {}.</p>\
          <p class=\"ks-advice\"><b>What helps</b> {}</p><p class=\"ks-note\">",
         escape(&title(text("finding"))),
         escape(of_rule("cost")),
-        percent(share),
-        bar(share),
         name(text("subject")),
         escape(&title(of_rule("what"))),
         escape(text("detail")),

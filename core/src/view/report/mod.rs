@@ -68,6 +68,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
         }
     }
     sections.extend(section::missing(&missing));
+    Section::spread(&mut sections);
     out.push_str("<nav class=\"ks-nav\" aria-label=\"Contents\">");
     sections.iter().for_each(|section| section.entry(&mut out));
     out.push_str("</nav>");

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::words::title as titled;
 use crate::view::svg::escape;
 
+const HALF: &str = "ks-half";
+const WIDE: &str = "ks-wide";
+
 /// A heading with what stands under it.
 pub(super) struct Section {
     id: &'static str,
@@ -30,12 +33,25 @@ pub(super) enum Found {
 impl Section {
     /// Beside another where there is room for two.
     pub(super) fn half(id: &'static str, title: &'static str, body: String) -> Self {
-        Self { id, title, note: String::new(), body, class: "ks-half" }
+        Self { id, title, note: String::new(), body, class: HALF }
     }
 
     /// As wide as the page.
     pub(super) fn wide(id: &'static str, title: &'static str, body: String) -> Self {
-        Self { class: "ks-wide", ..Self::half(id, title, body) }
+        Self { class: WIDE, ..Self::half(id, title, body) }
+    }
+
+    /// Widens those that have nobody beside them.
+    pub(super) fn spread(sections: &mut [Self]) {
+        let mut rest = sections;
+        while let [first, others @ ..] = rest {
+            let is_half = |section: &Self| section.class == HALF;
+            let has_pair = is_half(first) && others.first().is_some_and(is_half);
+            if !has_pair {
+                first.class = WIDE;
+            }
+            rest = if has_pair { &mut others[1..] } else { others };
+        }
     }
 
     pub(super) fn with_note(self, note: String) -> Self {

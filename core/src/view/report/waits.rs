@@ -7,6 +7,11 @@ use super::source::{Source, top};
 const MAX_ROWS: usize = 16;
 const MAX_GAPS: usize = 12;
 
+/// What the reasons mean.
+const WORDS: &str = "<p class=\"ks-note\"><b>host_wait</b> the host launched the next work only after the stream had run dry · \
+    <b>kernel_wait</b> it was launched in time, and began almost at once · <b>other</b> it was launched in time, and waited \
+    for something else, such as another stream. While a stream waits, others may work.</p>";
+
 const WHY: Grid = Grid {
     analysis: "idle",
     request: "{}",
@@ -43,12 +48,12 @@ const GAPS: Grid = Grid {
 };
 
 pub(super) fn section(source: &Source<'_>) -> Found {
-    let title = "Why the device waited";
+    let title = "Why streams waited";
     let Some(answer) = source.ask("idle", "{}") else { return Found::Nothing };
     let (why, gaps) =
         (top(source, &answer, "idle", ("total_ns", MAX_ROWS)), top(source, &answer, "gaps", ("dur_ns", MAX_GAPS)));
     if why.num_rows == 0 {
         return Found::Nothing;
     }
-    Found::Section(Section::half("idle", title, WHY.html(source, &why) + &GAPS.html(source, &gaps)))
+    Found::Section(Section::half("idle", title, WHY.html(source, &why) + WORDS + &GAPS.html(source, &gaps)))
 }

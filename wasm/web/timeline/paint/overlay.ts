@@ -121,9 +121,14 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
   const left = Math.round(scale.x(range.start));
   const right = Math.round(scale.x(range.end));
   if (right < 0 || left > width) return;
+  // What is outside pales, as on the strip above: what is inside keeps its colours.
+  context.fillStyle = look.background;
+  context.globalAlpha = 0.6;
+  context.fillRect(0, 0, left, height);
+  context.fillRect(right, 0, width - right, height);
   context.fillStyle = look.accent;
-  context.globalAlpha = 0.11;
-  context.fillRect(left, 0, right - left, height);
+  context.globalAlpha = 0.14;
+  context.fillRect(left, 0, right - left, Math.round(RULER_HEIGHT * dpr));
   context.globalAlpha = 0.9;
   const thick = Math.max(1, Math.round(1.5 * dpr));
   context.fillRect(left - thick, 0, thick, height);

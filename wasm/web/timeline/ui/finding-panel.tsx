@@ -29,8 +29,10 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
       </h3>
       <div class="ks-columns">
         <div class="ks-column">
-          <p class="ks-advice">{finding.advice}</p>
           <p>{finding.detail}</p>
+          <p class="ks-advice">
+            <b>What helps</b> {finding.advice}
+          </p>
           <dl class="ks-facts">
             {factsOf(timeline, finding).map(([name, value]) => (
               <div key={name}>

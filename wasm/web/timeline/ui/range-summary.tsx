@@ -79,6 +79,7 @@ const KERNEL_COLUMNS: readonly Column<KernelTime>[] = [
   { title: "name", cell: (row) => row.name, isName: true },
   { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
   { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true },
+  { title: "longest", cell: (row) => formatDuration(row.max_ns), isNumber: true },
   { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
   { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
 ];

@@ -65,7 +65,7 @@ function linesOf(timeline: Timeline, { details, links }: Selected): readonly Lin
     ...of("launched by", details.launch),
     ...of("operator", details.operator),
     ...module.slice(0, MOST_MODULES),
-    ...of("line", details.frame),
+    ...of("Python line", details.frame),
     ...partners,
     ...of("annotation", details.annotation),
     ...waited,

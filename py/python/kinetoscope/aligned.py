@@ -1,0 +1,68 @@
+"""Pages of several traces on one timeline: two sides that are compared, or those of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinetoscope import text
+from kinetoscope.cells import section
+from kinetoscope.html import figure, table_html
+from kinetoscope.report import page_of, snapshot_data
+from kinetoscope.screen import Align, Screen
+from kinetoscope.static import Static
+from kinetoscope.table import Table
+
+_PICTURE_WIDTH = 1200
+_ROWS = 12
+_TITLES = {
+    "diff": "What changed",
+    "diff_kernels": "Kernels, copies and fills",
+    "diff_operators": "Operators",
+    "diff_modules": "Modules",
+    "diff_iterations": "Iterations",
+}
+"""The tables that a page about differences shows, in this order."""
+_COLUMNS = {
+    "part", "name", "status", "before_iteration", "after_iteration", "before_count", "after_count", "before_ns",
+    "after_ns", "change_ns", "share", "is_significant",
+}  # fmt: skip
+
+
+def timeline_page(screen: Screen, title: str, tables: Mapping[str, Any] | None = None) -> str:
+    """The whole page: tables of what differs, if there are any, and the timeline of all."""
+    sections = [_table(name, tables[name]) for name in _TITLES if tables and len(tables[name])]
+    sections.insert(1, _timeline(screen))
+    body = (
+        f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1></header>"
+        f"<nav class='ks-nav' aria-label='Contents'></nav><div class='ks-grid'>{''.join(sections)}</div>"
+    )
+    data = (snapshot_data(rank, trace.snapshot(), name) for trace, name, rank in screen.parts)
+    return page_of(title, body, "".join(data), _hash(screen.align))
+
+
+def static_timeline(screen: Screen, title: str, height: int, tables: Mapping[str, Any] | None = None) -> Static:
+    """The page in a frame."""
+    return Static(timeline_page(screen, title, tables), screen.picture(_PICTURE_WIDTH), title, height)
+
+
+def _table(name: str, table: Table) -> str:
+    shown = table.select(*(column for column in table.columns if column in _COLUMNS))
+    found = section(shown, _ROWS)._replace(title="for an iteration" if name != "diff_iterations" else "")
+    kind = "half" if name != "diff" else "wide"
+    return (
+        f"<section class='ks-{kind}' id='{name}'><h2>{_TITLES[name]}</h2>"
+        f"<div class='ks-scroll' tabindex='0'>{table_html(found)}</div></section>"
+    )
+
+
+def _timeline(screen: Screen) -> str:
+    picture = figure(screen.picture(_PICTURE_WIDTH))
+    return f"<section class='ks-wide' id='timeline'><h2>Timeline</h2><div id='ks-timeline'>{picture}</div></section>"
+
+
+def _hash(align: Align) -> str:
+    """Where the page opens: how the traces lie over each other, as its address has it."""
+    if align is None or align == "clocks":
+        return ""
+    return f"#align=iteration-{align['iteration']}" if isinstance(align, dict) else f"#align={align}"

@@ -1,0 +1,65 @@
+"""A newcomer looks for where the device idles, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+import synthetic_training
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[[Path], Any]
+Snap = Callable[[Any, str], None]
+Reported = Callable[[str], tuple[ks.Trace, Path]]
+
+
+def test_the_slowest_iteration_waited_for_its_data(reported: Reported, visit: Visit, snap: Snap) -> None:
+    timeline = visit(reported("training")[1])
+    page = timeline.page
+    page.locator(".ks-card", has_text="slowest").get_by_role("link").click()
+    timeline.settle()
+    assert page.locator(".ks-busy b").inner_text() == "56 % busy"
+    snap(timeline, "idle-iteration")
+    page.wait_for_timeout(300)
+    for _ in range(2):
+        timeline.focus().press("g")
+        if "data loading stall" in page.locator(".ks-finding h3").inner_text().lower():
+            break
+    snap(timeline, "idle-finding")
+    assert "more workers" in page.locator(".ks-drawer").inner_text()
+    page.get_by_role("tab", name="Event").click()
+    details = timeline.settle().details()
+    assert details["name"].startswith("enumerate(DataLoader)")
+    assert details["iteration"] == str(synthetic_training.STALLED)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "training",
+        pytest.param("owlv2", marks=pytest.mark.shared),
+        pytest.param("lotus", marks=pytest.mark.shared),
+        pytest.param("graph", marks=pytest.mark.shared),
+    ],
+)
+def test_the_longest_gap_is_shown_with_its_reason(name: str, reported: Reported, visit: Visit, snap: Snap) -> None:
+    trace, report = reported(name)
+    timeline = visit(report)
+    page = timeline.page
+    page.locator(".ks-nav").get_by_role("link", name="Idle").click()
+    idle = page.locator("#idle")
+    rows = trace.idle().tables["gaps"].select("dur_ns", "start_ns", "category").rows()
+    dur, _, reason = max(rows, key=lambda row: int(str(row[0])))
+    assert f"{reason} " in idle.locator(".ks-note").first.inner_text(), "the word is explained"
+    snap(timeline, f"idle-{name}-reasons")
+    row = idle.locator("table").last.locator("tbody tr").first
+    assert str(reason) in row.inner_text()
+    row.get_by_role("link", name="show").click()
+    timeline.settle()
+    start, end = page.url.split("#range=")[1].split("&")[0].split("-")
+    assert int(end) - int(start) == dur
+    snap(timeline, f"idle-{name}-gap")

@@ -1,0 +1,43 @@
+import { WasmSource } from "./session";
+import { messageOf } from "./source";
+
+/** Files that were read. */
+export interface FilesRead {
+  readonly source: WasmSource;
+  /** What each of the traces is called; nothing of one alone. */
+  readonly names: readonly string[];
+}
+
+const bytesOf = async (file: File) => new Uint8Array(await file.arrayBuffer());
+
+/** Reads a Kineto trace, perhaps with its Execution Trace, or the Kineto traces of several ranks or runs. */
+export async function readAll(module: WebAssembly.Module, files: readonly File[]): Promise<FilesRead> {
+  const [first, second, ...more] = files;
+  if (!first) throw new Error("expected a Kineto trace, found no file");
+  if (more.length > 0) return readEach(module, files);
+  try {
+    const execution = second && (await bytesOf(second));
+    return { source: new WasmSource(module, { kineto: await bytesOf(first), execution }), names: [""] };
+  } catch (error) {
+    if (!second) throw error;
+    // Two that are no pair may be traces of two ranks; where they are not, the pair's error says more.
+    return readEach(module, files).catch(() => Promise.reject(error));
+  }
+}
+
+async function readEach(module: WebAssembly.Module, files: readonly File[]): Promise<FilesRead> {
+  const traces = [];
+  for (const file of files) {
+    try {
+      const alone = new WasmSource(module, { kineto: await bytesOf(file), execution: undefined });
+      const { num_events: count } = alone.query("overview", {});
+      if (count === 0)
+        throw new Error("expected a Kineto trace, found no event (an Execution Trace goes with one trace)");
+      traces.push({ bytes: alone.snapshot(0), name: file.name, rank: null });
+      alone.close();
+    } catch (error) {
+      throw new Error(`${file.name}: ${messageOf(error)}`);
+    }
+  }
+  return { source: new WasmSource(module, traces), names: traces.map(({ name }) => name) };
+}
