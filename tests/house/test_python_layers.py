@@ -78,11 +78,7 @@ LAYERS = Layers(
                 "output",
                 "pace",
             ),
-<<<<<<< HEAD
             *("pages", "questions", "report", "sharing", "static", "terminal", "widget"),
-=======
-            *("pages", "profiling", "questions", "report", "sharing", "static", "terminal", "widget"),
->>>>>>> 61f9688 (Five journeys of a reader are walked in the tests; two sides are compared in one file, and traces of several ranks are dropped together)
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},

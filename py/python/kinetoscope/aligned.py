@@ -31,11 +31,14 @@ _COLUMNS = {
 
 def timeline_page(screen: Screen, title: str, tables: Mapping[str, Any] | None = None) -> str:
     """The whole page: tables of what differs, if there are any, and the timeline of all."""
-    sections = [_table(name, tables[name]) for name in _TITLES if tables and len(tables[name])]
-    sections.insert(1, _timeline(screen))
+    sections = {name: _table(name, tables[name]) for name in _TITLES if tables and len(tables[name])}
+    first = sections.pop("diff", "")
+    links = "".join(f"<a href='#{name}'>{_TITLES[name]}</a>" for name in sections)
+    links = f"<a href='#timeline'>Timeline</a>{links}"
     body = (
         f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1></header>"
-        f"<nav class='ks-nav' aria-label='Contents'></nav><div class='ks-grid'>{''.join(sections)}</div>"
+        f"<nav class='ks-nav' aria-label='Contents'>{links}</nav>"
+        f"<div class='ks-grid'>{first}{_timeline(screen)}{''.join(sections.values())}</div>"
     )
     data = (snapshot_data(rank, trace.snapshot(), name) for trace, name, rank in screen.parts)
     return page_of(title, body, "".join(data), _hash(screen.align))
@@ -48,7 +51,9 @@ def static_timeline(screen: Screen, title: str, height: int, tables: Mapping[str
 
 def _table(name: str, table: Table) -> str:
     shown = table.select(*(column for column in table.columns if column in _COLUMNS))
-    found = section(shown, _ROWS)._replace(title="for an iteration" if name != "diff_iterations" else "")
+    found = section(shown, _ROWS)
+    header = [column.replace("is_significant", "more than chance").replace("_", " ") for column in found.header]
+    found = found._replace(title="" if name == "diff_iterations" else "for an iteration", header=header)
     kind = "half" if name != "diff" else "wide"
     return (
         f"<section class='ks-{kind}' id='{name}'><h2>{_TITLES[name]}</h2>"

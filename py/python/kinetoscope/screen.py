@@ -40,7 +40,7 @@ class Screen:
         if not parts:
             raise ValueError("expected a trace, found none")
         self.parts = list(parts)
-        self.align = align
+        self.align: Align = align
         natives = [part.trace._native for part in parts]  # noqa: SLF001 - a screen is another face of traces
         named = [(part.name, part.rank, native) for part, native in zip(parts, natives, strict=True)]
         # A trace has a session of its own already.

@@ -45,7 +45,7 @@ def share(part: float | None, whole: float | None) -> str:
     """A percentage, `–` where there is no whole."""
     if part is None or not whole:
         return "–"
-    percent = 100 * part / whole
+    percent = round(100 * part / whole, 1) + 0.0  # no minus before a zero
     return f"{percent:.1f} %".replace("100.0", "100")
 
 

@@ -201,12 +201,21 @@ def open_timeline(strict: Strict) -> Callable[..., Timeline]:
 
 
 @pytest.fixture(scope="session")
-def shot() -> Callable[[Page, str], None]:
-    """Saves a screenshot to look at; with KINETOSCOPE_UPDATE_IMAGES=1 those named `readme-…` go to docs/images too."""
+def shot(keep: Callable[[bytes, str], None]) -> Callable[[Page, str], None]:
+    """Takes a screenshot to look at."""
+    return lambda page, name: keep(page.screenshot(), name)
 
-    def save(page: Page, name: str) -> None:
+
+@pytest.fixture(scope="session")
+def keep() -> Callable[[bytes, str], None]:
+    """Keeps a picture to look at, in KINETOSCOPE_SHOTS if that names a folder.
+
+    With KINETOSCOPE_UPDATE_IMAGES=1 those named `readme-…` go to docs/images too.
+    """
+
+    def save(taken: bytes, name: str) -> None:
         SHOTS.mkdir(parents=True, exist_ok=True)
-        taken = page.screenshot(path=SHOTS / f"{name}.png")
+        (SHOTS / f"{name}.png").write_bytes(taken)
         if name.startswith("readme-") and os.environ.get("KINETOSCOPE_UPDATE_IMAGES") == "1":
             IMAGES.mkdir(parents=True, exist_ok=True)
             (IMAGES / f"{name.removeprefix('readme-')}.png").write_bytes(taken)

@@ -60,6 +60,32 @@ def test_plain_files_are_read_too(viewer: Any, data: Path, tmp_path: Path, timel
     assert viewer.title() == "plain.json"
 
 
+def test_traces_of_all_ranks_become_one_timeline(
+    viewer: Any, data: Path, tmp_path: Path, timeline_on: Any, open_timeline: Any, shot: Shot
+) -> None:
+    names = ["kineto_trace_0.json.gz", "kineto_trace_1.json.gz"]
+    give(viewer, *(data / "mlp_gloo" / name for name in names))
+    timeline_on(viewer).wait().settle()
+    assert viewer.title() == "2 traces"
+    groups = viewer.locator(".ks-group .ks-name").all_inner_texts()
+    assert sum("rank" in group for group in groups) == 2
+    shot(viewer, "viewer-ranks")
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="Save a copy").click()
+    copy = tmp_path / "copy.html"
+    download.value.save_as(copy)
+    assert open_timeline(copy).page.locator(".ks-group .ks-name").all_inner_texts() == groups
+
+
+def test_an_execution_trace_among_many_files_is_said_to_be_one(viewer: Any, data: Path) -> None:
+    folder = data / "mlp_gloo"
+    give(
+        viewer, *(folder / name for name in ("kineto_trace_0.json.gz", "kineto_trace_1.json.gz", "torch_et_0.json.gz"))
+    )
+    viewer.locator(".ks-failed").wait_for()
+    assert "torch_et_0.json.gz: expected a Kineto trace" in viewer.get_by_role("status").inner_text()
+
+
 def drop(page: Any, name: str, content: bytes) -> bool:
     """Drops a file on the page; false where the page leaves it to the browser."""
     dropped = """([name, base64]) => {

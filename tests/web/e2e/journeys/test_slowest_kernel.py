@@ -33,8 +33,8 @@ def walk(timeline: Any, iteration: int, snap: Callable[[str], None]) -> None:
     panel = page.locator(".ks-range")
     panel.get_by_text("time by kind").wait_for()
     snap("iteration")
-    panel.get_by_role("button", name="kernels").click()
-    panel.get_by_role("button", name="max").click()
+    panel.get_by_role("button", name="kernels", exact=True).click()
+    panel.get_by_role("button", name="max", exact=True).click()
     snap("kernels")
     panel.locator("tbody tr").first.get_by_role("button").first.click()
     timeline.settle()
@@ -60,7 +60,7 @@ def test_the_slowest_kernel_and_its_line(
     details = timeline.details()
     assert details["name"] == expected["name"]
     assert details["duration"] == f"{expected['dur_ns']} ns"
-    assert details["iteration"] == str(iteration)
+    assert details["iteration"] == str(expected["iteration"]), "that of its launch, which may be an earlier one"
     line = page.locator(".ks-chain div", has_text="Python line").get_by_role("button")
     assert line.get_attribute("title").startswith(expected["frame"]["name"])
     if name == "training":

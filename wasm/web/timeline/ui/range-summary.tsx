@@ -15,6 +15,7 @@ interface Props {
 /** How busy devices were, and what took the time. */
 export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
+  if (summary.num_events === 0) return <p class="ks-note">Nothing was recorded in this range.</p>;
   const isOneOfSeveral = timeline.overview.parts.length > 1;
   return (
     <div class="ks-columns">
