@@ -206,6 +206,12 @@ def shot(keep: Callable[[bytes, str], None]) -> Callable[[Page, str], None]:
     return lambda page, name: keep(page.screenshot(), name)
 
 
+@pytest.fixture
+def haste() -> float:
+    """How many want each processor: where other work is done, a page has only a share of the machine."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 @pytest.fixture(scope="session")
 def keep() -> Callable[[bytes, str], None]:
     """Keeps a picture to look at, in KINETOSCOPE_SHOTS if that names a folder.

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.shared]
 
 TRACE = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
 REPORT_BYTES = 2_500_000
-FIRST_PICTURE_S = 2.0
+FIRST_PICTURE_S = 1.0
 FRAME_MS = 8.0
 
 
@@ -41,9 +41,9 @@ def seconds_to_picture(strict: Any, timeline_on: Any, report: Path) -> float:
     return time.perf_counter() - start
 
 
-def test_the_first_picture_comes_soon(report: Path, strict: Any, timeline_on: Any) -> None:
+def test_the_first_picture_comes_soon(report: Path, strict: Any, timeline_on: Any, haste: float) -> None:
     # Other work on the machine can only make it later, so the best of three is the truth.
-    assert min(seconds_to_picture(strict, timeline_on, report) for _ in range(3)) < FIRST_PICTURE_S
+    assert min(seconds_to_picture(strict, timeline_on, report) for _ in range(3)) < FIRST_PICTURE_S * haste
 
 
 def test_frames_are_quick(report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None]) -> None:

@@ -42,7 +42,7 @@ def test_the_first_screen_says_what_matters(
     assert page.locator(".ks-nav a").all_inner_texts()[:4] == ["Time", "Iterations", "Findings", "Timeline"]
     for words in ("device 0 busy", "slowest", "Where the time went"):
         assert page.get_by_text(words, exact=True).first.is_visible()
-    shot(page, f"readme-report-{scheme}" if scheme == "dark" else "report-top-light")
+    shot(page, f"report-top-{scheme}")
 
 
 def test_evidence_of_a_finding_is_shown_in_the_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

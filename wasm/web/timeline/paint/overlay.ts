@@ -123,9 +123,9 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
   if (right < 0 || left > width) return;
   // What is outside pales, as on the strip above: what is inside keeps its colours.
   context.fillStyle = look.background;
-  context.globalAlpha = 0.6;
-  context.fillRect(0, 0, left, height);
-  context.fillRect(right, 0, width - right, height);
+  context.globalAlpha = 0.55;
+  context.fillRect(0, scene.headerHeight, left, height);
+  context.fillRect(right, scene.headerHeight, width - right, height);
   context.fillStyle = look.accent;
   context.globalAlpha = 0.14;
   context.fillRect(left, 0, right - left, Math.round(RULER_HEIGHT * dpr));
