@@ -1,10 +1,12 @@
 //! The critical path through several ranks, on jobs small enough to check by hand, and what holds for every job.
 
 use kinetoscope::analyze::RankedTrace;
+use kinetoscope::view::Session;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::job::{Event, asked, rows, trace};
+use crate::screen::ask;
 
 /// Two ranks that compute, all-reduce until 120 µs, and of which the first computes again. Rank 1 computes for longer; its
 /// clock is ahead.
@@ -87,5 +89,40 @@ proptest! {
         let times = rows(&answer, "job_critical_path", &["start_ns", "dur_ns"]);
         let times: Vec<_> = times.iter().map(|row| (row[0].as_i64().unwrap(), row[1].as_i64().unwrap())).collect();
         prop_assert!(times.windows(2).all(|pair| pair[0].0 + pair[0].1 == pair[1].0));
+    }
+}
+
+#[test]
+fn a_screen_draws_the_path_from_rank_to_rank() {
+    for (ahead, align) in [(0, "clocks"), (5_000, "clocks"), (5_000, "recorded")] {
+        let mut session = Session::default();
+        for (rank, linked) in job(ahead) {
+            session.add("", rank, linked).unwrap();
+        }
+        let request =
+            json!({"type": "path", "through_job": true, "start": 0.0, "end": 1e9, "pixels": 60_000, "align": align});
+        let path = ask(&session, &request);
+        let (tracks, ends) = (path["track"].as_array().unwrap(), path["end_track"].as_array().unwrap());
+        let overview = ask(&session, &json!({"type": "overview"}));
+        let part_of = |track: &Value| {
+            let group = overview["tracks"].as_array().unwrap().iter().find(|one| one["track"] == *track).unwrap();
+            overview["groups"][group["group"].as_u64().unwrap() as usize]["part"].clone()
+        };
+        let crossings: Vec<_> = (0..tracks.len())
+            .filter(|at| part_of(&tracks[*at]) != part_of(&ends[*at]))
+            .map(|at| (part_of(&tracks[at]), part_of(&ends[at])))
+            .collect();
+        assert_eq!(crossings, [(json!(1), json!(0))], "{align}");
+        assert_eq!(
+            path["ranks"],
+            json!([
+                {"part": 0, "total_ns": 61_000, "share": 0.378_882},
+                {"part": 1, "total_ns": 100_000, "share": 0.621_118},
+            ])
+        );
+        assert_eq!(
+            path["shares"][0],
+            json!({"part": null, "bound": "compute", "total_ns": 143_000, "share": 0.888_199})
+        );
     }
 }

@@ -211,7 +211,7 @@ fn rows_of_an_analysis_lead_to_events_of_their_part() {
     assert_eq!((&columns[at]["role"], &table["parts"]), (&json!("event"), &json!([0, 1])));
     for (row, part) in [(0, 0), (1, 1)] {
         let event = ask(&session, &json!({"type": "event", "id": table["rows"][row][at]}));
-        assert_eq!((&event["part"], &event["kind"]), (&json!(part), &json!("kernel")));
+        assert_eq!((&event["part"], &event["kind"]), (&json!(part), &json!("communication")));
     }
 }
 

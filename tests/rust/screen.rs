@@ -190,3 +190,109 @@ fn a_picture_lays_times_over_each_other_as_asked() {
     assert_ne!(picture("recorded"), picture("clocks"));
     assert!(picture("clocks").as_str().unwrap().starts_with("<svg"));
 }
+
+#[test]
+fn a_copy_has_what_the_screen_shows_there() {
+    let session = session(7);
+    let names = |request: &Value| {
+        let copy = session.copy(request.to_string().as_bytes()).unwrap();
+        let of = |linked: &Arc<LinkedTrace>| (linked.trace.rank(), linked.trace.events.start[2].0 / 1000);
+        (copy.traces().map(of).collect::<Vec<_>>(), ask(&copy, &json!({"type": "overview"}))["num_events"].clone())
+    };
+    // The second communication of both, whose clocks differ.
+    let second = |align: &str| names(&json!({"align": align, "start": 100_000, "end": 110_000}));
+    assert_eq!(second("clocks"), (vec![(None, 200), (None, 207)], json!(6)));
+    assert_eq!(names(&json!({"start": 0})).1, json!(12));
+    let error = session.copy(br#"{"start": "soon"}"#).unwrap_err().to_string();
+    assert_eq!(error, "expected a number as start, found \"soon\"");
+}
+
+#[test]
+fn a_copy_keeps_its_ranks_and_tells_nothing_private_where_it_is_redacted() {
+    let mut session = Session::default();
+    session.add("/data/alice/rank3.json", Some(3), ranks::trace(3, &[("allreduce", Some(4), 100, 10)]).1).unwrap();
+    let parts = |request: &[u8]| ask(&session.copy(request).unwrap(), &json!({"type": "overview"}))["parts"][0].clone();
+    assert_eq!((&parts(b"{}")["name"], &parts(b"{}")["rank"]), (&json!("/data/alice/rank3.json"), &json!(3)));
+    let redacted = parts(br#"{"redacted": true}"#);
+    assert_eq!((&redacted["name"], &redacted["rank"]), (&json!(""), &json!(3)));
+}
+
+#[test]
+fn kernels_that_communicate_have_a_kind_of_their_own() {
+    let session = session(0);
+    let overview = ask(&session, &json!({"type": "overview"}));
+    let tiles = ask(&session, &json!({"type": "tiles", "tracks": [0, 1], "start": 0.0, "end": 1e6, "pixels": 1000}));
+    let kinds =
+        tiles["kind"].as_array().unwrap().iter().map(|code| &overview["kinds"][code.as_u64().unwrap() as usize]);
+    let kinds: Vec<_> = kinds.map(|kind| kind.as_str().unwrap()).collect();
+    assert_eq!(kinds, ["operator", "operator", "launch", "launch", "communication", "communication"]);
+    let event = ask(&session, &json!({"type": "event", "id": kernels(&session)[0]}));
+    assert_eq!(event["kind"], "communication");
+}
+
+/// A step in a frame in a module in a frame, with an operator and a launch in it, and a thread of frames alone.
+fn with_frames() -> Session {
+    let event = |(category, name, thread, start, dur): (&str, &str, i64, i64, i64)| json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": start, "dur": dur});
+    let events = [
+        ("user_annotation", "ProfilerStep#1", 1, 0, 100),
+        ("python_function", "train.py(1): step", 1, 1, 98),
+        ("python_function", "nn.Module: Linear_0", 1, 2, 90),
+        ("python_function", "linear.py(2): forward", 1, 3, 80),
+        ("cpu_op", "aten::linear", 1, 4, 70),
+        ("cpu_op", "aten::add", 1, 80, 2),
+        ("python_function", "threading.py(3): wait", 2, 0, 100),
+    ];
+    let text = json!({"traceEvents": events.map(event)}).to_string();
+    Session::new(LinkedTrace::new(read([Input::new(text.as_bytes())], Limits::default()).unwrap()))
+}
+
+#[test]
+fn without_frames_nothing_but_functions_of_python_is_gone() {
+    let session = with_frames();
+    let ask = |mut request: Value, frames: bool| {
+        request["frames"] = json!(frames);
+        ask(&session, &request)
+    };
+    let lanes = |frames| {
+        let overview = ask(json!({"type": "overview"}), frames);
+        let tracks = overview["tracks"].as_array().unwrap().clone();
+        let of = |track: &Value| (track["num_lanes"].as_u64().unwrap(), track["num_events"].as_u64().unwrap());
+        (tracks.iter().map(of).collect::<Vec<_>>(), overview["num_frames"].clone(), overview["num_events"].clone())
+    };
+    assert_eq!(lanes(true), (vec![(5, 6), (1, 1)], json!(3), json!(7)));
+    assert_eq!(lanes(false), (vec![(3, 4)], json!(3), json!(7)));
+    let shown = |frames| {
+        let tiles = ask(json!({"type": "tiles", "tracks": [0, 1], "start": 0.0, "end": 1e6, "pixels": 1000}), frames);
+        let names = tiles["name"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| tiles["names"][name.as_u64().unwrap() as usize].as_str().unwrap().to_owned());
+        names.zip(tiles["lane"].as_array().unwrap().iter().map(|lane| lane.as_u64().unwrap())).collect::<Vec<_>>()
+    };
+    let expected = [("ProfilerStep#1", 0), ("nn.Module: Linear_0", 1), ("aten::linear", 2), ("aten::add", 2)];
+    assert_eq!(shown(false), expected.map(|(name, lane)| (name.to_owned(), lane)));
+    assert_eq!(shown(true).len(), 7);
+    // Whatever tells a lane tells the same one.
+    let found = ask(json!({"type": "search", "text": "linear", "limit": 9}), false);
+    assert_eq!((&found["count"], &found["lane"]), (&json!(2), &json!([1, 2])));
+    let at = ask(json!({"type": "at", "track": 0, "lane": 2, "time": 10_000.0, "tolerance": 0.0}), false);
+    assert_eq!((&at["event"]["name"], &at["event"]["lane"]), (&json!("aten::linear"), &json!(2)));
+}
+
+#[test]
+fn who_steps_through_what_is_shown_meets_no_frame() {
+    let session = with_frames();
+    let step = |id: u64, direction: &str| {
+        let request = json!({"type": "neighbour", "id": id, "direction": direction, "frames": false});
+        ask(&session, &request)["event"]["name"].as_str().map(str::to_owned)
+    };
+    assert_eq!(step(4, "parent").as_deref(), Some("nn.Module: Linear_0"));
+    assert_eq!(step(2, "parent").as_deref(), Some("ProfilerStep#1"));
+    assert_eq!(step(0, "child").as_deref(), Some("nn.Module: Linear_0"));
+    assert_eq!(step(2, "child").as_deref(), Some("aten::linear"));
+    assert_eq!(step(4, "next").as_deref(), Some("aten::add"));
+    assert_eq!(step(4, "child"), None);
+    let is_shown = |id: u64| ask(&session, &json!({"type": "event", "id": id, "frames": false}))["is_shown"].clone();
+    assert_eq!((is_shown(2), is_shown(3)), (json!(true), json!(false)));
+}

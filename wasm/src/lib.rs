@@ -52,6 +52,11 @@ impl Session {
         Ok(js_sys::Uint8Array::from(snapshot.as_slice()))
     }
 
+    /// The traces again, or a part of them: `request` says which (see `kinetoscope::view::Session::copy`). Throws `{message, byte, event}`.
+    pub fn copy(&self, request: &[u8]) -> Result<Session, JsValue> {
+        self.0.copy(request).map(Self).map_err(|error| thrown(&error))
+    }
+
     /// Answers one request (see ARCHITECTURE.md, "The host seam").
     pub fn query(&self, request: &[u8]) -> js_sys::Uint8Array {
         js_sys::Uint8Array::from(self.0.query(request).as_slice())

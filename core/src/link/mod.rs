@@ -82,7 +82,6 @@ pub struct LinkedTrace {
     /// What was derived.
     pub links: Links,
     depths: OnceLock<Vec<u32>>,
-    lanes: OnceLock<Vec<u32>>,
     children_ns: OnceLock<Vec<i64>>,
     device_time: OnceLock<DeviceTime>,
     node_device_ns: OnceLock<Vec<Option<i64>>>,
@@ -136,9 +135,10 @@ impl LinkedTrace {
         self.depths.get_or_init(|| self.links.nesting.depths())
     }
 
-    /// The lane of each event in its track; events of one lane never overlap. Placed when first asked for.
-    pub fn lanes(&self) -> &[u32] {
-        self.lanes.get_or_init(|| self.links.nesting.lanes(&self.trace))
+    /// The lane of each event in its track, as if there were no others than those that are shown; of these, events of one lane
+    /// never overlap.
+    pub fn lanes(&self, is_shown: &dyn Fn(usize) -> bool) -> Vec<u32> {
+        self.links.nesting.lanes(&self.trace, is_shown)
     }
 
     /// Time in the children of each event, summed, in nanoseconds; when first asked for.

@@ -71,17 +71,20 @@ impl Nesting {
         sums
     }
 
-    /// The lane of each event in its track. Events of one lane never overlap.
-    pub(super) fn lanes(&self, trace: &Trace) -> Vec<u32> {
+    /// The lane of each event in its track, as if there were no others than those that are shown. Events of one lane never
+    /// overlap. What is not shown has the lane that what is inside of it begins at.
+    pub(super) fn lanes(&self, trace: &Trace, is_shown: &dyn Fn(usize) -> bool) -> Vec<u32> {
         let events = &trace.events;
         let mut places = vec![0; events.len()];
         for track in 0..trace.tracks.len() {
             let mut lanes = Lanes::default();
             for row in self.track_rows(TrackId::from(track)).iter().map(|row| *row as usize) {
                 // The lane next to the parent's is left to the longer event, with all that it will hold.
-                let step = if self.outlasted.binary_search(&(row as u32)).is_ok() { 2 } else { 1 };
-                let first = self.parent.get(row).map_or(step - 1, |parent| places[parent as usize] + step);
-                places[row] = lanes.place(first, events.start[row], events.end(row));
+                let parent = self.parent.get(row).map(|parent| parent as usize);
+                let first = parent.map_or(0, |parent| places[parent] + u32::from(is_shown(parent)));
+                let left = u32::from(self.outlasted.binary_search(&(row as u32)).is_ok());
+                places[row] =
+                    if is_shown(row) { lanes.place(first + left, events.start[row], events.end(row)) } else { first };
             }
         }
         places
@@ -189,7 +192,7 @@ mod tests {
         let json = format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(","));
         let trace = read([Input::new(json.as_bytes())], Limits::default()).unwrap();
         let nesting = nest(&trace, &mut Warnings::default());
-        ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lanes(&trace))
+        ((0..events.len()).map(|row| nesting.parent.get(row)).collect(), nesting.lanes(&trace, &|_| true))
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! How the times of several traces are laid over each other.
 
-use serde::Deserialize;
+use serde_json::Value;
 
+use super::fields::Field;
 use super::part::Part;
 use crate::time::{TimeRange, Ts};
 
 /// What lies at the same place of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Align {
     /// What happened at the same time: clocks are compared by the ends of communications.
     #[default]
@@ -18,6 +18,19 @@ pub(super) enum Align {
     Start,
     /// The starts of the iteration with this number; of a trace that does not have it, its first event.
     Iteration(i64),
+}
+
+impl Field for Align {
+    const NOUN: &'static str = "clocks, recorded, start or an iteration";
+
+    fn of(value: &Value) -> Option<Self> {
+        match value.as_str() {
+            Some("clocks") => Some(Self::Clocks),
+            Some("recorded") => Some(Self::Recorded),
+            Some("start") => Some(Self::Start),
+            _ => value.get("iteration")?.as_i64().map(Self::Iteration),
+        }
+    }
 }
 
 impl Align {

@@ -40,6 +40,7 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
     let mut data = reference(part, row);
     let more = json!({
         "part": part.at,
+        "is_shown": part.is_shown(row),
         "category": trace.strings.text(events.category[row]),
         "start_ns": events.start[row].0.to_string(),
         "dur_ns": events.dur[row].0.to_string(),
@@ -69,9 +70,9 @@ pub(super) fn reference(part: View<'_>, row: usize) -> Value {
     json!({
         "id": part.id(row),
         "name": part.linked.trace.event_name(row),
-        "kind": events.kind[row].name(),
+        "kind": part.shown_kind(row).name(),
         "track": part.track(row),
-        "lane": part.linked.lanes()[row],
+        "lane": part.lane(row),
         "start": part.offset(events.start[row]),
         "dur": events.dur[row].0 as f64,
     })
@@ -85,19 +86,25 @@ fn owners(part: View<'_>, row: usize) -> Vec<Value> {
     chain.map(|row| reference(part, row as usize)).collect()
 }
 
-/// Events of the same track whose parent is this one.
-fn children(part: View<'_>, row: usize) -> impl Iterator<Item = usize> {
+/// The innermost event around it that is on the screen.
+fn shown_parent(part: View<'_>, row: usize) -> Option<usize> {
+    let parent = |row: usize| part.linked.links.nesting.parent.get(row).map(|parent| parent as usize);
+    std::iter::successors(parent(row), |row| parent(*row)).find(|row| part.is_shown(*row))
+}
+
+/// Events of the same track that start in this one, itself among them.
+fn inside(part: View<'_>, row: usize) -> impl Iterator<Item = usize> {
     let linked = &part.part().linked;
     let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
     let rows = nesting.track_rows(events.track[row]);
     let first = rows.partition_point(|other| events.start[*other as usize] < events.start[row]);
     let end = events.end(row);
-    let inside = rows[first..].iter().map(|row| *row as usize).take_while(move |other| events.start[*other] <= end);
-    inside.filter(move |other| nesting.parent.get(*other) == Some(row as u32))
+    rows[first..].iter().map(|row| *row as usize).take_while(move |other| events.start[*other] <= end)
 }
 
 fn num_children(part: View<'_>, row: usize) -> usize {
-    children(part, row).count()
+    let parents = &part.linked.links.nesting.parent;
+    inside(part, row).filter(|other| parents.get(*other) == Some(row as u32)).count()
 }
 
 /// The node of the event, or of the operator that owns it.
@@ -159,16 +166,19 @@ pub(super) fn links(screen: &Screen<'_>, part: View<'_>, row: usize) -> Response
 
 /// Where a step from an event leads.
 pub(super) fn neighbour(part: View<'_>, row: usize, direction: Direction) -> Response {
-    let (events, nesting) = (&part.linked.trace.events, &part.linked.links.nesting);
+    let events = &part.linked.trace.events;
     let TrackId(track) = events.track[row];
-    let places = part.lanes().lane(track as usize, part.linked.lanes()[row] as usize);
+    let places = part.lanes().lane(track as usize, part.lane(row) as usize);
     let here = part.lanes().first(places.clone(), |other| events.start[other] >= events.start[row]);
     let place = |at: usize| places.contains(&at).then(|| part.lanes().row(at));
     let found = match direction {
         Direction::Next => place(here + 1),
         Direction::Previous => here.checked_sub(1).and_then(place),
-        Direction::Parent => nesting.parent.get(row).map(|parent| parent as usize),
-        Direction::Child => children(part, row).next(),
+        Direction::Parent => shown_parent(part, row),
+        Direction::Child => {
+            let mut inside = inside(part, row).filter(|other| part.is_shown(*other));
+            inside.find(|other| shown_parent(part, *other) == Some(row))
+        }
     };
     Response::of("neighbour", &json!({"event": found.map(|row| reference(part, row))}))
 }

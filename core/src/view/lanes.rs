@@ -9,6 +9,8 @@ use crate::time::{Dur, Ts};
 /// Rows by track, lane and start. Within a lane events do not overlap, so starts and ends both ascend.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
+    /// The lane of each event by its row, of those that are not shown too.
+    of_row: Vec<u32>,
     rows: Vec<u32>,
     /// For each track, where its lanes start in `rows`, and where the last one ends.
     lane_starts: Vec<Vec<u32>>,
@@ -19,17 +21,20 @@ pub(super) struct LaneIndex {
 const BLOCK: usize = 32;
 
 impl LaneIndex {
-    pub(super) fn new(linked: &LinkedTrace) -> Self {
-        let (nesting, lanes) = (&linked.links.nesting, linked.lanes());
-        let mut rows = vec![0; nesting.order.len()];
+    /// Of the events that are shown.
+    pub(super) fn new(linked: &LinkedTrace, is_shown: &dyn Fn(usize) -> bool) -> Self {
+        let nesting = &linked.links.nesting;
+        let lanes = linked.lanes(is_shown);
+        let shown = |row: &&u32| is_shown(**row as usize);
+        let mut rows = vec![0; nesting.order.iter().filter(shown).count()];
         let mut lane_starts = Vec::with_capacity(linked.trace.tracks.len());
         let mut start = 0;
         for track in 0..linked.trace.tracks.len() {
             let track_rows = nesting.track_rows(TrackId::from(track));
             let lane_of = |row: u32| lanes[row as usize] as usize;
-            let num_lanes = track_rows.iter().map(|row| lane_of(*row) + 1).max().unwrap_or(0);
+            let num_lanes = track_rows.iter().filter(shown).map(|row| lane_of(*row) + 1).max().unwrap_or(0);
             let mut starts = vec![0_u32; num_lanes + 1];
-            for row in track_rows {
+            for row in track_rows.iter().filter(shown) {
                 starts[lane_of(*row) + 1] += 1;
             }
             starts[0] = start;
@@ -37,7 +42,7 @@ impl LaneIndex {
                 starts[lane + 1] += starts[lane];
             }
             let mut next = starts.clone();
-            for row in track_rows {
+            for row in track_rows.iter().filter(shown) {
                 let place = &mut next[lane_of(*row)];
                 rows[*place as usize] = *row;
                 *place += 1;
@@ -46,7 +51,18 @@ impl LaneIndex {
             lane_starts.push(starts);
         }
         let longest = longest_of_blocks(linked, &rows);
-        Self { rows, lane_starts, longest }
+        Self { of_row: lanes, rows, lane_starts, longest }
+    }
+
+    /// The lane of an event.
+    pub(super) fn of_row(&self, row: usize) -> u32 {
+        self.of_row[row]
+    }
+
+    /// How many events a track has.
+    pub(super) fn num_events(&self, track: usize) -> usize {
+        let starts = self.lane_starts.get(track).and_then(|starts| Some(starts.first()?..starts.last()?));
+        starts.map_or(0, |starts| (starts.end - starts.start) as usize)
     }
 
     /// How many lanes a track has.
@@ -144,7 +160,7 @@ mod tests {
             |at: usize| format!(r#"{{"ph":"X","name":"e","pid":1,"tid":1,"ts":{}.0,"dur":{}.0}}"#, at * 2000, dur(at));
         let json = format!("[{}]", (0..5000).map(event).collect::<Vec<_>>().join(","));
         let linked = LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default()).unwrap());
-        let lanes = LaneIndex::new(&linked);
+        let lanes = LaneIndex::new(&linked, &|_| true);
         assert_eq!(lanes.lane(0, 0), 0..5000);
         for (start, end) in [(0, 5000), (3, 4), (31, 33), (32, 1056), (17, 4999), (1000, 3100)] {
             let expected = (start..end).max_by_key(|at| (dur(*at), std::cmp::Reverse(*at))).unwrap();

@@ -7,8 +7,10 @@ mod analysis;
 mod change;
 mod chart;
 mod context;
+mod copy;
 mod counter;
 mod event;
+mod fields;
 mod finding;
 mod lanes;
 mod overview;
@@ -23,6 +25,7 @@ mod response;
 mod screen;
 mod search;
 mod series;
+mod shown_kind;
 mod siblings;
 mod svg;
 mod tiles;
@@ -46,6 +49,8 @@ use screen::Screen;
 pub struct Session {
     parts: Vec<Part>,
     ranks: OnceLock<Arc<Ranks>>,
+    /// The critical path through all ranks; found when first asked for.
+    path: OnceLock<Vec<path::Step>>,
 }
 
 impl Session {
@@ -53,7 +58,7 @@ impl Session {
     pub fn new(linked: impl Into<Arc<LinkedTrace>>) -> Self {
         let linked = linked.into();
         let part = Part::after(&[], (String::new(), linked.trace.rank()), linked);
-        Self { parts: part.into_iter().collect(), ranks: OnceLock::new() }
+        Self { parts: part.into_iter().collect(), ..Self::default() }
     }
 
     /// Puts another trace on the screen, after the others: with what it is called, which may be empty, and its rank, if it does
@@ -64,6 +69,7 @@ impl Session {
         let part = Part::after(&self.parts, label, linked);
         self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
         self.ranks = OnceLock::new();
+        self.path = OnceLock::new();
         Ok(())
     }
 
@@ -80,6 +86,15 @@ impl Session {
     /// What the traces share.
     fn ranks(&self) -> &Ranks {
         self.ranks.get_or_init(|| Arc::new(Ranks::new(self.ranked(), true)))
+    }
+
+    /// The critical path through all traces, as ranks of a job.
+    fn path(&self) -> Result<&[path::Step], Error> {
+        if self.path.get().is_none() {
+            // Another thread may have been faster, with the same steps.
+            let _ = self.path.set(path::steps_of_job(&self.ranked())?);
+        }
+        Ok(self.path.get().map_or(&[], Vec::as_slice))
     }
 
     /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.
@@ -106,11 +121,11 @@ impl Session {
 
     /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
     pub fn picture(&self, width: u32) -> String {
-        picture::draw(&Screen::new(self, align::Align::default()), width)
+        picture::draw(&Screen::new(self, align::Align::default(), true), width)
     }
 
     fn answer(&self, asked: &Asked) -> Result<Response, Error> {
-        let screen = Screen::new(self, asked.align.unwrap_or_default());
+        let screen = Screen::new(self, asked.align, asked.has_frames);
         match &asked.request {
             Request::Overview => Ok(overview::answer(&screen)),
             Request::Tiles(request) => tiles::answer(&screen, request),
@@ -126,7 +141,8 @@ impl Session {
             Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),
             Request::Analyses => Ok(analysis::all()),
             Request::Findings => finding::answer(&screen),
-            Request::Path(window) => path::answer(&screen, *window),
+            Request::Path { is_through_job: true, window } => path::of_job(&screen, self.path()?, *window),
+            Request::Path { window, .. } => path::of_parts(&screen, *window),
             Request::Counters => Ok(counter::list(&screen)),
             Request::Counter { counter, window } => counter::answer(&screen, *counter, *window),
             Request::Changes => Ok(change::answer(&screen)),

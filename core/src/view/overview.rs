@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
+use super::shown_kind::ShownKind;
 use crate::analyze::{Coverage, HealthRow};
 use crate::id::{StrId, TrackId};
 use crate::sort;
@@ -29,7 +30,8 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
             "groups": shown.groups,
             "tracks": shown.tracks,
             "iterations": first.map(|part| iterations(*part)),
-            "kinds": EventKind::ALL.map(EventKind::name),
+            "num_frames": screen.parts.iter().map(|part| part.num_frames()).sum::<usize>(),
+            "kinds": ShownKind::names(),
             "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
             "coverage": coverage_of(screen),
         }),
@@ -90,7 +92,7 @@ impl Shown {
     }
 
     fn add(&mut self, part: View<'_>, is_one_of_several: bool) {
-        let (linked, trace) = (&part.linked, &part.linked.trace);
+        let trace = &part.linked.trace;
         let parent = is_one_of_several.then(|| self.group(part, None, "trace", &part_name(part)));
         let mut last = None;
         for track in display_order(part) {
@@ -106,7 +108,7 @@ impl Shown {
                 "kind": if trace.tracks[track].stream.is_some() { "stream" } else { "thread" },
                 "name": track_name(trace, &trace.tracks[track]),
                 "num_lanes": part.lanes().num_lanes(track),
-                "num_events": linked.links.nesting.track_rows(track.into()).len(),
+                "num_events": part.lanes().num_events(track),
             }));
         }
     }

@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::lanes::LaneIndex;
 use super::path::{Step, steps};
 use super::series::{Series, all_series};
-use crate::analyze::{Coverage, HealthRow, coverage, health};
-use crate::link::LinkedTrace;
+use super::shown_kind::ShownKind;
+use crate::analyze::{Class, Coverage, HealthRow, classes, coverage, health};
+use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::{Dur, TimeRange, Ts};
+use crate::trace::kind::EventKind;
 
 /// One of the traces of a screen.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub(super) struct Part {
     /// From its first event to its last, by its own clock.
     pub(super) range: TimeRange,
     lanes: OnceLock<LaneIndex>,
+    lanes_without_frames: OnceLock<LaneIndex>,
+    classes: OnceLock<Vec<Class>>,
     path: OnceLock<Vec<Step>>,
     series: OnceLock<Vec<Series>>,
     told: OnceLock<(Vec<HealthRow>, Coverage)>,
@@ -51,6 +55,8 @@ impl Part {
             range,
             linked,
             lanes: OnceLock::new(),
+            lanes_without_frames: OnceLock::new(),
+            classes: OnceLock::new(),
             path: OnceLock::new(),
             series: OnceLock::new(),
             told: OnceLock::new(),
@@ -59,14 +65,27 @@ impl Part {
         Some(part)
     }
 
-    /// The index of lanes; made when first asked for.
-    pub(super) fn lanes(&self) -> &LaneIndex {
-        self.lanes.get_or_init(|| LaneIndex::new(&self.linked))
+    /// Whether an event is a function of Python: not a module, which tells what it is for.
+    pub(super) fn is_frame(&self, row: usize) -> bool {
+        let trace = &self.linked.trace;
+        trace.events.kind[row] == EventKind::Python && !trace.event_name(row).starts_with(MODULE_PREFIX)
+    }
+
+    /// How many functions of Python there are.
+    pub(super) fn num_frames(&self) -> usize {
+        (0..self.linked.trace.events.len()).filter(|row| self.is_frame(*row)).count()
+    }
+
+    /// What an event is shown as: its kind, or the one that only screens know.
+    pub(super) fn shown_kind(&self, row: usize) -> ShownKind {
+        let kind = self.linked.trace.events.kind[row];
+        let communicates = || self.classes.get_or_init(|| classes(&self.linked))[row] == Class::Communication;
+        ShownKind((kind != EventKind::Kernel || !communicates()).then_some(kind))
     }
 
     /// The steps of its critical path; found when first asked for.
     pub(super) fn path(&self) -> &[Step] {
-        self.path.get_or_init(|| steps(&self.linked))
+        self.path.get_or_init(|| steps(&self.linked, self.at))
     }
 
     /// What is counted over time; when first asked for.
@@ -95,13 +114,31 @@ impl Part {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     part: &'a Part,
+    /// Whether functions of Python are shown.
+    has_frames: bool,
     /// The time of its clock that the screen calls 0.
     pub(super) zero: Ts,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(part: &'a Part, zero: Ts) -> Self {
-        Self { part, zero }
+    pub(super) fn new(part: &'a Part, zero: Ts, has_frames: bool) -> Self {
+        Self { part, has_frames, zero }
+    }
+
+    /// Whether an event is on the screen.
+    pub(super) fn is_shown(self, row: usize) -> bool {
+        self.has_frames || !self.part.is_frame(row)
+    }
+
+    /// The index of the lanes that are on the screen; made when first asked for.
+    pub(super) fn lanes(self) -> &'a LaneIndex {
+        let index = if self.has_frames { &self.part.lanes } else { &self.part.lanes_without_frames };
+        index.get_or_init(|| LaneIndex::new(&self.part.linked, &|row| self.is_shown(row)))
+    }
+
+    /// The lane of an event.
+    pub(super) fn lane(self, row: usize) -> u32 {
+        self.lanes().of_row(row)
     }
 
     pub(super) fn part(self) -> &'a Part {

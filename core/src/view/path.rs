@@ -5,29 +5,24 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use super::part::View;
+use super::part::{Part, View};
 use super::pixel::Pixels;
 use super::request::Window;
 use super::response::{ColumnData, Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{Bound, BoundRow, Bounds, PathEdge, PathKind, Selection, by_bound, critical_path};
+use crate::analyze::{
+    Bound, Bounds, DrawnStep, Job, Options, PathEdge, PathKind, RankedTrace, Selection, Wanted, by_bound,
+    critical_path, drawn_steps,
+};
 use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::time::{TimeRange, Ts};
+use crate::time::{Ts, sum_ns};
 
-/// A step of the path: time on an event, or the way from one event to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
-    /// The row of the event that it leads from, and when.
-    from: (u32, Ts),
-    to: (u32, Ts),
-    /// What it adds to the length, in nanoseconds.
-    weight_ns: i64,
-    bound: Bound,
-}
+/// A step of the path: time on an event, or the way from one event to another. Events are given by their part and row.
+pub(super) type Step = DrawnStep;
 
-/// The path of a trace.
-pub(super) fn steps(linked: &Arc<LinkedTrace>) -> Vec<Step> {
+/// The path of a trace, which is this part.
+pub(super) fn steps(linked: &Arc<LinkedTrace>, part: usize) -> Vec<Step> {
     let selection = Selection::all(linked);
     let path = critical_path(&selection);
     let bounds = Bounds::of(linked);
@@ -39,8 +34,8 @@ pub(super) fn steps(linked: &Arc<LinkedTrace>) -> Vec<Step> {
             _ => (source.event, target.event),
         };
         Step {
-            from: (ends.0, source.time),
-            to: (ends.1, target.time),
+            from: (part, ends.0, source.time),
+            to: (part, ends.1, target.time),
             weight_ns: edge.weight_ns,
             bound: bounds.bound(edge),
         }
@@ -48,23 +43,50 @@ pub(super) fn steps(linked: &Arc<LinkedTrace>) -> Vec<Step> {
     path.steps().map(step).collect()
 }
 
-pub(super) fn answer(screen: &Screen<'_>, window: Window) -> Result<Response, Error> {
-    let window = window.expect_some()?;
-    let mut columns = PathColumns::default();
-    screen.parts.iter().for_each(|part| columns.add(*part, part.time_range(window.start, window.end), window.pixels));
-    let shares: Vec<_> = screen.parts.iter().flat_map(|part| shares(*part)).collect();
-    Ok(columns.response(&json!({"bounds": Bound::ALL.map(Bound::name), "shares": shares})))
+/// The path through all traces of a job.
+pub(super) fn steps_of_job(traces: &[RankedTrace]) -> Result<Vec<Step>, Error> {
+    let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
+    Ok(drawn_steps(&job))
+}
+
+/// The path of each part, and what bounds it.
+pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, Error> {
+    let mut columns = PathColumns::new(screen, window.expect_some()?);
+    for part in &screen.parts {
+        // One step begins where the one before it ends.
+        let (path, time) = (part.path(), part.time_range(window.start, window.end));
+        let first = path.partition_point(|step| step.to.2 < time.start);
+        columns.add(path[first..].iter().take_while(|step| step.from.2 < time.end));
+    }
+    let shares: Vec<_> = screen.parts.iter().flat_map(|part| shares(part.path(), Some(part.at))).collect();
+    Ok(columns.response(&shares, &[]))
+}
+
+/// The path through all parts as ranks of a job, what bounds it, and what of it is on each.
+pub(super) fn of_job(screen: &Screen<'_>, path: &[Step], window: Window) -> Result<Response, Error> {
+    let mut columns = PathColumns::new(screen, window.expect_some()?);
+    columns.add(path.iter());
+    let all_ns = sum_ns(path.iter().map(|step| step.weight_ns)).max(1);
+    let on = |part: &Part| {
+        let total_ns = sum_ns(path.iter().filter(|step| step.to.0 == part.at).map(|step| step.weight_ns));
+        json!({"part": part.at, "total_ns": total_ns, "share": rounded(total_ns as f64 / all_ns as f64)})
+    };
+    let ranks: Vec<_> = screen.parts.iter().map(|part| on(part)).collect();
+    Ok(columns.response(&shares(path, None), &ranks))
 }
 
 /// What bounds the whole path, the largest share first.
-fn shares(part: View<'_>) -> Vec<Value> {
-    let steps = part.path().iter().map(|step| (step.bound, step.weight_ns));
-    let share = |row: BoundRow| json!({"part": part.at, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
-    by_bound(steps).into_iter().map(share).collect()
+fn shares(path: &[Step], part: Option<usize>) -> Vec<Value> {
+    let rows = by_bound(path.iter().map(|step| (step.bound, step.weight_ns))).into_iter();
+    let share = |row: crate::analyze::BoundRow| json!({"part": part, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
+    rows.map(share).collect()
 }
 
-#[derive(Debug, Default)]
-struct PathColumns {
+struct PathColumns<'a> {
+    screen: &'a Screen<'a>,
+    window: Window,
+    /// Of each part.
+    pixels: Vec<Pixels>,
     tracks: [Vec<u32>; 2],
     lanes: [Vec<u32>; 2],
     times: [Vec<f64>; 2],
@@ -72,44 +94,59 @@ struct PathColumns {
 }
 
 /// Where a step is, whatever its time: tracks and lanes of its ends, and what bounds it.
-type Place = (u32, u32, u32, u32, Bound);
+type Place = ((u32, u32), (u32, u32), Bound);
 
-impl PathColumns {
-    /// The steps of a part that touch a window; of those within a pixel that have the same place, the first.
-    fn add(&mut self, part: View<'_>, window: TimeRange, pixels: u32) {
-        let pixels = Pixels::new(part, window, pixels);
+impl<'a> PathColumns<'a> {
+    fn new(screen: &'a Screen<'a>, window: Window) -> Self {
+        let pixels = |part: &View<'_>| Pixels::new(*part, part.time_range(window.start, window.end), window.pixels);
+        Self {
+            screen,
+            window,
+            pixels: screen.parts.iter().map(pixels).collect(),
+            tracks: Default::default(),
+            lanes: Default::default(),
+            times: Default::default(),
+            bounds: Vec::new(),
+        }
+    }
+
+    /// The steps that touch the window; of those within a pixel that have the same place, the first.
+    fn add<'b>(&mut self, steps: impl Iterator<Item = &'b Step>) {
         let mut seen: FxHashSet<Place> = FxHashSet::default();
         let mut here = i64::MIN;
-        // One step begins where the one before it ends.
-        let first = part.path().partition_point(|step| step.to.1 < window.start);
-        for step in part.path()[first..].iter().take_while(|step| step.from.1 < window.end) {
-            let at = pixels.of(step.from.1);
-            if at != here {
-                (here, seen) = (at, FxHashSet::default());
+        for step in steps {
+            let ends = [step.from, step.to];
+            let [start, end] = ends.map(|(part, _, time)| self.screen.parts[part].offset(time));
+            if end < self.window.start || start >= self.window.end {
+                continue;
             }
-            let lane = |row: u32| (part.track(row as usize), part.part().linked.lanes()[row as usize]);
-            let (from, to) = (lane(step.from.0), lane(step.to.0));
+            let [first, last] = ends.map(|(part, _, time): (usize, u32, Ts)| self.pixels[part].of(time));
+            if first != here {
+                (here, seen) = (first, FxHashSet::default());
+            }
+            let [from, to] = ends.map(|(part, row, _)| {
+                let part = self.screen.parts[part];
+                (part.track(row as usize), part.lane(row as usize))
+            });
             // A way along one lane leads to what is next there.
-            let is_drawn = if step.from.0 == step.to.0 { step.from.1 < step.to.1 } else { from != to };
-            if !is_drawn {
+            let is_on_one = (step.from.0, step.from.1) == (step.to.0, step.to.1);
+            let is_drawn = if is_on_one { start < end } else { from != to };
+            if !is_drawn || !seen.insert((from, to, step.bound)) && last == first {
                 continue;
             }
-            let is_new = seen.insert((from.0, from.1, to.0, to.1, step.bound));
-            if !is_new && pixels.of(step.to.1) == at {
-                continue;
-            }
-            for (end, (lane, time)) in [(from, step.from.1), (to, step.to.1)].into_iter().enumerate() {
-                self.tracks[end].push(lane.0);
-                self.lanes[end].push(lane.1);
-                self.times[end].push(part.offset(time));
+            for (at, ((track, lane), time)) in [(from, start), (to, end)].into_iter().enumerate() {
+                self.tracks[at].push(track);
+                self.lanes[at].push(lane);
+                self.times[at].push(time);
             }
             self.bounds.push(step.bound as u8);
         }
     }
 
-    fn response(self, data: &Value) -> Response {
+    fn response(self, shares: &[Value], ranks: &[Value]) -> Response {
+        let data = json!({"bounds": Bound::ALL.map(Bound::name), "shares": shares, "ranks": ranks});
         let ([track, end_track], [lane, end_lane], [start, end]) = (self.tracks, self.lanes, self.times);
-        Response::of("path", data).with_columns(vec![
+        Response::of("path", &data).with_columns(vec![
             ("start", ColumnData::F64(start)),
             ("end", ColumnData::F64(end)),
             ("track", ColumnData::U32(track)),

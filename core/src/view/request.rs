@@ -1,22 +1,21 @@
 //! Requests, as JSON.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::align::Align;
+use super::fields::{Field, Fields, unlike};
 use crate::error::{Error, ErrorKind};
 
-/// A request, and how times are to be laid over each other.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// A request, how times are to be laid over each other, and whether functions of Python are shown.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
-    pub(super) align: Option<Align>,
-    #[serde(flatten)]
+    pub(super) align: Align,
+    pub(super) has_frames: bool,
     pub(super) request: Request,
 }
 
 /// What a screen may ask.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Request {
     Overview,
     Tiles(TilesRequest),
@@ -56,18 +55,21 @@ pub(super) enum Request {
     },
     Analyses,
     Findings,
-    Path(Window),
+    /// Of each part, or through all ranks.
+    Path {
+        is_through_job: bool,
+        window: Window,
+    },
     Counters,
     Counter {
         counter: u32,
-        #[serde(flatten)]
         window: Window,
     },
     Changes,
 }
 
 /// A range of time as a screen has it: so many pixels wide.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Window {
     pub(super) start: f64,
     pub(super) end: f64,
@@ -78,6 +80,10 @@ pub(super) struct Window {
 const MAX_PIXELS: u32 = 1 << 16;
 
 impl Window {
+    fn of(fields: &Fields) -> Result<Self, Error> {
+        Ok(Self { start: fields.get("start")?, end: fields.get("end")?, pixels: fields.get("pixels")? })
+    }
+
     /// An error where it is empty, or wider than screens are.
     pub(super) fn expect_some(self) -> Result<Self, Error> {
         if self.start < self.end && (1..=MAX_PIXELS).contains(&self.pixels) {
@@ -90,44 +96,67 @@ impl Window {
 }
 
 /// What a rectangle is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Operator,
     Module,
 }
 
+impl Field for Owner {
+    const NOUN: &'static str = "operator or module";
+
+    fn of(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "operator" => Some(Self::Operator),
+            "module" => Some(Self::Module),
+            _ => None,
+        }
+    }
+}
+
 /// An analysis of a part of the trace.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct AnalyzeRequest {
     pub(super) name: String,
     pub(super) start: Option<f64>,
     pub(super) end: Option<f64>,
     pub(super) iteration: Option<i64>,
     pub(super) stream: Option<i64>,
-    #[serde(default)]
     pub(super) launched_inside: bool,
-    #[serde(default)]
     pub(super) whole: bool,
-    #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) limit: Option<usize>,
     /// Of several traces, the one that is asked about; all of them, if nobody says which.
     pub(super) part: Option<u32>,
 }
 
+impl AnalyzeRequest {
+    fn of(fields: &Fields) -> Result<Self, Error> {
+        Ok(Self {
+            name: fields.get("name")?,
+            start: fields.maybe("start")?,
+            end: fields.maybe("end")?,
+            iteration: fields.maybe("iteration")?,
+            stream: fields.maybe("stream")?,
+            launched_inside: fields.maybe("launched_inside")?.unwrap_or_default(),
+            whole: fields.maybe("whole")?.unwrap_or_default(),
+            options: fields.maybe("options")?.unwrap_or_default(),
+            limit: fields.maybe("limit")?,
+            part: fields.maybe("part")?,
+        })
+    }
+}
+
 /// Rectangles to draw for some tracks and a range of time.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct TilesRequest {
     pub(super) tracks: Vec<u32>,
-    #[serde(flatten)]
     pub(super) window: Window,
     pub(super) by: Option<Owner>,
 }
 
 /// Where to go from an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Next,
     Previous,
@@ -135,11 +164,64 @@ pub(super) enum Direction {
     Child,
 }
 
+impl Field for Direction {
+    const NOUN: &'static str = "next, previous, parent or child";
+
+    fn of(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "next" => Some(Self::Next),
+            "previous" => Some(Self::Previous),
+            "parent" => Some(Self::Parent),
+            "child" => Some(Self::Child),
+            _ => None,
+        }
+    }
+}
+
 impl Request {
     pub(super) fn parse(bytes: &[u8]) -> Result<Asked, Error> {
-        serde_json::from_slice(bytes).map_err(|error| {
-            let expected = String::from("a request of a known type");
-            ErrorKind::Request { expected, found: error.to_string() }.into()
-        })
+        let fields = Fields::parse(bytes)?;
+        let has_frames = fields.maybe("frames")?.unwrap_or(true);
+        Ok(Asked { align: fields.maybe("align")?.unwrap_or_default(), has_frames, request: Self::of(&fields)? })
+    }
+
+    fn of(fields: &Fields) -> Result<Self, Error> {
+        let request = match &fields.get::<String>("type")?[..] {
+            "overview" => Self::Overview,
+            "tiles" => {
+                let (tracks, window, by) = (fields.get("tracks")?, Window::of(fields)?, fields.maybe("by")?);
+                Self::Tiles(TilesRequest { tracks, window, by })
+            }
+            "at" => Self::At {
+                track: fields.get("track")?,
+                lane: fields.get("lane")?,
+                time: fields.get("time")?,
+                tolerance: fields.get("tolerance")?,
+            },
+            "event" => Self::Event { id: fields.get("id")? },
+            "links" => Self::Links { id: fields.get("id")? },
+            "neighbour" => Self::Neighbour { id: fields.get("id")?, direction: fields.get("direction")? },
+            "search" => Self::Search { text: fields.get("text")?, limit: fields.get("limit")? },
+            "summary" => Self::Summary {
+                start: fields.maybe("start")?,
+                end: fields.maybe("end")?,
+                limit: fields.maybe("limit")?,
+                part: fields.maybe("part")?,
+            },
+            "analyze" => Self::Analyze(AnalyzeRequest::of(fields)?),
+            "report" => Self::Report { title: fields.get("title")?, facts: fields.get("facts")? },
+            "picture" => Self::Picture { width: fields.get("width")? },
+            "analyses" => Self::Analyses,
+            "findings" => Self::Findings,
+            "path" => Self::Path {
+                is_through_job: fields.maybe("through_job")?.unwrap_or_default(),
+                window: Window::of(fields)?,
+            },
+            "counters" => Self::Counters,
+            "counter" => Self::Counter { counter: fields.get("counter")?, window: Window::of(fields)? },
+            "changes" => Self::Changes,
+            other => return Err(unlike("a request of a known type", other.to_owned())),
+        };
+        Ok(request)
     }
 }

@@ -13,9 +13,9 @@ pub(super) struct Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    pub(super) fn new(session: &'a Session, align: Align) -> Self {
+    pub(super) fn new(session: &'a Session, align: Align, has_frames: bool) -> Self {
         let zeros = align.zeros(&session.parts, || session.clocks());
-        let parts = session.parts.iter().zip(zeros).map(|(part, zero)| View::new(part, zero)).collect();
+        let parts = session.parts.iter().zip(zeros).map(|(part, zero)| View::new(part, zero, has_frames)).collect();
         Self { session, parts }
     }
 

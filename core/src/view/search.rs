@@ -47,7 +47,7 @@ impl Columns {
         self.durs.push(events.dur[row].0 as f64);
         self.ids.push(part.id(row));
         self.tracks.push(part.track(row));
-        self.lanes.push(part.linked.lanes()[row]);
+        self.lanes.push(part.lane(row));
     }
 }
 
@@ -56,5 +56,5 @@ fn found(part: View<'_>, text: &str) -> Vec<usize> {
     let trace = &part.linked.trace;
     let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(text);
     let names: FxHashSet<StrId> = trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect();
-    (0..trace.events.len()).filter(|row| names.contains(&trace.events.name[*row])).collect()
+    (0..trace.events.len()).filter(|row| names.contains(&trace.events.name[*row]) && part.is_shown(*row)).collect()
 }

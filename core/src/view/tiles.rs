@@ -90,7 +90,7 @@ impl<'a> TileColumns<'a> {
         self.lanes.push(lane as u32);
         self.starts.push(part.offset(tile.time.start));
         self.durs.push(tile.time.dur().0 as f64);
-        self.kinds.push(events.kind[tile.row] as u8);
+        self.kinds.push(part.shown_kind(tile.row).code());
         self.ids.push(part.id(tile.row));
         self.counts.push(tile.count);
         self.names.push(name);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn part(session: &Session) -> View<'_> {
-        Screen::new(session, Align::Start).parts[0]
+        Screen::new(session, Align::Start, true).parts[0]
     }
 
     #[test]

@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Behind {
     pub(super) graph: PathGraph,
     /// How far its clock is ahead.
-    ahead_ns: i64,
+    pub(super) ahead_ns: i64,
     /// For each node the edge from what came last of what it waited for.
     edges: Vec<u32>,
     /// For each node the last one of a thread before it.

@@ -18,6 +18,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use crate::time::sum_ns;
 pub(super) use across::JOB_CRITICAL_PATH;
+pub(crate) use across::{DrawnStep, drawn_steps};
 pub use bound::Bound;
 pub(crate) use bound::Bounds;
 pub use graph::{PathEdge, PathGraph, PathKind, PathNode};

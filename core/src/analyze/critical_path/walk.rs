@@ -11,7 +11,18 @@ use crate::sort;
 use crate::time::Ts;
 
 /// A node of a member's graph.
-type Place = (usize, u32);
+pub(super) type Place = (usize, u32);
+
+/// A step of the path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) from: Place,
+    pub(super) to: Place,
+    /// When it begins.
+    pub(super) start: Ts,
+    /// What it is, and how long it takes.
+    pub(super) edge: PathEdge,
+}
 
 /// The graphs of all members, and where one leads into another.
 pub(super) struct Walk {
@@ -88,9 +99,19 @@ impl Walk {
         Some(end.filter(waited).map_or(edge, held))
     }
 
-    /// The steps from the last to the first: the member, when it begins, and what it is. Every step leads to an earlier
-    /// time, or to an earlier node of the same graph.
-    pub(super) fn steps(&self) -> Vec<(usize, Ts, PathEdge)> {
+    /// The time of a node by its own clock, and its event.
+    pub(super) fn place(&self, (member, node): Place) -> (u32, Ts) {
+        let node = self.graphs[member].graph.nodes[node as usize];
+        (node.event, node.time)
+    }
+
+    /// The time that a member's clock tells when another's tells that of a node.
+    pub(super) fn time_on(&self, member: usize, place: Place) -> Ts {
+        Ts(self.time(place).0.saturating_add(self.graphs[member].ahead_ns))
+    }
+
+    /// The steps from the last to the first. Every step leads to an earlier time, or to an earlier node of the same graph.
+    pub(super) fn steps(&self) -> Vec<Step> {
         let last =
             |(member, behind): (usize, &Behind)| Some((member, (behind.graph.nodes.len() as u32).checked_sub(1)?));
         let lasts = self.graphs.iter().enumerate().filter_map(last);
@@ -106,7 +127,8 @@ impl Walk {
             };
             if let (Some(place), Some(edge)) = (place, edge) {
                 let start = self.time(place);
-                steps.push((member, start, PathEdge { weight_ns: behind.time(node).since(start).0.max(0), ..edge }));
+                let edge = PathEdge { weight_ns: behind.time(node).since(start).0.max(0), ..edge };
+                steps.push(Step { from: place, to: (member, node), start, edge });
             }
             at = place;
         }
