@@ -242,6 +242,23 @@ def test_several_traces_are_one_timeline(cuda: ks.Trace, transformer: ks.Trace, 
     assert data["text/plain"] == "the timeline of 2 traces"
 
 
+def test_a_range_is_read_as_the_reader_aligned_the_traces(data: Path) -> None:
+    from kinetoscope import seam
+    from kinetoscope.screen import Part
+    from kinetoscope.widget import Timeline
+
+    job = ks.read_dir(data / "mlp_gloo")
+    widget = Timeline([Part(trace, rank=rank) for rank, trace in zip(job.ranks, job, strict=True)])
+    starts = []
+    for align in ("recorded", "start"):
+        widget.set_state({"_align": align, "_range": [0.0, 1000.0]})
+        assert widget.range is not None
+        origin = int(seam.ask(widget._screen._session, {"type": "overview", "align": align}).data["origin_ns"])
+        assert widget.range[0] == origin
+        starts.append(len(widget.selected_events))
+    assert starts[1] >= starts[0]
+
+
 def test_moving_it(cuda: ks.Trace, sent: list[Message]) -> None:
     widget = cuda.timeline()
     widget.goto(12)

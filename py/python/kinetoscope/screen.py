@@ -51,6 +51,11 @@ class Screen:
         # Of millions of events it takes a second: asked for when it is needed.
         return seam.ask(self._session, {"type": "overview", "align": self.align}).data
 
+    def realign(self, align: Align) -> None:
+        """Lays the times over each other in another way."""
+        self.align = align
+        self.__dict__.pop("_overview", None)
+
     @property
     def num_events(self) -> int:
         """How many events all of them have."""

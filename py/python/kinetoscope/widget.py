@@ -54,6 +54,7 @@ class Timeline(anywidget.AnyWidget):
     _note = traitlets.Unicode().tag(sync=True)
     _parts = traitlets.List(traitlets.Dict()).tag(sync=True)
     _align = traitlets.Any(None, allow_none=True).tag(sync=True)
+    _frames = traitlets.Bool(True).tag(sync=True)
     _picture = traitlets.Unicode().tag(sync=True)
     _selection = traitlets.Int(None, allow_none=True).tag(sync=True)
     # Ranges count from the trace's start: JavaScript's numbers are too short for what the tables count from.
@@ -81,6 +82,8 @@ class Timeline(anywidget.AnyWidget):
             _picture=self._screen.picture(_PICTURE_WIDTH),
         )
         self.on_msg(self._received)
+        # The reader may choose another one in the viewer.
+        self.observe(lambda change: self._screen.realign(change.new), "_align")
 
     # --- what is chosen -------------------------------------------------------------------------------------------
 

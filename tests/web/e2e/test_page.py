@@ -18,10 +18,10 @@ Reports = Callable[[ks.Trace], Path]
 Shot = Callable[[Any, str], None]
 
 
-def saved(page: Any, button: str, folder: Path) -> Path:
-    """Presses a button of the page and keeps the file that comes of it."""
+def saved(page: Any, button: str, folder: Path, place: Any = None) -> Path:
+    """Presses a button of the page, or of a place on it, and keeps the file that comes of it."""
     with page.expect_download() as download:
-        page.get_by_role("button", name=button, exact=True).click()
+        (place or page).get_by_role("button", name=button, exact=place is None).click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
@@ -131,6 +131,46 @@ def test_the_trace_is_saved_for_other_viewers(
     assert ks.read(path, False).events.select(*columns).rows() == cuda.events.select(*columns).rows()
     assert saved(page, "Perfetto", tmp_path).is_file(), "a page on disk may not hand it over"
     assert "ui.perfetto.dev" in page.get_by_role("status").first.inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
+    scheme: str, transformer: ks.Trace, reports: Reports, open_timeline: Open, tmp_path: Path, shot: Shot
+) -> None:
+    start, dur = (int(str(cell)) for cell in transformer.iterations.select("start_ns", "dur_ns").rows()[1])
+    end, origin = start + dur, transformer.origin_ns
+    timeline = open_timeline(reports(transformer), scheme, f"#range={start - origin}-{end - origin}")
+    page = timeline.page
+    page.get_by_role("button", name="Save a copy of it").click()
+    shot(page, f"report-save-{scheme}")
+    trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
+    expected = transformer.trim(start, end)
+    columns = ("name", "start_ns", "dur_ns")
+    assert trace.events.select(*columns).rows() == expected.events.select(*columns).rows()
+    copy = open_timeline(saved(page, "Save a report", tmp_path, page.get_by_role("dialog")))
+    label = copy.page.get_by_role("application").get_attribute("aria-label")
+    assert f"{expected.num_events:,} events" in label
+    assert copy.page.locator("#operators tbody tr").count() > 0
+
+
+def test_what_is_saved_redacted_tells_no_private_text(
+    written: Callable[[object], ks.Trace], reports: Reports, open_timeline: Open, tmp_path: Path
+) -> None:
+    event = {"ph": "X", "cat": "python_function", "pid": 1, "tid": 1, "ts": 1, "dur": 50}
+    operator = {**event, "cat": "cpu_op", "name": "alice::attention", "ts": 60}
+    private = written([{**event, "name": "/data/alice/train.py(3): step"}, operator, {**operator, "ts": 400}])
+    page = open_timeline(reports(private), target="#range=0-100000").page
+    page.get_by_role("button", name="Save a copy of it").click()
+    page.get_by_role("checkbox", name="redacted").check()
+    trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
+    names = [str(row[0]) for row in trace.events.select("name").rows()]
+    assert len(names) == 2
+    assert "frame_1" in names
+    assert not any("alice" in name for name in names)
+    report = saved(page, "Save a report", tmp_path, page.get_by_role("dialog"))
+    assert "alice" in reports(private).read_text()
+    assert "alice" not in report.read_text()
+    assert "2 events" in open_timeline(report).page.get_by_role("application").get_attribute("aria-label")
 
 
 def test_on_paper_all_rows_and_no_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

@@ -94,6 +94,7 @@ export class FakeSource implements Source {
       ...event,
       ...none,
       part: 0,
+      is_shown: true,
       category: "cpu_op",
       start_ns: String(event.start),
       dur_ns: "10",
@@ -141,6 +142,7 @@ export class FakeSource implements Source {
 const PATH: PathSteps = {
   bounds: ["host", "compute"],
   shares: [{ part: 0, bound: "host", total_ns: 10, share: 1 }],
+  ranks: [],
   track: Uint32Array.of(0),
   lane: Uint32Array.of(0),
   start: Float64Array.of(0),
@@ -169,6 +171,7 @@ function overviewOf(count: number, lanes: number): Overview {
     origin_ns: "0",
     duration: asDuration(count * 20 + 100),
     num_events: count * 2,
+    num_frames: 0,
     title: "fake",
     parts: [
       {

@@ -91,11 +91,28 @@ test("VS Code, Colab and marimo are known by what they write on the page", () =>
 });
 
 test("a link into a report says what it points at", () => {
-  assert.deepEqual(parseHash("#range=100-250&event=7"), { range: span(100, 250), event: 7 });
-  assert.deepEqual(parseHash("#event=x&range=3"), { range: null, event: null });
-  assert.deepEqual(parseHash(""), { range: null, event: null });
-  assert.equal(formatHash({ range: span(99.6, 250), event: 0 }), "#range=100-250&event=0");
-  assert.equal(formatHash({ range: null, event: null }), "");
+  const setup = { align: undefined, frames: undefined };
+  assert.deepEqual(parseHash("#range=100-250&event=7"), { range: span(100, 250), event: 7, setup });
+  assert.deepEqual(parseHash("#event=x&range=3"), { range: null, event: null, setup });
+  assert.deepEqual(parseHash(""), { range: null, event: null, setup });
+  assert.equal(formatHash({ range: span(99.6, 250), event: 0, setup }), "#range=100-250&event=0");
+  assert.equal(formatHash({ range: null, event: null, setup }), "");
+});
+
+test("a link says how the traces lie on the screen, where that is not as they come", () => {
+  const target = { range: null, event: 3 };
+  for (const setup of [
+    { align: { iteration: 12 }, frames: false },
+    { align: "start", frames: undefined },
+    { align: undefined, frames: false },
+  ] as const) {
+    assert.deepEqual(parseHash(formatHash({ ...target, setup })), { ...target, setup });
+  }
+  assert.equal(
+    formatHash({ ...target, setup: { align: "start", frames: false } }),
+    "#event=3&align=start&frames=hidden",
+  );
+  assert.deepEqual(parseHash("#align=nonsense&frames=yes").setup, { align: undefined, frames: undefined });
 });
 
 test("cells are sorted by what they mean", () => {

@@ -47,15 +47,18 @@ test("what belongs to the browser or the host is left to them", () => {
   assert.equal(bindingOf(press("s", { ctrlKey: true })), null);
   assert.equal(bindingOf(press("f", { metaKey: true })), null);
   assert.equal(bindingOf(press("j")), null);
-  assert.equal(bindingOf(press("P", { ctrlKey: true, shiftKey: true })), null);
   for (const key of ["Tab", "F5"]) assert.equal(isPlain(press(key)), false);
   assert.equal(isPlain(press("s", { ctrlKey: true })), false);
   assert.equal(isPlain(press("d")), true);
 });
 
-test("the one key with Ctrl or Cmd that is ours does not reach the host", () => {
+test("the few keys with Ctrl or Cmd that are ours do not reach the host", () => {
   for (const modifier of [{ ctrlKey: true }, { metaKey: true }]) {
     assert.equal(bindingOf(press("p", modifier))?.command, "filterTracks");
+    assert.equal(bindingOf(press("P", { ...modifier, shiftKey: true }))?.command, "commands");
+    assert.equal(bindingOf(press("a", modifier))?.command, "markAll");
+    assert.equal(bindingOf(press("]", modifier))?.command, "chooseForward");
+    assert.equal(bindingOf(press("[", modifier))?.command, "chooseBack");
     assert.equal(isOurs(press("p", modifier)), true);
     assert.equal(isOurs(press("s", modifier)), false);
   }

@@ -88,6 +88,24 @@ test("findings get a line of their own, with one marker for what lies close toge
   assert.equal(timeline.findings.groups(scaleOf(span(190, 260), 1000)).length, 3, "apart when zoomed in");
 });
 
+test("where there are many findings, each group has room for its words", () => {
+  const source = new FakeSource();
+  source.findings = Array.from({ length: 30 }, (_, at) => finding(source, `f${at}`, [at], 30 - at));
+  const timeline = new Timeline(source, source.overview);
+  timeline.askMarks();
+  const groups = timeline.findings.groups(scaleOf(span(0, 1000), 1000));
+  assert.equal(
+    groups.reduce((sum, group) => sum + group.findings.length, 0),
+    30,
+  );
+  const gaps = groups.slice(1).map((group, at) => group.x - (groups[at]?.x ?? 0));
+  assert.ok(
+    gaps.every((gap) => gap >= 100),
+    gaps.join(" "),
+  );
+  assert.equal(groups[0]?.findings[0]?.finding, "f0", "the costliest gives a group its name");
+});
+
 test("keys go from finding to finding and their evidence, around the end", () => {
   const { timeline } = open();
   timeline.askMarks();

@@ -50,7 +50,7 @@ for (const theme of ["light", "dark"] as const) {
 }
 
 const HOST = ["operator", "launch", "sync", "annotation", "python"] as const;
-const DEVICE = ["kernel", "copy", "fill", "annotation", "sync"] as const;
+const DEVICE = ["kernel", "communication", "copy", "fill", "annotation", "sync"] as const;
 
 function pairs<T>(items: readonly T[]): [T, T][] {
   return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
@@ -93,7 +93,7 @@ test("an event has the same colour wherever it is drawn", () => {
   assert.equal(colorCode("kernel", "gemm", "name"), colorCode("copy", "gemm", "name"));
   assert.notEqual(colorCode("kernel", "gemm", "kind"), colorCode("copy", "gemm", "kind"));
   assert.equal(colorCode("a kind of tomorrow", "gemm", "kind"), colorCode("other", "gemm", "kind"));
-  assert.ok(KINDS.length === 10);
+  assert.ok(KINDS.length === 11);
 });
 
 test("colours are read as hosts write them", () => {

@@ -384,3 +384,62 @@ test("the edges of a range stick to those of events nearby", () => {
   assert.equal(Math.round(snapped(timeline, 225, y)), 45, "in the middle there is nothing to stick to");
   assert.ok(Math.abs(snapped(timeline, 202, -5) - 40.4) < 0.01, "nor on the ruler");
 });
+
+test("another setup is asked for with every question, and old tiles are forgotten", () => {
+  const source = new FakeSource();
+  const timeline = new Timeline(source, { ...source.overview, num_frames: 3 }, { align: "start" });
+  timeline.tiles.pieces(0, span(0, 1000), 100);
+  timeline.tiles.pieces(0, span(0, 1000), 100);
+  const before = source.tileAsks.length;
+  assert.equal(source.tileAsks[0]?.align, "start");
+  timeline.setUp({ frames: false });
+  timeline.tiles.pieces(0, span(0, 1000), 100);
+  assert.ok(source.tileAsks.length > before);
+  assert.deepEqual([source.tileAsks.at(-1)?.align, source.tileAsks.at(-1)?.frames], ["start", false]);
+  const asked = source.asked.length;
+  timeline.setUp({ frames: false });
+  assert.equal(source.asked.length, asked, "what is so already is not asked for");
+});
+
+test("a selection stays selected, and a range unmarked, when traces are aligned otherwise", () => {
+  const source = new FakeSource();
+  const timeline = new Timeline(source, source.overview);
+  timeline.select(3);
+  timeline.mark(span(0, 100), true);
+  timeline.setUp({ frames: false });
+  assert.ok(timeline.range.span.value, "without functions of Python times are the same");
+  timeline.setUp({ align: "start" });
+  assert.equal(timeline.selection.current.value?.details.id, 3);
+  assert.equal(timeline.range.span.value, null);
+});
+
+test("of several links one is chosen, around the end", () => {
+  const source = new FakeSource();
+  const timeline = new Timeline(source, source.overview);
+  timeline.select(3);
+  const selected = timeline.selection.current.value;
+  assert.ok(selected);
+  const [link] = selected.links;
+  assert.ok(link);
+  timeline.selection.current.set({ ...selected, links: [link, { ...link, target: source.event(60) }] });
+  const partner = () => timeline.selection.partner(true)?.id;
+  assert.equal(partner(), link.target.id);
+  timeline.chooseLink(true);
+  assert.deepEqual([partner(), timeline.said.value], [60, "Arrow 2 of 2 on from here: kernel"]);
+  timeline.chooseLink(true);
+  assert.equal(partner(), link.target.id);
+  timeline.chooseLink(false);
+  assert.equal(timeline.said.value, "No arrow leads here");
+});
+
+test("who has the trace elsewhere is told how to save a part of it there", async () => {
+  const source = new FakeSource();
+  const timeline = new Timeline(source, {
+    ...source.overview,
+    parts: [{ ...source.overview.parts[0], origin_ns: "5000" }],
+  } as never);
+  timeline.saving.isRedacted.set(true);
+  timeline.saving.save("trace", span(10, 20));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.match(timeline.saving.said.value, /trace\.trim\(5010, 5020\)\.redact\(\)\.to_chrome\(/);
+});

@@ -9,6 +9,7 @@ export const KINDS = [
   "operator",
   "launch",
   "kernel",
+  "communication",
   "copy",
   "fill",
   "sync",
@@ -26,14 +27,15 @@ interface Tone {
   readonly lift: number;
 }
 
-// Kinds that lie on one track (operator, launch, sync, annotation, python; kernel, copy, fill, annotation, sync) keep apart for people
+// Kinds that lie on one track (operator, launch, sync, annotation, python; kernel, communication, copy, fill, annotation, sync) keep apart for people
 // who see no red or no green too: by lightness and by blue against yellow. Found by searching; a test holds them to it.
 const TONES: Readonly<Record<Kind, Tone>> = {
   operator: { hue: 240, chroma: 0.084, lift: 0.043 },
   launch: { hue: 60, chroma: 0.14, lift: 0.051 },
   kernel: { hue: 152, chroma: 0.092, lift: 0.031 },
-  copy: { hue: 298, chroma: 0.119, lift: -0.123 },
-  fill: { hue: 320, chroma: 0.121, lift: 0.065 },
+  communication: { hue: 258, chroma: 0.159, lift: -0.058 },
+  copy: { hue: 310, chroma: 0.126, lift: -0.144 },
+  fill: { hue: 307, chroma: 0.074, lift: 0.057 },
   sync: { hue: 38, chroma: 0.13, lift: -0.13 },
   annotation: { hue: 246, chroma: 0.012, lift: -0.13 },
   python: { hue: 107, chroma: 0.03, lift: 0.045 },

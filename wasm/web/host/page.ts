@@ -6,7 +6,7 @@ import { download, fileName } from "../base/download";
 import { type Action, addActions } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
 import { awaitFiles } from "../report/drop";
-import { followHash, type HashFollower, parseHash, type Target } from "../report/hash";
+import { followHash, formatHash, type HashFollower, parseHash, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
 import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
@@ -18,6 +18,7 @@ import { compile, WasmSource } from "../source/session";
 import { messageOf } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
+import type { PageCopy } from "../timeline/saving";
 import { openShadow } from "./shadow";
 import { type WantedTheme, watchTheme } from "./theme";
 
@@ -77,16 +78,19 @@ function bring(main: HTMLElement, page: Page): void {
   const left = PageFile.view();
   const notes = new Cell((left?.notes ?? []) as readonly Note[]);
   const hash = followHash(left?.hash);
-  const overview = page.source.query("overview", {});
-  const mounted = mount(place, { source: page.source, overview }, notes, hash);
+  const overview = page.source.query("overview", hash.target.setup);
+  const mounted = mount(place, page, overview, { notes, hash });
   const go = (target: Target) => show(mounted, target);
   hash.listen((target) => {
+    mounted.setUp(target.setup);
     go(target);
     if (target.range || target.event !== null) place.scrollIntoView({ block: "nearest" });
   });
-  followLinks(main, place, (target) => {
-    hash.tell(target);
-    go(target);
+  followLinks(main, place, ({ range, event }) => {
+    // Ranges in the report are those of traces that lie as they come.
+    if (range) mounted.setUp({ align: undefined });
+    hash.tell({ range, event });
+    go({ ...hash.target, range, event });
   });
   for (const figure of main.querySelectorAll<HTMLElement>("[data-analysis]")) {
     addTableTools(figure, page.source, fail);
@@ -95,11 +99,19 @@ function bring(main: HTMLElement, page: Page): void {
   if (nav) addActions(nav, actions(page, overview, notes), fail);
 }
 
+/** A page of these traces. What the reader wrote stays behind: its events have other ids there. */
+function savePage(file: PageFile, { traces, title, facts }: PageCopy): void {
+  const body = traces.query("report", { title, facts }).html;
+  const { parts } = traces.query("overview", {});
+  const snapshots = parts.map(({ part, rank, name }) => ({ base64: toBase64(traces.snapshot(part)), rank, name }));
+  download(`${fileName(title)}.html`, file.write(title, body, snapshots, { hash: "", notes: [] }), "text/html");
+}
+
 function mount(
   place: HTMLElement,
-  { source, overview }: { readonly source: WasmSource; readonly overview: Overview },
-  notes: Cell<readonly Note[]>,
-  hash: HashFollower,
+  { file, source }: Page,
+  overview: Overview,
+  { notes, hash }: { readonly notes: Cell<readonly Note[]>; readonly hash: HashFollower },
 ): MountedTimeline {
   const picture = [...place.childNodes];
   place.classList.add("ks-live");
@@ -107,6 +119,9 @@ function mount(
     theme: watchTheme(new Cell<WantedTheme>("auto"), new Cleanup()),
     title: document.title,
     notes: notes.value,
+    savePage: (copy) => savePage(file, copy),
+    setup: hash.target.setup,
+    onSetup: (setup) => hash.tell({ setup }),
     onSelect: (id) => hash.tell({ event: id }),
     onRange: (range) => hash.tell({ range }),
     onNotes: (all) => notes.set(all),
@@ -188,8 +203,7 @@ function actions(
 
 /** Where the reader is, if they are somewhere. */
 function viewHash(): string {
-  const { range, event } = parseHash(location.hash);
-  return range || event !== null ? location.hash : "";
+  return formatHash(parseHash(location.hash));
 }
 
 /** The page stays readable; what is missing is said above the timeline. */

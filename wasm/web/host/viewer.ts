@@ -3,7 +3,7 @@ import { gunzip } from "../base/bytes";
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { openSource, type Supply, type Where } from "../source/open";
-import type { Align } from "../source/protocol";
+import type { Setup } from "../source/protocol";
 import { share } from "../source/shared";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
@@ -32,13 +32,14 @@ export interface Notebook {
   readonly where: Where;
   /** The traces that are on the screen, in their order. */
   readonly parts: readonly { readonly name: string; readonly rank: number | null }[];
-  readonly align: Align | undefined;
+  readonly setup: Setup;
   readonly note: string;
   readonly theme: Cell<WantedTheme>;
   readonly chosen: Chosen;
   readonly onSelect: (id: number | null) => void;
   readonly onRange: (range: [number, number] | null) => void;
   readonly onNotes: (notes: readonly Note[]) => void;
+  readonly onSetup: (setup: Setup) => void;
 }
 
 /** A timeline under a cell. */
@@ -65,7 +66,7 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
     ),
   );
   try {
-    const overview = await source.query("overview", {});
+    const overview = await source.query("overview", notebook.setup);
     const cleanup = new Cleanup();
     const theme = watchTheme(notebook.theme, cleanup);
     around.replaceChildren();
@@ -80,6 +81,8 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
       notes: notebook.chosen.notes,
       onSelect: notebook.onSelect,
       onNotes: notebook.onNotes,
+      onSetup: notebook.onSetup,
+      setup: notebook.setup,
       onRange: (range) => notebook.onRange(range && [range.start, range.end]),
     });
     cleanup.add(() => mounted.close());
@@ -100,12 +103,12 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
   }
 }
 
-function supplyOf({ mailbox, code, parts, align }: Notebook, tell: (note: string) => void): Supply {
+function supplyOf({ mailbox, code, parts }: Notebook, tell: (note: string) => void): Supply {
   const wasm = () => mailbox.get("kinetoscope.wasm.gz").then(gunzip);
   const snapshot = async ({ name, rank }: { name: string; rank: number | null }, at: number) => {
     return { bytes: await mailbox.get(`snapshot/${at}`), name, rank };
   };
-  return { kernel: mailbox, version: code, wasm, snapshots: () => Promise.all(parts.map(snapshot)), align, tell };
+  return { kernel: mailbox, version: code, wasm, snapshots: () => Promise.all(parts.map(snapshot)), tell };
 }
 
 function watchSilence({ isSilent }: Mailbox, strip: Strip): () => void {

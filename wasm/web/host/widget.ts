@@ -25,6 +25,7 @@ interface State {
   _where: Where;
   _parts: readonly { name: string; rank: number | null }[];
   _align: Align | null;
+  _frames: boolean;
   _note: string;
   _picture: string;
   _selection: number | null;
@@ -59,7 +60,11 @@ function follow<K extends "_height" | "_theme">(
   update();
 }
 
-function tellPython<K extends "_selection" | "_range" | "_notes">(model: Model, name: K, value: State[K]): void {
+function tellPython<K extends "_selection" | "_range" | "_notes" | "_frames">(
+  model: Model,
+  name: K,
+  value: State[K],
+): void {
   model.set(name, value);
   model.save_changes();
 }
@@ -72,7 +77,7 @@ function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): N
     code: model.get("_code"),
     where: model.get("_where"),
     parts: model.get("_parts"),
-    align: model.get("_align") ?? undefined,
+    setup: { align: model.get("_align") ?? undefined, frames: model.get("_frames") },
     note: model.get("_note"),
     get chosen() {
       const [selection, range] = [model.get("_selection"), model.get("_range")];
@@ -81,6 +86,10 @@ function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): N
     onSelect: (id) => tellPython(model, "_selection", id),
     onRange: (range) => tellPython(model, "_range", range),
     onNotes: (notes) => tellPython(model, "_notes", notes),
+    onSetup: ({ align, frames }) => {
+      model.set("_align", align ?? null);
+      tellPython(model, "_frames", frames ?? true);
+    },
   };
 }
 

@@ -1,10 +1,14 @@
 import { type Span, span } from "../base/time";
-import type { EventId } from "../source/protocol";
+import type { Align, EventId, Setup } from "../source/protocol";
 
-/** What a link into a report points at: `#range=1200-5600&event=42`, times in ns since the trace's start. */
+/**
+ * What a link into a report points at: `#range=1200-5600&event=42`, times in ns since the trace's start. How the traces lie on the
+ * screen, where that is not as they come: `align=start`, `align=iteration-3`, `frames=hidden`.
+ */
 export interface Target {
   readonly range: Span | null;
   readonly event: EventId | null;
+  readonly setup: Setup;
 }
 
 export function parseHash(hash: string): Target {
@@ -14,18 +18,31 @@ export function parseHash(hash: string): Target {
   return {
     range: range ? span(Number(range[1]), Number(range[2])) : null,
     event: event ? Number(event[0]) : null,
+    setup: { align: alignOf(fields.get("align") ?? ""), frames: fields.get("frames") === "hidden" ? false : undefined },
   };
 }
 
-export function formatHash({ range, event }: Target): string {
+function alignOf(text: string): Align | undefined {
+  const iteration = /^iteration-(\d+)$/.exec(text);
+  if (iteration) return { iteration: Number(iteration[1]) };
+  return (["clocks", "recorded", "start"] as const).find((align) => align === text);
+}
+
+const textOf = (align: Align): string => (typeof align === "string" ? align : `iteration-${align.iteration}`);
+
+export function formatHash({ range, event, setup }: Target): string {
   const fields = [
     range && `range=${Math.round(Math.max(0, range.start))}-${Math.round(range.end)}`,
     event !== null && `event=${event}`,
+    setup.align !== undefined && `align=${textOf(setup.align)}`,
+    setup.frames === false && "frames=hidden",
   ].filter(Boolean);
   return fields.length > 0 ? `#${fields.join("&")}` : "";
 }
 
 export interface HashFollower {
+  /** What the address says. */
+  readonly target: Target;
   /** Writes what changed into the address. */
   tell(change: Partial<Target>): void;
   /** Calls `use` with what the address says now and whenever the reader changes it. */
@@ -36,6 +53,9 @@ export interface HashFollower {
 export function followHash(saved = ""): HashFollower {
   let now = parseHash(location.hash || saved);
   return {
+    get target() {
+      return now;
+    },
     tell: (change) => {
       now = { ...now, ...change };
       const { pathname, search } = location;

@@ -1,4 +1,3 @@
-import type { Align } from "./protocol";
 import { RelaySource } from "./relay";
 import { type Kernel, RemoteSource } from "./remote";
 import { canCompile, compile, type Snapshot, WasmSource } from "./session";
@@ -15,20 +14,19 @@ export interface Supply {
   readonly wasm: () => Promise<Uint8Array<ArrayBuffer>>;
   /** The traces, in the order that they have on the screen. */
   readonly snapshots: () => Promise<readonly Snapshot[]>;
-  readonly align: Align | undefined;
   /** Told when another answers than was meant to, and why. */
   readonly tell: (note: string) => void;
 }
 
 /** Opens what answers about a trace. Rejects when nobody can. */
 export async function openSource(where: Where, supply: Supply): Promise<Source> {
-  if (where === "kernel") return new RemoteSource(supply.kernel, supply.align);
+  if (where === "kernel") return new RemoteSource(supply.kernel);
   if (!(await canCompile())) {
     supply.tell("WebAssembly may not run in this page: the kernel answers, and must be running.");
-    return new RemoteSource(supply.kernel, supply.align);
+    return new RemoteSource(supply.kernel);
   }
   if (where === "browser") return openHere(supply);
-  const relay = new RelaySource(new RemoteSource(supply.kernel, supply.align));
+  const relay = new RelaySource(new RemoteSource(supply.kernel));
   openHere(supply).then(
     (here) => relay.change(here),
     (error: unknown) => supply.tell(`The trace stays in the kernel: ${messageOf(error)}`),
@@ -36,7 +34,7 @@ export async function openSource(where: Where, supply: Supply): Promise<Source> 
   return relay;
 }
 
-async function openHere({ version, wasm, snapshots, align }: Supply): Promise<Source> {
+async function openHere({ version, wasm, snapshots }: Supply): Promise<Source> {
   const [module, parts] = await Promise.all([compile(version, wasm), snapshots()]);
-  return new WasmSource(module, parts, align);
+  return new WasmSource(module, parts);
 }

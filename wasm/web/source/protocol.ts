@@ -18,6 +18,13 @@ export interface EventRef {
 /** How the times of several traces are laid over each other: by their clocks, unless something else is said. */
 export type Align = "clocks" | "recorded" | "start" | { readonly iteration: number };
 
+/** How the core is to lay traces out for the screen. What is missing is as it comes. */
+export interface Setup {
+  readonly align?: Align | undefined;
+  /** Whether functions of Python are shown. */
+  readonly frames?: boolean | undefined;
+}
+
 /** One of the traces on the screen. */
 export interface Part {
   readonly part: number;
@@ -74,6 +81,8 @@ export interface Overview {
   readonly origin_ns: string;
   readonly duration: Duration;
   readonly num_events: number;
+  /** Functions of Python among them, shown or not. */
+  readonly num_frames: number;
   readonly title: string;
   readonly parts: readonly Part[];
   readonly device_names: readonly string[];
@@ -154,6 +163,8 @@ export interface TraceNode {
 
 export interface EventDetails extends EventRef {
   readonly part: number;
+  /** Whether it is on the screen as that is set up. */
+  readonly is_shown: boolean;
   readonly category: string;
   readonly start_ns: string;
   readonly dur_ns: string;
@@ -293,8 +304,15 @@ export interface AnalysisName {
 }
 
 export interface BoundShare {
-  readonly part: number;
+  /** Null of a path through all of them. */
+  readonly part: number | null;
   readonly bound: string;
+  readonly total_ns: number;
+  readonly share: number;
+}
+
+export interface PathShare {
+  readonly part: number;
   readonly total_ns: number;
   readonly share: number;
 }
@@ -304,6 +322,8 @@ export interface PathSteps {
   /** The names of the codes in `bound`. */
   readonly bounds: readonly string[];
   readonly shares: readonly BoundShare[];
+  /** What of a path through all traces is on each. */
+  readonly ranks: readonly PathShare[];
   readonly track: Uint32Array;
   readonly lane: Uint32Array;
   readonly start: Float64Array;
@@ -371,7 +391,7 @@ interface Exchange {
     answer: AnalysisAnswer;
   };
   findings: { ask: object; answer: { readonly findings: readonly Finding[] } };
-  path: { ask: { start: number; end: number; pixels: number }; answer: PathSteps };
+  path: { ask: { start: number; end: number; pixels: number; through_job?: boolean }; answer: PathSteps };
   counters: { ask: object; answer: { readonly counters: readonly Counter[] } };
   counter: { ask: { counter: number; start: number; end: number; pixels: number }; answer: CounterSteps };
   changes: { ask: object; answer: { readonly changes: readonly Change[] } };
@@ -383,5 +403,5 @@ interface Exchange {
 }
 
 export type RequestType = keyof Exchange;
-export type Ask<T extends RequestType> = Exchange[T]["ask"];
+export type Ask<T extends RequestType> = Exchange[T]["ask"] & Setup;
 export type Answer<T extends RequestType> = Exchange[T]["answer"];

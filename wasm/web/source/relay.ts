@@ -1,5 +1,5 @@
 import type { Answer, Ask, RequestType } from "./protocol";
-import type { Source } from "./source";
+import type { Source, TakenAway, Wanted } from "./source";
 
 /** Asks one source until a better one is there. Both answer the same, so nobody sees the change. */
 export class RelaySource implements Source {
@@ -12,6 +12,10 @@ export class RelaySource implements Source {
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>> {
     return this.#source.query(type, ask);
+  }
+
+  copy(wanted: Wanted): TakenAway | null {
+    return this.#source.copy?.(wanted) ?? null;
   }
 
   /** From now on `better` answers. What the other was asked before, it still may. */

@@ -1,5 +1,5 @@
 import { decodeAnswer } from "./answer";
-import type { Align, Answer, Ask, RequestType } from "./protocol";
+import type { Answer, Ask, RequestType } from "./protocol";
 import { Dropped, type Source } from "./source";
 
 /** Who answers in place of a core in the page: requests as text, an answer's bytes for each. */
@@ -22,21 +22,19 @@ interface Waiting {
 /** A trace in the kernel. What is asked in one turn goes in one message, the latest first; stale tiles are dropped. */
 export class RemoteSource implements Source {
   readonly #kernel: Kernel;
-  readonly #align: Align | undefined;
   readonly #pending = new Map<string, Promise<Uint8Array>>();
   #queue: Waiting[] = [];
   #numFlying = 0;
   #isScheduled = false;
   #open = true;
 
-  constructor(kernel: Kernel, align?: Align) {
+  constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#align = align;
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Promise<Answer<T>> {
     if (!this.#open) return Promise.reject(new Error("expected an open session, found a closed one"));
-    const request = JSON.stringify({ type, align: this.#align, ...ask });
+    const request = JSON.stringify({ type, ...ask });
     const bytes = this.#pending.get(request) ?? this.#ask(type, request);
     return bytes.then((answer) => decodeAnswer(type, answer));
   }

@@ -1,7 +1,7 @@
 import { initSync, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
-import type { Align, Answer, Ask, RequestType } from "./protocol";
-import type { Source } from "./source";
+import type { Answer, Ask, RequestType } from "./protocol";
+import type { TakenAway, Wanted } from "./source";
 
 type ModuleCache = Map<string, Promise<WebAssembly.Module>>;
 
@@ -57,37 +57,44 @@ export interface TraceFiles {
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 
 /** The core in this page, holding one trace or several. */
-export class WasmSource implements Source {
+export class WasmSource implements TakenAway {
+  readonly #module: WebAssembly.Module;
   readonly #session: Session;
   readonly #encoder = new TextEncoder();
-  readonly #align: Align | undefined;
   #open = true;
 
-  constructor(module: WebAssembly.Module, snapshots: Uint8Array | readonly Snapshot[] | TraceFiles, align?: Align) {
+  constructor(module: WebAssembly.Module, traces: Uint8Array | readonly Snapshot[] | TraceFiles | Session) {
     initSync({ module });
-    this.#align = align;
-    if ("kineto" in snapshots) {
-      this.#session = Session.read(snapshots.kineto, snapshots.execution);
+    this.#module = module;
+    if (traces instanceof Session) {
+      this.#session = traces;
+      return;
+    }
+    if ("kineto" in traces) {
+      this.#session = Session.read(traces.kineto, traces.execution);
       return;
     }
     this.#session = new Session();
-    const parts = snapshots instanceof Uint8Array ? alone(snapshots) : snapshots;
+    const parts = traces instanceof Uint8Array ? alone(traces) : traces;
     for (const { bytes, name, rank } of parts) this.#session.add(bytes, name, rank ?? undefined);
   }
 
-  /** One of the traces as other viewers read it, Chrome's JSON. */
+  copy(wanted: Wanted): WasmSource {
+    const request = this.#encoder.encode(JSON.stringify(wanted));
+    return new WasmSource(this.#module, this.#session.copy(request));
+  }
+
   chrome(part: number): Uint8Array<ArrayBuffer> {
     return this.#session.chrome(part) as Uint8Array<ArrayBuffer>;
   }
 
-  /** One of them as a page carries it. */
   snapshot(part: number): Uint8Array {
     return this.#session.snapshot(part);
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {
     if (!this.#open) throw new Error("expected an open session, found a closed one");
-    const request = this.#encoder.encode(JSON.stringify({ type, align: this.#align, ...ask }));
+    const request = this.#encoder.encode(JSON.stringify({ type, ...ask }));
     return decodeAnswer(type, this.#session.query(request));
   }
 

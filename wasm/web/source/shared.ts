@@ -1,5 +1,5 @@
 import type { Answer, Ask, RequestType } from "./protocol";
-import type { Source } from "./source";
+import type { Source, TakenAway, Wanted } from "./source";
 
 interface Entry {
   readonly source: Promise<Source>;
@@ -43,6 +43,10 @@ class Use implements Source {
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>> {
     if (!this.#open) throw new Error("expected an open session, found a closed one");
     return this.#source.query(type, ask);
+  }
+
+  copy(wanted: Wanted): TakenAway | null {
+    return this.#source.copy?.(wanted) ?? null;
   }
 
   close(): void {

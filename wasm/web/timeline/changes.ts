@@ -10,6 +10,9 @@ export const RISES = 2;
 /** Whether two traces of one rank are on the screen, to be compared; two ranks of a job are not. */
 export const isComparison = ({ parts }: Overview): boolean => parts.length === 2 && parts[0]?.rank === parts[1]?.rank;
 
+/** Whether the traces on the screen are ranks of one job. */
+export const isJob = (overview: Overview): boolean => overview.parts.length > 1 && !isComparison(overview);
+
 /** What takes another time in the second trace than in the first. */
 export class Changes {
   readonly byName = new Cell<ReadonlyMap<string, Change>>(new Map());

@@ -33,6 +33,12 @@ export class Counters {
     else this.#list();
   }
 
+  /** Forgets where they were drawn. */
+  renew(): void {
+    this.#known.clear();
+    this.#asked.clear();
+  }
+
   #list(): void {
     settle(
       () => this.#source.query("counters", {}),

@@ -12,11 +12,20 @@ export class CriticalPath {
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #known: PathSteps | null = null;
+  /** Whether it leads through all traces, as ranks of a job. */
+  readonly #throughJob: boolean;
   #asked = "";
 
-  constructor(source: Source, failed: (error: unknown) => void) {
+  constructor(source: Source, throughJob: boolean, failed: (error: unknown) => void) {
     this.#source = source;
+    this.#throughJob = throughJob;
     this.#failed = failed;
+  }
+
+  /** Forgets where it was drawn. */
+  renew(): void {
+    this.#asked = "";
+    this.#known = null;
   }
 
   /** What to draw now: the right steps, or the last ones while those are on their way. */
@@ -26,10 +35,14 @@ export class CriticalPath {
     return this.#known;
   }
 
+  get #through(): { readonly through_job?: true } {
+    return this.#throughJob ? { through_job: true } : {};
+  }
+
   #ask({ key, span, pixels }: Quanta): void {
     this.#asked = key;
     settle(
-      () => this.#source.query("path", { start: span.start, end: span.end, pixels }),
+      () => this.#source.query("path", { start: span.start, end: span.end, pixels, ...this.#through }),
       (steps) => {
         if (key !== this.#asked) return;
         this.#known = steps;

@@ -3,8 +3,10 @@ import type { Scale } from "../base/scale";
 import type { Finding } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 
-// Markers nearer to each other than this, in CSS pixels, are one.
+// Markers nearer to each other than this, in CSS pixels, are one; where there are many, each has room for its words.
 const NEAR = 18;
+const NEAR_OF_MANY = 116;
+const MANY = 10;
 
 /** Findings whose markers would lie on each other, in the order of their costs. */
 export interface FindingGroup {
@@ -33,14 +35,25 @@ export class Findings {
   }
 
   /** Asks once; the answer is in `all` when it is there. */
-  ask(): void {
+  ask(then?: (all: readonly Finding[]) => void): void {
     if (this.#asked) return;
     this.#asked = true;
     settle(
       () => this.#source.query("findings", {}),
-      ({ findings }) => this.all.set(findings),
+      ({ findings }) => {
+        this.all.set(findings);
+        then?.(findings);
+      },
       this.#failed,
     );
+  }
+
+  /** Asks again where they are, if they were asked for. */
+  renew(): void {
+    if (!this.#asked) return;
+    this.#asked = false;
+    const at = this.current.value ? this.all.value.indexOf(this.current.value) : -1;
+    this.ask((all) => this.current.set(all[at] ?? null));
   }
 
   get hasMarkers(): boolean {
@@ -64,9 +77,11 @@ export class Findings {
     });
     places.sort((a, b) => a.x - b.x);
     const groups: { x: number; findings: Finding[] }[] = [];
+    const seen = places.filter(({ x }) => x >= 0 && x < scale.x(scale.window.end)).length;
+    const near = seen > MANY ? NEAR_OF_MANY : NEAR;
     for (const { finding, x } of places) {
       const last = groups.at(-1);
-      if (last && x - last.x < NEAR) last.findings.push(finding);
+      if (last && x - last.x < near) last.findings.push(finding);
       else groups.push({ x, findings: [finding] });
     }
     for (const group of groups) group.findings.sort((a, b) => b.cost_ns - a.cost_ns);
@@ -74,8 +89,13 @@ export class Findings {
   }
 
   groupAt(scale: Scale, x: number): FindingGroup | null {
-    return this.groups(scale).find((group) => x >= group.x - 3 && x < group.x + NEAR) ?? null;
+    return (
+      this.groups(scale).find((group) => x >= group.x - 3 && x < group.x + Math.max(NEAR, markerWidth(group))) ?? null
+    );
   }
 }
+
+/** In CSS pixels: what it counts has room. */
+export const markerWidth = ({ findings }: FindingGroup): number => 14 + 6 * (String(findings.length).length - 1);
 
 export const titleOf = (finding: Finding): string => finding.finding.replaceAll("_", " ");

@@ -35,6 +35,12 @@ export class MinimapView {
     };
     this.#cleanup.add(look.subscribe(repaint));
     this.#cleanup.add(timeline.search.found.subscribe(repaint));
+    const renew = () => {
+      this.#sheets.clear();
+      this.#wholeWidth = 0;
+      repaint();
+    };
+    this.#cleanup.add(timeline.setup.subscribe(renew));
     this.#listen("pointerdown", (event) => this.#down(event));
     this.#listen("pointermove", (event) => this.#move(event));
     this.#listen("pointerup", (event) => this.#up(event));

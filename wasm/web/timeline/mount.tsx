@@ -4,11 +4,12 @@ import { Cleanup } from "../base/cleanup";
 import { formatPlural } from "../base/format";
 import type { Theme } from "../base/palette";
 import { type Span, span } from "../base/time";
-import type { EventId, Overview } from "../source/protocol";
+import type { EventId, Overview, Setup } from "../source/protocol";
 import type { Source } from "../source/source";
 import { type Look, readLook } from "./look";
 import type { Note } from "./notes";
 import { cssHeaderHeight } from "./paint/scene";
+import type { SavePage } from "./saving";
 import { startingArrangement } from "./starting-arrangement";
 import { Timeline } from "./timeline";
 import { App } from "./ui/app";
@@ -23,8 +24,13 @@ export interface MountOptions {
   readonly title?: string;
   /** The notes that were kept. */
   readonly notes?: readonly Note[];
+  /** How the traces lie in the overview. */
+  readonly setup?: Setup;
+  readonly onSetup?: (setup: Setup) => void;
   readonly onSelect?: (id: EventId | null) => void;
   readonly onRange?: (range: Span | null) => void;
+  /** Writes a copy of the page, where the host is one. */
+  readonly savePage?: SavePage;
   /** Called with all notes whenever one is added, written or removed. */
   readonly onNotes?: (notes: readonly Note[]) => void;
 }
@@ -39,6 +45,8 @@ export interface MountedTimeline {
   show(start: number, end: number): void;
   /** Marks a stretch of time. */
   mark(start: number, end: number): void;
+  /** Has the traces lie otherwise. */
+  setUp(setup: Setup): void;
   /** Shows these notes instead of those that were there. */
   restoreNotes(notes: readonly Note[]): void;
   close(): void;
@@ -52,20 +60,25 @@ export function mountTimeline(
   options: MountOptions,
 ): MountedTimeline {
   const cleanup = new Cleanup();
-  const timeline = new Timeline(source, overview);
+  const timeline = new Timeline(source, overview, options.setup);
   root.classList.add("ks-root");
   // A click on plain text must not hand the keys to the page.
   root.tabIndex = -1;
   const look = watchLook(root, options.theme, cleanup);
   timeline.notes.restore(options.notes ?? []);
+  timeline.placeNotes();
   tellHost(timeline, options, cleanup);
   cleanup.add(startingArrangement(timeline));
-  render(<App timeline={timeline} root={root} look={look} title={options.title || nameOf(overview)} />, root);
+  const title = options.title || nameOf(overview);
+  timeline.saving.title = title;
+  timeline.saving.savePage = options.savePage ?? null;
+  render(<App timeline={timeline} root={root} look={look} title={title} />, root);
   return {
     naturalHeight: CHROME_HEIGHT + cssHeaderHeight(timeline) + timeline.layout.value.scrolledHeight,
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end) => timeline.mark(span(start, end), true),
+    setUp: (setup) => timeline.setUp(setup),
     restoreNotes: (notes) => timeline.notes.restore(notes),
     close: () => {
       render(null, root);
@@ -104,9 +117,15 @@ function nameOf({ title, device_names: devices, parts }: Overview): string {
 }
 
 /** Tells the host what the reader chose, until `cleanup` is run. */
-export function tellHost(timeline: Timeline, { onSelect, onRange, onNotes }: MountOptions, cleanup: Cleanup): void {
+export function tellHost(
+  timeline: Timeline,
+  { onSelect, onRange, onNotes, onSetup }: MountOptions,
+  cleanup: Cleanup,
+): void {
   const { all } = timeline.notes;
   if (onNotes) cleanup.add(all.subscribe(() => onNotes(all.value)));
+  const { setup } = timeline;
+  if (onSetup) cleanup.add(setup.subscribe(() => onSetup(setup.value)));
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
   const { summary, span: marked } = timeline.range;

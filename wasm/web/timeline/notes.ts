@@ -31,6 +31,14 @@ export class Notes {
     if (this.current.value === note) this.current.set(written);
   }
 
+  /** Says where the event lies that a note is about. */
+  move(note: Note, start: number, end: number): void {
+    if (note.start === start && note.end === end) return;
+    const moved = { ...note, start, end };
+    this.all.update((notes) => inTime(notes.map((other) => (other === note ? moved : other))));
+    if (this.current.value === note) this.current.set(moved);
+  }
+
   remove(note: Note): void {
     if (this.current.value === note) this.current.set(null);
     this.all.update((notes) => notes.filter((other) => other !== note));

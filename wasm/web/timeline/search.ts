@@ -34,6 +34,11 @@ export class Search {
     this.found.set(null);
   }
 
+  /** Looks again for the same. */
+  renew(): void {
+    if (this.#text) this.ask(this.#text);
+  }
+
   /** Calls `then` when the hits are there, unless other ones are wanted by then. */
   ask(text: string, then?: (hits: Hits) => void): void {
     this.#text = text;

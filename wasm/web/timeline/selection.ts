@@ -5,7 +5,11 @@ import { type Source, settle } from "../source/source";
 export interface Selected {
   readonly details: EventDetails;
   readonly links: readonly Link[];
+  /** Of the links that lead on, and of those that lead here, which one is followed. */
+  readonly chosen: { readonly forward: number; readonly back: number };
 }
+
+const FIRST = { forward: 0, back: 0 };
 
 /** The event that the reader looks at, with all that the core says about it. */
 export class Selection {
@@ -40,8 +44,9 @@ export class Selection {
   #load(id: EventId): Selected | Promise<Selected> {
     const details = this.#source.query("event", { id });
     const links = this.#source.query("links", { id });
-    if (!(details instanceof Promise) && !(links instanceof Promise)) return { details, links: links.links };
-    return Promise.all([details, links]).then(([d, l]) => ({ details: d, links: l.links }));
+    if (!(details instanceof Promise) && !(links instanceof Promise))
+      return { details, links: links.links, chosen: FIRST };
+    return Promise.all([details, links]).then(([d, l]) => ({ details: d, links: l.links, chosen: FIRST }));
   }
 
   /** The event beside, above or below the current one. */
@@ -55,13 +60,30 @@ export class Selection {
     );
   }
 
-  /** The event at the other end of a link: where it leads to (`forward`), or where it comes from. */
+  /** The event at the other end of the link that is chosen: where it leads to (`forward`), or where it comes from. */
   partner(forward: boolean): EventRef | null {
+    const { chosen } = this.current.value ?? { chosen: FIRST };
+    return this.partners(forward)[forward ? chosen.forward : chosen.back] ?? null;
+  }
+
+  /** All of them. */
+  partners(forward: boolean): readonly EventRef[] {
     const selected = this.current.value;
-    if (!selected) return null;
+    if (!selected) return [];
     const { details, links } = selected;
-    const link = links.find((l) => (forward ? l.source : l.target).id === details.id);
-    if (link) return forward ? link.target : link.source;
-    return (forward ? details.device_events[0] : details.launch) ?? null;
+    const ours = links.filter((link) => (forward ? link.source : link.target).id === details.id);
+    if (ours.length > 0) return ours.map((link) => (forward ? link.target : link.source));
+    return forward ? details.device_events.slice(0, 1) : [details.launch].filter((launch) => launch !== null);
+  }
+
+  /** Chooses the next one, around the end. Returns its place and how many there are. */
+  choose(forward: boolean): readonly [number, number] {
+    const selected = this.current.value;
+    const count = this.partners(forward).length;
+    if (!selected || count === 0) return [0, count];
+    const key = forward ? "forward" : "back";
+    const at = (selected.chosen[key] + 1) % count;
+    this.current.set({ ...selected, chosen: { ...selected.chosen, [key]: at } });
+    return [at, count];
   }
 }

@@ -26,7 +26,19 @@ export function startingArrangement(timeline: Timeline): () => void {
     );
   };
   const end = timeline.size.subscribe(arrange);
-  return end;
+  // With fewer lanes there is room for names, or with more none.
+  let { frames } = timeline.setup.value;
+  const refit = timeline.setup.subscribe(() => {
+    const before = frames;
+    frames = timeline.setup.value.frames;
+    if (frames === before || timeline.overview.parts.length > 1) return;
+    const { height } = timeline.size.value;
+    timeline.tracks.arrangement.update((as) => lowered(timeline, { ...as, low: new Set() }, height));
+  });
+  return () => {
+    end();
+    refit();
+  };
 }
 
 const threads = ({ groups }: Overview): ReadonlySet<string> =>

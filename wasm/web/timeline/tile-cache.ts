@@ -50,6 +50,7 @@ export class TileCache {
   #spent = 0;
   #isFar = false;
   #owner: Owner | null = null;
+  #generation = 0;
 
   constructor(
     source: Source,
@@ -66,6 +67,12 @@ export class TileCache {
   /** From now on tiles tell what they are for. */
   tellOwner(owner: Owner | null): void {
     this.#owner = owner;
+  }
+
+  /** What is there, and what is on its way, is of a picture that is over. */
+  forget(): void {
+    this.#generation++;
+    this.#latest.clear();
   }
 
   beginFrame(): void {
@@ -128,7 +135,7 @@ export class TileCache {
   }
 
   #keyOf(track: number, level: number, chunk: number): string {
-    return `${track}:${level}:${chunk}:${this.#owner ?? ""}`;
+    return `${this.#generation}:${track}:${level}:${chunk}:${this.#owner ?? ""}`;
   }
 
   #ask(track: number, level: number, chunks: readonly number[]): void {

@@ -4,9 +4,10 @@ import { formatDuration, formatPlural } from "../base/format";
 import type { ColorBy } from "../base/palette";
 import { scaleOf } from "../base/scale";
 import { lengthOf, padded, type Span, span, type Time } from "../base/time";
-import type { EventId, EventRef, Finding, Overview } from "../source/protocol";
-import { messageOf, type Source } from "../source/source";
-import { Changes, isComparison } from "./changes";
+import type { EventId, EventRef, Finding, Overview, Setup } from "../source/protocol";
+import { messageOf, type Source, settle } from "../source/source";
+import { StagedSource } from "../source/staged";
+import { Changes, isComparison, isJob } from "./changes";
 import { Counters } from "./counters";
 import { CriticalPath } from "./critical-path";
 import { Findings, titleOf } from "./findings";
@@ -14,6 +15,7 @@ import type { Layout } from "./layout";
 import { type Note, Notes } from "./notes";
 import { Range } from "./range";
 import { firstLane, type Row, rowsBetween } from "./row";
+import { Saving } from "./saving";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
 import { TileCache } from "./tile-cache";
@@ -30,15 +32,19 @@ export interface Hover extends EventRef {
 }
 
 export type Drawer = "event" | "range" | "finding";
-export type Popover = "help" | "health" | "notes" | "findings" | "colors";
+export type Popover = "help" | "health" | "notes" | "findings" | "colors" | "save" | "commands";
 
 // An event narrower than this on the screen is zoomed to when someone outside asks for it.
 const MIN_VISIBLE = 4;
 
+const isSame = (a: Setup, b: Setup): boolean =>
+  JSON.stringify([a.align, a.frames ?? true]) === JSON.stringify([b.align, b.frames ?? true]);
+
 /** All that the timeline knows; draws nothing and listens to nobody. */
 export class Timeline {
-  readonly source: Source;
-  readonly overview: Overview;
+  readonly source: StagedSource;
+  /** How the core lays the traces out. */
+  readonly setup: Cell<Setup>;
   readonly viewport: Viewport;
   readonly selection: Selection;
   readonly search: Search;
@@ -49,6 +55,7 @@ export class Timeline {
   readonly path: CriticalPath;
   readonly changes: Changes;
   readonly counters: Counters;
+  readonly saving: Saving;
   readonly notes = new Notes();
   readonly colorBy = new Cell<ColorBy>("kind");
   readonly hover = new Cell<Hover | null>(null);
@@ -66,21 +73,29 @@ export class Timeline {
   /** CSS pixels that the tracks have on the screen. */
   readonly size = new Cell({ width: 0, height: 0 });
   readonly #cleanup = new Cleanup();
+  #overview: Overview;
 
-  constructor(source: Source, overview: Overview) {
+  /** `overview` is what `source` says of a screen with this setup. */
+  constructor(asked: Source, overview: Overview, setup: Setup = {}) {
     const failed = (error: unknown) => this.error.set(messageOf(error));
+    const source = new StagedSource(asked, setup);
     this.source = source;
-    this.overview = overview;
+    this.setup = new Cell(setup);
+    this.#overview = overview;
     this.viewport = new Viewport(overview.duration);
     this.selection = new Selection(source, failed);
     this.search = new Search(source, failed);
     this.range = new Range(source, failed);
     this.tiles = new TileCache(source, () => this.stale.update((n) => n + 1), failed);
     this.findings = new Findings(source, failed);
-    this.path = new CriticalPath(source, failed);
+    this.path = new CriticalPath(source, isJob(overview), failed);
+    this.saving = new Saving(source, () => this.overview);
     this.changes = new Changes(source, failed);
     this.#cleanup.add(this.colorBy.subscribe(() => this.tiles.tellOwner(ownerOf(this.colorBy.value))));
-    this.tracks = new Tracks(overview, (text) => this.said.set(text));
+    this.tracks = new Tracks(
+      () => this.overview,
+      (text) => this.said.set(text),
+    );
     this.counters = new Counters(source, () => this.stale.update((n) => n + 1), failed);
     this.#cleanup.add(this.counters.shown.subscribe(() => this.tracks.showCounters(this.counters.shown.value)));
     this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
@@ -90,6 +105,64 @@ export class Timeline {
   close(): void {
     this.#cleanup.run();
     this.source.close();
+  }
+
+  get overview(): Overview {
+    return this.#overview;
+  }
+
+  /** Has the core lay the traces out in another way; then everything is asked anew. */
+  setUp(change: Setup, then?: () => void): void {
+    const setup = { ...this.setup.value, ...change };
+    if (isSame(setup, this.setup.value)) return;
+    settle(
+      () => this.source.query("overview", setup),
+      (overview) => {
+        this.#renew(setup, overview);
+        then?.();
+      },
+      (error) => this.error.set(messageOf(error)),
+    );
+  }
+
+  #renew(setup: Setup, overview: Overview): void {
+    const isMoved = setup.align !== this.setup.value.align;
+    this.source.setup = setup;
+    this.#overview = overview;
+    this.tiles.forget();
+    this.hover.set(null);
+    if (isMoved) {
+      this.viewport.rebound(overview.duration);
+      this.unmark();
+      this.notes.passing.set(null);
+    }
+    this.tracks.renew();
+    for (const part of [this.search, this.findings, this.path, this.counters]) part.renew();
+    const selected = this.selection.current.value;
+    if (selected) this.selection.select(selected.details.id, ({ details }) => isMoved && this.reveal(details));
+    if (isMoved) this.placeNotes();
+    this.setup.set(setup);
+    this.stale.update((n) => n + 1);
+  }
+
+  /** Puts notes about events to where these are now: they were written when the traces lay otherwise, perhaps. */
+  placeNotes(): void {
+    for (const note of this.notes.all.value) {
+      if (note.event === null) continue;
+      const ask = { id: note.event };
+      settle(
+        () => this.source.query("event", ask),
+        ({ start, dur }) => this.notes.move(note, start, start + dur),
+        () => {},
+      );
+    }
+  }
+
+  /** Shows or hides functions of Python. */
+  toggleFrames(): void {
+    if (this.overview.num_frames === 0) return;
+    const frames = this.setup.value.frames === false;
+    this.setUp({ frames }, () => this.said.set(frames ? "Python functions are shown" : "Python functions are hidden"));
   }
 
   get layout(): Cell<Layout> {
@@ -110,6 +183,8 @@ export class Timeline {
 
   select(id: EventId, then?: (selected: Selected) => void): void {
     this.selection.select(id, (selected) => {
+      // Who goes to a function of Python wants to see it.
+      if (!selected.details.is_shown) return this.setUp({ frames: true }, () => this.select(id, then));
       const { name, kind, start, dur } = selected.details;
       this.drawer.set("event");
       this.said.set(`${name}, ${kind}, ${formatDuration(dur)} at ${formatDuration(start)}`);
@@ -168,6 +243,12 @@ export class Timeline {
     return group?.name ?? this.overview.parts[part]?.name ?? "";
   }
 
+  /** Scrolls to one of several traces. */
+  showPart(part: number): void {
+    const row = this.layout.value.scrolled.find(({ kind, group }) => kind === "group" && group.part === part);
+    if (row) this.viewport.scrollTo(row.top, true);
+  }
+
   clear(): void {
     if (this.popover.value) this.popover.set(null);
     else if (this.error.value) this.error.set(null);
@@ -221,6 +302,21 @@ export class Timeline {
     else if (note.end > note.start)
       this.viewport.show(padded(span(note.start, note.end), (note.end - note.start) / 4), true);
     else this.viewport.pan(note.start - (this.viewport.target.start + this.viewport.target.end) / 2, true);
+  }
+
+  /** Chooses the next of the links that lead on from the selection, or to it, and shows where its other end is. */
+  chooseLink(forward: boolean): void {
+    if (!this.selection.current.value) return;
+    const [at, count] = this.selection.choose(forward);
+    const partner = this.selection.partner(forward);
+    const where = forward ? "on from here" : "here";
+    this.said.set(partner ? `Arrow ${at + 1} of ${count} ${where}: ${partner.name}` : `No arrow leads ${where}`);
+  }
+
+  /** Asks what is to be taken away. */
+  askToSave(): void {
+    this.saving.said.set("");
+    this.popover.set("save");
   }
 
   /** Shuts the drawer, or opens it for what is selected or marked. */

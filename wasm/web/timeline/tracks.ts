@@ -9,19 +9,24 @@ import { canFold, type Row, trackKey } from "./row";
 export class Tracks {
   readonly arrangement = new Cell<Arrangement>(AS_IT_COMES);
   readonly layout: Cell<Layout>;
-  readonly #overview: Overview;
+  readonly #overview: () => Overview;
   readonly #say: (text: string) => void;
   #counters: readonly Counter[] = [];
 
-  constructor(overview: Overview, say: (text: string) => void) {
+  constructor(overview: () => Overview, say: (text: string) => void) {
     this.#overview = overview;
     this.#say = say;
-    this.layout = new Cell(layOut(overview, this.arrangement.value));
+    this.layout = new Cell(layOut(overview(), this.arrangement.value));
     this.arrangement.subscribe(() => this.#layOut());
   }
 
+  /** Lays out what there is now. */
+  renew(): void {
+    this.#layOut();
+  }
+
   #layOut(): void {
-    this.layout.set(layOut(this.#overview, this.arrangement.value, this.#counters));
+    this.layout.set(layOut(this.#overview(), this.arrangement.value, this.#counters));
   }
 
   /** Gives each counter a row in its group. */
@@ -42,7 +47,7 @@ export class Tracks {
   }
 
   foldAll(fold: boolean): void {
-    const keys = this.#overview.tracks.map((track) => trackKey(track.track));
+    const keys = this.#overview().tracks.map((track) => trackKey(track.track));
     this.arrangement.update((as) => ({ ...as, folded: new Set(fold ? keys : []) }));
   }
 
@@ -58,13 +63,13 @@ export class Tracks {
   filter(filter: string): void {
     this.arrangement.update((as) => ({ ...as, filter }));
     const shown = this.layout.value.rowOf.size;
-    this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview.tracks.length}` : "All tracks");
+    this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview().tracks.length}` : "All tracks");
   }
 
   /** Puts a row where its sibling `target` is. */
   place(row: Row, target: string): void {
-    this.arrangement.update((as) => rearranged(this.#overview, as, row.key, target));
-    const keys = siblingsOf(this.#overview, this.arrangement.value, row.key);
+    this.arrangement.update((as) => rearranged(this.#overview(), as, row.key, target));
+    const keys = siblingsOf(this.#overview(), this.arrangement.value, row.key);
     this.#say(`${row.name} is ${keys.indexOf(row.key) + 1} of ${keys.length}`);
   }
 
@@ -78,7 +83,7 @@ export class Tracks {
   #shownSiblings(row: Row): readonly string[] {
     const { pinned, scrolled } = this.layout.value;
     const shown = new Set([...pinned, ...scrolled].map(({ key }) => key));
-    return siblingsOf(this.#overview, this.arrangement.value, row.key).filter((key) => shown.has(key));
+    return siblingsOf(this.#overview(), this.arrangement.value, row.key).filter((key) => shown.has(key));
   }
 
   /** Shows a track that is gone to: who comes to an event wants to read its name. */
@@ -89,6 +94,6 @@ export class Tracks {
 
   /** Whether a row may be dropped on another. */
   canPlace(row: Row, target: Row): boolean {
-    return siblingsOf(this.#overview, this.arrangement.value, row.key).includes(target.key);
+    return siblingsOf(this.#overview(), this.arrangement.value, row.key).includes(target.key);
   }
 }

@@ -9,6 +9,11 @@ const MARGIN = 0.01;
 const EASE_MS = 55;
 const ARRIVED = 1e-3;
 
+function boundsOf(duration: number): Span {
+  const length = Math.max(duration, SHORTEST);
+  return padded(span(0, length), length * MARGIN);
+}
+
 /** Which part of the trace is on the screen, and its way to where it was told to go. */
 export class Viewport {
   readonly window: Cell<Span>;
@@ -18,16 +23,22 @@ export class Viewport {
   /** Set for readers who want no motion: every way is then taken at once. */
   calm = false;
   /** All that may be shown. */
-  readonly bounds: Span;
+  bounds: Span;
   #target: Span;
   #scrollTarget = 0;
   #scrollLimit = 0;
 
   constructor(duration: number) {
-    const length = Math.max(duration, SHORTEST);
-    this.bounds = padded(span(0, length), length * MARGIN);
+    this.bounds = boundsOf(duration);
     this.#target = this.bounds;
     this.window = new Cell(this.bounds);
+  }
+
+  /** Lasts another time now; who saw all of it still does. */
+  rebound(duration: number): void {
+    const isWhole = lengthOf(this.#target) > lengthOf(this.bounds) * 0.999;
+    this.bounds = boundsOf(duration);
+    this.show(isWhole ? this.bounds : this.#target);
   }
 
   get target(): Span {

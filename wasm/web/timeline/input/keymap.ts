@@ -14,7 +14,13 @@ export type Command =
   | "child"
   | "followForward"
   | "followBack"
+  | "chooseForward"
+  | "chooseBack"
+  | "markAll"
   | "markSelection"
+  | "saveCopy"
+  | "toggleFrames"
+  | "commands"
   | "measure"
   | "keepMark"
   | "takeNote"
@@ -58,23 +64,29 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["c"], command: "child", text: "The first event inside it" },
   { keys: ["]"], command: "followForward", text: "Follow the arrow: launch → kernel" },
   { keys: ["["], command: "followBack", text: "Follow the arrow back: kernel → launch" },
+  { keys: ["Mod+]"], command: "chooseForward", text: "Choose among the arrows that lead on" },
+  { keys: ["Mod+["], command: "chooseBack", text: "Choose among the arrows that lead here" },
   { keys: ["m"], command: "measure", text: "Measure what is selected, until the next time" },
   { keys: ["Shift+M"], command: "keepMark", text: "Mark what is selected, to stay" },
   { keys: ["n"], command: "takeNote", text: "Write a note about it, or about the time at the pointer" },
   { keys: ["Delete"], command: "removeNote", text: "Remove the note" },
   { keys: ["r"], command: "markSelection", text: "Sum up the range of the selected event" },
+  { keys: ["Mod+A"], command: "markAll", text: "Sum up the whole trace" },
+  { keys: [], command: "saveCopy", text: "Save a copy of the marked range" },
   { keys: ["q"], command: "toggleDrawer", text: "Hide or show the details" },
   { keys: ["/"], command: "search", text: "Search" },
   { keys: ["Enter"], command: "nextHit", text: "Next hit" },
   { keys: ["Shift+Enter"], command: "previousHit", text: "Previous hit" },
   { keys: ["Mod+P"], command: "filterTracks", text: "Find tracks by their names" },
   { keys: ["x"], command: "toggleColors", text: "Colours by kind, name, operator or module" },
+  { keys: ["y"], command: "toggleFrames", text: "Show or hide functions of Python" },
   { keys: ["k"], command: "togglePath", text: "Show or hide the critical path" },
   { keys: ["v"], command: "toggleCounters", text: "Show or hide memory, queues and how busy devices are" },
   { keys: ["g"], command: "nextFinding", text: "Go to the next finding" },
   { keys: ["Shift+G"], command: "previousFinding", text: "Go to the finding before" },
   { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
   { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
+  { keys: ["Mod+Shift+P"], command: "commands", text: "All commands, to choose one by its words" },
   { keys: ["?"], command: "help", text: "This help" },
   { keys: ["Escape"], command: "clear", text: "Close, clear" },
 ];
@@ -93,7 +105,7 @@ const BY_KEY = new Map(BINDINGS.flatMap((binding) => binding.keys.map((key) => [
 export function bindingOf(press: KeyPress): Binding | null {
   if (press.altKey) return null;
   const upper = press.key.length === 1 ? press.key.toUpperCase() : press.key;
-  if (press.ctrlKey || press.metaKey) return press.shiftKey ? null : (BY_KEY.get(`Mod+${upper}`) ?? null);
+  if (press.ctrlKey || press.metaKey) return BY_KEY.get(`Mod+${press.shiftKey ? "Shift+" : ""}${upper}`) ?? null;
   const shifted = press.shiftKey && BY_KEY.get(`Shift+${upper}`);
   // Caps lock must not take the keys away.
   return shifted || (BY_KEY.get(press.key.length === 1 ? press.key.toLowerCase() : press.key) ?? null);

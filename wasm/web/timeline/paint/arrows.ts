@@ -21,7 +21,7 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, sel
   const links = selected.links.slice(0, MOST_ARROWS);
   const area = { x: 0, y: scene.headerHeight, width: scene.width, height: scene.height - scene.headerHeight };
   withClip(context, area, () => {
-    for (const link of links) paintArrow(context, scene, link);
+    for (const link of links) paintArrow(context, scene, link, thickness(scene, link));
   });
   const pills: Pill[] = [];
   for (const link of links) {
@@ -32,13 +32,20 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, sel
   return pills;
 }
 
-function paintArrow(context: CanvasRenderingContext2D, scene: Scene, link: Link): void {
+/** The arrow that would be followed is thicker than the others. */
+function thickness({ timeline: { selection } }: Scene, { source, target }: Link): number {
+  const isChosen = (forward: boolean, other: EventRef) =>
+    selection.partners(forward).length > 1 && selection.partner(forward)?.id === other.id;
+  return isChosen(true, target) || isChosen(false, source) ? 3 : 1.5;
+}
+
+function paintArrow(context: CanvasRenderingContext2D, scene: Scene, link: Link, thick: number): void {
   const source = eventBox(scene, link.source);
   const target = eventBox(scene, link.target);
   if (!source || !target) return;
   const ends = endsOf(scene, source, target);
   context.strokeStyle = context.fillStyle = scene.look.accent;
-  context.lineWidth = 1.5 * scene.dpr;
+  context.lineWidth = thick * scene.dpr;
   context.setLineDash(link.confidence < 1 ? [5 * scene.dpr, 3 * scene.dpr] : []);
   curve(context, scene, ends);
   context.setLineDash([]);

@@ -1,6 +1,6 @@
 import { scaleOf } from "../../base/scale";
 import type { Finding } from "../../source/protocol";
-import { type FindingGroup, titleOf } from "../findings";
+import { type FindingGroup, markerWidth, titleOf } from "../findings";
 import { cssFindingsTop, FINDINGS_HEIGHT, fontOf, type Scene } from "./scene";
 
 const SIZE = 14;
@@ -18,7 +18,7 @@ export function paintFindings(context: CanvasRenderingContext2D, scene: Scene): 
     const next = groups[index + 1]?.x ?? cssWidth + 200;
     if (next < 0 || group.x > cssWidth) continue;
     paintMarker(context, scene, group, top);
-    paintTitle(context, scene, group, { top, room: next - group.x - SIZE - GAP });
+    paintTitle(context, scene, group, { top, room: next - group.x - markerWidth(group) - GAP });
   }
 }
 
@@ -27,15 +27,15 @@ function paintMarker(context: CanvasRenderingContext2D, scene: Scene, group: Fin
   const isCurrent = group.findings.some((finding: Finding) => finding === timeline.findings.current.value);
   context.fillStyle = isCurrent ? look.accent : look.hit;
   context.beginPath();
-  const box = { x: Math.round(group.x * dpr), y: top + Math.round(2.5 * dpr), size: SIZE * dpr };
-  context.roundRect(box.x, box.y, box.size, box.size, [0, 4 * dpr, 4 * dpr, 4 * dpr]);
+  const box = { x: Math.round(group.x * dpr), y: top + Math.round(2.5 * dpr), width: markerWidth(group) * dpr };
+  context.roundRect(box.x, box.y, box.width, SIZE * dpr, [0, 4 * dpr, 4 * dpr, 4 * dpr]);
   context.fill();
   context.fillStyle = isCurrent ? look.onAccent : look.onHit;
   context.font = fontOf(scene, 10, 700);
   context.textAlign = "center";
   context.textBaseline = "middle";
   const text = group.findings.length > 1 ? String(group.findings.length) : "!";
-  context.fillText(text, box.x + box.size / 2, box.y + box.size / 2 + 0.5 * dpr);
+  context.fillText(text, box.x + box.width / 2, box.y + (SIZE / 2 + 0.5) * dpr);
 }
 
 interface Room {
@@ -52,6 +52,6 @@ function paintTitle(context: CanvasRenderingContext2D, scene: Scene, group: Find
   context.fillStyle = look.text;
   const more = others.length > 0 ? ` + ${others.length}` : "";
   const text = fitter.fit(`${titleOf(first)}${more}`, Math.min(220, room - 4));
-  const x = Math.round((group.x + SIZE + 4) * dpr);
+  const x = Math.round((group.x + markerWidth(group) + 4) * dpr);
   if (text) context.fillText(text, x, top + (FINDINGS_HEIGHT / 2 + 0.5) * dpr);
 }

@@ -33,9 +33,12 @@ function paintSelection(context: CanvasRenderingContext2D, scene: Scene): readon
   const selected = scene.timeline.selection.current.value;
   if (!selected) return [];
   const { details, links } = selected;
+  const { selection } = scene.timeline;
+  const chosen = [true, false].filter((forward) => selection.partners(forward).length > 1);
+  const isChosen = (id: number) => chosen.some((forward) => selection.partner(forward)?.id === id);
   for (const { source, target } of links) {
     const other = source.id === details.id ? target : source;
-    outline(context, scene, other, { color: scene.look.accent, thick: 1.5, alpha: 0.9 });
+    outline(context, scene, other, { color: scene.look.accent, thick: isChosen(other.id) ? 2.5 : 1.5, alpha: 0.9 });
   }
   outline(context, scene, details, { color: scene.look.accent, thick: 2, alpha: 1 });
   return paintArrows(context, scene, selected);

@@ -39,6 +39,8 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   };
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
+  // All below tells of the overview.
+  useCell(timeline.setup);
   if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
   return (
     <>
@@ -58,7 +60,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
         <Scrollbar timeline={timeline} />
       </div>
       <Drawer timeline={timeline} palette={palette} leave={leave} />
-      <Popovers timeline={timeline} palette={palette} leave={leave} />
+      <Popovers timeline={timeline} palette={palette} around={around} leave={leave} />
       <Said timeline={timeline} />
     </>
   );
@@ -114,7 +116,7 @@ function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
   const window = useCell(timeline.viewport.window);
   const { width } = useCell(timeline.size);
   const notes = useCell(timeline.notes.all);
-  useCell(timeline.findings.all);
+  const findings = useCell(timeline.findings.all);
   const scene = { scale: scaleOf(window, width), cssWidth: width };
   return (
     <div class="ks-corner">
@@ -126,7 +128,9 @@ function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
         <span title="The ruler counts from here">{rulerBase(scene)}</span>
       </div>
       {notes.length > 0 && <div style={{ height: `${NOTES_HEIGHT}px` }}>notes</div>}
-      {timeline.findings.hasMarkers && <div style={{ height: `${FINDINGS_HEIGHT}px` }}>findings</div>}
+      {timeline.findings.hasMarkers && (
+        <div style={{ height: `${FINDINGS_HEIGHT}px` }}>{formatPlural(findings.length, "finding")}</div>
+      )}
       {timeline.overview.iterations.length > 0 && <div style={{ height: `${ITERATIONS_HEIGHT}px` }}>iterations</div>}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { KINDS, kindColor, type Palette } from "../../base/palette";
 import { BINDINGS } from "../input/keymap";
+import { Keys } from "./keys";
 
 const MOUSE: readonly (readonly [string, string])[] = [
   ["Wheel", "Scroll the tracks (once the timeline has the focus; before that, the page)"],
@@ -23,12 +24,10 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
   return (
     <div class="ks-help">
       <dl>
-        {BINDINGS.map(({ keys, text }) => (
+        {BINDINGS.filter(({ keys }) => keys.length > 0).map(({ keys, text }) => (
           <div key={text}>
             <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key.length === 1 ? key.toUpperCase() : key.replace("Arrow", "")}</kbd>
-              ))}
+              <Keys keys={keys} />
             </dt>
             <dd>{text}</dd>
           </div>

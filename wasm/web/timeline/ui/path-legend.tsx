@@ -1,12 +1,14 @@
 import type { JSX } from "preact";
 import { formatDuration, formatShare } from "../../base/format";
-import type { BoundShare } from "../../source/protocol";
+import type { BoundShare, PathShare } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { IconButton } from "./icons";
 
 // Of several traces, what is told of each.
 const MOST = 2;
+// Of the ranks of a job, those with most of the path.
+const MOST_RANKS = 8;
 
 /** What bounds the critical path, while it is shown. */
 export function PathLegend({ timeline }: { timeline: Timeline }): JSX.Element | null {
@@ -23,6 +25,9 @@ export function PathLegend({ timeline }: { timeline: Timeline }): JSX.Element | 
       </header>
       {!steps && <p class="ks-note">Looking for it …</p>}
       {steps && steps.shares.length === 0 && <p class="ks-note">No operator, launch or kernel ran.</p>}
+      {steps?.shares.some(({ part }) => part === null) && (
+        <Through timeline={timeline} shares={steps.shares} ranks={steps.ranks} />
+      )}
       {parts.slice(0, 8).map(({ part }) => (
         <Shares
           key={part}
@@ -33,6 +38,38 @@ export function PathLegend({ timeline }: { timeline: Timeline }): JSX.Element | 
         />
       ))}
     </section>
+  );
+}
+
+interface ThroughProps {
+  readonly timeline: Timeline;
+  readonly shares: readonly BoundShare[];
+  readonly ranks: readonly PathShare[];
+}
+
+/** A path through all ranks: what bounds it, and what of it is on each. */
+function Through({ timeline, shares, ranks }: ThroughProps): JSX.Element {
+  const on = ranks.filter(({ total_ns: time }) => time > 0).sort((a, b) => b.total_ns - a.total_ns);
+  return (
+    <>
+      <Shares name="what bounds it" shares={shares} />
+      <table>
+        <caption>where it is</caption>
+        <tbody>
+          {on.slice(0, MOST_RANKS).map(({ part, share, total_ns }) => (
+            <tr key={part}>
+              <th scope="row">
+                <button type="button" class="ks-link" onClick={() => timeline.showPart(part)}>
+                  {timeline.partName(part)}
+                </button>
+              </th>
+              <td class="ks-number">{formatShare(share, 1)}</td>
+              <td class="ks-number">{formatDuration(total_ns)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

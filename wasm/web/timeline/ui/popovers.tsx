@@ -1,18 +1,22 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Palette } from "../../base/palette";
+import type { Surroundings } from "../input/commands";
 import type { Popover, Timeline } from "../timeline";
 import { Colors } from "./colors";
+import { CommandsList } from "./commands-list";
 import { FindingsList } from "./findings-list";
 import { Health } from "./health";
 import { Help } from "./help";
 import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
 import { NotesList } from "./notes-list";
+import { Save } from "./save";
 
 interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
+  readonly around: Surroundings;
   readonly leave: () => void;
 }
 
@@ -22,9 +26,11 @@ const TITLES: Readonly<Record<Popover, string>> = {
   notes: "Notes",
   findings: "What slows it down",
   colors: "Colours",
+  save: "Save a copy",
+  commands: "Commands",
 };
 
-export function Popovers({ timeline, palette, leave }: Props): JSX.Element | null {
+export function Popovers({ timeline, palette, around, leave }: Props): JSX.Element | null {
   const open = useCell(timeline.popover);
   if (!open) return null;
   const close = () => timeline.popover.set(null);
@@ -46,6 +52,10 @@ export function Popovers({ timeline, palette, leave }: Props): JSX.Element | nul
         return <FindingsList timeline={timeline} close={close} />;
       case "colors":
         return <Colors timeline={timeline} palette={palette} />;
+      case "commands":
+        return <CommandsList timeline={timeline} around={around} close={close} leave={leave} />;
+      case "save":
+        return <Save timeline={timeline} />;
     }
   }
 }

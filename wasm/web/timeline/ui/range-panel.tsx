@@ -32,6 +32,7 @@ export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
           {summary && <small> {formatPlural(summary.num_events, "event")}</small>}
         </span>
         <IconButton icon="focus" label="Fill the screen with it" onClick={() => timeline.viewport.show(span, true)} />
+        <IconButton icon="save" label="Save a copy of it" onClick={() => timeline.askToSave()} />
         <IconButton icon="close" label="Unmark the range (Escape)" onClick={() => timeline.unmark()} />
         <Tabs timeline={timeline} tab={tab} setTab={setTab} />
       </h3>

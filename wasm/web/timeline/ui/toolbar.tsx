@@ -3,6 +3,7 @@ import { formatDuration, formatPlural } from "../../base/format";
 import { COMMANDS } from "../input/commands";
 import type { Command } from "../input/keymap";
 import type { Popover, Timeline } from "../timeline";
+import { AlignChoice } from "./align";
 import { useCell } from "./hooks";
 import { Icon, IconButton } from "./icons";
 import { SearchBox } from "./search-box";
@@ -34,6 +35,8 @@ export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Ele
         <HealthBadge timeline={timeline} open={popover === "health"} toggle={() => toggle("health")} />
         <NotesButton timeline={timeline} open={popover === "notes"} toggle={() => toggle("notes")} />
         <FindingsButton timeline={timeline} open={popover === "findings"} toggle={() => toggle("findings")} />
+        <AlignChoice timeline={timeline} />
+        <FramesButton timeline={timeline} run={() => run("toggleFrames")} />
         <PathButton timeline={timeline} run={() => run("togglePath")} />
         <CountersButton timeline={timeline} run={() => run("toggleCounters")} />
         <button
@@ -105,6 +108,13 @@ function FindingsButton({ timeline, open, toggle }: BadgeProps): JSX.Element | n
 function PathButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
   const isOn = useCell(timeline.path.isOn);
   return <IconButton icon="path" label="Critical path (k)" pressed={isOn} onClick={run} />;
+}
+
+function FramesButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element | null {
+  const { frames = true } = useCell(timeline.setup);
+  if (timeline.overview.num_frames === 0) return null;
+  const label = `Functions of Python: ${frames ? "shown" : "hidden"} (y)`;
+  return <IconButton icon="frames" label={label} pressed={frames} onClick={run} />;
 }
 
 function CountersButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {

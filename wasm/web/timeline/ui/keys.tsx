@@ -1,0 +1,19 @@
+import type { JSX } from "preact";
+
+const IS_MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Keys as they are called where the reader sits. */
+export function Keys({ keys }: { keys: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {keys.map((key) => (
+        <kbd key={key}>{nameOf(key)}</kbd>
+      ))}
+    </>
+  );
+}
+
+function nameOf(key: string): string {
+  if (key.length === 1) return key.toUpperCase();
+  return key.replace("Arrow", "").replace("Mod+", IS_MAC ? "⌘ " : "Ctrl+");
+}
