@@ -65,6 +65,7 @@ LAYERS = Layers(
             *(
                 "aligned",
                 "arguments",
+                "callbacks",
                 "chart",
                 "cli",
                 "collect",
@@ -99,17 +100,22 @@ LAYERS = Layers(
 
 # The modules that a library is for.
 LIBRARIES = {
-    "IPython": {"progress"},
+    "IPython": {"collect", "progress"},
+    "accelerate": {"callbacks"},
     "anywidget": {"widget"},
     "duckdb": {"sql"},
     "fsspec": {"remote"},
+    "lightning": {"callbacks"},
     "networkx": {"hta"},
     "pandas": {"hints", "hta", "table"},
     "polars": {"hints", "table"},
     "pyarrow": {"export", "hints", "hta", "sql", "table"},
+    "psutil": {"collect"},
     "rich": {"progress", "terminal"},
     "torch": {"collect"},
+    "pytorch_lightning": {"callbacks"},
     "traitlets": {"widget"},
+    "transformers": {"callbacks"},
 }
 
 PACKAGE = "py/python/kinetoscope"

@@ -164,7 +164,7 @@ def memory() -> Iterator[Any]:
 
 
 def test_to_an_address(recording: Recording, tmp_path: Path, memory: Any) -> None:
-    urls = gather([recording], "memory://run/one", tmp_path, None, None)
+    urls = gather(parts([recording]), "memory://run/one", tmp_path, None, None)
     names = ["kineto_trace_3.json.gz", "torch_et_3.json.gz", "torch_et_3.json_resources/k.py"]
     assert urls == [f"memory://run/one/{name}" for name in names]
     assert sorted(memory.find("/run")) == [f"/run/one/{name}" for name in names]
@@ -183,9 +183,9 @@ def test_to_an_address_again(recording: Recording, tmp_path: Path, memory: Any, 
 
     monkeypatch.setattr(type(memory), "put_file", noted)
     with pytest.raises(OSError, match="gone"):
-        gather([recording], "memory://run", tmp_path, None, None)
+        gather(parts([recording]), "memory://run", tmp_path, None, None)
     recording.kineto.write_bytes(b"k" * 8999 + b"x")
-    gather([recording], "memory://run", tmp_path, None, None)
+    gather(parts([recording]), "memory://run", tmp_path, None, None)
     assert put == [
         *("kineto_trace_3.json.gz", "torch_et_3.json.gz", "k.py"),
         *("kineto_trace_3.json.gz", "k.py"),
@@ -198,8 +198,8 @@ def test_to_an_address_again(recording: Recording, tmp_path: Path, memory: Any, 
 
 def test_of_one_process(recording: Recording, tmp_path: Path) -> None:
     files = parts([recording])
-    assert gather([recording], None, tmp_path, None, None) == sorted(files.values())
-    gather([recording], tmp_path / "other", tmp_path, None, None)
+    assert gather(parts([recording]), None, tmp_path, None, None) == sorted(files.values())
+    gather(parts([recording]), tmp_path / "other", tmp_path, None, None)
     assert contents(tmp_path / "other") == {name: path.read_bytes() for name, path in files.items()}
 
 
@@ -208,7 +208,7 @@ def test_of_several_that_do_not_know_each_other(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(RuntimeError, match="init_process_group"):
-        gather([recording], None, tmp_path, None, None)
+        gather(parts([recording]), None, tmp_path, None, None)
 
 
 @pytest.mark.torch

@@ -26,6 +26,7 @@ mod likeness;
 mod linked;
 mod links;
 mod marks;
+mod metrics;
 mod nodes;
 mod nsight;
 mod nsight_hostile;

@@ -8,7 +8,7 @@ use super::element::{Element, unquoted};
 use super::pairs::Pairs;
 use super::shape::{Alike, Own, Shape, Shapes, flow_id, is_fine};
 use super::tracks::{Place, TrackFinder};
-use crate::error::Position;
+use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TemplateId, TrackId};
 use crate::json::Text;
 use crate::time::{Dur, Ts, ns_from_micros};
@@ -42,6 +42,8 @@ pub(super) struct Builder {
     shapes: Shapes,
     num_warned: u64,
     missing_starts: Vec<usize>,
+    /// The text of a file of metrics.
+    pub(super) metrics: Vec<u8>,
     pub(super) has_fine_times: bool,
 }
 
@@ -239,7 +241,7 @@ impl Builder {
         *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)))
     }
 
-    fn push_counter(&mut self, element: &Element<'_>) {
+    pub(super) fn push_counter(&mut self, element: &Element<'_>) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = self.label(element.name);
         let args = self.keep_args(&element.args);
@@ -258,8 +260,13 @@ impl Builder {
         self.trace.counters.extend(rows);
     }
 
-    /// The finished trace: pairs matched, base time added, tracks named.
-    pub(super) fn finish(mut self) -> Trace {
+    /// The finished trace: pairs matched, base time added, tracks named. An error where there were metrics alone.
+    pub(super) fn finish(mut self) -> Result<Trace, Error> {
+        if !self.metrics.is_empty() && !self.has_kineto && !self.has_execution {
+            let position = Position { file: self.file, byte: Some(0), event: None };
+            let found = super::Container::Metrics.words().into();
+            return Err(ErrorKind::Unsupported { expected: "a trace", found, position }.into());
+        }
         for row in 0..self.flow_places.len() {
             self.trace.flows[row].track = self.any_track(self.flow_places[row]);
         }
@@ -268,8 +275,10 @@ impl Builder {
         self.name_tracks();
         self.add_base_time();
         self.trace.has_coarse_times = !self.has_fine_times;
+        let metrics = std::mem::take(&mut self.metrics);
+        self.push_metrics(&metrics);
         self.trace.args.seal();
-        self.trace
+        Ok(self.trace)
     }
 
     fn place_missing_starts(&mut self) {

@@ -39,6 +39,8 @@ pub enum Container {
     MemoryTimeline,
     /// An `SQLite` database, perhaps an export of Nsight Systems.
     Sqlite,
+    /// Metrics sampled beside a trace, as JSON lines.
+    Metrics,
     /// Nothing at all.
     Empty,
     /// Something else, in words.
@@ -62,6 +64,7 @@ impl Container {
             Self::MemorySnapshot => "a memory snapshot",
             Self::MemoryTimeline => "a memory timeline",
             Self::Sqlite => "an SQLite database",
+            Self::Metrics => "metrics without the trace that they were sampled beside",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }
@@ -86,7 +89,7 @@ const PAGES: [(&str, &str); 2] = [
 ];
 
 /// First bytes of what is read, and of what people hand to a trace reader by mistake.
-const SIGNATURES: [(&[u8], Container); 10] = [
+const SIGNATURES: [(&[u8], Container); 11] = [
     (b"\x1f\x8b", Container::Gzip),
     (b"\xfd7zXZ\0", Container::Xz),
     (b"\x28\xb5\x2f\xfd", Container::Zstd),
@@ -94,6 +97,7 @@ const SIGNATURES: [(&[u8], Container); 10] = [
     (super::snapshot::MAGIC, Container::Snapshot),
     (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
     (b"SQLite format 3\0", Container::Sqlite),
+    (super::metrics::MARK, Container::Metrics),
     (b"BZh", Container::Other("a bzip2 stream")),
     (b"<", Container::Other(PAGE)),
     (b"\x7fELF", Container::Other("a program")),

@@ -14,6 +14,7 @@ mod execution;
 #[cfg(feature = "chakra")]
 mod graph;
 mod memory;
+mod metrics;
 #[cfg(feature = "nsight")]
 mod nsight;
 mod pairs;
@@ -148,7 +149,7 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
         _ => {
             let mut builder = Builder::default();
             read_window(window, name, watch, limits, &mut builder)?;
-            Ok(Recording::of(builder.finish()))
+            builder.finish().map(Recording::of)
         }
     }
 }
@@ -161,6 +162,8 @@ impl Recording {
 
 /// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order. An export of Nsight Systems
 /// is read as the Kineto trace that it would be.
+///
+/// Metrics that `ks.profile` sampled (`metrics_<rank>.jsonl`) may be given with them: they become counters.
 ///
 /// Files are told apart by their content, not by their names. Defects that can be survived are counted in
 /// [`Trace::warnings`].
@@ -181,7 +184,7 @@ pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> 
         let (name, watch) = (input.name, input.watch.take());
         read_window(container::open(input, limits)?, name, watch, limits, &mut builder)?;
     }
-    Ok(builder.finish())
+    builder.finish()
 }
 
 fn read_window(
@@ -200,6 +203,11 @@ fn read_window(
     }
     #[cfg(not(feature = "nsight"))]
     let _ = watch;
+    if sniff(window.text()) == Container::Metrics {
+        window.gather()?;
+        builder.metrics = window.text().to_vec();
+        return Ok(());
+    }
     container::expect_json(&mut window, name)?;
     read_text(window, name, limits, builder)
 }

@@ -134,8 +134,14 @@ fn counted(linked: &LinkedTrace) -> Vec<Series> {
     let series = |((track, name, key), mut steps): ((usize, crate::id::StrId, crate::id::StrId), Vec<_>)| {
         sort::by_key(&mut steps, |(time, _): &(Ts, f64)| *time);
         let (name, key) = (text(name), text(key));
+        let unit = [("_bytes", "bytes"), ("_share", "share")].into_iter().find(|(ending, _)| key.ends_with(ending));
         let name = if key.is_empty() || key == name { name.to_owned() } else { format!("{name} · {key}") };
-        Series { name, track: Some(TrackId::from(track)), unit: None, course: Course::Steps(steps) }
+        Series {
+            name,
+            track: Some(TrackId::from(track)),
+            unit: unit.map(|(_, unit)| unit),
+            course: Course::Steps(steps),
+        }
     };
     all.into_iter().map(series).collect()
 }

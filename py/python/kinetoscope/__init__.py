@@ -15,6 +15,9 @@
     trace.report("report.html")
 """
 
+from __future__ import annotations
+
+from kinetoscope import hints
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.cache import use_cache
 from kinetoscope.hints import looked_up
@@ -50,6 +53,13 @@ else:
 
     def __dir__() -> list[str]:
         return sorted(__all__)
+
+
+def load_ipython_extension(shell: hints.Any) -> None:
+    """`%load_ext kinetoscope`: the magics `%kinetoscope` and `%%kinetoscope`, whose `--help` says more."""
+    from kinetoscope.collect.magics import register
+
+    register(shell)
 
 
 __all__ = [

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kinetoscope import _native, text
 from kinetoscope.arguments import add_reading, count, one_or_all, read_asked, tell_defects, tell_defects_of
 from kinetoscope.chakra import GROUPS, write_chakra, write_groups
+from kinetoscope.collect.commands import add_nsys, add_run
 from kinetoscope.doctor import diagnosis
 from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
@@ -113,6 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     _link_command(commands)
     _edit_command(commands)
     add_trim(commands)
+    add_run(commands)
+    add_nsys(commands)
     return parser
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from kinetoscope.names import execution_beside
+from kinetoscope.names import execution_beside, metrics_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16
 """Several blocks of every compression, so that some of the text can be read from them."""
+
+_METRICS = b'{"kinetoscope_metrics"'
 
 
 class LocalFile:
@@ -61,6 +63,14 @@ class LocalFile:
             return None
         found = execution_beside(self.name, files)
         return None if found is None else files[found]
+
+    def metrics(self) -> LocalFile | None:
+        """What was sampled beside a Kineto trace; a file of another sort that has its name is none."""
+        name = metrics_beside(self.name)
+        if name is None:
+            return None
+        found = LocalFile(os.path.join(os.path.dirname(self.path), name))
+        return found if os.path.isfile(found.path) and found.head().startswith(_METRICS) else None
 
 
 class BytesFile:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from kinetoscope import _native
+from kinetoscope.file import LocalFile
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
@@ -45,11 +46,12 @@ def load(
 
 
 def load_any(files: Sequence[File], options: Options, reading: _native.Reading | None = None) -> Trace | Tables:
-    """As `load`; a file alone may be of another sort than a trace."""
+    """As `load`; a file alone may be of another sort than a trace. With the metrics that lie beside it."""
+    metrics = [found for file in files if isinstance(file, LocalFile) and (found := file.metrics())]
 
     def read() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:
-            sources = [stack.enter_context(file.opened()) for file in files]
+            sources = [stack.enter_context(file.opened()) for file in [*files, *metrics]]
             return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
 
     if options.cache is None:
@@ -57,7 +59,7 @@ def load_any(files: Sequence[File], options: Options, reading: _native.Reading |
     else:
         from kinetoscope.entry import through_cache
 
-        native = through_cache(options.cache, files, options, read)
+        native = through_cache(options.cache, [*files, *metrics], options, read)
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):
         from kinetoscope.sorts import tables_of

@@ -67,6 +67,14 @@ def execution_beside(kineto: str, names: Iterable[str]) -> str | None:
     return min(beside, key=lambda name: (name.endswith(".json"), name), default=None)
 
 
+def metrics_beside(kineto: str) -> str | None:
+    """The name of the metrics that `profile` sampled beside a Kineto trace, whichever window of the rank it is."""
+    name = stem(kineto)
+    if not name.startswith("kineto_trace_") or ".json" not in kineto:
+        return None
+    return f"metrics_{name.removeprefix('kineto_trace_').partition('.')[0]}.jsonl"
+
+
 def bare(name: str) -> str:
     """What the names of the two files of one recording have in common."""
     return ".".join(word for word in _words(name) if word not in _WORDS)

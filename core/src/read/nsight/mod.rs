@@ -43,7 +43,7 @@ use export::Export;
 pub fn read_nsight(path: &Path, name: Option<&str>, limits: Limits, watch: Option<Watch<'_>>) -> Result<Trace, Error> {
     let mut builder = Builder::default();
     read_export(Database::at_path(path, name)?, watch, limits, &mut builder)?;
-    Ok(builder.finish())
+    builder.finish()
 }
 
 /// The same, into a trace in the making.

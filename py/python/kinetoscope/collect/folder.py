@@ -99,6 +99,17 @@ class RecordingFolder:
         self._remove_stale(rank)
         return Recording(targets[0], targets[1] if window.execution else None, rank, cycle, sources)
 
+    def metrics(self, rank: int) -> Path:
+        """A path for metrics to be sampled to; those that the same recording sampled before are in it already."""
+        path, before = self.temporary("metrics.jsonl"), self.path / metrics_name(rank)
+        if before.name in self._published:
+            shutil.copyfile(before, path)
+        return path
+
+    def publish_metrics(self, source: Path, rank: int) -> Path:
+        """Moves a finished file of metrics to its final name. OSError when it cannot be written."""
+        return self._place(source, metrics_name(rank))
+
     def _pack(self, source: Path) -> Path:
         _expect_end(source)
         return _compressed(source) if self._compress else source
@@ -131,13 +142,20 @@ class RecordingFolder:
         shutil.rmtree(self._temporary, ignore_errors=True)
 
 
+def metrics_name(rank: int) -> str:
+    """That of a rank's metrics."""
+    return f"metrics_{rank}.jsonl"
+
+
 def sources_name(execution: str) -> str:
     """The folder of kernels' sources beside an Execution Trace, where PyTorch's own tools look for it."""
     return f"{os.path.splitext(execution)[0]}_resources"  # noqa: PTH122 - as PyTorch makes it: of the last ending alone
 
 
 def _is_recording_of(name: str, rank: int) -> bool:
-    return re.fullmatch(rf"(kineto_trace|torch_et)_{rank}(\.\d+)?(\.json)?(\.gz|_resources)?", name) is not None
+    return (
+        re.fullmatch(rf"(kineto_trace|torch_et|metrics)_{rank}(\.\d+)?(\.jsonl?)?(\.gz|_resources)?", name) is not None
+    )
 
 
 def _rename_inside(source: Path, final: Path) -> None:

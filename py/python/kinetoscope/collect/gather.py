@@ -40,15 +40,15 @@ class Item(NamedTuple):
     digest: str
 
 
-def parts(recordings: Sequence[Recording]) -> dict[str, Path]:
-    """The files of some recordings by their names in the folder, with the sources of kernels."""
+def parts(recordings: Sequence[Recording], metrics: Path | None = None) -> dict[str, Path]:
+    """The files of some recordings by their names in the folder, with the sources of kernels and metrics."""
     found: dict[str, Path] = {}
     for recording in recordings:
         found |= {path.name: path for path in (recording.kineto, recording.execution) if path}
         if recording.sources:
             inside = sorted(path for path in recording.sources.iterdir() if path.is_file())
             found |= {f"{recording.sources.name}/{path.name}": path for path in inside}
-    return found
+    return found if metrics is None else {**found, metrics.name: metrics}
 
 
 def to_address(files: Mapping[str, Path], url: str, storage_options: Mapping[str, Any] | None) -> list[str]:
@@ -192,7 +192,7 @@ def job_size() -> int:
 
 
 def gather(
-    recordings: Sequence[Recording],
+    files: Mapping[str, Path],
     to: str | os.PathLike[str] | None,
     folder: Path,
     peers: Peers | None,
@@ -201,7 +201,6 @@ def gather(
     """What `profile.gather` says."""
     from kinetoscope.names import is_url
 
-    files = parts(recordings)
     if is_url(to):
         return to_address(files, to, storage_options)
     if peers is not None:

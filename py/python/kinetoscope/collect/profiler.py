@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import platform
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from pathlib import Path
@@ -19,16 +20,20 @@ from kinetoscope.collect.check import flaws
 from kinetoscope.collect.folder import Finished, RecordingFolder
 from kinetoscope.collect.guard import RUNNING
 from kinetoscope.collect.limits import Limits, Size
+from kinetoscope.collect.marks import NSYS, Marks
+from kinetoscope.collect.metrics import Sampler
 from kinetoscope.collect.observer import Observer
 from kinetoscope.collect.overhead import Meter, Overhead
 from kinetoscope.collect.plan import Plan
 from kinetoscope.collect.rank import Ranks, current_rank, is_among
 from kinetoscope.collect.results import Results
+from kinetoscope.collect.sensors import sensors
 from kinetoscope.collect.trigger import Asking, Trigger
 from kinetoscope.collect.writer import Trouble
 from kinetoscope.notice import warn
 
 _Batch = TypeVar("_Batch")
+_INTERVAL_S = 0.1
 
 
 class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose place it takes
@@ -64,6 +69,10 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
       does nothing. `rank`: by default from torch.distributed, else from what torchrun, SLURM or MPI set, else 0.
     * `max_bytes`, `max_events` (estimated from the Execution Trace while a window is open), `max_iterations`: when all
       windows together come to that, the recording ends after the iteration.
+    * `metrics=True` samples GPUs (through nvidia-ml-py or amdsmi) and the host (psutil) ten times a second into
+      `metrics_<rank>.jsonl`, or each so many seconds; they become counters of the traces beside them, and `energy`.
+    * `nsys=True` records nothing here: it marks the window (`cudaProfilerStart`) and its iterations (NVTX) for `nsys
+      profile --capture-range=cudaProfilerApi`, as does all that `kinetoscope nsys -- python train.py` runs.
     * `check=False` leaves out reading each window once it is written, which warns of what is missing in it.
     * `compress=False` leaves `.json` files.
 
@@ -103,16 +112,21 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         max_bytes: int | None = None,
         max_events: int | None = None,
         max_iterations: int | None = None,
+        metrics: bool | float = False,
+        nsys: bool = False,
         check: bool = True,
         compress: bool = True,
     ) -> None:
         super().__init__(Path(dir))
         self._compress = compress
+        self._interval_s = _INTERVAL_S if metrics is True else float(metrics)
+        self._sampler: Sampler | None = None
         self._check = check
         self._ranks = ranks
         self._rank = rank
         self._on_trace_ready = on_trace_ready
-        self._observer = Observer() if execution_trace else None
+        self._is_marking = nsys or bool(os.environ.get(NSYS))
+        self._observer = Observer() if execution_trace and not self._is_marking else None
         self._trigger: Trigger | None = None
         self._folder: RecordingFolder | None = None
         self._num_windows = 0
@@ -123,21 +137,25 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
         self._plan = Plan(schedule, {**counts, "skip_first_wait": skip_first_wait})
         activities = None if activities is None else list(activities)
-        self._profiler: Any = pytorch.make_profile(
-            schedule=self._callers(self._plan),
-            on_trace_ready=self._window_ended,
-            execution_trace_observer=self._observer,
-            activities=activities,
-            record_shapes=record_shapes,
-            profile_memory=profile_memory,
-            with_stack=with_stack,
-            with_flops=with_flops,
-            with_modules=with_modules,
-            experimental_config=pytorch.with_sync_events(experimental_config, activities),
-            acc_events=acc_events,
-            custom_trace_id_callback=custom_trace_id_callback,
-            post_processing_timeout_s=post_processing_timeout_s,
-        )
+        planned = self._callers(self._plan)
+        if self._is_marking:
+            self._profiler: Any = Marks(planned, self._window_ended)
+        else:
+            self._profiler = pytorch.make_profile(
+                schedule=planned,
+                on_trace_ready=self._window_ended,
+                execution_trace_observer=self._observer,
+                activities=activities,
+                record_shapes=record_shapes,
+                profile_memory=profile_memory,
+                with_stack=with_stack,
+                with_flops=with_flops,
+                with_modules=with_modules,
+                experimental_config=pytorch.with_sync_events(experimental_config, activities),
+                acc_events=acc_events,
+                custom_trace_id_callback=custom_trace_id_callback,
+                post_processing_timeout_s=post_processing_timeout_s,
+            )
         recorded = {"with_stack": with_stack, "profile_memory": profile_memory, "record_shapes": record_shapes}
         self._size = _size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
 
@@ -230,7 +248,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def _start(self) -> None:
         pytorch.refuse_a_second_profiler()
-        self._folder = RecordingFolder(self.dir, compress=self._compress, published=self.files)
+        self._folder = RecordingFolder(self.dir, compress=self._compress, published=self._published)
         if self._observer:
             self._observer.open(self._folder)
         # where the file came from: a rank outside torch.distributed is nowhere else but in the name
@@ -241,7 +259,33 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         with self._meter("torch"):
             self._profiler.__enter__()
         atexit.register(self.stop)
+        if self._interval_s:
+            self._start_sampling(self._folder)
         self._since_ns = perf_counter_ns()
+
+    def _start_sampling(self, folder: RecordingFolder) -> None:
+        try:
+            found = sensors(pytorch.device_uuid())
+            if not found:
+                warn("ks.profile: nothing to sample: metrics need nvidia-ml-py, amdsmi or psutil")
+                return
+            about: dict[str, object] = {"rank": self._own_rank, "host": platform.node()}
+            self._sampler = Sampler(folder.metrics(self._own_rank), found, self._interval_s, about)
+            self._sampler.start(self._profiler.step_num)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
+            warn(f"ks.profile: metrics are not sampled: {type(error).__name__}: {error}")
+
+    def _stop_sampling(self, folder: RecordingFolder) -> None:
+        sampler, self._sampler = self._sampler, None
+        if sampler is None:
+            return
+        with contextlib.suppress(Exception):
+            self._energy += sampler.stop(self._profiler.step_num + 1)
+
+        def publish() -> None:
+            self._metrics = folder.publish_metrics(sampler.path, self._own_rank)
+
+        self._writer.begin(publish, f"metrics could not be written to {self.dir}")
 
     def step(self) -> None:
         """Ends an iteration and begins the next. Does nothing after `stop`; RuntimeError before `start`."""
@@ -254,6 +298,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self._iteration_ended(perf_counter_ns() - self._since_ns)
                 with self._meter("torch"):
                     self._profiler.step()
+                if self._sampler:
+                    self._sampler.iteration_began(self._profiler.step_num)
             except Exception as error:  # noqa: BLE001 - whatever torch raises, the training goes on
                 self._failed("recording", error)
             self._tell()
@@ -297,7 +343,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self._release()
             self._writer.wait()
         self._tell()
-        if not self._written and not self._has_failed and not self._trigger:
+        if not self._num_windows and not self._has_failed and not self._trigger:
             step = self._profiler.step_num
             warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
 
@@ -319,6 +365,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         if folder:  # else the profiler that runs, if any, is not ours
             with contextlib.suppress(Exception):
                 pytorch.stop(self._profiler)
+            self._stop_sampling(folder)
             self._writer.begin(folder.close, "unfinished files were left behind")
         if self._observer:
             self._observer.cleanup()
@@ -343,18 +390,23 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         if self._folder is None:
             return
         with self._meter("own"):
-            failed = f"the recording could not be written to {self.dir}"
-            try:
-                window = self._taken(self._folder)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
-                self._has_failed = True
-                warn(f"ks.profile: {failed}: {type(error).__name__}: {error}")
+            if not self._is_marking and not self._take(self._folder):
                 return
-            publish = partial(self._publish, self._folder, window, self._own_rank, self._num_windows)
             self._num_windows += 1
-            self._writer.begin(publish, failed)
             if self._on_trace_ready:
                 self._callers(self._on_trace_ready)(self)
+
+    def _take(self, folder: RecordingFolder) -> bool:
+        """Has the writer finish the window that ended, unless torch does not give it."""
+        failed = f"the recording could not be written to {self.dir}"
+        try:
+            window = self._taken(folder)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
+            self._has_failed = True
+            warn(f"ks.profile: {failed}: {type(error).__name__}: {error}")
+            return False
+        self._writer.begin(partial(self._publish, folder, window, self._own_rank, self._num_windows), failed)
+        return True
 
     def _taken(self, folder: RecordingFolder) -> Finished:
         """What torch has of the window that ended, as files."""

@@ -33,6 +33,15 @@ def has_device() -> bool:
     return bool(_torch().cuda.is_available())
 
 
+def device_uuid() -> str | None:
+    """That of the GPU in use, as NVML has it; None where none is, or torch does not tell."""
+    cuda = _torch().cuda
+    if not cuda.is_initialized():
+        return None
+    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)  # from torch 2.6 on
+    return None if uuid is None else f"GPU-{uuid}"
+
+
 # --- the profiler -------------------------------------------------------------------------------------------------
 
 
@@ -119,6 +128,24 @@ def _is_cuda(activity: Any) -> bool:
     """An activity, or from torch 2.12 on a dictionary of them."""
     names = activity if isinstance(activity, dict) else [activity]
     return any(getattr(name, "name", "") == "CUDA" for name in names)
+
+
+@final
+class CudaMarks:
+    """What tools outside of the process look for."""
+
+    def __init__(self, cuda: Any) -> None:
+        self.start: Callable[[], object] = cuda.profiler.start
+        self.stop: Callable[[], object] = cuda.profiler.stop
+        self.push: Callable[[str], object] = cuda.nvtx.range_push
+        self.pop: Callable[[], object] = cuda.nvtx.range_pop
+
+
+def cuda_marks() -> CudaMarks:
+    """RuntimeError where there is no CUDA."""
+    if not has_device():
+        raise RuntimeError("ks.profile: expected CUDA to mark windows for Nsight Systems (nsys=True), found none")
+    return CudaMarks(_torch().cuda)
 
 
 # --- the Execution Trace ------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import Any
 
 from kinetoscope.collect import pytorch
 from kinetoscope.collect.folder import Recording
-from kinetoscope.collect.gather import gather
+from kinetoscope.collect.gather import gather, parts
+from kinetoscope.collect.metrics import Energy
 from kinetoscope.collect.parity import TorchMethods
 from kinetoscope.collect.writer import Writer
 from kinetoscope.doctor import Diagnosis, diagnosis
@@ -29,6 +30,8 @@ class Results(TorchMethods):
         self._writer = Writer()
         self._written: list[Recording] = []
         self._traces: dict[Path, Trace] = {}
+        self._metrics: Path | None = None
+        self._energy: list[Energy] = []
         self._has_failed = False
 
     @property
@@ -41,6 +44,17 @@ class Results(TorchMethods):
     def files(self) -> list[Path]:
         """The files written so far, in the order of their windows."""
         return [path for recording in self.recordings for path in (recording.kineto, recording.execution) if path]
+
+    @property
+    def _published(self) -> list[Path]:
+        """All that it left in its folder."""
+        sources = [recording.sources for recording in self.recordings]
+        return [*self.files, *(path for path in [*sources, self._metrics] if path)]
+
+    @property
+    def energy(self) -> list[Energy]:
+        """How much energy each iteration took, recorded or not, once the loop has ended. Needs `metrics`, and a GPU."""
+        return self._energy
 
     @property
     def trace(self) -> Trace:
@@ -81,7 +95,7 @@ class Results(TorchMethods):
         what cannot be written, RuntimeError where there are other ranks and no torch.distributed.
         """
         with contextlib.nullcontext() if is_url(to) else pytorch.peers() as peers:
-            return gather(self.recordings, to, self.dir, peers, storage_options)
+            return gather(parts(self.recordings, self._metrics), to, self.dir, peers, storage_options)
 
     def _last(self, wanted: str) -> Recording:
         if not self.recordings:

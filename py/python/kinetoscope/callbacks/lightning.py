@@ -1,0 +1,44 @@
+"""A callback for the Trainer of Lightning, whether it is installed as `lightning` or as `pytorch_lightning`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope.collect.profiler import profile
+
+if TYPE_CHECKING or "pytorch_lightning" in sys.modules:
+    from pytorch_lightning.callbacks import Callback
+else:
+    try:
+        from lightning.pytorch.callbacks import Callback
+    except ImportError:
+        from pytorch_lightning.callbacks import Callback
+
+
+class Profile(Callback):
+    """Records the training of a Trainer: an iteration is a batch. `profile` is the recording.
+
+    `dir` and `options` are those of `kinetoscope.profile`.
+    """
+
+    def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
+        super().__init__()
+        self.profile = profile(dir, **options)
+
+    def on_train_start(self, *_: Any, **__: Any) -> None:
+        """Begins."""
+        self.profile.start()
+
+    def on_train_batch_end(self, *_: Any, **__: Any) -> None:
+        """Ends an iteration."""
+        self.profile.step()
+
+    def on_train_end(self, *_: Any, **__: Any) -> None:
+        """Ends the recording."""
+        self.profile.stop()
+
+    def on_exception(self, *_: Any, **__: Any) -> None:
+        """Ends it too; what was recorded until then is written."""
+        self.profile.stop()
