@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import kinetoscope as ks
 import pytest
-
-if TYPE_CHECKING:
-    import kinetoscope as ks
 
 pytestmark = pytest.mark.browser
 
@@ -45,17 +43,31 @@ def test_nobody_is_kept_out(
     timeline.focus().press("r")
     page.locator(".ks-range").get_by_text("time by kind").wait_for()
     assert violations(page) == [], "with a range summed up"
-    for key, name in (("?", "Keys"), ("n", "Notes")):
+    for key, name in (("?", "Keys"), ("n", "Notes"), ("Control+Shift+P", "Commands")):
         timeline.focus().press(key)
         page.get_by_role("dialog", name=name).wait_for()
         assert violations(page) == [], f"with {name}"
         page.keyboard.press("Escape")
+    page.get_by_role("button", name="Save a copy of it").click()
+    assert violations(page) == [], "with what to save"
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Trace health").click()
     assert violations(page) == [], "with the trace's health"
     page.keyboard.press("Escape")
     timeline.search("gemm")
     page.locator(".ks-filter input").fill("nothing is called so")
     assert violations(page) == [], "with a search and a filter"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_kept_out_of_a_job(
+    scheme: str, axe: str, data: Path, open_timeline: Callable[..., Any], tmp_path: Path
+) -> None:
+    timeline = open_timeline(ks.read_dir(data / "mlp_gloo").report(tmp_path / "job.html"), scheme)
+    timeline.page.evaluate(axe)
+    timeline.focus().press("k")
+    timeline.page.get_by_text("where it is").wait_for()
+    assert violations(timeline.page) == []
 
 
 def test_every_control_is_reached_by_the_tab_key(

@@ -145,6 +145,7 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     shot(page, f"report-save-{scheme}")
     trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
     expected = transformer.trim(start, end)
+    assert not list(tmp_path.glob("*.json*.json.gz")), "the name has one ending"
     columns = ("name", "start_ns", "dur_ns")
     assert trace.events.select(*columns).rows() == expected.events.select(*columns).rows()
     copy = open_timeline(saved(page, "Save a report", tmp_path, page.get_by_role("dialog")))

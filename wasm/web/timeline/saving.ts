@@ -51,7 +51,7 @@ export class Saving {
     if (!traces) return this.#inPython(range);
     try {
       // A name may be what must not be told.
-      const name = [redacted ? "trace" : this.title, range && nameOf(range)].filter(Boolean).join("_");
+      const name = [redacted ? "trace" : fileName(this.title), range && nameOf(range)].filter(Boolean).join(" · ");
       if (form === "page") this.#savePage(traces, name, range);
       else await this.#saveTraces(traces, name);
       return form === "page" ? "The report is saved." : `${formatPlural(this.#overview().parts.length, "file")} saved.`;
