@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Selection, TOP, summary};
+use kinetoscope::analyze::{Selection, Summary, TOP, brief_summary, summary};
 use kinetoscope::time::{TimeRange, Ts};
 
 use crate::files;
@@ -48,4 +48,19 @@ fn an_empty_trace_has_an_empty_summary() {
     let linked = Arc::new(LinkedTrace::new(files::trace("[]")));
     let summary = summary(&Selection::all(&linked), TOP);
     assert_eq!((summary.outline.duration_ns, summary.outline.num_events, summary.outline.devices.len()), (0, 0, 0));
+}
+
+#[test]
+fn a_summary_without_findings_is_the_same_in_all_else() {
+    let linked = Arc::new(files::pair("synthetic_cuda"));
+    let all = Selection::all(&linked);
+    let (whole, brief) = (summary(&all, 20), brief_summary(&all, 20));
+    assert!(!whole.findings.is_empty());
+    assert_eq!((brief.findings.len(), brief.num_findings), (0, 0));
+    let but_for_findings = |told: &Summary| {
+        let mut value = serde_json::to_value(told).unwrap();
+        value.as_object_mut().unwrap().retain(|key, _| !key.contains("findings"));
+        value
+    };
+    assert_eq!(but_for_findings(&brief), but_for_findings(&whole));
 }

@@ -76,7 +76,7 @@ pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
 pub(crate) use summary::outline;
-pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, summary};
+pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, brief_summary, summary};
 pub use tensor_core::uses_tensor_cores;
 
 use crate::error::Error;

@@ -149,9 +149,18 @@ impl IterationTime {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
+    with_findings(selection, limit, findings(selection, MIN_SHARE))
+}
+
+/// The same but for the findings, which take longer than all the rest: none is told.
+pub fn brief_summary(selection: &Selection<'_>, limit: usize) -> Summary {
+    with_findings(selection, limit, Vec::new())
+}
+
+fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Finding>) -> Summary {
     let linked = selection.linked;
     let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
-    let (mut modules, mut findings) = (modules(selection), findings(selection, MIN_SHARE));
+    let mut modules = modules(selection);
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
     let (num_modules, num_findings) = (modules.len() as u64, findings.len() as u64);
     operators.truncate(limit);

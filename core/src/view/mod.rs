@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
-use crate::analyze::{RankedTrace, Selection, TOP, summary};
+use crate::analyze::{RankedTrace, Selection, TOP, brief_summary, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -146,9 +146,10 @@ impl Session {
             Request::Counters => Ok(counter::list(&screen)),
             Request::Counter { counter, window } => counter::answer(&screen, *counter, *window),
             Request::Changes => Ok(change::answer(&screen)),
-            Request::Summary { start, end, limit, part } => {
+            Request::Summary { start, end, limit, has_findings, part } => {
                 let part = screen.part(*part)?;
                 let selection = Selection::within(&part.linked, part.between(*start, *end));
+                let summary = if *has_findings { summary } else { brief_summary };
                 Ok(Response::of("summary", &summary(&selection, limit.unwrap_or(TOP))))
             }
         }

@@ -395,7 +395,7 @@ interface Exchange {
   counters: { ask: object; answer: { readonly counters: readonly Counter[] } };
   counter: { ask: { counter: number; start: number; end: number; pixels: number }; answer: CounterSteps };
   changes: { ask: object; answer: { readonly changes: readonly Change[] } };
-  summary: { ask: { start?: number; end?: number; part?: number }; answer: Summary };
+  summary: { ask: { start?: number; end?: number; part?: number; findings?: boolean }; answer: Summary };
   report: {
     ask: { title: string; facts: readonly (readonly [string, string])[] };
     answer: { readonly html: string };

@@ -41,7 +41,7 @@ export class Range {
     const span = this.span.value;
     if (!span) return;
     settle(
-      () => this.#source.query("summary", { start: span.start, end: span.end }),
+      () => this.#source.query("summary", { start: span.start, end: span.end, findings: false }),
       (summary) => {
         if (this.span.value === span) this.summary.set(summary);
       },
