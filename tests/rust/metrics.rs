@@ -1,5 +1,6 @@
 //! Metrics sampled beside a trace become counters of it.
 
+use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::{Error, Input, Limits, Trace, read, read_file};
 
 const TRACE: &str = r#"{"baseTimeNanoseconds": 1000000, "traceEvents": [
@@ -87,4 +88,10 @@ fn what_is_written_has_them_too() {
     kinetoscope::write::chrome::write_chrome(&trace, &mut text).unwrap();
     let again = read([Input::new(&text)], Limits::default()).unwrap();
     assert_eq!(counters(&again), counters(&trace));
+}
+
+#[test]
+fn names_of_what_is_measured_say_nothing_private() {
+    let trace = both(METRICS).unwrap();
+    assert_eq!(counters(&redact([&trace], Redaction::default())[0])[1..], counters(&trace)[1..]);
 }
