@@ -54,7 +54,7 @@ pub use critical_path::{
     Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
     path_rows,
 };
-pub(crate) use critical_path::{BoundRow, Bounds, DrawnStep, by_bound, drawn_steps};
+pub(crate) use critical_path::{BoundRow, DrawnStep, by_bound, drawn_steps, drawn_steps_of_job};
 pub use diff::{Changed, changed, diff, diff_jobs};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};

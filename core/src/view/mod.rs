@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
-use crate::analyze::{RankedTrace, Selection, TOP, brief_summary, summary};
+use crate::analyze::{DrawnStep, RankedTrace, Selection, TOP, brief_summary, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -50,7 +50,7 @@ pub struct Session {
     parts: Vec<Part>,
     ranks: OnceLock<Arc<Ranks>>,
     /// The critical path through all ranks; found when first asked for.
-    path: OnceLock<Vec<path::Step>>,
+    path: OnceLock<Vec<DrawnStep>>,
 }
 
 impl Session {
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// The critical path through all traces, as ranks of a job.
-    fn path(&self) -> Result<&[path::Step], Error> {
+    fn path(&self) -> Result<&[DrawnStep], Error> {
         if self.path.get().is_none() {
             // Another thread may have been faster, with the same steps.
             let _ = self.path.set(path::steps_of_job(&self.ranked())?);

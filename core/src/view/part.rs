@@ -4,10 +4,9 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::lanes::LaneIndex;
-use super::path::{Step, steps};
 use super::series::{Series, all_series};
 use super::shown_kind::ShownKind;
-use crate::analyze::{Class, Coverage, HealthRow, classes, coverage, health};
+use crate::analyze::{Class, Coverage, DrawnStep, HealthRow, classes, coverage, drawn_steps, health};
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::kind::EventKind;
@@ -30,7 +29,7 @@ pub(super) struct Part {
     lanes: OnceLock<LaneIndex>,
     lanes_without_frames: OnceLock<LaneIndex>,
     classes: OnceLock<Vec<Class>>,
-    path: OnceLock<Vec<Step>>,
+    path: OnceLock<Vec<DrawnStep>>,
     series: OnceLock<Vec<Series>>,
     told: OnceLock<(Vec<HealthRow>, Coverage)>,
 }
@@ -84,8 +83,8 @@ impl Part {
     }
 
     /// The steps of its critical path; found when first asked for.
-    pub(super) fn path(&self) -> &[Step] {
-        self.path.get_or_init(|| steps(&self.linked, self.at))
+    pub(super) fn path(&self) -> &[DrawnStep] {
+        self.path.get_or_init(|| drawn_steps(&self.linked, self.at))
     }
 
     /// What is counted over time; when first asked for.

@@ -1,7 +1,5 @@
 //! The critical path, to be drawn over the tracks.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
@@ -10,43 +8,14 @@ use super::pixel::Pixels;
 use super::request::Window;
 use super::response::{ColumnData, Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{
-    Bound, Bounds, DrawnStep, Job, Options, PathEdge, PathKind, RankedTrace, Selection, Wanted, by_bound,
-    critical_path, drawn_steps,
-};
+use crate::analyze::{Bound, BoundRow, DrawnStep, Job, Options, RankedTrace, Wanted, by_bound, drawn_steps_of_job};
 use crate::error::Error;
-use crate::link::LinkedTrace;
 use crate::time::{Ts, sum_ns};
 
-/// A step of the path: time on an event, or the way from one event to another. Events are given by their part and row.
-pub(super) type Step = DrawnStep;
-
-/// The path of a trace, which is this part.
-pub(super) fn steps(linked: &Arc<LinkedTrace>, part: usize) -> Vec<Step> {
-    let selection = Selection::all(linked);
-    let path = critical_path(&selection);
-    let bounds = Bounds::of(linked);
-    let step = |edge: &PathEdge| {
-        let node = |at: u32| path.graph.nodes[at as usize];
-        let (source, target) = (node(edge.source), node(edge.target));
-        let ends = match edge.kind {
-            PathKind::Operator | PathKind::Kernel => (edge.event, edge.event),
-            _ => (source.event, target.event),
-        };
-        Step {
-            from: (part, ends.0, source.time),
-            to: (part, ends.1, target.time),
-            weight_ns: edge.weight_ns,
-            bound: bounds.bound(edge),
-        }
-    };
-    path.steps().map(step).collect()
-}
-
 /// The path through all traces of a job.
-pub(super) fn steps_of_job(traces: &[RankedTrace]) -> Result<Vec<Step>, Error> {
+pub(super) fn steps_of_job(traces: &[RankedTrace]) -> Result<Vec<DrawnStep>, Error> {
     let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
-    Ok(drawn_steps(&job))
+    Ok(drawn_steps_of_job(&job))
 }
 
 /// The path of each part, and what bounds it.
@@ -63,7 +32,7 @@ pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, 
 }
 
 /// The path through all parts as ranks of a job, what bounds it, and what of it is on each.
-pub(super) fn of_job(screen: &Screen<'_>, path: &[Step], window: Window) -> Result<Response, Error> {
+pub(super) fn of_job(screen: &Screen<'_>, path: &[DrawnStep], window: Window) -> Result<Response, Error> {
     let mut columns = PathColumns::new(screen, window.expect_some()?);
     columns.add(path.iter());
     let all_ns = sum_ns(path.iter().map(|step| step.weight_ns)).max(1);
@@ -76,9 +45,9 @@ pub(super) fn of_job(screen: &Screen<'_>, path: &[Step], window: Window) -> Resu
 }
 
 /// What bounds the whole path, the largest share first.
-fn shares(path: &[Step], part: Option<usize>) -> Vec<Value> {
+fn shares(path: &[DrawnStep], part: Option<usize>) -> Vec<Value> {
     let rows = by_bound(path.iter().map(|step| (step.bound, step.weight_ns))).into_iter();
-    let share = |row: crate::analyze::BoundRow| json!({"part": part, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
+    let share = |row: BoundRow| json!({"part": part, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
     rows.map(share).collect()
 }
 
@@ -111,7 +80,7 @@ impl<'a> PathColumns<'a> {
     }
 
     /// The steps that touch the window; of those within a pixel that have the same place, the first.
-    fn add<'b>(&mut self, steps: impl Iterator<Item = &'b Step>) {
+    fn add<'b>(&mut self, steps: impl Iterator<Item = &'b DrawnStep>) {
         let mut seen: FxHashSet<Place> = FxHashSet::default();
         let mut here = i64::MIN;
         for step in steps {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::EMPTY;
 use super::bound::{Bound, Bounds};
-use super::graph::{PathEdge, PathKind};
+use super::graph::PathEdge;
 use super::row::{BOUND, by_bound};
 use super::walk::{Step, Walk};
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
@@ -136,38 +136,6 @@ fn rows(job: &Job<'_>) -> Vec<JobPathRow> {
         JobPathRow { member, start, edge, bound }
     };
     Walk::of(job).steps().into_iter().rev().map(row).collect()
-}
-
-/// A step as it is drawn: from a time on an event of a member to one on an event of a member, each by its own clock.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DrawnStep {
-    pub(crate) from: (usize, u32, Ts),
-    pub(crate) to: (usize, u32, Ts),
-    pub(crate) weight_ns: i64,
-    pub(crate) bound: Bound,
-}
-
-/// The steps in order; one that ends what waited for another rank is a way from there, and what was left to do.
-pub(crate) fn drawn_steps(job: &Job<'_>) -> Vec<DrawnStep> {
-    let bounds = job.each(|_, part| Bounds::of(part.linked));
-    let walk = Walk::of(job);
-    let mut drawn = Vec::new();
-    for Step { from, to, edge, .. } in walk.steps().into_iter().rev() {
-        let (member, bound) = (to.0, bounds[to.0].bound(&edge));
-        let ((source, start), (target, end)) = (walk.place(from), walk.place(to));
-        let (begin, finish) = ((from.0, source, start), (member, target, end));
-        if from.0 != member {
-            let here = (member, edge.event, walk.time_on(member, from));
-            drawn.push(DrawnStep { from: begin, to: here, weight_ns: 0, bound });
-            drawn.push(DrawnStep { from: here, to: finish, weight_ns: edge.weight_ns, bound });
-            continue;
-        }
-        let is_on_one = matches!(edge.kind, PathKind::Operator | PathKind::Kernel);
-        let (from, to) =
-            if is_on_one { ((member, edge.event, start), (member, edge.event, end)) } else { (begin, finish) };
-        drawn.push(DrawnStep { from, to, weight_ns: edge.weight_ns, bound });
-    }
-    drawn
 }
 
 fn by_rank(job: &Job<'_>, rows: &[JobPathRow]) -> Vec<RankRow> {

@@ -44,17 +44,17 @@ impl Bound {
 }
 
 /// What bounds steps of a trace.
-pub(crate) struct Bounds<'a> {
+pub(super) struct Bounds<'a> {
     linked: &'a LinkedTrace,
     classes: Vec<Class>,
 }
 
 impl<'a> Bounds<'a> {
-    pub(crate) fn of(linked: &'a LinkedTrace) -> Self {
+    pub(super) fn of(linked: &'a LinkedTrace) -> Self {
         Self { linked, classes: classes(linked) }
     }
 
-    pub(crate) fn bound(&self, edge: &PathEdge) -> Bound {
+    pub(super) fn bound(&self, edge: &PathEdge) -> Bound {
         match edge.kind {
             PathKind::Operator if is_loader(self.linked.trace.event_name(edge.event as usize)) => Bound::DataLoading,
             PathKind::Operator | PathKind::Between => Bound::Host,

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::behind::Behind;
-use super::graph::{PathEdge, PathKind};
+use super::graph::{PathEdge, PathKind, PathNode};
 use super::graph_of;
 use crate::analyze::collective::{Awaited, Clocks, Meeting, Part, meetings};
 use crate::analyze::job::Job;
@@ -99,10 +99,9 @@ impl Walk {
         Some(end.filter(waited).map_or(edge, held))
     }
 
-    /// The time of a node by its own clock, and its event.
-    pub(super) fn place(&self, (member, node): Place) -> (u32, Ts) {
-        let node = self.graphs[member].graph.nodes[node as usize];
-        (node.event, node.time)
+    /// A node, whose time is that of its own clock.
+    pub(super) fn node(&self, (member, node): Place) -> PathNode {
+        self.graphs[member].graph.nodes[node as usize]
     }
 
     /// The time that a member's clock tells when another's tells that of a node.
