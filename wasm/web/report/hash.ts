@@ -40,6 +40,9 @@ export function formatHash({ range, event, setup }: Target): string {
   return fields.length > 0 ? `#${fields.join("&")}` : "";
 }
 
+/** Whether an address says where to be; others lead to a part of the page, and change nothing on the timeline. */
+const speaks = (hash: string): boolean => hash.length <= 1 || /^#(range|event|align|frames)=/.test(hash);
+
 export interface HashFollower {
   /** What the address says. */
   readonly target: Target;
@@ -51,7 +54,7 @@ export interface HashFollower {
 
 /** Follows the address; without one that says anything, it begins with what a saved page says. */
 export function followHash(saved = ""): HashFollower {
-  let now = parseHash(location.hash || saved);
+  let now = parseHash(location.hash.length > 1 && speaks(location.hash) ? location.hash : saved);
   return {
     get target() {
       return now;
@@ -64,6 +67,7 @@ export function followHash(saved = ""): HashFollower {
     },
     listen: (use) => {
       addEventListener("hashchange", () => {
+        if (!speaks(location.hash)) return;
         now = parseHash(location.hash);
         use(now);
       });

@@ -1,5 +1,5 @@
 import type { Answer, Ask, RequestType, Setup } from "./protocol";
-import type { Source, TakenAway, Wanted } from "./source";
+import { Dropped, type Source, type TakenAway, type Wanted } from "./source";
 
 /** Asks for a screen that is set up in one way, until it is to be another one. */
 export class StagedSource implements Source {
@@ -12,7 +12,15 @@ export class StagedSource implements Source {
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>> {
-    return this.#source.query(type, { ...this.setup, ...ask });
+    const { setup } = this;
+    const answer = this.#source.query(type, { ...setup, ...ask });
+    if (!(answer instanceof Promise)) return answer;
+    return answer.then((known) => {
+      if (setup === this.setup) return known;
+      // It is of a screen that is no more.
+      if (type === "tiles") throw new Dropped();
+      return this.query(type, ask);
+    });
   }
 
   copy(wanted: Wanted): TakenAway | null {

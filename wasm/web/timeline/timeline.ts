@@ -5,6 +5,7 @@ import type { ColorBy } from "../base/palette";
 import { scaleOf } from "../base/scale";
 import { lengthOf, padded, type Span, span, type Time } from "../base/time";
 import type { EventId, EventRef, Finding, Overview, Setup } from "../source/protocol";
+import { isSameAlign, isSameSetup } from "../source/setup";
 import { messageOf, type Source, settle } from "../source/source";
 import { StagedSource } from "../source/staged";
 import { Changes, isComparison, isJob } from "./changes";
@@ -36,9 +37,6 @@ export type Popover = "help" | "health" | "notes" | "findings" | "colors" | "sav
 
 // An event narrower than this on the screen is zoomed to when someone outside asks for it.
 const MIN_VISIBLE = 4;
-
-const isSame = (a: Setup, b: Setup): boolean =>
-  JSON.stringify([a.align, a.frames ?? true]) === JSON.stringify([b.align, b.frames ?? true]);
 
 /** All that the timeline knows; draws nothing and listens to nobody. */
 export class Timeline {
@@ -74,6 +72,8 @@ export class Timeline {
   readonly size = new Cell({ width: 0, height: 0 });
   readonly #cleanup = new Cleanup();
   #overview: Overview;
+  /** The setup that was asked for last, whose answer may be on its way. */
+  #wanted: Setup;
 
   /** `overview` is what `source` says of a screen with this setup. */
   constructor(asked: Source, overview: Overview, setup: Setup = {}) {
@@ -81,6 +81,7 @@ export class Timeline {
     const source = new StagedSource(asked, setup);
     this.source = source;
     this.setup = new Cell(setup);
+    this.#wanted = setup;
     this.#overview = overview;
     this.viewport = new Viewport(overview.duration);
     this.selection = new Selection(source, failed);
@@ -113,33 +114,43 @@ export class Timeline {
 
   /** Has the core lay the traces out in another way; then everything is asked anew. */
   setUp(change: Setup, then?: () => void): void {
-    const setup = { ...this.setup.value, ...change };
-    if (isSame(setup, this.setup.value)) return;
+    const setup = { ...this.#wanted, ...change };
+    if (isSameSetup(setup, this.#wanted)) return;
+    this.#wanted = setup;
     settle(
       () => this.source.query("overview", setup),
       (overview) => {
+        if (setup !== this.#wanted) return;
         this.#renew(setup, overview);
         then?.();
       },
-      (error) => this.error.set(messageOf(error)),
+      (error) => {
+        if (setup === this.#wanted) this.#wanted = this.setup.value;
+        this.error.set(messageOf(error));
+      },
     );
   }
 
   #renew(setup: Setup, overview: Overview): void {
-    const isMoved = setup.align !== this.setup.value.align;
+    const isMoved = !isSameAlign(setup.align, this.setup.value.align);
     this.source.setup = setup;
     this.#overview = overview;
     this.tiles.forget();
     this.hover.set(null);
     if (isMoved) {
       this.viewport.rebound(overview.duration);
-      this.unmark();
+      if (this.range.span.value) this.unmark();
       this.notes.passing.set(null);
     }
     this.tracks.renew();
     for (const part of [this.search, this.findings, this.path, this.counters]) part.renew();
     const selected = this.selection.current.value;
-    if (selected) this.selection.select(selected.details.id, ({ details }) => isMoved && this.reveal(details));
+    if (selected) {
+      this.selection.select(selected.details.id, ({ details }) => {
+        if (!details.is_shown) this.#deselect();
+        else if (isMoved) this.reveal(details);
+      });
+    }
     if (isMoved) this.placeNotes();
     this.setup.set(setup);
     this.stale.update((n) => n + 1);
@@ -161,7 +172,7 @@ export class Timeline {
   /** Shows or hides functions of Python. */
   toggleFrames(): void {
     if (this.overview.num_frames === 0) return;
-    const frames = this.setup.value.frames === false;
+    const frames = this.#wanted.frames === false;
     this.setUp({ frames }, () => this.said.set(frames ? "Python functions are shown" : "Python functions are hidden"));
   }
 
@@ -194,7 +205,7 @@ export class Timeline {
 
   /** Selects an event and brings it onto the screen. */
   visit(event: EventRef | null): void {
-    if (event) this.select(event.id, () => this.reveal(event));
+    if (event) this.select(event.id, ({ details }) => this.reveal(details));
   }
 
   /** As `visit`, for an event known by its id alone; zooms in where it could not be seen. */
@@ -220,9 +231,9 @@ export class Timeline {
   }
 
   visitEvidence(finding: Finding, event: EventRef): void {
-    this.select(event.id, () => {
+    this.select(event.id, ({ details }) => {
       this.#openFinding(finding);
-      this.reveal(event);
+      this.reveal(details);
     });
   }
 

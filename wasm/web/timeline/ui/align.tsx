@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Align, Overview } from "../../source/protocol";
+import { isSameAlign } from "../../source/setup";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
@@ -24,7 +25,7 @@ export function AlignChoice({ timeline }: { timeline: Timeline }): JSX.Element |
   const { overview } = timeline;
   if (overview.parts.length < 2) return null;
   const choices = choicesOf(overview);
-  const at = choices.findIndex((choice) => isSame(choice.align, align));
+  const at = choices.findIndex((choice) => isSameAlign(choice.align, align));
   return (
     <label class="ks-align" title="What lies at the same place of the screen">
       align
@@ -59,5 +60,3 @@ function choicesOf({ parts }: Overview): readonly Choice[] {
     })),
   ];
 }
-
-const isSame = (a: Align, b: Align): boolean => JSON.stringify(a) === JSON.stringify(b);
