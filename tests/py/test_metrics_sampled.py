@@ -230,3 +230,9 @@ def test_what_amdsmi_says(monkeypatch: pytest.MonkeyPatch) -> None:
         "temperature_c": 61,
         "energy_j": pytest.approx(61.2),
     }
+
+
+@pytest.mark.parametrize("interval", [-1.0, float("nan"), float("inf")])
+def test_an_interval_that_is_none_is_refused(tmp_path: Path, interval: float) -> None:
+    with pytest.raises(ValueError, match="at least 0 seconds"):
+        ks.profile(tmp_path, metrics=interval)

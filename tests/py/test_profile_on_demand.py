@@ -156,3 +156,17 @@ def test_what_is_no_window(tmp_path: Path, wrong: dict[str, Any]) -> None:
 def test_a_schedule_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="on_demand"):
         ks.profile(tmp_path).trigger()
+
+
+def test_a_recording_that_ends_on_another_thread_lets_the_next_one_start(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGUSR1)
+    prof = ks.profile.on_demand(tmp_path, signal=signal.SIGUSR1)
+    prof.start()
+    other = threading.Thread(target=prof.stop)
+    other.start()
+    other.join()
+    try:
+        with ks.profile(tmp_path / "next"):
+            pass
+    finally:
+        signal.signal(signal.SIGUSR1, before)

@@ -119,7 +119,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     ) -> None:
         super().__init__(Path(dir))
         self._compress = compress
-        self._interval_s = _INTERVAL_S if metrics is True else float(metrics)
+        self._interval_s = _interval(metrics)
         self._sampler: Sampler | None = None
         self._check = check
         self._ranks = ranks
@@ -437,3 +437,10 @@ def _size(limits: Limits, recorded: dict[str, bool], active: int | None) -> Size
     if limits.wrong:
         raise ValueError(f"ks.profile: expected limits of at least 1, found {limits.wrong}")
     return Size(limits, {**recorded, "device": pytorch.has_device()}, active)
+
+
+def _interval(metrics: bool | float) -> float:  # noqa: FBT001 - the parameter of `profile`
+    seconds = _INTERVAL_S if metrics is True else float(metrics)
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"ks.profile: expected metrics of at least 0 seconds, found {metrics}")
+    return seconds

@@ -6,6 +6,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -83,8 +84,10 @@ class Trigger:
     def _is_due(self, step: int) -> bool:
         due = {begin for begin in self._begins.copy() if begin - self._warmup <= step}
         self._begins -= due
-        is_due, self._is_asked = self._is_asked or bool(due), False
-        return is_due
+        if not self._is_asked:  # who asks from now on is heard the next time
+            return bool(due)
+        self._is_asked = False
+        return True
 
     # --- who asks -------------------------------------------------------------------------------------------------
 
@@ -95,8 +98,13 @@ class Trigger:
             self._before = signal.signal(self._signal, self._signalled)
 
     def unlisten(self) -> None:
-        """The signal is again what it was."""
-        if self._before is not None and self._signal is not None:
+        """The signal is again what it was, unless somebody has taken it meanwhile, or this is not the main thread.
+
+        There it keeps this handler, which goes on to the one before.
+        """
+        if self._signal is None or self._before is None or signal.getsignal(self._signal) != self._signalled:
+            return
+        with suppress(ValueError):
             signal.signal(self._signal, self._before)
             self._before = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, final
@@ -32,7 +33,7 @@ class Writer:
 
     def __init__(self) -> None:
         self._threads: list[threading.Thread] = []
-        self._troubles: list[Trouble] = []
+        self._troubles: deque[Trouble] = deque()
 
     def begin(self, work: Callable[[], list[Trouble] | None], failed: str) -> None:
         """Work to do when all before it is done; an error in it is told with these words. Waits when much is open."""
@@ -56,8 +57,7 @@ class Writer:
 
     def take(self) -> list[Trouble]:
         """What went wrong since it was last asked for."""
-        taken, self._troubles = self._troubles, []
-        return taken
+        return [self._troubles.popleft() for _ in range(len(self._troubles))]
 
     def _run(self, before: threading.Thread | None, work: Callable[[], list[Trouble] | None], failed: str) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -65,9 +65,10 @@ class Writer:
         if before is not None:
             before.join()
         try:
-            self._troubles += work() or []
+            found = work() or []
         except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
-            self._troubles.append(Trouble(failed, error))
+            found = [Trouble(failed, error)]
+        self._troubles.extend(found)
 
 
 def _yield_to_others() -> None:
