@@ -121,6 +121,18 @@ def test_it_goes_on_where_it_was_cut_off(files: dict[int, dict[str, Path]], tmp_
     assert contents(tmp_path / "all") == expected(files)
 
 
+def test_a_part_that_is_whole_takes_the_place_of_an_older_file(
+    files: dict[int, dict[str, Path]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "to"
+    folder.mkdir()
+    (folder / "a_1.json").write_bytes(b"of an earlier run")
+    item = module._item("a_1.json", files[1]["a_1.json"])
+    module._part(folder, item).write_bytes(files[1]["a_1.json"].read_bytes())
+    together(files, folder)
+    assert contents(folder) == expected(files)
+
+
 def test_a_part_that_is_wrong_is_found(files: dict[int, dict[str, Path]], tmp_path: Path) -> None:
     item = module._item("a_1.json", files[1]["a_1.json"])
     (tmp_path / "all").mkdir()

@@ -42,6 +42,11 @@ def test_an_expression(shell: Any) -> None:
     assert len(trace.nodes)
 
 
+def test_blanks_between_options_say_nothing(shell: Any) -> None:
+    trace = shell.run_line_magic("kinetoscope", "--no-check  --no-et   torch.ones(3).cosh()")
+    assert "aten::cosh" in names(trace)
+
+
 def test_a_cell(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     trace = shell.run_cell_magic("kinetoscope", "", "x = torch.ones(3).sinh()\ny = 2\n'the ' + 'last'")
     assert "aten::sinh" in names(trace)

@@ -34,7 +34,7 @@ def flaws(recording: Recording) -> list[str]:
 
     try:
         trace = load(file(recording.kineto), file(recording.execution), Options(None, None))
-    except TraceError as error:
+    except (TraceError, OSError) as error:
         return [f"{recording.kineto.name} cannot be read: {error}"]
     found = [*_of_events(trace), *(_of_nodes(trace, recording.execution) if recording.execution else [])]
     return [f"{recording.kineto.name} {flaw}" for flaw in found]

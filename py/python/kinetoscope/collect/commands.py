@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -87,6 +85,9 @@ def _tell(prof: profile, report: str | None) -> None:
 
 
 def _nsys(options: argparse.Namespace) -> None:
+    import shutil
+    import subprocess
+
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         raise ValueError("expected a program to run, as in: kinetoscope nsys -- python train.py; found none")

@@ -75,9 +75,11 @@ def to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path
     """
     items = peers.all([_item(name, path) for name, path in files.items()])
     wanted = [(rank, item) for rank, those in enumerate(items) for item in those]
-    starts: list[int] = peers.all([_start(folder, item) for _, item in wanted] if peers.rank == 0 else None)[0]
+    starts: list[int | None] = peers.all([_start(folder, item) for _, item in wanted] if peers.rank == 0 else None)[0]
     errors: list[OSError] = []
     for (rank, item), start in zip(wanted, starts, strict=True):
+        if start is None:
+            continue
         if rank == peers.rank and rank:
             _send(files[item.name], start, peers)
         elif peers.rank == 0:
@@ -88,11 +90,11 @@ def to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path
     return sorted(folder / item.name for _, item in wanted) if peers.rank == 0 else []
 
 
-def _start(folder: Path, item: Item) -> int:
-    """How many bytes of a file are there."""
+def _start(folder: Path, item: Item) -> int | None:
+    """How many bytes of a file have arrived; None where all of it is in its place."""
     target = folder / item.name
     if target.is_file() and target.stat().st_size == item.size and _digest(target) == item.digest:
-        return item.size
+        return None
     part = _part(folder, item)
     return min(part.stat().st_size, item.size) if part.exists() else 0
 
@@ -116,8 +118,6 @@ def _own(files: Mapping[str, Path], item: Item, start: int) -> Iterator[bytes]:
 
 def _written(folder: Path, item: Item, start: int, blocks: Iterator[bytes]) -> list[OSError]:
     """Writes what comes. What is sent is received in any case: the other side waits for that."""
-    if start == item.size and (folder / item.name).exists():
-        return []
     try:
         with _Part(folder, item) as part:
             for block in blocks:
@@ -178,13 +178,6 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def folder_of(to: str | os.PathLike[str] | None, default: Path) -> Path:
-    """Where to, created if need be."""
-    folder = default if to is None else Path(to)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def job_size() -> int:
     """How many processes torchrun, SLURM or MPI say that there are."""
     names = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -203,11 +196,12 @@ def gather(
 
     if is_url(to):
         return to_address(files, to, storage_options)
+    folder = folder if to is None else Path(to)
     if peers is not None:
-        return to_first(files, folder_of(to, folder) if peers.rank == 0 else folder, peers)
+        return to_first(files, folder, peers)
     if job_size() > 1:
         raise RuntimeError(
             "ks.profile: expected an initialised torch.distributed to gather files through, found none: "
             "call init_process_group, or give an address (s3://…)"
         )
-    return to_folder(files, folder_of(to, folder))
+    return to_folder(files, folder)

@@ -66,11 +66,12 @@ class _Magic:
 
     def run(self, line: str, cell: str | None) -> Trace | None:
         """The trace, which the shell shows; None where there is none. Raises what the code does."""
-        # an expression keeps its quotes
-        words = line.split(" ") if cell is None else shlex.split(line)
+        # an expression keeps its quotes and its blanks
+        words = line.split() if cell is None else shlex.split(line)
         with suppress(_Helped):
-            options = _parser().parse_args([word for word in words if word or cell is None])
-            code = " ".join(options.code) if cell is None else cell
+            options = _parser().parse_args(words)
+            num_options = len(words) - len(options.code)
+            code = "".join(line.split(None, num_options)[num_options:]) if cell is None else cell
             return self._recorded(code, options)
         return None
 

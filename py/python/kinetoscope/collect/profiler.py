@@ -270,8 +270,9 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 warn("ks.profile: nothing to sample: metrics need nvidia-ml-py, amdsmi or psutil")
                 return
             about: dict[str, object] = {"rank": self._own_rank, "host": platform.node()}
-            self._sampler = Sampler(folder.metrics(self._own_rank), found, self._interval_s, about)
-            self._sampler.start(self._profiler.step_num)
+            sampler = Sampler(folder.metrics(self._own_rank), found, self._interval_s, about)
+            sampler.start(self._profiler.step_num)
+            self._sampler = sampler
         except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
             warn(f"ks.profile: metrics are not sampled: {type(error).__name__}: {error}")
 
@@ -282,8 +283,11 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         with contextlib.suppress(Exception):
             self._energy += sampler.stop(self._profiler.step_num + 1)
 
+        rank = self._own_rank
+
         def publish() -> None:
-            self._metrics = folder.publish_metrics(sampler.path, self._own_rank)
+            self._metrics = folder.publish_metrics(sampler.path, rank)
+            self._traces.clear()  # those that were read before are without
 
         self._writer.begin(publish, f"metrics could not be written to {self.dir}")
 
@@ -331,8 +335,20 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def stop(self) -> None:
         """Ends the recording, as leaving the `with` block does; writes the window that is open. Twice is harmless."""
-        if self._folder is None or not RUNNING.is_held_by(self):
+        is_running = self._folder is not None and RUNNING.is_held_by(self)
+        try:
+            if is_running:
+                self._end()
+        finally:
+            self._writer.wait()
+            self._tell()
+        if not is_running:
             return
+        if not self._num_windows and not self._has_failed and not self._trigger:
+            step = self._profiler.step_num
+            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
+
+    def _end(self) -> None:
         with self._meter("own"):
             try:
                 with self._meter("torch"):
@@ -341,11 +357,6 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self._failed("stopping", error)
             finally:
                 self._release()
-            self._writer.wait()
-        self._tell()
-        if not self._num_windows and not self._has_failed and not self._trigger:
-            step = self._profiler.step_num
-            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
 
     def _failed(self, doing: str, error: Exception) -> None:
         """Ends the recording. An error of the caller's own functions is raised again; any other is a warning."""

@@ -117,6 +117,10 @@ class Results(TorchMethods):
 
 
 def _copy_as(source: Path, target: Path) -> None:
+    if (source.suffix == ".gz") == (target.suffix == ".gz"):
+        shutil.copyfile(source, target)
+        return
+
     def opened(path: Path, mode: str) -> Any:
         return gzip.open(path, mode) if path.suffix == ".gz" else path.open(mode)
 
