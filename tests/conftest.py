@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import kinetoscope as ks
@@ -42,3 +44,16 @@ def cuda() -> ks.Trace:
 @pytest.fixture(scope="session")
 def hostile() -> ks.Trace:
     return ks.read(DATA / "hostile/kineto_trace_0.json.gz")
+
+
+@pytest.fixture
+def nothing_left_running() -> Iterator[None]:
+    """After a test that records: torch's profiler has stopped, its observer is gone, and no thread of ours writes."""
+    import torch
+
+    yield
+    assert not torch.autograd._profiler_enabled()
+    assert [thread.name for thread in threading.enumerate() if "writer" in thread.name] == []
+    observer = torch.profiler.ExecutionTraceObserver().register_callback(os.devnull)
+    assert observer.is_registered, "an Execution Trace observer was left registered"
+    observer.unregister_callback()

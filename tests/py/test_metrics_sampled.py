@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,11 @@ if TYPE_CHECKING:
 
 torch = pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
-    yield
-    assert not torch.autograd._profiler_enabled()
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 # torch warns about schedules without warmup and about events of earlier cycles
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 WINDOW: dict[str, Any] = {"wait": 1, "warmup": 1, "active": 2}
 
@@ -36,15 +40,6 @@ def train() -> Callable[[], None]:
         optimizer.step()
 
     return step
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
-    yield
-    assert not torch.autograd._profiler_enabled()
-    observer = torch.profiler.ExecutionTraceObserver().register_callback(os.devnull)
-    assert observer.is_registered, "an Execution Trace observer was left registered"
-    observer.unregister_callback()
 
 
 def loop(prof: ks.profile, train: Callable[[], None], iterations: int) -> None:

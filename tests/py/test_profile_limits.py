@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,11 @@ from kinetoscope.collect.limits import Limits, Size
 
 torch = pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
-    yield
-    assert not torch.autograd._profiler_enabled()
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 
 def loop(prof: ks.profile, iterations: int) -> None:

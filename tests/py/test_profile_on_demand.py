@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,11 @@ from kinetoscope.collect import trigger
 
 torch = pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
-    yield
-    assert not torch.autograd._profiler_enabled()
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 
 @pytest.fixture(autouse=True)

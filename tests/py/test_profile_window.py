@@ -21,17 +21,11 @@ from kinetoscope.collect.check import flaws
 
 torch = pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
-    yield
-    assert not torch.autograd._profiler_enabled()
-    assert [thread.name for thread in threading.enumerate() if "writer" in thread.name] == []
-    observer = torch.profiler.ExecutionTraceObserver().register_callback(os.devnull)
-    assert observer.is_registered, "an Execution Trace observer was left registered"
-    observer.unregister_callback()
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
 
 
 def loop(prof: ks.profile, iterations: int) -> None:
@@ -63,12 +57,16 @@ def test_the_loop_goes_on_while_files_are_compressed(tmp_path: Path, monkeypatch
 
 
 def test_the_loops_thread_tells_what_failed_on_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
     def fail(_: Path) -> Path:
+        goes_on.wait()
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(folder, "_compressed", fail)
     with ks.profile(tmp_path, active=1) as prof:
         loop(prof, 1)
+        goes_on.set()
         prof._writer.wait()
         with pytest.warns(RuntimeWarning, match="could not be written.*No space") as told:
             prof.step()
