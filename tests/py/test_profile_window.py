@@ -132,6 +132,20 @@ def test_ctrl_c_from_outside(tmp_path: Path) -> None:
     assert flaws(folder.Recording(tmp_path / names(tmp_path)[0], tmp_path / names(tmp_path)[1], 0, 0)) == []
 
 
+def test_ctrl_c_while_an_iteration_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter = torch.profiler.record_function.__enter__
+
+    def interrupted(self: Any) -> Any:
+        if self.name == "ProfilerStep#2":
+            raise KeyboardInterrupt
+        return enter(self)
+
+    monkeypatch.setattr(torch.profiler.record_function, "__enter__", interrupted)
+    with pytest.raises(KeyboardInterrupt), ks.profile(tmp_path, active=5) as prof:
+        loop(prof, 5)
+    assert [number for (number,) in prof.trace.iterations.select("iteration").rows()] == [0, 1]
+
+
 def test_files_are_whole_when_the_program_ends_in_a_window(tmp_path: Path) -> None:
     code = (
         "import sys, torch, kinetoscope as ks\n"

@@ -352,7 +352,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         with self._meter("own"):
             try:
                 with self._meter("torch"):
-                    self._profiler.__exit__(None, None, None)
+                    pytorch.finish(self._profiler)
             except Exception as error:  # noqa: BLE001 - as in step
                 self._failed("stopping", error)
             finally:

@@ -97,6 +97,14 @@ def preset_metadata(profiler: Any, key: str, value: object) -> None:
         profiler.preset_metadata_json(key, json.dumps(value))
 
 
+def finish(profiler: Any) -> None:
+    """Leaves a torch profiler, also where Ctrl-C has cut off the beginning of an iteration, which then cannot end."""
+    annotation = getattr(profiler, "step_rec_fn", None)
+    if annotation is not None and getattr(annotation, "record", annotation) is None:
+        profiler.step_rec_fn = None
+    profiler.__exit__(None, None, None)
+
+
 def stop(profiler: Any) -> None:
     """Stops a torch profiler that an error left running; one that is stopped already raises, or does nothing."""
     if annotation := getattr(profiler, "step_rec_fn", None):
