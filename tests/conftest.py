@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import kinetoscope as ks
 import pytest
@@ -49,7 +51,7 @@ def hostile() -> ks.Trace:
 @pytest.fixture
 def nothing_left_running() -> Iterator[None]:
     """After a test that records: torch's profiler has stopped, its observer is gone, and no thread of ours writes."""
-    import torch
+    torch: Any = importlib.import_module("torch")  # the question below is not exported from it
 
     yield
     assert not torch.autograd._profiler_enabled()
