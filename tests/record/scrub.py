@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def scrub(path: Path) -> None:
     """Rewrites a `.json.gz` file. AssertionError when something of the machine is left in it."""
     text = gzip.decompress(path.read_bytes()).decode()
-    text = _without_paths(text)
+    text = without_paths(text)
     text = re.sub(r'"host_name": "[^"]*"', '"host_name": "recorder"', text)
     text = re.sub(r'"traceName": "[^"]*"', f'"traceName": "{path.name}"', text)
     machine = re.search(
@@ -27,8 +27,9 @@ def scrub(path: Path) -> None:
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
-def _without_paths(text: str) -> str:
-    """Longest first: the environment lies inside the repository, the repository may lie inside a home."""
+def without_paths(text: str) -> str:
+    """Text whose paths are relative."""
+    # longest first: the environment lies inside the repository, the repository may lie inside a home
     paths = sysconfig.get_paths()
     replaced = {paths["purelib"]: "site-packages", paths["stdlib"]: "python", str(REPOSITORY): ""}
     for prefix in sorted(replaced, key=len, reverse=True):
@@ -38,6 +39,9 @@ def _without_paths(text: str) -> str:
 
 
 def scrub_folder(folder: Path) -> None:
+    """Rewrites all `.json.gz` files of a folder, and Python's files in the folders beside them."""
     for path in sorted(folder.glob("*.json.gz")):
         scrub(path)
         print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size / 1000:.0f} kB")
+    for path in sorted(folder.glob("*_resources/*.py")):
+        path.write_text(without_paths(path.read_text()))

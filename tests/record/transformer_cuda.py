@@ -1,0 +1,100 @@
+"""Records tests/data/transformer_cuda: a small language model in training on a GPU, fed over a stream of its own.
+
+With shapes, stacks, memory, the allocator's snapshot and what NVML says meanwhile.
+
+python tests/record/transformer_cuda.py
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import kinetoscope as ks
+import torch
+from scrub import REPOSITORY, scrub_folder, without_paths
+from torch import Tensor, nn
+from torch.profiler import record_function
+
+FOLDER = REPOSITORY / "tests/data/transformer_cuda"
+VOCABULARY, WIDTH, LENGTH, BATCH = 512, 256, 128, 32
+ITERATIONS = 5
+
+
+class Transformer(nn.Module):
+    """Embedding, two encoder layers, a head over the vocabulary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        layer = nn.TransformerEncoderLayer(WIDTH, nhead=4, dim_feedforward=4 * WIDTH, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, num_layers=2)
+        self.head = nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits, (batch, length, vocabulary), of tokens, (batch, length)."""
+        return self.head(self.encoder(self.embedding(tokens)))
+
+
+def prefetched(batches: Iterator[Tensor]) -> Iterator[Tensor]:
+    """Batches on the GPU, each copied on a stream of its own while the one before it is worked on."""
+    stream = torch.cuda.Stream()
+    following: Tensor | None = None
+    for batch in batches:
+        with torch.cuda.stream(stream):
+            copied = batch.to("cuda", non_blocking=True)
+        if following is not None:
+            yield following
+        torch.cuda.current_stream().wait_stream(stream)
+        copied.record_stream(torch.cuda.current_stream())
+        following = copied
+
+
+def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor) -> float:
+    optimizer.zero_grad()
+    with record_function("## forward ##"), torch.autocast("cuda", torch.bfloat16):
+        logits = model(tokens)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens.roll(-1, 1).flatten())
+    with record_function("## backward ##"):
+        loss.backward()
+    with record_function("## optimizer ##"):
+        optimizer.step()
+    return loss.item()
+
+
+def record_snapshot(path: Path) -> None:
+    """As `torch.cuda.memory._dump_snapshot` writes one, without the machine's paths."""
+    text = pickle.dumps(_without_paths(torch.cuda.memory._snapshot()))
+    path.write_bytes(text)
+    print(f"{path.relative_to(REPOSITORY)}: {len(text) / 1000:.0f} kB")
+
+
+def _without_paths(value: object) -> object:
+    if isinstance(value, str):
+        return without_paths(value)
+    if isinstance(value, dict):
+        return {key: _without_paths(of) for key, of in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_without_paths(of) for of in value)
+    return value
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    model = Transformer().cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+    batches = (torch.randint(VOCABULARY, (BATCH, LENGTH)).pin_memory() for _ in range(ITERATIONS + 1))
+    recorded = {"with_stack": True, "profile_memory": True, "metrics": 0.01}
+    with ks.profile(FOLDER, wait=2, warmup=1, active=2, **recorded) as prof:
+        for number, tokens in enumerate(prefetched(batches)):
+            if number == ITERATIONS - 1:
+                torch.cuda.memory._record_memory_history(max_entries=4000)
+            train_step(model, optimizer, tokens)
+            prof.step()
+    record_snapshot(FOLDER / "memory_snapshot.pickle")
+    scrub_folder(FOLDER)
+
+
+if __name__ == "__main__":
+    main()
