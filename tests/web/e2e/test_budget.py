@@ -41,9 +41,10 @@ def seconds_to_picture(strict: Any, timeline_on: Any, report: Path) -> float:
     return time.perf_counter() - start
 
 
-def test_the_first_picture_comes_soon(report: Path, strict: Any, timeline_on: Any, haste: float) -> None:
+def test_the_first_picture_comes_soon(report: Path, strict: Any, timeline_on: Any, haste: Callable[[], float]) -> None:
     # Other work on the machine can only make it later, so the best of three is the truth.
-    assert min(seconds_to_picture(strict, timeline_on, report) for _ in range(3)) < FIRST_PICTURE_S * haste
+    taken = [1 / haste() * seconds_to_picture(strict, timeline_on, report) for _ in range(3)]
+    assert min(taken) < FIRST_PICTURE_S, taken
 
 
 def test_frames_are_quick(report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None]) -> None:

@@ -129,6 +129,22 @@ def test_a_command_is_chosen_by_its_words(
     assert dialog.count() == 0
 
 
+@pytest.mark.parametrize(("key", "mods"), [("n", {}), ("P", {"ctrlKey": True, "shiftKey": True}), ("?", {})])
+def test_what_a_key_opens_has_the_keys_that_follow(
+    key: str, mods: dict[str, bool], cuda: ks.Trace, reports: Reports, open_timeline: Open
+) -> None:
+    """A page that is busy draws no frame between two keys, so none may be waited for."""
+    has_focus = """async ([key, mods]) => {
+        const { shadowRoot } = document.querySelector("#ks-timeline > div");
+        const stage = shadowRoot.querySelector(".ks-stage");
+        stage.focus();
+        stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true, ...mods }));
+        for (let turn = 0; turn < 50; turn++) await null;
+        return shadowRoot.activeElement.closest(".ks-popup") !== null;
+    }"""
+    assert open_timeline(reports(cuda)).page.evaluate(has_focus, [key, mods])
+
+
 def test_the_whole_is_marked_and_one_of_several_arrows_chosen(
     written: Callable[[object], ks.Trace], reports: Reports, open_timeline: Open
 ) -> None:

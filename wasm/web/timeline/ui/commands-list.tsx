@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { COMMANDS, type Surroundings } from "../input/commands";
 import { BINDINGS, type Binding } from "../input/keymap";
 import type { Timeline } from "../timeline";
@@ -18,7 +18,7 @@ export function CommandsList({ timeline, around, close, leave }: Props): JSX.Ele
   const [at, setAt] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const current = useRef<HTMLDivElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [at, text]);
   const found = BINDINGS.filter((binding) => binding.command !== "commands" && has(binding, text));
   const chosen = Math.min(at, found.length - 1);

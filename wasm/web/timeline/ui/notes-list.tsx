@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatDuration } from "../../base/format";
 import type { Note } from "../notes";
 import type { Timeline } from "../timeline";
@@ -48,7 +48,8 @@ function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
     timeline.notes.remove(note);
     list?.focus();
   };
-  useEffect(() => {
+  // Before the next key comes: it is the first letter of the note.
+  useLayoutEffect(() => {
     if (isCurrent) input.current?.focus();
   }, [isCurrent]);
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import type { Surroundings } from "../input/commands";
 import type { Popover, Timeline } from "../timeline";
@@ -69,7 +69,7 @@ interface PopupProps {
 
 function Popup({ title, close, leave, children }: PopupProps): JSX.Element {
   const box = useLeaving<HTMLDivElement>(leave);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // A field in it may have taken the focus already.
     if (!box.current?.matches(":focus-within")) box.current?.focus();
   }, []);
