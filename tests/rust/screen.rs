@@ -296,3 +296,22 @@ fn who_steps_through_what_is_shown_meets_no_frame() {
     let is_shown = |id: u64| ask(&session, &json!({"type": "event", "id": id, "frames": false}))["is_shown"].clone();
     assert_eq!((is_shown(2), is_shown(3)), (json!(true), json!(false)));
 }
+
+#[test]
+fn groups_keep_their_numbers_when_a_process_of_frames_alone_is_hidden() {
+    let json = br#"[
+        {"ph": "X", "cat": "python_function", "name": "loader.py(1): wait", "pid": 1, "tid": 1, "ts": 0, "dur": 9},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 2, "tid": 2, "ts": 0, "dur": 9}
+    ]"#;
+    let session = Session::new(LinkedTrace::new(read([Input::new(json)], Limits::default()).unwrap()));
+    let shown = |frames: bool| {
+        let overview = ask(&session, &json!({"type": "overview", "frames": frames}));
+        let group = |track: &Value| {
+            let group = track["group"].as_u64().unwrap() as usize;
+            (group, overview["groups"][group]["name"].clone())
+        };
+        overview["tracks"].as_array().unwrap().iter().map(group).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(true), [(0, json!("Process 1")), (1, json!("Process 2"))]);
+    assert_eq!(shown(false), [(1, json!("Process 2"))]);
+}

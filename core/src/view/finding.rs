@@ -6,18 +6,21 @@ use super::event::reference;
 use super::part::View;
 use super::response::{Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{Finding, Job, MIN_SHARE, Options, Wanted, findings_of_job};
+use crate::analyze::{Finding, Job, MIN_SHARE, Options, RankedTrace, Wanted, findings_of_job};
 use crate::error::Error;
 
-pub(super) fn answer(screen: &Screen<'_>) -> Result<Response, Error> {
-    let traces = screen.session.ranked();
-    let job = Job::of(&traces, &|_| Wanted::default(), &Options::default(), 1)?;
-    let found = findings_of_job(&job, MIN_SHARE);
+/// Those of all traces of a job.
+pub(super) fn of_job(traces: &[RankedTrace]) -> Result<Vec<Finding>, Error> {
+    let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
+    Ok(findings_of_job(&job, MIN_SHARE))
+}
+
+pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
     let found = found
         .iter()
         .filter_map(|finding| screen.of_rank(finding.rank, finding.window).map(|part| finding_json(part, finding)));
     let found: Vec<_> = found.collect();
-    Ok(Response::of("findings", &json!({"findings": found})))
+    Response::of("findings", &json!({"findings": found}))
 }
 
 fn finding_json(part: View<'_>, finding: &Finding) -> Value {

@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
-use crate::analyze::{DrawnStep, RankedTrace, Selection, TOP, brief_summary, summary};
+use crate::analyze::{DrawnStep, Finding, RankedTrace, Selection, TOP, brief_summary, summary};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -51,6 +51,8 @@ pub struct Session {
     ranks: OnceLock<Arc<Ranks>>,
     /// The critical path through all ranks; found when first asked for.
     path: OnceLock<Vec<DrawnStep>>,
+    /// What slows the job down, wherever its traces lie on a screen; found when first asked for.
+    findings: OnceLock<Vec<Finding>>,
 }
 
 impl Session {
@@ -70,6 +72,7 @@ impl Session {
         self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
         self.ranks = OnceLock::new();
         self.path = OnceLock::new();
+        self.findings = OnceLock::new();
         Ok(())
     }
 
@@ -90,11 +93,12 @@ impl Session {
 
     /// The critical path through all traces, as ranks of a job.
     fn path(&self) -> Result<&[DrawnStep], Error> {
-        if self.path.get().is_none() {
-            // Another thread may have been faster, with the same steps.
-            let _ = self.path.set(path::steps_of_job(&self.ranked())?);
-        }
-        Ok(self.path.get().map_or(&[], Vec::as_slice))
+        once(&self.path, || path::steps_of_job(&self.ranked()))
+    }
+
+    /// What slows the job down.
+    fn findings(&self) -> Result<&[Finding], Error> {
+        once(&self.findings, || finding::of_job(&self.ranked()))
     }
 
     /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.
@@ -140,7 +144,7 @@ impl Session {
             Request::Report { title, facts } => Ok(report::answer(&screen, title, facts)),
             Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),
             Request::Analyses => Ok(analysis::all()),
-            Request::Findings => finding::answer(&screen),
+            Request::Findings => Ok(finding::answer(&screen, self.findings()?)),
             Request::Path { is_through_job: true, window } => path::of_job(&screen, self.path()?, *window),
             Request::Path { window, .. } => path::of_parts(&screen, *window),
             Request::Counters => Ok(counter::list(&screen)),
@@ -154,4 +158,13 @@ impl Session {
             }
         }
     }
+}
+
+/// What is known, or what `find` finds, which is kept if it is no error.
+fn once<T>(known: &OnceLock<Vec<T>>, find: impl FnOnce() -> Result<Vec<T>, Error>) -> Result<&[T], Error> {
+    if known.get().is_none() {
+        // Another thread may have been faster, with the same.
+        let _ = known.set(find()?);
+    }
+    Ok(known.get().map_or(&[], Vec::as_slice))
 }

@@ -67,7 +67,7 @@ fn iterations(part: View<'_>) -> Vec<Value> {
 }
 
 /// Groups and tracks in the order in which they are shown. Groups are a tree: of several traces each has one, and its
-/// processes and devices are in it.
+/// processes and devices are in it. Those whose tracks are not shown are there too, so that the numbers of groups stay.
 #[derive(Default)]
 pub(super) struct Shown {
     groups: Vec<Value>,
@@ -101,6 +101,9 @@ impl Shown {
                 let (kind, name) = group(trace, &trace.tracks[track]);
                 let group = self.group(part, parent, kind, &name);
                 self.places.push(((part.at, key), group));
+            }
+            if part.lanes().num_lanes(track) == 0 {
+                continue;
             }
             self.tracks.push(json!({
                 "track": part.first_track + track as u32,
@@ -164,11 +167,12 @@ fn group_key(track: &Track) -> GroupKey {
     (track.stream.is_some(), track.process)
 }
 
-/// Tracks that have events, in the order in which they are shown: as the file sorts them, host before devices.
-/// The profiler's own tracks come last.
+/// Tracks that have events, on the screen or not, in the order in which they are shown: as the file sorts them, host before
+/// devices. The profiler's own tracks come last.
 pub(super) fn display_order(part: View<'_>) -> Vec<usize> {
     let trace = &part.linked.trace;
-    let shown = (0..trace.tracks.len()).filter(|track| part.lanes().num_lanes(*track) > 0);
+    let nesting = &part.linked.links.nesting;
+    let used = (0..trace.tracks.len()).filter(|track| !nesting.track_rows((*track).into()).is_empty());
     let number = |id| trace.strings.text(id).parse::<i64>().unwrap_or(i64::MAX);
     let place = |at: usize| {
         let track = &trace.tracks[at];
@@ -177,7 +181,7 @@ pub(super) fn display_order(part: View<'_>) -> Vec<usize> {
         let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), at);
         ((is_aside(part, at), track.stream.is_some(), place, inside), at)
     };
-    let mut order: Vec<_> = shown.map(place).collect();
+    let mut order: Vec<_> = used.map(place).collect();
     sort::ascending(&mut order);
     order.into_iter().map(|(_, at)| at).collect()
 }

@@ -86,26 +86,26 @@ def test_an_execution_trace_among_many_files_is_said_to_be_one(viewer: Any, data
     assert "torch_et_0.json.gz: expected a Kineto trace" in viewer.get_by_role("status").inner_text()
 
 
-def drop(page: Any, name: str, content: bytes) -> bool:
-    """Drops a file on the page; false where the page leaves it to the browser."""
-    dropped = """([name, base64]) => {
+def drop(page: Any, *files: tuple[str, bytes]) -> list[bool]:
+    """Drops files on the page, one after the other before it can do anything else; false where it leaves one to the browser."""
+    dropped = """(files) => files.map(([name, base64]) => {
         const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(new File([bytes], name));
         return !document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-    }"""
-    return bool(page.evaluate(dropped, [name, base64.b64encode(content).decode()]))
+    })"""
+    taken = page.evaluate(dropped, [[name, base64.b64encode(content).decode()] for name, content in files])
+    return [bool(one) for one in taken]
 
 
 def test_what_is_dropped_is_read_one_after_the_other_until_there_is_a_report(
     viewer: Any, data: Path, timeline_on: Any
 ) -> None:
     content = (data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes()
-    for name in ("no.json", "first.json.gz", "second.json.gz"):
-        assert drop(viewer, name, b"hello" if name == "no.json" else content)
+    assert all(drop(viewer, ("no.json", b"hello"), ("first.json.gz", content), ("second.json.gz", content)))
     timeline_on(viewer).wait().settle()
     assert viewer.title() == "first.json.gz"
-    assert not drop(viewer, "third.json.gz", content), "a report takes no files"
+    assert drop(viewer, ("third.json.gz", content)) == [False], "a report takes no files"
     viewer.wait_for_timeout(500)
     assert viewer.title() == "first.json.gz"
 
