@@ -64,7 +64,7 @@ pub enum WarningKind {
     ZeroDuration,
     /// An event that starts inside another one of its track and ends after it.
     PartialOverlap,
-    /// A launch that no device event belongs to.
+    /// A launch of a kernel, copy, fill or graph that no device event belongs to.
     LaunchWithoutDeviceEvent,
     /// An entry of a memory snapshot or a memory timeline that has another form than it must have.
     NotAnEntry,
@@ -249,7 +249,7 @@ impl WarningKind {
                 "an event starts inside another of its track and outlasts it: kept, in a lane of its own"
             }
             Self::LaunchWithoutDeviceEvent => {
-                "a launch has no device event, having enqueued none, or none in this file: kept without one"
+                "a launch of device work has no device event, as when a graph was captured: kept without one"
             }
             Self::NotAnEntry => "an entry has another form than it must have: skipped",
             Self::UnexpectedType => "a value is of another type than its key has: treated as absent",

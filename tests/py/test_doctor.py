@@ -48,8 +48,21 @@ def test_record_ids_that_are_all_zero() -> None:
 
 
 def test_launches_without_device_events() -> None:
-    event = b'{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1}'
-    assert "no device events for 1 launch" in str(diagnosis(ks.read(b"[" + event + b"]")))
+    def events(name: bytes, count: int) -> ks.Trace:
+        event = b'{"ph":"X","cat":"cuda_runtime","name":"%b","pid":1,"tid":1,"ts":1,"dur":1}' % name
+        return ks.read(b"[" + b",".join([event] * count) + b"]")
+
+    assert "no device events for 1 launch " in str(diagnosis(events(b"cudaLaunchKernel", 1)))
+    assert "no device events for 2 launches " in str(diagnosis(events(b"hipMemcpyAsync", 2)))
+
+
+@pytest.mark.parametrize("name", [b"cudaDeviceSynchronize", b"cudaLaunchHostFunc", b"cudaGraphAddMemcpyNode"])
+def test_calls_that_enqueue_no_device_work(name: bytes) -> None:
+    """The profiler itself waits for the device when it stops, also where nothing was recorded but the CPU."""
+    event = b'{"ph":"X","cat":"cuda_runtime","name":"%b","pid":1,"tid":1,"ts":1,"dur":1}' % name
+    found = str(diagnosis(ks.read(b"[" + event + b"]")))
+    assert "no device events  " in found
+    assert "launch" not in found.replace("LaunchHostFunc", "")
 
 
 def test_defects_are_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import re
 from collections import Counter, defaultdict
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.shared
 
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset"}
 LAUNCH = {"cuda_runtime", "cuda_driver"}
+ENQUEUES = re.compile("(cuda|cu|hip)(Ext|Graph|Module|ExtModule)?(Launch|Memcpy|Memset)(?!HostFunc).*")
 
 COUNTED = {
     "AMD-AGI__TraceLens/tests/traces/h100/Falconsai_nsfw_image_detection__1016002.json.gz": {},
@@ -63,7 +65,7 @@ def notes(events: list[dict[str, Any]]) -> dict[str, int]:
     correlations = {
         event["args"].get("correlation") for event in events if event.get("cat") in DEVICE | {"cuda_sync"}
     } - {None, 0}
-    launches = [event for event in events if event.get("cat") in LAUNCH]
+    launches = [event for event in events if event.get("cat") in LAUNCH and ENQUEUES.fullmatch(event["name"])]
     idle = [event for event in launches if event["args"].get("correlation") not in correlations]
     counts = Counter(
         zero_duration=sum(not event["dur"] for event in events),

@@ -39,9 +39,9 @@ def without_paths(text: str) -> str:
 
 
 def scrub_folder(folder: Path) -> None:
-    """Rewrites all `.json.gz` files of a folder, and Python's files in the folders beside them."""
+    """Rewrites all `.json.gz` files of a folder, and the header of metrics."""
     for path in sorted(folder.glob("*.json.gz")):
         scrub(path)
         print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size / 1000:.0f} kB")
-    for path in sorted(folder.glob("*_resources/*.py")):
-        path.write_text(without_paths(path.read_text()))
+    for path in sorted(folder.glob("*.jsonl")):
+        path.write_text(re.sub(r'"host": "[^"]*"', '"host": "recorder"', path.read_text(), count=1))

@@ -58,6 +58,14 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
+/// Whether a call of this name has a device work: most of them ask for an attribute, wait, or record an event.
+///
+/// Of a graph, what adds its nodes only describes the work.
+fn enqueues(call: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| call.contains(word));
+    has(&["Launch", "Memcpy", "Memset", "nqueue", "memcpy"]) && !has(&["HostFunc", "Node", "Attribute"])
+}
+
 /// Joins device work and launches on `correlation`, then by the flows that the file draws. One launch may have many
 /// device events (graphs).
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, Launched) {
@@ -82,7 +90,7 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let launched = Launched { pairs, by_flow };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
-    let hosts = (0..num_events).filter(|row| is_launch(trace, *row));
+    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueues(trace.event_name(*row)));
     let idle = hosts.filter(|row| launched.of(*row).len() == 0);
     count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
     (launch, launched)

@@ -64,20 +64,28 @@ def _contents(trace: Trace) -> Iterator[Finding]:
     span = text.duration(summary["duration_ns"])
     yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
     yield _either(len(trace.iterations), "iteration", "prof.step() at the end of each iteration")
-    yield _device(trace, kinds.get("launch", 0))
+    yield _device(trace)
     yield _told(_has_value(trace.events, "input_shapes"), "shapes of operators' inputs", "record_shapes=True")
     yield _told("python" in kinds, "Python stacks", "with_stack=True, where you need to find the line of a call")
     yield _told(_has_value(trace.instants, "name", "[memory]"), "allocations", "profile_memory=True, to see memory")
 
 
-def _device(trace: Trace, num_launches: int) -> Finding:
+def _device(trace: Trace) -> Finding:
     number = trace.coverage["device_events"]["count"]
     if number:
         return Finding("ok", f"{text.count(number)} kernels, copies and fills")
-    if num_launches:
+    if num_launches := num_missed(trace):
         advice = "include ProfilerActivity.CUDA, and let the window last until the device has caught up"
-        return Finding("missing", f"no device events for {text.plural(num_launches, 'launch')}", advice)
+        return Finding("missing", f"no device events for {text.plural(num_launches, 'launch', 'launches')}", advice)
     return Finding("missing", "no device events", "nothing, if the run was on the CPU; else ProfilerActivity.CUDA")
+
+
+def num_missed(trace: Trace) -> int:
+    """Launches of device work, of which the trace has none; 0 where it has any."""
+    if trace.coverage["device_events"]["count"]:
+        return 0
+    counts = dict(trace.health.select("kind", "count").rows())
+    return counts.get("launch_without_device_event", 0)
 
 
 def _links(trace: Trace) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from kinetoscope.early import Early
 from kinetoscope.file import LocalFile, expect_no_file, file_at_path, files_in
 from kinetoscope.head import Head, head_of, peek
 from kinetoscope.load import Options
-from kinetoscope.names import is_archive_name, is_trace, is_url
+from kinetoscope.names import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope.notice import warn
 from kinetoscope.nsight import readable, stale
 from kinetoscope.remote import file_at, files_at
@@ -137,7 +137,9 @@ def _by_name(files: Mapping[str, File]) -> Archive:
     """What is in a folder is told by its name: opening every file of it would take long."""
     old = stale(files)
     traces = {name: readable(file) for name, file in files.items() if is_trace(name) and name not in old}
-    others = {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in files}
+    read_beside = {metrics_beside(name) for name in traces}
+    unread = [name for name in files if name not in read_beside]
+    others = {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in unread}
     return Archive(traces, {name: why for name, why in {**others, **old}.items() if name not in traces})
 
 

@@ -49,9 +49,9 @@ def share(part: float | None, whole: float | None) -> str:
     return f"{percent:.1f} %".replace("100.0", "100")
 
 
-def plural(number: int, noun: str) -> str:
-    """`1 event`, `2 events`."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """`1 event`, `2 events`; `2 launches` where `nouns` says so."""
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def printable(text: str) -> str:

@@ -87,7 +87,7 @@ def test_an_execution_trace_among_many_files_is_said_to_be_one(viewer: Any, data
 
 
 def drop(page: Any, *files: tuple[str, bytes]) -> list[bool]:
-    """Drops files on the page, one after the other before it can do anything else; false where it leaves one to the browser."""
+    """Drops files on the page, one right after the other; false for each that it leaves to the browser."""
     dropped = """(files) => files.map(([name, base64]) => {
         const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
         const dataTransfer = new DataTransfer();

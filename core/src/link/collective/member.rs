@@ -70,10 +70,15 @@ fn device_events(linked: &LinkedTrace, hosts: &Calls) -> (FxHashMap<u32, Vec<u32
     let trace = &linked.trace;
     let (mut called, mut alone): (FxHashMap<u32, Vec<u32>>, _) = (FxHashMap::default(), Vec::new());
     for row in 0..trace.events.len() {
-        if trace.events.kind[row] != EventKind::Kernel || !trace.is_on_device(row) {
+        if !trace.is_on_device(row) {
             continue;
         }
-        if is_backend_kernel(trace.event_name(row)) || has_collective(trace, row) {
+        let communicates = match trace.events.kind[row] {
+            EventKind::Kernel => is_of_backend(trace.event_name(row)) || has_collective(trace, row),
+            EventKind::Copy => is_copy_of_backend(linked, row),
+            _ => false,
+        };
+        if communicates {
             match linked.links.launch.get(row).and_then(|launch| hosts.of_row.get(launch as usize)) {
                 Some(call) => called.entry(call).or_default().push(row as u32),
                 None => alone.push(row as u32),
@@ -88,7 +93,15 @@ fn has_collective(trace: &Trace, row: usize) -> bool {
     trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::Collective, &mut name)
 }
 
-fn is_backend_kernel(name: &str) -> bool {
+/// Whether the backend itself enqueued a copy, as it does instead of a kernel where a group is of one rank, or where copy
+/// engines move what needs no arithmetic.
+fn is_copy_of_backend(linked: &LinkedTrace, row: usize) -> bool {
+    let owner = linked.links.operator.get(row).map(|owner| owner as usize);
+    let is_range = |owner: &usize| linked.trace.events.kind[*owner] == EventKind::Annotation;
+    owner.filter(is_range).is_some_and(|owner| is_of_backend(linked.trace.event_name(owner)))
+}
+
+fn is_of_backend(name: &str) -> bool {
     ["nccl", "rccl", "hccl"].iter().any(|backend| name.starts_with(backend))
 }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kinetoscope import text
 from kinetoscope._native import TraceError
 from kinetoscope.collect.folder import Recording
+from kinetoscope.doctor import num_missed
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
@@ -43,9 +44,9 @@ def flaws(recording: Recording) -> list[str]:
 def _of_events(trace: Trace) -> list[str]:
     if not trace.num_events:
         return ["has no events"]
-    counts = {row["kind"]: row["count"] for row in trace.summary(limit=1).data["time_by_kind"]}
-    if counts.get("launch") and not trace.coverage["device_events"]["count"]:
-        return [f"has no device events for {text.plural(counts['launch'], 'launch')}: let the window last longer"]
+    if num_launches := num_missed(trace):
+        missed = text.plural(num_launches, "launch", "launches")
+        return [f"has no device events for {missed}: let the window last longer"]
     return []
 
 

@@ -2,11 +2,12 @@
 
 With shapes, stacks, memory, the allocator's snapshot and what NVML says meanwhile.
 
-python tests/record/transformer_cuda.py
+python tests/record/cuda_transformer.py
 """
 
 from __future__ import annotations
 
+import gzip
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,9 +66,7 @@ def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tenso
 
 def record_snapshot(path: Path) -> None:
     """As `torch.cuda.memory._dump_snapshot` writes one, without the machine's paths."""
-    text = pickle.dumps(_without_paths(torch.cuda.memory._snapshot()))
-    path.write_bytes(text)
-    print(f"{path.relative_to(REPOSITORY)}: {len(text) / 1000:.0f} kB")
+    path.write_bytes(gzip.compress(pickle.dumps(_without_paths(torch.cuda.memory._snapshot())), 9, mtime=0))
 
 
 def _without_paths(value: object) -> object:
@@ -92,7 +91,7 @@ def main() -> None:
                 torch.cuda.memory._record_memory_history(max_entries=4000)
             train_step(model, optimizer, tokens)
             prof.step()
-    record_snapshot(FOLDER / "memory_snapshot.pickle")
+    record_snapshot(FOLDER / "memory_snapshot.pickle.gz")
     scrub_folder(FOLDER)
 
 

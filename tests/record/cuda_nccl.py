@@ -1,6 +1,6 @@
 """Records tests/data/nccl_cuda: one rank on NCCL, DistributedDataParallel and each collective once an iteration.
 
-torchrun --standalone --nproc-per-node 1 tests/record/nccl_cuda.py
+torchrun --standalone --nproc-per-node 1 tests/record/cuda_nccl.py
 """
 
 from __future__ import annotations

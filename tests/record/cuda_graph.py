@@ -1,6 +1,6 @@
 """Records tests/data/graph_cuda: training steps that are replays of a CUDA graph, with copies before and after them.
 
-python tests/record/graph_cuda.py
+python tests/record/cuda_graph.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Records tests/data/compiled_cuda: a model under `torch.compile` in training, with the sources of its kernels.
+"""Records tests/data/compiled_cuda: a model under `torch.compile` in training, whose kernels Inductor makes.
 
-python tests/record/compiled_cuda.py
+python tests/record/cuda_compiled.py
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def main() -> None:
             compiled(batch).square().mean().backward()
             optimizer.step()
             prof.step()
+    shutil.rmtree(FOLDER / "torch_et_0.json_resources")  # Inductor's text, of no use here
     scrub_folder(FOLDER)
 
 
