@@ -69,7 +69,9 @@ def test_waits_are_reported(tmp_path: Path) -> None:
 
 
 def test_device_times_are_torchs(tmp_path: Path) -> None:
-    prof = recorded(tmp_path, training())
+    """Without reports of waits, which torch takes for work of the operators that waited."""
+    without = torch._C._profiler._ExperimentalConfig()
+    prof = recorded(tmp_path, training(), experimental_config=without)
     theirs: defaultdict[str, float] = defaultdict(float)
     for average in prof.key_averages():
         theirs[average.key] += average.self_device_time_total
@@ -153,9 +155,9 @@ def test_metrics_of_the_gpu(tmp_path: Path) -> None:
     }
     assert 20 < series["power_w"] < 2000
     assert series["memory_used_bytes"] > torch.cuda.memory_reserved() > 0
-    joules = [energy.energy_j["GPU"] for energy in prof.energy]
-    assert len(joules) == 4
-    assert sum(joules) > 0
+    joules = {energy.iteration: energy.energy_j["GPU"] for energy in prof.energy}
+    assert set(joules) >= {0, 1, 2, 3}
+    assert sum(joules.values()) > 0
 
 
 def test_marks_for_nsight_systems(tmp_path: Path) -> None:
