@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as esbuild from "esbuild";
-import { COMMON, inlineWasm, packed } from "./build/bundle.mjs";
+import { COMMON, packed } from "./build/bundle.mjs";
 import { buildCore } from "./build/core.mjs";
 import { ROOT, STATIC, WEB } from "./build/paths.mjs";
 import { fail } from "./build/run.mjs";
@@ -39,7 +39,6 @@ async function bundle({ entry, file, options }) {
     entryPoints: [source],
     minify: true,
     outfile: join(STATIC, file),
-    plugins: [inlineWasm(wasm)],
   });
 }
 

@@ -141,6 +141,9 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     end, origin = start + dur, transformer.origin_ns
     timeline = open_timeline(reports(transformer), scheme, f"#range={start - origin}-{end - origin}")
     page = timeline.page
+    timeline.focus().press("n")
+    page.keyboard.insert_text("this one")
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Save a copy of it").click()
     shot(page, f"report-save-{scheme}")
     trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
@@ -152,6 +155,24 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     label = copy.page.get_by_role("application").get_attribute("aria-label")
     assert f"{expected.num_events:,} events" in label
     assert copy.page.locator("#operators tbody tr").count() > 0
+    copy.page.get_by_role("button", name="1 note").click()
+    assert copy.page.get_by_role("textbox", name="Note at").input_value() == "this one"
+    copy.page.get_by_title("Go there").click()
+    copy.focus().press("Escape")
+    shot(copy.settle().page, f"report-saved-note-{scheme}")
+
+
+def test_traces_that_tell_no_rank_are_saved_under_names_of_their_own(
+    written: Callable[[object], ks.Trace], open_timeline: Open, tmp_path: Path
+) -> None:
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 50}
+    before, after = (written([{**event, "dur": dur}]) for dur in (50, 70))
+    page = open_timeline(ks.diff(before, after).report(tmp_path / "both.html")).page
+    names: list[str] = []
+    page.on("download", lambda download: names.append(download.suggested_filename))
+    page.get_by_role("button", name="Save the trace").click()
+    page.wait_for_timeout(1500)
+    assert len(set(names)) == 2, names
 
 
 def test_what_is_saved_redacted_tells_no_private_text(

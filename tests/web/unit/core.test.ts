@@ -25,6 +25,10 @@ class FileSource implements Source {
     return decodeAnswer(type, this.#session.query(new TextEncoder().encode(JSON.stringify({ type, ...ask }))));
   }
 
+  copy(): null {
+    return null;
+  }
+
   close(): void {
     this.#session.free();
   }

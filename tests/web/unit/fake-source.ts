@@ -9,6 +9,7 @@ import type {
   Overview,
   PathSteps,
   RequestType,
+  Setup,
   Tiles,
 } from "../../../wasm/web/source/protocol";
 import type { Source } from "../../../wasm/web/source/source";
@@ -20,6 +21,8 @@ export class FakeSource implements Source {
   findings: readonly Finding[] = [];
   changes: readonly Change[] = [];
   path: PathSteps = PATH;
+  /** The event that is on the screen only with functions of Python. */
+  frame: number | null = null;
   readonly overview: Overview;
   numClosed = 0;
   readonly #events: readonly EventRef[];
@@ -35,6 +38,10 @@ export class FakeSource implements Source {
     this.asked.push(type);
     const answer = this.#answer(type, ask as never) as Answer<T>;
     return this.#isLate ? Promise.resolve(answer) : answer;
+  }
+
+  copy(): null {
+    return null;
   }
 
   close(): void {
@@ -87,14 +94,14 @@ export class FakeSource implements Source {
     };
   }
 
-  #details({ id }: Ask<"event">): EventDetails {
+  #details({ id, frames }: Ask<"event"> & Setup): EventDetails {
     const event = this.event(id);
     const none = { launch: null, operator: null, node: null, iteration: null };
     return {
       ...event,
       ...none,
       part: 0,
-      is_shown: true,
+      is_shown: id !== this.frame || frames !== false,
       category: "cpu_op",
       start_ns: String(event.start),
       dur_ns: "10",

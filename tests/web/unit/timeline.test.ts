@@ -10,7 +10,7 @@ import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
 import { tellHost } from "../../../wasm/web/timeline/mount";
-import type { Note } from "../../../wasm/web/timeline/notes";
+import { type Note, notesWithin } from "../../../wasm/web/timeline/notes";
 import { snapped } from "../../../wasm/web/timeline/snap";
 import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
@@ -276,6 +276,18 @@ test("the first screen shows every track, with the highest lanes with which it c
   assert.deepEqual([...tracks.arrangement.value.pinned], []);
 });
 
+test("lanes that the reader made low or high stay so when functions of Python go and come", () => {
+  const timeline = arranged(40, 400);
+  const { tracks } = timeline;
+  const low = () => [...tracks.arrangement.value.low];
+  tracks.toggleHeight(1);
+  timeline.setUp({ frames: false });
+  assert.deepEqual(low(), [1, 0], "the one that the reader chose, and the one that has no room");
+  tracks.toggleHeight(0);
+  for (const frames of [true, false]) timeline.setUp({ frames });
+  assert.deepEqual(low(), [1]);
+});
+
 test("where low lanes are not enough the streams are pinned", () => {
   assert.deepEqual([...arranged(80, 400).tracks.arrangement.value.pinned], [1]);
 });
@@ -334,6 +346,23 @@ test("notes are about the event, the range or the time, and come in the order of
   assert.equal(timeline.notes.all.value.length, 2);
   run(timeline, "removeNote");
   assert.equal(timeline.notes.all.value.length, 2, "one at a time");
+});
+
+test("a note that is written while its event is looked up is moved to it no less", async () => {
+  const source = new FakeSource({ isLate: true });
+  const timeline = new Timeline(source, source.overview);
+  timeline.notes.restore([{ start: 9000, end: 9001, event: 3, text: "" }]);
+  timeline.placeNotes();
+  const [note] = timeline.notes.all.value;
+  if (note) timeline.notes.write(note, "slow");
+  await settled();
+  assert.deepEqual(timeline.notes.all.value, [{ start: 60, end: 70, event: 3, text: "slow" }]);
+});
+
+test("the notes of a range lie in its copy where they are there", () => {
+  const note = (start: number, end: number, event: number | null) => ({ start, end, event, text: "" });
+  const notes = [note(0, 5, null), note(90, 110, 3), note(150, 150, null), note(300, 300, null)];
+  assert.deepEqual(notesWithin(notes, span(100, 200), 80), [note(10, 30, null), note(70, 70, null)]);
 });
 
 test("notes that a host kept come back, and can be gone to", () => {
@@ -442,4 +471,30 @@ test("who has the trace elsewhere is told how to save a part of it there", async
   timeline.saving.save("trace", span(10, 20));
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.match(timeline.saving.said.value, /trace\.trim\(5010, 5020\)\.redact\(\)\.to_chrome\(/);
+});
+
+test("who has several traces elsewhere is told how to save that part of each", async () => {
+  const source = new FakeSource();
+  const [part] = source.overview.parts;
+  const parts = [
+    { ...part, origin_ns: "5000" },
+    { ...part, origin_ns: "7000" },
+  ];
+  const timeline = new Timeline(source, { ...source.overview, parts } as never);
+  timeline.saving.save("trace", span(10, 20));
+  await settled();
+  const each = "for at, (trace, zero) in enumerate(zip(traces, [5000, 7000])): trace.trim(zero + 10, zero + 20)";
+  assert.ok(timeline.saving.said.value.endsWith(`${each}.to_chrome(f"part_{at}.json.gz")`), timeline.saving.said.value);
+});
+
+test("who goes to a hidden function sees it, and the host hears of it once", () => {
+  const source = new FakeSource();
+  source.frame = 3;
+  const timeline = new Timeline(source, source.overview, { frames: false });
+  const heard: unknown[] = [];
+  timeline.selection.current.subscribe(() => heard.push(selectedId(timeline)));
+  timeline.select(3);
+  assert.deepEqual(heard, [3]);
+  assert.equal(timeline.setup.value.frames, true);
+  assert.equal(source.asked.filter((type) => type === "event").length, 2, "as it was hidden, and as it is shown");
 });

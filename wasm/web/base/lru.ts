@@ -28,6 +28,11 @@ export class Lru<K, V> {
     }
   }
 
+  clear(): void {
+    this.#values.clear();
+    this.#weight = 0;
+  }
+
   #drop(key: K): void {
     const value = this.#values.get(key);
     if (value !== undefined) this.#weight -= this.#weigh(value);

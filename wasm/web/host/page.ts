@@ -6,7 +6,7 @@ import { download, fileName } from "../base/download";
 import { type Action, addActions } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
 import { awaitFiles } from "../report/drop";
-import { followHash, formatHash, type HashFollower, parseHash, type Target } from "../report/hash";
+import { followHash, formatHash, type HashFollower, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
 import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
@@ -15,10 +15,10 @@ import { addTableTools } from "../report/table-tools";
 import { readAll } from "../source/files";
 import type { Overview } from "../source/protocol";
 import { compile, WasmSource } from "../source/session";
-import { messageOf } from "../source/source";
+import { messageOf, type TakenAway } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
-import type { PageCopy } from "../timeline/saving";
+import { type PageCopy, saveTraces } from "../timeline/saving";
 import { openShadow } from "./shadow";
 import { type WantedTheme, watchTheme } from "./theme";
 
@@ -61,8 +61,7 @@ async function read(main: HTMLElement, file: PageFile, files: readonly File[]): 
   document.title = title;
   main.innerHTML = body;
   decorate(main);
-  const traces = () => names.map((name, part) => ({ base64: toBase64(source.snapshot(part)), rank: null, name }));
-  bring(main, { file, body, source, traces });
+  bring(main, { file, body, source, traces: () => pageTraces(source) });
 }
 
 /** What needs no core. */
@@ -96,15 +95,20 @@ function bring(main: HTMLElement, page: Page): void {
     addTableTools(figure, page.source, fail);
   }
   const nav = main.querySelector<HTMLElement>(".ks-nav");
-  if (nav) addActions(nav, actions(page, overview, notes), fail);
+  if (nav) addActions(nav, actions(page, notes, hash), fail);
 }
 
-/** A page of these traces. What the reader wrote stays behind: its events have other ids there. */
-function savePage(file: PageFile, { traces, title, facts }: PageCopy): void {
+/** Traces as a page carries them. */
+const pageTraces = (traces: TakenAway): readonly PageTrace[] =>
+  traces
+    .query("overview", {})
+    .parts.map(({ part, rank, name }) => ({ base64: toBase64(traces.snapshot(part)), rank, name }));
+
+/** A page of these traces. */
+function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {
   const body = traces.query("report", { title, facts }).html;
-  const { parts } = traces.query("overview", {});
-  const snapshots = parts.map(({ part, rank, name }) => ({ base64: toBase64(traces.snapshot(part)), rank, name }));
-  download(`${fileName(title)}.html`, file.write(title, body, snapshots, { hash: "", notes: [] }), "text/html");
+  const view = { hash: formatHash({ range: null, event: null, setup }), notes };
+  download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
 function mount(
@@ -147,19 +151,11 @@ function show(mounted: MountedTimeline, { range, event }: Target): void {
 
 function actions(
   { file, body, source, traces }: Page,
-  { parts }: Overview,
   notes: Cell<readonly Note[]>,
+  hash: HashFollower,
 ): readonly Action[] {
   const name = fileName(document.title);
-  const chrome = (part: number) => gzip(source.chrome(part));
-  const saveTrace = () => {
-    for (const { part, rank, window } of parts) {
-      const which = parts.length > 1 ? `_${rank ?? "unknown"}${window ? `.${window}` : ""}` : "";
-      chrome(part)
-        .then((bytes) => download(`${name}${which}.json.gz`, bytes, "application/gzip"))
-        .catch(fail);
-    }
-  };
+  const saveTrace = () => void saveTraces(source, name).catch(fail);
   return [
     {
       label: "Copy link",
@@ -173,7 +169,7 @@ function actions(
       label: "Save a copy",
       title: "This page with your notes, opening where you are now",
       run: () => {
-        const view = { hash: viewHash(), notes: notes.value };
+        const view = { hash: formatHash(hash.target), notes: notes.value };
         download(`${name}.html`, file.write(document.title, body, traces(), view), "text/html");
         return undefined;
       },
@@ -191,7 +187,7 @@ function actions(
       title: "Open the trace in ui.perfetto.dev",
       run: () => {
         if (mayOpenPerfetto()) {
-          openPerfetto(() => chrome(0), document.title, fail);
+          openPerfetto(() => gzip(source.chrome(0)), document.title, fail);
           return undefined;
         }
         saveTrace();
@@ -199,11 +195,6 @@ function actions(
       },
     },
   ];
-}
-
-/** Where the reader is, if they are somewhere. */
-function viewHash(): string {
-  return formatHash(parseHash(location.hash));
 }
 
 /** The page stays readable; what is missing is said above the timeline. */

@@ -29,15 +29,21 @@ async function readEach(module: WebAssembly.Module, files: readonly File[]): Pro
   const traces = [];
   for (const file of files) {
     try {
-      const alone = new WasmSource(module, { kineto: await bytesOf(file), execution: undefined });
-      const { num_events: count } = alone.query("overview", {});
-      if (count === 0)
-        throw new Error("expected a Kineto trace, found no event (an Execution Trace goes with one trace)");
-      traces.push({ bytes: alone.snapshot(0), name: file.name, rank: null });
-      alone.close();
+      traces.push({ bytes: snapshotOf(module, await bytesOf(file)), name: file.name, rank: null });
     } catch (error) {
       throw new Error(`${file.name}: ${messageOf(error)}`);
     }
   }
   return { source: new WasmSource(module, traces), names: traces.map(({ name }) => name) };
+}
+
+function snapshotOf(module: WebAssembly.Module, kineto: Uint8Array): Uint8Array {
+  const alone = new WasmSource(module, { kineto, execution: undefined });
+  try {
+    const { num_events: count } = alone.query("overview", {});
+    if (count > 0) return alone.snapshot(0);
+    throw new Error("expected a Kineto trace, found no event (an Execution Trace goes with one trace)");
+  } finally {
+    alone.close();
+  }
 }

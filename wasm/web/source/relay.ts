@@ -15,7 +15,7 @@ export class RelaySource implements Source {
   }
 
   copy(wanted: Wanted): TakenAway | null {
-    return this.#source.copy?.(wanted) ?? null;
+    return this.#source.copy(wanted);
   }
 
   /** From now on `better` answers. What the other was asked before, it still may. */

@@ -39,6 +39,10 @@ export class RemoteSource implements Source {
     return bytes.then((answer) => decodeAnswer(type, answer));
   }
 
+  copy(): null {
+    return null;
+  }
+
   close(): void {
     this.#open = false;
     this.#queue = [];

@@ -46,7 +46,7 @@ class Use implements Source {
   }
 
   copy(wanted: Wanted): TakenAway | null {
-    return this.#source.copy?.(wanted) ?? null;
+    return this.#source.copy(wanted);
   }
 
   close(): void {

@@ -6,7 +6,7 @@ export interface Source {
   /** Throws, or rejects, with the core's own text. */
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>>;
   /** What it has, or a part of it, to be taken away; null while that is not in this page. */
-  copy?(wanted: Wanted): TakenAway | null;
+  copy(wanted: Wanted): TakenAway | null;
   close(): void;
 }
 

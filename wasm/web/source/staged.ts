@@ -24,7 +24,7 @@ export class StagedSource implements Source {
   }
 
   copy(wanted: Wanted): TakenAway | null {
-    return this.#source.copy?.({ align: this.setup.align, ...wanted }) ?? null;
+    return this.#source.copy({ align: this.setup.align, ...wanted });
   }
 
   close(): void {

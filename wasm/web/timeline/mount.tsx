@@ -79,7 +79,10 @@ export function mountTimeline(
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end) => timeline.mark(span(start, end), true),
     setUp: (setup) => timeline.setUp(setup),
-    restoreNotes: (notes) => timeline.notes.restore(notes),
+    restoreNotes: (notes) => {
+      timeline.notes.restore(notes);
+      timeline.placeNotes();
+    },
     close: () => {
       render(null, root);
       cleanup.run();

@@ -31,12 +31,19 @@ export class Notes {
     if (this.current.value === note) this.current.set(written);
   }
 
-  /** Says where the event lies that a note is about. */
-  move(note: Note, start: number, end: number): void {
-    if (note.start === start && note.end === end) return;
-    const moved = { ...note, start, end };
-    this.all.update((notes) => inTime(notes.map((other) => (other === note ? moved : other))));
-    if (this.current.value === note) this.current.set(moved);
+  /** The events that notes are about. */
+  get events(): ReadonlySet<EventId> {
+    return new Set(this.all.value.flatMap(({ event }) => (event === null ? [] : [event])));
+  }
+
+  /** Says where the event lies that notes are about. */
+  move(event: EventId, start: number, end: number): void {
+    for (const note of this.all.value) {
+      if (note.event !== event || (note.start === start && note.end === end)) continue;
+      const moved = { ...note, start, end };
+      this.all.update((notes) => inTime(notes.map((other) => (other === note ? moved : other))));
+      if (this.current.value === note) this.current.set(moved);
+    }
   }
 
   remove(note: Note): void {
@@ -49,6 +56,15 @@ export class Notes {
     this.current.set(null);
     this.all.set(inTime(notes));
   }
+}
+
+/**
+ * The notes of `range` in a copy of it that begins `later`. Events have other ids there, so what is about an event is about its
+ * stretch of time.
+ */
+export function notesWithin(notes: readonly Note[], range: Span, later: number): readonly Note[] {
+  const inside = notes.filter(({ start, end }) => start <= range.end && end >= range.start);
+  return inside.map((note) => ({ ...note, start: note.start - later, end: note.end - later, event: null }));
 }
 
 const inTime = (notes: readonly Note[]): readonly Note[] => [...notes].sort((a, b) => a.start - b.start);

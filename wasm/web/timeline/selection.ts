@@ -29,13 +29,19 @@ export class Selection {
   }
 
   select(id: EventId, then?: (selected: Selected) => void): void {
+    this.look(id, (selected) => {
+      this.current.set(selected);
+      then?.(selected);
+    });
+  }
+
+  /** Asks about an event that may come to be selected; `use` is not called if another is wanted by then. */
+  look(id: EventId, use: (selected: Selected) => void): void {
     this.#wanted = id;
     settle(
       () => this.#load(id),
       (selected) => {
-        if (this.#wanted !== id) return;
-        this.current.set(selected);
-        then?.(selected);
+        if (this.#wanted === id) use(selected);
       },
       this.#failed,
     );
@@ -74,6 +80,11 @@ export class Selection {
     const ours = links.filter((link) => (forward ? link.source : link.target).id === details.id);
     if (ours.length > 0) return ours.map((link) => (forward ? link.target : link.source));
     return forward ? details.device_events.slice(0, 1) : [details.launch].filter((launch) => launch !== null);
+  }
+
+  /** Whether an event is the one of several that would be followed. */
+  isChosen(id: EventId): boolean {
+    return [true, false].some((forward) => this.partners(forward).length > 1 && this.partner(forward)?.id === id);
   }
 
   /** Chooses the next one, around the end. Returns its place and how many there are. */

@@ -15,6 +15,13 @@ const MANY_LANES = 8;
  * kept at the top. Of several traces the threads are folded, so that one device lies below the other.
  */
 export function startingArrangement(timeline: Timeline): () => void {
+  // Those that were lowered for want of room, not by the reader.
+  let fitted: ReadonlySet<number> = new Set();
+  const fitIn = (as: Arrangement, height: number) => {
+    const low = lowered(timeline.overview, as, fitted, height);
+    fitted = low.fitted;
+    return low.arrangement;
+  };
   const arrange = () => {
     const { height } = timeline.size.value;
     if (height === 0) return;
@@ -22,7 +29,7 @@ export function startingArrangement(timeline: Timeline): () => void {
     timeline.tracks.arrangement.update((as) =>
       timeline.overview.parts.length > 1
         ? { ...as, folded: threads(timeline.overview) }
-        : pinned(timeline, lowered(timeline, as, height), height),
+        : pinned(timeline, fitIn(as, height), height),
     );
   };
   const end = timeline.size.subscribe(arrange);
@@ -33,7 +40,7 @@ export function startingArrangement(timeline: Timeline): () => void {
     frames = timeline.setup.value.frames;
     if (frames === before || timeline.overview.parts.length > 1) return;
     const { height } = timeline.size.value;
-    timeline.tracks.arrangement.update((as) => lowered(timeline, { ...as, low: new Set() }, height));
+    timeline.tracks.arrangement.update((as) => fitIn(as, height));
   });
   return () => {
     end();
@@ -44,14 +51,26 @@ export function startingArrangement(timeline: Timeline): () => void {
 const threads = ({ groups }: Overview): ReadonlySet<string> =>
   new Set(groups.filter(({ kind }) => kind === "host").map(({ group }) => groupKey(group)));
 
-/** The highest lanes with which all tracks are on the screen, or the lowest there are. */
-function lowered({ overview }: Timeline, arrangement: Arrangement, height: number): Arrangement {
-  const low = new Set(overview.tracks.filter((track) => track.num_lanes >= MANY_LANES).map(({ track }) => track));
-  for (let lowHeight = LANE_HEIGHT; lowHeight >= LOWEST_LANE; lowHeight--) {
-    const tried = { ...arrangement, lowHeight, low: lowHeight < LANE_HEIGHT ? low : arrangement.low };
-    if (lowHeight === LOWEST_LANE || layOut(overview, tried).scrolledHeight <= height) return tried;
+interface Lowered {
+  readonly arrangement: Arrangement;
+  /** The tracks whose lanes are low for want of room, or would be, had the reader not raised them. */
+  readonly fitted: ReadonlySet<number>;
+}
+
+/** The highest lanes with which all tracks are on the screen, or the lowest there are; what the reader lowered or raised stays so. */
+function lowered(overview: Overview, as: Arrangement, before: ReadonlySet<number>, height: number): Lowered {
+  const own = [...as.low].filter((track) => !before.has(track));
+  const raised = new Set([...before].filter((track) => !as.low.has(track)));
+  const asItIs = { ...as, low: new Set(own) };
+  if (layOut(overview, asItIs).scrolledHeight <= height) return { arrangement: asItIs, fitted: raised };
+  const many = overview.tracks.filter((track) => track.num_lanes >= MANY_LANES).map(({ track }) => track);
+  const low = new Set([...own, ...many.filter((track) => !raised.has(track))]);
+  const fitted = new Set([...raised, ...many]);
+  for (let lowHeight = LANE_HEIGHT - 1; lowHeight > LOWEST_LANE; lowHeight--) {
+    const arrangement = { ...as, lowHeight, low };
+    if (layOut(overview, arrangement).scrolledHeight <= height) return { arrangement, fitted };
   }
-  return arrangement;
+  return { arrangement: { ...as, lowHeight: LOWEST_LANE, low }, fitted };
 }
 
 function pinned(timeline: Timeline, arrangement: Arrangement, height: number): Arrangement {

@@ -73,6 +73,7 @@ export class TileCache {
   forget(): void {
     this.#generation++;
     this.#latest.clear();
+    this.#entries.clear();
   }
 
   beginFrame(): void {

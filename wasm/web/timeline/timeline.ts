@@ -90,7 +90,11 @@ export class Timeline {
     this.tiles = new TileCache(source, () => this.stale.update((n) => n + 1), failed);
     this.findings = new Findings(source, failed);
     this.path = new CriticalPath(source, isJob(overview), failed);
-    this.saving = new Saving(source, () => this.overview);
+    this.saving = new Saving(
+      source,
+      () => this.overview,
+      () => this.notes.all.value,
+    );
     this.changes = new Changes(source, failed);
     this.#cleanup.add(this.colorBy.subscribe(() => this.tiles.tellOwner(ownerOf(this.colorBy.value))));
     this.tracks = new Tracks(
@@ -158,12 +162,10 @@ export class Timeline {
 
   /** Puts notes about events to where these are now: they were written when the traces lay otherwise, perhaps. */
   placeNotes(): void {
-    for (const note of this.notes.all.value) {
-      if (note.event === null) continue;
-      const ask = { id: note.event };
+    for (const id of this.notes.events) {
       settle(
-        () => this.source.query("event", ask),
-        ({ start, dur }) => this.notes.move(note, start, start + dur),
+        () => this.source.query("event", { id }),
+        ({ start, dur }) => this.notes.move(id, start, start + dur),
         () => {},
       );
     }
@@ -193,9 +195,10 @@ export class Timeline {
   }
 
   select(id: EventId, then?: (selected: Selected) => void): void {
-    this.selection.select(id, (selected) => {
+    this.selection.look(id, (selected) => {
       // Who goes to a function of Python wants to see it.
       if (!selected.details.is_shown) return this.setUp({ frames: true }, () => this.select(id, then));
+      this.selection.current.set(selected);
       const { name, kind, start, dur } = selected.details;
       this.drawer.set("event");
       this.said.set(`${name}, ${kind}, ${formatDuration(dur)} at ${formatDuration(start)}`);
@@ -322,6 +325,11 @@ export class Timeline {
     const partner = this.selection.partner(forward);
     const where = forward ? "on from here" : "here";
     this.said.set(partner ? `Arrow ${at + 1} of ${count} ${where}: ${partner.name}` : `No arrow leads ${where}`);
+  }
+
+  /** Opens a list, or shuts it. */
+  togglePopover(name: Popover): void {
+    this.popover.update((open) => (open === name ? null : name));
   }
 
   /** Asks what is to be taken away. */

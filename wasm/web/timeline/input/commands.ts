@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   markSelection,
   saveCopy: (t) => t.askToSave(),
   toggleFrames: (t) => t.toggleFrames(),
-  commands: (t) => t.popover.update((open) => (open === "commands" ? null : "commands")),
+  commands: (t) => t.togglePopover("commands"),
   measure,
   keepMark: (t) => t.notes.add({ ...t.subject, text: "" }),
   takeNote: (t) => t.takeNote(),
@@ -56,7 +56,7 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   previousFinding: (t) => t.stepFinding(-1),
   foldAll: (t) => t.tracks.foldAll(true),
   unfoldAll: (t) => t.tracks.foldAll(false),
-  help: (t) => t.popover.update((open) => (open === "help" ? null : "help")),
+  help: (t) => t.togglePopover("help"),
   clear: (t) => t.clear(),
 };
 

@@ -21,7 +21,7 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, sel
   const links = selected.links.slice(0, MOST_ARROWS);
   const area = { x: 0, y: scene.headerHeight, width: scene.width, height: scene.height - scene.headerHeight };
   withClip(context, area, () => {
-    for (const link of links) paintArrow(context, scene, link, thickness(scene, link));
+    for (const link of links) paintArrow(context, scene, link, thickness(scene, otherOf(selected, link)));
   });
   const pills: Pill[] = [];
   for (const link of links) {
@@ -33,11 +33,11 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, sel
 }
 
 /** The arrow that would be followed is thicker than the others. */
-function thickness({ timeline: { selection } }: Scene, { source, target }: Link): number {
-  const isChosen = (forward: boolean, other: EventRef) =>
-    selection.partners(forward).length > 1 && selection.partner(forward)?.id === other.id;
-  return isChosen(true, target) || isChosen(false, source) ? 3 : 1.5;
-}
+const thickness = ({ timeline }: Scene, { id }: EventRef): number => (timeline.selection.isChosen(id) ? 3 : 1.5);
+
+/** The end of a link that is not selected. */
+export const otherOf = ({ details }: Selected, { source, target }: Link): EventRef =>
+  source.id === details.id ? target : source;
 
 function paintArrow(context: CanvasRenderingContext2D, scene: Scene, link: Link, thick: number): void {
   const source = eventBox(scene, link.source);
@@ -87,11 +87,11 @@ function head(context: CanvasRenderingContext2D, scene: Scene, { x, y }: Point):
   context.fill();
 }
 
-function pillOf(context: CanvasRenderingContext2D, scene: Scene, { details }: Selected, link: Link): Pill | null {
-  const other = link.source.id === details.id ? link.target : link.source;
+function pillOf(context: CanvasRenderingContext2D, scene: Scene, selected: Selected, link: Link): Pill | null {
+  const other = otherOf(selected, link);
   const box = eventBox(scene, other);
   if (!box || isVisible(scene, other, box)) return null;
-  const text = `${direction(scene, box)} ${scene.fitter.fit(shortName(other.name), 180)} · ${gap(details, other)}`;
+  const text = `${direction(scene, box)} ${scene.fitter.fit(shortName(other.name), 180)} · ${gap(selected.details, other)}`;
   return paintPill(context, scene, { x: box.x + box.width / 2, y: box.y + box.height / 2, text, event: other });
 }
 

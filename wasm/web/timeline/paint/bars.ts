@@ -1,17 +1,14 @@
 import type { Palette } from "../../base/palette";
-import type { Track } from "../../source/protocol";
-import { firstLane, numLanes, type Row } from "../row";
 import type { Piece } from "../tile-cache";
-import { type LaneBox, laneBox, type Scene } from "./scene";
+import type { Lanes, Scene } from "./scene";
 import type { Strip } from "./strip";
 
 // A bar narrower than this gives no pixel away to the gap before its neighbour.
 const MIN_GAPPED = 4;
 
 /** Draws the tiles of one track into a strip, a line for each lane. */
-export function paintBars(strip: Strip, scene: Scene, row: Row, track: Track, pieces: readonly Piece[]): void {
-  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
-    if (!box) continue;
+export function paintBars(strip: Strip, scene: Scene, { boxes, pieces }: Lanes): void {
+  for (const { lane, box } of boxes) {
     const line = strip.line(box);
     for (const piece of pieces) paintLane(strip, scene, piece, line, lane);
   }
@@ -41,12 +38,3 @@ function paintLane(strip: Strip, scene: Scene, { sheet, span }: Piece, line: num
 }
 
 const shadesOf = ({ pixels }: Palette, single: boolean): Uint32Array => (single ? pixels.fills : pixels.merged);
-
-/** The place of each lane; undefined for those that are not on the screen. */
-export function laneBoxes(scene: Scene, row: Row, track: Track): readonly (LaneBox | undefined)[] {
-  const first = firstLane(row, track.track);
-  return Array.from({ length: numLanes(track) }, (_, lane) => {
-    const box = laneBox(scene, row, first + lane);
-    return box.y + box.height > scene.headerHeight && box.y < scene.height ? box : undefined;
-  });
-}

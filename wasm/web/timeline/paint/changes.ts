@@ -1,25 +1,15 @@
-import type { Track } from "../../source/protocol";
 import { FALLS, RISES } from "../changes";
 import type { Look } from "../look";
-import type { Row } from "../row";
 import type { Piece } from "../tile-cache";
-import { laneBoxes } from "./bars";
-import type { LaneBox, Scene } from "./scene";
+import type { LaneBox, Lanes, Scene } from "./scene";
 
 const STRIPE = 6;
 
 /** Stripes over what takes another time in the other trace: rising to the right where it takes longer in the second. */
-export function paintChanges(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  row: Row,
-  track: Track,
-  pieces: readonly Piece[],
-): void {
+export function paintChanges(context: CanvasRenderingContext2D, scene: Scene, { boxes, pieces }: Lanes): void {
   if (scene.timeline.changes.byName.value.size === 0) return;
   const stripes = stripesOf(context, scene);
-  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
-    if (!box) continue;
+  for (const { lane, box } of boxes) {
     for (const piece of pieces) paintLane(context, scene, piece, { lane, box, stripes });
   }
 }

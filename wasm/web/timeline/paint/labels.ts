@@ -1,25 +1,15 @@
-import type { Track } from "../../source/protocol";
-import type { Row } from "../row";
 import type { Piece } from "../tile-cache";
-import { laneBoxes } from "./bars";
-import { fontOf, type LaneBox, type Scene } from "./scene";
+import { fontOf, type LaneBox, type Lanes, type Scene } from "./scene";
 
 const MIN_WIDTH = 22;
 const MIN_LANE = 12;
 const PADDING = 4;
 
 /** Writes the names into the bars that have room for them. A bar that begins off the screen has its name at the edge. */
-export function paintLabels(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  row: Row,
-  track: Track,
-  pieces: readonly Piece[],
-): void {
+export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, { row, boxes, pieces }: Lanes): void {
   if (row.laneHeight < MIN_LANE) return;
   prepare(context, scene);
-  for (const [lane, box] of laneBoxes(scene, row, track).entries()) {
-    if (!box) continue;
+  for (const { lane, box } of boxes) {
     for (const [index, piece] of pieces.entries())
       labelLane(context, scene, piece, { lane, box, isFirst: index === 0 });
   }

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/format";
 import { lengthOf, type Span } from "../../base/time";
 import type { EventRef } from "../../source/protocol";
-import { paintArrows } from "./arrows";
+import { otherOf, paintArrows } from "./arrows";
 import { paintValues } from "./counters";
 import { paintPoles } from "./notes";
 import type { Pill } from "./pill";
@@ -34,11 +34,13 @@ function paintSelection(context: CanvasRenderingContext2D, scene: Scene): readon
   if (!selected) return [];
   const { details, links } = selected;
   const { selection } = scene.timeline;
-  const chosen = [true, false].filter((forward) => selection.partners(forward).length > 1);
-  const isChosen = (id: number) => chosen.some((forward) => selection.partner(forward)?.id === id);
-  for (const { source, target } of links) {
-    const other = source.id === details.id ? target : source;
-    outline(context, scene, other, { color: scene.look.accent, thick: isChosen(other.id) ? 2.5 : 1.5, alpha: 0.9 });
+  for (const link of links) {
+    const other = otherOf(selected, link);
+    outline(context, scene, other, {
+      color: scene.look.accent,
+      thick: selection.isChosen(other.id) ? 2.5 : 1.5,
+      alpha: 0.9,
+    });
   }
   outline(context, scene, details, { color: scene.look.accent, thick: 2, alpha: 1 });
   return paintArrows(context, scene, selected);

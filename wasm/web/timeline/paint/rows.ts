@@ -5,7 +5,7 @@ import { paintCounter } from "./counters";
 import { ticksIn } from "./header";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";
-import { cssRowTop, type Scene, withClip } from "./scene";
+import { cssRowTop, lanesOf, type Scene, withClip } from "./scene";
 import type { Strip } from "./strip";
 
 /** Draws everything below the header. */
@@ -29,18 +29,15 @@ export function paintRows(context: CanvasRenderingContext2D, scene: Scene): void
 function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readonly Row[], strip: Strip): void {
   const { timeline } = scene;
   const found = timeline.search.found.value;
-  const window = timeline.viewport.window.value;
-  const drawn = rows.flatMap((row) =>
-    row.tracks.map((track) => ({ row, track, pieces: timeline.tiles.pieces(track.track, window, scene.cssWidth) })),
-  );
+  const drawn = rows.flatMap((row) => row.tracks.map((track) => lanesOf(scene, row, track)));
   const { times } = ticksIn(scene);
   for (const row of rows) paintGround(context, scene, row, times);
   for (const row of rows) if (row.counter) paintCounter(context, scene, row, row.counter);
   strip.begin(scene.width);
-  for (const { row, track, pieces } of drawn) paintBars(strip, scene, row, track, pieces);
+  for (const lanes of drawn) paintBars(strip, scene, lanes);
   strip.draw(context);
-  for (const { row, track, pieces } of drawn) paintChanges(context, scene, row, track, pieces);
-  for (const { row, track, pieces } of drawn) paintLabels(context, scene, row, track, pieces);
+  for (const lanes of drawn) paintChanges(context, scene, lanes);
+  for (const lanes of drawn) paintLabels(context, scene, lanes);
   if (found) for (const row of rows) paintHits(context, scene, row, found);
 }
 

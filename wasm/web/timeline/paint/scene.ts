@@ -1,8 +1,9 @@
 import { type Scale, scaleOf } from "../../base/scale";
 import type { TextFitter } from "../../base/text";
-import type { EventRef } from "../../source/protocol";
+import type { EventRef, Track } from "../../source/protocol";
 import type { Look } from "../look";
-import { firstLane, type Row } from "../row";
+import { firstLane, numLanes, type Row } from "../row";
+import type { Piece } from "../tile-cache";
 import type { Timeline } from "../timeline";
 import type { Strip } from "./strip";
 
@@ -105,6 +106,27 @@ export function laneBox(scene: Scene, row: Row, lane: number): LaneBox {
   const end = Math.round((css + row.laneHeight) * scene.dpr);
   const gap = row.laneHeight >= 6 ? Math.max(1, Math.round(scene.dpr)) : 0;
   return { y, height: Math.max(1, end - y - gap) };
+}
+
+/** What is drawn of a track: its tiles, in the lanes that are on the screen. */
+export interface Lanes {
+  readonly row: Row;
+  readonly pieces: readonly Piece[];
+  readonly boxes: readonly { readonly lane: number; readonly box: LaneBox }[];
+}
+
+export function lanesOf(scene: Scene, row: Row, track: Track): Lanes {
+  const { tiles, viewport } = scene.timeline;
+  const first = firstLane(row, track.track);
+  const boxes = Array.from({ length: numLanes(track) }, (_, lane) => ({
+    lane,
+    box: laneBox(scene, row, first + lane),
+  }));
+  return {
+    row,
+    pieces: tiles.pieces(track.track, viewport.window.value, scene.cssWidth),
+    boxes: boxes.filter(({ box }) => box.y + box.height > scene.headerHeight && box.y < scene.height),
+  };
 }
 
 /** Where an event lies on the canvas; null if its track is not drawn anywhere. */

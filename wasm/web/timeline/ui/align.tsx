@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import type { Align, Overview } from "../../source/protocol";
 import { isSameAlign } from "../../source/setup";
 import type { Timeline } from "../timeline";
@@ -23,8 +24,9 @@ const CHOICES: readonly Choice[] = [
 export function AlignChoice({ timeline }: { timeline: Timeline }): JSX.Element | null {
   const { align = "clocks" } = useCell(timeline.setup);
   const { overview } = timeline;
+  // Which iterations there are does not change with the alignment.
+  const choices = useMemo(() => choicesOf(overview), [timeline]);
   if (overview.parts.length < 2) return null;
-  const choices = choicesOf(overview);
   const at = choices.findIndex((choice) => isSameAlign(choice.align, align));
   return (
     <label class="ks-align" title="What lies at the same place of the screen">

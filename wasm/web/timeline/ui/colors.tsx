@@ -1,10 +1,11 @@
 import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
-import { COLOR_BY, type ColorBy, colorCode, KINDS, kindColor, ownerCode, type Palette } from "../../base/palette";
+import { COLOR_BY, type ColorBy, colorCode, ownerCode, type Palette } from "../../base/palette";
 import { common, type Span } from "../../base/time";
 import type { Tiles } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 import { useCell, useFrames } from "./hooks";
+import { KindLines, LegendLine } from "./legend";
 
 const MOST = 24;
 
@@ -36,31 +37,18 @@ export function Colors({ timeline, palette }: Props): JSX.Element {
           </label>
         ))}
       </fieldset>
-      <ul class="ks-legend">
-        {by === "kind"
-          ? KINDS.map((kind) => <Line key={kind} color={kindColor(palette, kind)} name={kind} />)
-          : named()}
-      </ul>
+      <ul class="ks-legend">{by === "kind" ? <KindLines palette={palette} /> : named()}</ul>
     </div>
   );
 
   function named(): JSX.Element[] {
     return seen(timeline, by).map(([name, time]) => (
-      <Line key={name} color={palette.fills[codeOf(name, by)] ?? ""} name={name} note={formatDuration(time)} />
+      <LegendLine key={name} color={palette.fills[codeOf(name, by)] ?? ""} name={name} note={formatDuration(time)} />
     ));
   }
 }
 
 const codeOf = (name: string, by: ColorBy): number => (by === "name" ? colorCode("other", name, by) : ownerCode(name));
-
-function Line({ color, name, note }: { color: string; name: string; note?: string }): JSX.Element {
-  return (
-    <li title={name}>
-      <i style={{ background: color }} />
-      <span class="ks-color-name">{name || "none"}</span> {note && <small>{note}</small>}
-    </li>
-  );
-}
 
 /** The names that take most of the screen's device time, or of its host time where no device is on it. */
 function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, number])[] {

@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
-import { KINDS, kindColor, type Palette } from "../../base/palette";
+import type { Palette } from "../../base/palette";
 import { BINDINGS } from "../input/keymap";
 import { Keys } from "./keys";
+import { KindLines } from "./legend";
 
 const MOUSE: readonly (readonly [string, string])[] = [
   ["Wheel", "Scroll the tracks (once the timeline has the focus; before that, the page)"],
@@ -42,12 +43,7 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
         ))}
       </dl>
       <ul class="ks-legend">
-        {KINDS.map((kind) => (
-          <li key={kind}>
-            <i style={{ background: kindColor(palette, kind) }} />
-            {kind}
-          </li>
-        ))}
+        <KindLines palette={palette} />
         <li>Paler bars stand for several events that are too close to be told apart; zoom in to see each.</li>
       </ul>
     </div>

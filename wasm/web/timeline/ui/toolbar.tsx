@@ -21,7 +21,7 @@ export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Ele
   const popover = useCell(timeline.popover);
   const nothing = () => {};
   const run = (command: Command) => COMMANDS[command](timeline, { focusSearch: nothing, focusFilter: nothing });
-  const toggle = (name: Popover) => timeline.popover.update((open) => (open === name ? null : name));
+  const toggle = (name: Popover) => timeline.togglePopover(name);
   return (
     <div class="ks-toolbar" role="toolbar" aria-label="Timeline">
       <div class="ks-title">

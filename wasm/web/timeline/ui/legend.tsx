@@ -1,0 +1,29 @@
+import type { JSX } from "preact";
+import { KINDS, kindColor, type Palette } from "../../base/palette";
+
+interface Props {
+  readonly color: string;
+  readonly name: string;
+  readonly note?: string;
+}
+
+/** What a colour stands for. */
+export function LegendLine({ color, name, note }: Props): JSX.Element {
+  return (
+    <li title={name}>
+      <i style={{ background: color }} />
+      <span class="ks-color-name">{name || "none"}</span> {note && <small>{note}</small>}
+    </li>
+  );
+}
+
+/** The colours of all kinds. */
+export function KindLines({ palette }: { readonly palette: Palette }): JSX.Element {
+  return (
+    <>
+      {KINDS.map((kind) => (
+        <LegendLine key={kind} color={kindColor(palette, kind)} name={kind} />
+      ))}
+    </>
+  );
+}
