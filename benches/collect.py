@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import sys
 import tempfile
@@ -31,13 +30,10 @@ def measure() -> list[Measured]:
     except ImportError:
         raise Skipped("needs PyTorch") from None
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")
     step = _step(torch)
-    folder = Path(tempfile.mkdtemp())
-    try:
-        return [_beside(sort(folder), step) for sort in (_recorded, _waiting)]
-    finally:
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [_beside(sort(Path(folder)), step) for sort in (_recorded, _waiting)]
 
 
 def _beside(loops: tuple[Loop, Loop], step: Callable[[], None]) -> Measured:

@@ -7,6 +7,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+from recorded import iterations
 
 torch = pytest.importorskip("torch")
 
@@ -17,10 +18,6 @@ pytestmark = [
 ]
 
 WINDOW: dict[str, Any] = {"wait": 1, "warmup": 1, "active": 2}
-
-
-def iterations(prof: ks.profile) -> list[int]:
-    return [number for (number,) in prof.trace.iterations.select("iteration").rows()]
 
 
 def batches(number: int) -> Any:
@@ -59,7 +56,7 @@ def test_lightning(tmp_path: Path) -> None:
 
     callback = Profile(tmp_path / "traces", **WINDOW)
     fit(callback, tmp_path)
-    assert iterations(callback.profile) == [2, 3]
+    assert iterations(callback.profile.trace) == [2, 3]
     assert any("backward" in name.lower() for (name,) in callback.profile.trace.events.select("name").rows())
 
 
@@ -70,7 +67,7 @@ def test_lightning_that_fails(tmp_path: Path) -> None:
     callback = Profile(tmp_path / "traces")
     with pytest.raises(LookupError):
         fit(callback, tmp_path, fails_at=2)
-    assert iterations(callback.profile) == [0, 1, 2]
+    assert iterations(callback.profile.trace) == [0, 1, 2]
 
 
 # --- transformers -------------------------------------------------------------------------------------------------
@@ -97,7 +94,7 @@ def test_transformers(tmp_path: Path) -> None:
     data = [{"x": torch.randn(4)} for _ in range(20)]
     trainer = transformers.Trainer(model=Model(), args=arguments, train_dataset=data, callbacks=[callback])
     trainer.train()
-    assert iterations(callback.profile) == [2, 3]
+    assert iterations(callback.profile.trace) == [2, 3]
     # two batches for each step of the optimizer
     names = [name for (name,) in callback.profile.trace.events.select("name").rows()]
     assert (names.count("aten::linear"), sum(name.startswith("Optimizer.step") for name in names)) == (4, 2)
@@ -120,5 +117,5 @@ def test_accelerate(tmp_path: Path) -> None:
             optimizer.step()
             prof.step()
     assert isinstance(prof, ks.profile)
-    assert iterations(prof) == [2, 3]
+    assert iterations(prof.trace) == [2, 3]
     assert len(prof.files) == 2

@@ -55,3 +55,16 @@ def test_what_is_left_of_a_file_is_not_sent_after_closing() -> None:
     desk.take([{"id": "b"}])
     assert not desk._is_manned
     assert sent == [MESSAGE_BYTES]
+
+
+def test_a_question_that_fails_after_closing_is_not_answered() -> None:
+    sent: list[str] = []
+
+    def fail(_: object) -> bytes:
+        desk.close()
+        raise ValueError("no such event")
+
+    desk = Desk(fail, lambda content, _: sent.append(content["type"]))
+    desk.take([{"id": "a"}])
+    wait_until_empty(desk)
+    assert sent == []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 from kinetoscope.collect import gather as module
 from kinetoscope.collect.folder import Recording
 from kinetoscope.collect.gather import gather, parts, to_first
+from recorded import launch
 
 
 class Threads:
@@ -53,9 +52,8 @@ class Peer:
         return block
 
 
-def together(files: Mapping[int, Mapping[str, Path]], folder: Path) -> tuple[list[Path], int]:
-    """Gathers on a thread for each rank. What rank 0 got, and how many bytes were sent. Raises what rank 0 raises."""
-    job = Threads(len(files))
+def outcomes_of(job: Threads, files: Mapping[int, Mapping[str, Path]], folder: Path) -> dict[int, Any]:
+    """Gathers on a thread for each rank: what each rank got, or what it raised."""
     outcomes: dict[int, Any] = {}
 
     def run(rank: int) -> None:
@@ -69,6 +67,13 @@ def together(files: Mapping[int, Mapping[str, Path]], folder: Path) -> tuple[lis
         thread.start()
     for thread in threads:
         thread.join(30)
+    return outcomes
+
+
+def together(files: Mapping[int, Mapping[str, Path]], folder: Path) -> tuple[list[Path], int]:
+    """What rank 0 got, and how many bytes were sent. Raises what rank 0 raises."""
+    job = Threads(len(files))
+    outcomes = outcomes_of(job, files, folder)
     assert [outcomes[rank] for rank in files if rank] == [[]] * (len(files) - 1)
     if isinstance(outcomes[0], OSError):
         raise outcomes[0]
@@ -152,6 +157,37 @@ def test_one_that_cannot_be_written_does_not_keep_the_others(files: dict[int, di
         together(files, tmp_path / "all")
     assert contents(tmp_path / "all")["b_1.json"] == b""
     assert contents(tmp_path / "all")["a_1_resources/k.py"] == expected(files)["a_1_resources/k.py"]
+
+
+def shortened(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1500])
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, shortened])
+def test_a_file_that_is_lost_while_it_is_sent_keeps_no_rank_waiting(
+    files: dict[int, dict[str, Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
+) -> None:
+    together_all = Peer.all
+
+    def losing(self: Peer, mine: Any) -> list[Any]:
+        found = together_all(self, mine)
+        if self.rank == 1 and mine is None:  # all know what is to be sent
+            harm(files[1]["a_1.json"])
+        return found
+
+    monkeypatch.setattr(Peer, "all", losing)
+    kept = {name: content for name, content in expected(files).items() if name != "a_1.json"}
+    outcomes = outcomes_of(Threads(3), files, tmp_path / "all")
+    assert "expected a_1.json as it was sent" in str(outcomes[0])
+    assert outcomes[2] == []
+    assert contents(tmp_path / "all") == kept
+
+
+def test_a_file_that_is_lost_before_keeps_no_rank_waiting(files: dict[int, dict[str, Path]], tmp_path: Path) -> None:
+    files[1]["a_1.json"].unlink()
+    outcomes = outcomes_of(Threads(3), files, tmp_path / "all")
+    assert isinstance(outcomes[1], FileNotFoundError)
+    assert [path.name for path in outcomes[0]] == ["a_0.json", "k.py", "b_1.json"]
 
 
 # --- an address ---------------------------------------------------------------------------------------------------
@@ -240,12 +276,10 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
         "prof.gather(f'file://{folder}/address')\n"
         "dist.destroy_process_group()\n"
     )
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run([*launcher, str(script), str(tmp_path)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    said = launch(script, tmp_path)
     expected = contents(tmp_path / "1")
     assert len(expected) == 2
     assert contents(tmp_path / "all") == contents(tmp_path / "address") == expected
     assert not (tmp_path / "0").exists()
-    assert "kineto_trace_1.json.gz" in done.stdout
+    assert "kineto_trace_1.json.gz" in said
     assert ks.read_dir(tmp_path / "all").ranks == [1]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from recorded import iterations
 
 if TYPE_CHECKING:
     import kinetoscope as ks
@@ -70,7 +71,7 @@ def test_options(shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     trace = shell.run_cell_magic("kinetoscope", line, STEPS)
     assert shell.user_ns["found"] is trace
     assert shell.user_ns["prof"] == "mine"
-    assert [number for (number,) in trace.iterations.select("iteration").rows()] == [1, 2]
+    assert iterations(trace) == [1, 2]
     assert (trace.metadata["kineto"]["with_stack"], "record_shapes" in trace.metadata["kineto"]) == (1, False)
     assert sorted(path.name for path in (tmp_path / "my traces").iterdir()) == [
         *("kineto_trace_0.json.gz", "torch_et_0.json.gz")

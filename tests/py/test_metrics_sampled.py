@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kinetoscope as ks
 import pytest
 from kinetoscope.collect import sensors
 from kinetoscope.collect.metrics import Sampler
-
-if TYPE_CHECKING:
-    from kinetoscope.collect.sensors import Values
+from kinetoscope.collect.sensors import Sensor
 
 torch = pytest.importorskip("torch")
 
@@ -44,15 +43,9 @@ def counted(trace: ks.Trace) -> dict[tuple[str, str], list[float]]:
     return found
 
 
-class Joules:
+def joules(name: str, *, has_counter: bool) -> Sensor:
     """A device that takes 50 W, and says so in one of two ways."""
-
-    def __init__(self, name: str, *, has_counter: bool) -> None:
-        self.name = name
-        self.has_counter = has_counter
-
-    def read(self) -> Values:
-        return {"energy_j": time.time() * 50} if self.has_counter else {"power_w": 50.0}
+    return Sensor(name, {"energy_j": lambda: time.time() * 50} if has_counter else {"power_w": lambda: 50})
 
 
 # --- the host -----------------------------------------------------------------------------------------------------
@@ -114,6 +107,21 @@ def test_another_file_of_that_name_is_let_be(tmp_path: Path) -> None:
     assert ks.read(prof.files[0]).num_events
 
 
+def test_they_are_found_at_an_address(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with ks.profile(tmp_path, metrics=0.01) as prof:
+        loop(prof, 2)
+    memory = fsspec.filesystem("memory")
+    try:
+        prof.gather("memory://sampled")
+        assert counted(ks.read("memory://sampled/kineto_trace_0.json.gz")) == counted(prof.trace) != {}
+        assert counted(ks.read_dir("memory://sampled")[0]) == counted(prof.trace)
+        memory.pipe("/sampled/metrics_0.jsonl", b"another file of that name")
+        assert counted(ks.read("memory://sampled/kineto_trace_0.json.gz")) == {}
+    finally:
+        memory.rm("/sampled", recursive=True)
+
+
 def test_they_are_gathered(tmp_path: Path) -> None:
     with ks.profile(tmp_path / "here", metrics=0.01) as prof:
         loop(prof, 1)
@@ -145,12 +153,59 @@ def test_a_sensor_that_fails_does_not_harm_the_loop(tmp_path: Path, monkeypatch:
     assert len(prof.files) == 2
 
 
+def test_odd_values_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Any] = ["N/A", None, {"value": 1}, float("nan"), "12.5"]
+    powers = itertools.chain(answers, itertools.repeat(answers[-1]))
+    odd = Sensor("odd", {"power_w": lambda: next(powers), "clock_mhz": lambda: 7})
+    monkeypatch.setattr("kinetoscope.collect.profiler.sensors", lambda _: [odd])
+    with ks.profile(tmp_path, metrics=0.01) as prof:
+        loop(prof, 4)
+    shown = [line["args"] for line in lines(tmp_path / "metrics_0.jsonl") if "args" in line]
+    assert [values for values in shown if "power_w" not in values] == [{"clock_mhz": 7}] * 4
+    assert shown[4] == {"power_w": 12.5, "clock_mhz": 7}
+
+
+def fail(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_sampling_that_ends_early_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prof = ks.profile(tmp_path, metrics=0.01)
+    prof.start()
+    monkeypatch.setattr(Sampler, "_count", fail)
+    loop(prof, 3)
+    with pytest.warns(RuntimeWarning, match="sampling of metrics has ended early.*No space"):
+        prof.stop()
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [
+        *("kineto_trace_0.json.gz", "metrics_0.jsonl", "torch_et_0.json.gz")
+    ]
+
+
+def test_a_file_of_metrics_that_cannot_be_finished_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sampler, "_energy", fail)
+    with pytest.warns(RuntimeWarning, match="metrics could not be written.*No space"):
+        with ks.profile(tmp_path, metrics=0.01) as prof:
+            loop(prof, 2)
+    assert len(prof.files) == 2
+    assert not (tmp_path / "metrics_0.jsonl").exists()
+
+
+def test_metrics_without_a_window_do_not_take_the_place_of_an_earlier_recordings(tmp_path: Path) -> None:
+    with ks.profile(tmp_path, metrics=0.01) as prof:
+        loop(prof, 1)
+    before = (tmp_path / "metrics_0.jsonl").read_bytes()
+    with pytest.warns(RuntimeWarning, match="nothing was recorded"):
+        with ks.profile(tmp_path, wait=9, active=1, metrics=0.01) as prof:
+            loop(prof, 2)
+    assert (tmp_path / "metrics_0.jsonl").read_bytes() == before
+
+
 # --- energy -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("has_counter", [True, False])
 def test_energy_of_iterations(tmp_path: Path, *, has_counter: bool) -> None:
-    sampler = Sampler(tmp_path / "m.jsonl", [Joules("GPU", has_counter=has_counter)], 0.01, {})
+    sampler = Sampler(tmp_path / "m.jsonl", [joules("GPU", has_counter=has_counter)], 0.01, {})
     sampler.start(0)
     for iteration in range(1, 3):
         time.sleep(0.1 * iteration)
@@ -163,7 +218,7 @@ def test_energy_of_iterations(tmp_path: Path, *, has_counter: bool) -> None:
 
 
 def test_energy_of_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetoscope.collect.profiler.sensors", lambda _: [Joules("GPU", has_counter=True)])
+    monkeypatch.setattr("kinetoscope.collect.profiler.sensors", lambda _: [joules("GPU", has_counter=True)])
     with ks.profile(tmp_path, wait=1, active=1, metrics=0.01) as prof:
         loop(prof, 3)
     assert [row.iteration for row in prof.energy] == [0, 1, 2, 3]

@@ -16,6 +16,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+from recorded import launch
 
 torch = pytest.importorskip("torch")
 
@@ -427,10 +428,8 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
         "        prof.step()\n"
         "dist.destroy_process_group()\n"
     )
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     folder = tmp_path / "traces"
-    done = subprocess.run([*launcher, str(script), str(folder)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    launch(script, folder)
     expected = ["kineto_trace_0.json.gz", "kineto_trace_1.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz"]
     assert names(folder) == expected
     for rank in range(2):

@@ -14,6 +14,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope.collect import trigger
+from recorded import iterations as recorded
 
 torch = pytest.importorskip("torch")
 
@@ -37,7 +38,7 @@ def loop(prof: ks.profile, iterations: int, at: dict[int, Callable[[], object]] 
             if at and iteration in at:
                 at[iteration]()
             prof.step()
-    return [[number for (number,) in trace.iterations.select("iteration").rows()] for trace in prof.traces]
+    return [recorded(trace) for trace in prof.traces]
 
 
 def test_nothing_is_recorded_unless_somebody_asks(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope.collect import check, folder, pytorch
 from kinetoscope.collect.check import flaws
+from recorded import iterations, launch
 
 torch = pytest.importorskip("torch")
 
@@ -112,6 +114,27 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_a_loop_that_compresses_itself_keeps_its_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refused(self: threading.Thread) -> None:
+        if self.name == "kinetoscope-writer":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    def record() -> None:
+        with ks.profile(tmp_path) as prof:
+            loop(prof, 1)
+        found.append((len(prof.files), os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    other = threading.Thread(target=record)
+    other.start()
+    other.join()
+    assert found == [(2, os.getpriority(os.PRIO_PROCESS, 0))]
+
+
 def test_ctrl_c_from_outside(tmp_path: Path) -> None:
     code = (
         "import sys, torch, kinetoscope as ks\n"
@@ -143,7 +166,7 @@ def test_ctrl_c_while_an_iteration_begins(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(torch.profiler.record_function, "__enter__", interrupted)
     with pytest.raises(KeyboardInterrupt), ks.profile(tmp_path, active=5) as prof:
         loop(prof, 5)
-    assert [number for (number,) in prof.trace.iterations.select("iteration").rows()] == [0, 1]
+    assert iterations(prof.trace) == [0, 1]
 
 
 def test_files_are_whole_when_the_program_ends_in_a_window(tmp_path: Path) -> None:
@@ -207,15 +230,9 @@ TWO_RANKS = (
 )
 
 
-def launch(script: str, *arguments: str) -> None:
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run([*launcher, script, *arguments], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-
-
 def test_process_groups_are_recorded_once_a_window_where_the_observer_leaves_them_out(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TWO_RANKS)
-    launch(str(tmp_path / "train.py"), str(tmp_path / "traces"))
+    launch(tmp_path / "train.py", tmp_path / "traces")
     traces = sorted((tmp_path / "traces").glob("torch_et_*"))
     assert len(traces) == 4
     assert [nodes(path).count("## process_group:init ##") for path in traces] == [1] * 4
@@ -276,7 +293,28 @@ def test_a_giant_recording_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.
     prof.files[0].write_text("x" * 10_000)
     assert flaws(prof.recordings[0]) != []
     monkeypatch.setattr(check, "_MAX_BYTES", 5000)
-    assert flaws(prof.recordings[0]) == []
+    assert flaws(prof.recordings[0], 10_000) == []
+
+
+def test_how_large_a_recording_is_says_torchs_file_and_not_the_end_of_the_gzip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, compressed = pytorch.start_observer, folder._compressed
+
+    def huge(source: Path) -> Path:
+        packed = compressed(source)
+        with packed.open("r+b") as file:
+            file.seek(-4, os.SEEK_END)
+            file.write(bytes(4))  # as of a file of 4 GiB
+        return packed
+
+    monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
+    monkeypatch.setattr(folder, "_compressed", huge)
+    monkeypatch.setattr(check, "_MAX_BYTES", 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with ks.profile(tmp_path, warmup=1, active=1) as prof:
+            loop(prof, 3)
 
 
 # --- what CUDA reports --------------------------------------------------------------------------------------------
@@ -286,6 +324,7 @@ def test_cuda_reports_waits_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[dict[str, Any]] = []
     activity = torch.profiler.ProfilerActivity
     monkeypatch.setattr(torch._C._profiler, "_ExperimentalConfig", lambda **options: made.append(options))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     pytorch.with_sync_events(None, None)
     assert made == []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)

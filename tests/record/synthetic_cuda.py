@@ -33,6 +33,21 @@ ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4
 ADDMM = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
 
+def all_reduce(recorder: Recorder, count: int, rank: int, dur_ns: int) -> None:
+    """One of two ranks, of so many floats, launched by the thread that computes gradients."""
+    comms = {
+        "Collective name": "allreduce", "dtype": "Float", "In msg nelems": count, "Out msg nelems": count,
+        "In split size": "[]", "Out split size": "[]", "Group size": 2, "Process Group Name": "0",
+        "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Rank": rank,
+        "Global rank start": 0, "Global rank stride": 1,
+    }  # fmt: skip
+    with recorder.operator("c10d::allreduce_", [[count]], thread=2):
+        with recorder.operator("record_param_comms", [[count]], thread=2, args=comms):
+            with recorder.operator("nccl:all_reduce", [[count]], thread=2, category="user_annotation"):
+                args = grid(24, 512, 96, 82_240, 12) | comms
+                recorder.launch("cudaLaunchKernelExC", "kernel", ALL_REDUCE, SIDE, dur_ns, thread=2, args=args)
+
+
 def grid(blocks: int, threads: int, registers: int, shared: int, occupancy: int) -> Json:
     return {
         "queued": 0, "registers per thread": registers, "shared memory": shared,
@@ -126,20 +141,7 @@ class Training:
         recorder.spend(1, max(0, recorder.now(2) - recorder.now(1)))
 
     def all_reduce(self) -> None:
-        recorder = self.recorder
-        count = WIDTH * WIDTH
-        comms = {
-            "Collective name": "allreduce", "dtype": "Float", "In msg nelems": count, "Out msg nelems": count,
-            "In split size": "[]", "Out split size": "[]", "Group size": 2, "Process Group Name": "0",
-            "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Rank": 0,
-            "Global rank start": 0, "Global rank stride": 1,
-        }  # fmt: skip
-        with recorder.operator("c10d::allreduce_", [[count]], thread=2):
-            with recorder.operator("record_param_comms", [[count]], thread=2, args=comms):
-                with recorder.operator("nccl:all_reduce", [[count]], thread=2, category="user_annotation"):
-                    args = grid(24, 512, 96, 82_240, 12) | comms
-                    dur = self.around(55_000)
-                    recorder.launch("cudaLaunchKernelExC", "kernel", ALL_REDUCE, SIDE, dur, thread=2, args=args)
+        all_reduce(self.recorder, WIDTH * WIDTH, 0, self.around(55_000))
 
     def optimizer(self) -> None:
         recorder = self.recorder

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from synthetic import Json, Recorder
-from synthetic_cuda import ADAM, ALL_REDUCE, COMPUTE, GEMM, SIDE, grid
+from synthetic_cuda import ADAM, COMPUTE, GEMM, SIDE, all_reduce, grid
 
 ITERATIONS = 5
 STALLED, SLOW = 2, 3
@@ -145,19 +145,7 @@ class Training:
         recorder.forward_backward(event, backward)
 
     def all_reduce(self) -> None:
-        recorder, count = self.recorder, 5 * WIDTH * WIDTH
-        comms = {
-            "Collective name": "allreduce", "dtype": "Float", "In msg nelems": count, "Out msg nelems": count,
-            "In split size": "[]", "Out split size": "[]", "Group size": 2, "Process Group Name": "0",
-            "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Rank": self.rank,
-            "Global rank start": 0, "Global rank stride": 1,
-        }  # fmt: skip
-        with recorder.operator("c10d::allreduce_", [[count]], thread=2):
-            with recorder.operator("record_param_comms", [[count]], thread=2, args=comms):
-                with recorder.operator("nccl:all_reduce", [[count]], thread=2, category="user_annotation"):
-                    args = grid(24, 512, 96, 82_240, 12) | comms
-                    dur, stream = self.around(260_000), SIDE
-                    recorder.launch("cudaLaunchKernelExC", "kernel", ALL_REDUCE, stream, dur, thread=2, args=args)
+        all_reduce(self.recorder, 5 * WIDTH * WIDTH, self.rank, self.around(260_000))
 
     def optimizer(self) -> None:
         recorder = self.recorder

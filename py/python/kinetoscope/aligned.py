@@ -31,6 +31,16 @@ _COLUMNS = {
 
 def timeline_page(screen: Screen, title: str, tables: Mapping[str, Any] | None = None) -> str:
     """The whole page: tables of what differs, if there are any, and the timeline of all."""
+    return _page(screen, screen.picture(_PICTURE_WIDTH), title, tables)
+
+
+def static_timeline(screen: Screen, title: str, height: int, tables: Mapping[str, Any] | None = None) -> Static:
+    """The page in a frame."""
+    picture = screen.picture(_PICTURE_WIDTH)
+    return Static(_page(screen, picture, title, tables), picture, title, height)
+
+
+def _page(screen: Screen, picture: str, title: str, tables: Mapping[str, Any] | None) -> str:
     sections = {name: _table(name, tables[name]) for name in _TITLES if tables and len(tables[name])}
     first = sections.pop("diff", "")
     links = "".join(f"<a href='#{name}'>{_TITLES[name]}</a>" for name in sections)
@@ -38,15 +48,10 @@ def timeline_page(screen: Screen, title: str, tables: Mapping[str, Any] | None =
     body = (
         f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1></header>"
         f"<nav class='ks-nav' aria-label='Contents'>{links}</nav>"
-        f"<div class='ks-grid'>{first}{_timeline(screen)}{''.join(sections.values())}</div>"
+        f"<div class='ks-grid'>{first}{_timeline(picture)}{''.join(sections.values())}</div>"
     )
     data = (snapshot_data(rank, trace.snapshot(), name) for trace, name, rank in screen.parts)
     return page_of(title, body, "".join(data), _hash(screen.align))
-
-
-def static_timeline(screen: Screen, title: str, height: int, tables: Mapping[str, Any] | None = None) -> Static:
-    """The page in a frame."""
-    return Static(timeline_page(screen, title, tables), screen.picture(_PICTURE_WIDTH), title, height)
 
 
 def _table(name: str, table: Table) -> str:
@@ -61,9 +66,9 @@ def _table(name: str, table: Table) -> str:
     )
 
 
-def _timeline(screen: Screen) -> str:
-    picture = figure(screen.picture(_PICTURE_WIDTH))
-    return f"<section class='ks-wide' id='timeline'><h2>Timeline</h2><div id='ks-timeline'>{picture}</div></section>"
+def _timeline(picture: str) -> str:
+    inside = f"<div id='ks-timeline'>{figure(picture)}</div>"
+    return f"<section class='ks-wide' id='timeline'><h2>Timeline</h2>{inside}</section>"
 
 
 def _hash(align: Align) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
-from kinetoscope.whole import write_whole
+from kinetoscope.whole import write_bytes, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,4 +74,4 @@ def write_chakra(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
 def write_groups(folder: Path, groups: Mapping[str, Sequence[int]]) -> Path:
     """Writes the ranks of process groups by their names as `comm_group.json`, where simulators look for them."""
     content = json.dumps(groups, indent=2) + "\n"
-    return write_whole(folder / GROUPS, lambda path, _: Path(path).write_text(content, encoding="utf-8"))[0]
+    return write_bytes(folder / GROUPS, content.encode())

@@ -69,13 +69,11 @@ class Differences(Answer):
 
         As `Trace.report`; `align` as in `timeline`. OSError when it cannot be written.
         """
-        from pathlib import Path
-
         from kinetoscope.aligned import timeline_page
-        from kinetoscope.whole import write_whole
+        from kinetoscope.whole import write_bytes
 
         page = timeline_page(self._screen(align), title, self.tables).encode()
-        return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
+        return write_bytes(path, page)
 
     def render_static(self, height: int = 720, *, align: Align = None) -> hints.Static:
         """The report in a frame, for the output of a notebook's cell: as `Trace.render_static`."""

@@ -64,13 +64,10 @@ class LocalFile:
         found = execution_beside(self.name, files)
         return None if found is None else files[found]
 
-    def metrics(self) -> LocalFile | None:
-        """What was sampled beside a Kineto trace; a file of another sort that has its name is none."""
+    def metrics(self) -> File | None:
+        """By its name."""
         name = metrics_beside(self.name)
-        if name is None:
-            return None
-        found = LocalFile(os.path.join(os.path.dirname(self.path), name))
-        return found if os.path.isfile(found.path) and found.head().startswith(_METRICS) else None
+        return None if name is None else as_metrics(LocalFile(os.path.join(os.path.dirname(self.path), name)))
 
 
 class BytesFile:
@@ -96,6 +93,9 @@ class BytesFile:
 
     def execution(self) -> None:
         """None: bytes are in no folder."""
+
+    def metrics(self) -> None:
+        """None, likewise."""
 
 
 class OpenFile:
@@ -128,6 +128,17 @@ class OpenFile:
 
     def execution(self) -> None:
         """None: what is given as a file stands for itself."""
+
+    def metrics(self) -> None:
+        """None, likewise."""
+
+
+def as_metrics(file: File) -> File | None:
+    """A file that has the name of metrics, if it is there and is what its name says."""
+    try:
+        return file if file.head().startswith(_METRICS) else None
+    except OSError:
+        return None
 
 
 def file_at_path(path: str) -> File:

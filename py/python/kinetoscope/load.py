@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from kinetoscope import _native
-from kinetoscope.file import LocalFile
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
@@ -47,7 +46,7 @@ def load(
 
 def load_any(files: Sequence[File], options: Options, reading: _native.Reading | None = None) -> Trace | Tables:
     """As `load`; a file alone may be of another sort than a trace. With the metrics that lie beside it."""
-    metrics = [found for file in files if isinstance(file, LocalFile) and (found := file.metrics())]
+    metrics = [found for file in files if (found := file.metrics())]
 
     def read() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:

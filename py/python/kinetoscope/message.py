@@ -42,7 +42,8 @@ class Message:
 
     def fail(self, name: str, message: str) -> None:
         """In place of an answer, why there is none."""
-        self._send({"type": "failed", "id": name, "message": message}, [])
+        if not self._is_closed.is_set():
+            self._send({"type": "failed", "id": name, "message": message}, [])
 
     def send(self) -> None:
         """Sends what there is."""

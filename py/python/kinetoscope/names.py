@@ -72,7 +72,12 @@ def metrics_beside(kineto: str) -> str | None:
     name = stem(kineto)
     if not name.startswith("kineto_trace_") or ".json" not in kineto:
         return None
-    return f"metrics_{name.removeprefix('kineto_trace_').partition('.')[0]}.jsonl"
+    return metrics_name(name.removeprefix("kineto_trace_").partition(".")[0])
+
+
+def metrics_name(rank: int | str) -> str:
+    """That of a rank's metrics."""
+    return f"metrics_{rank}.jsonl"
 
 
 def bare(name: str) -> str:

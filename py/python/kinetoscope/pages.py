@@ -11,7 +11,7 @@ from kinetoscope.fit import num_bytes
 from kinetoscope.output import expect_ending, refuse_input, sources
 from kinetoscope.sharing import add_redact
 from kinetoscope.terminal import busy
-from kinetoscope.whole import write_whole
+from kinetoscope.whole import write_bytes
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
@@ -91,7 +91,7 @@ def _viewer(path: Path) -> Path:
     from kinetoscope.report import viewer_page
 
     expect_ending(path, ".html", ".htm")
-    return write_whole(path, lambda target, _: Path(target).write_text(viewer_page(), encoding="utf-8"))[0]
+    return write_bytes(path, viewer_page().encode())
 
 
 def _written(options: argparse.Namespace) -> Path:

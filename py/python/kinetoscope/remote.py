@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope.file import HEAD_BYTES
-from kinetoscope.names import execution_beside
+from kinetoscope.file import HEAD_BYTES, as_metrics
+from kinetoscope.names import execution_beside, metrics_beside
 
 if TYPE_CHECKING:
     from kinetoscope._native import _Source
@@ -51,6 +51,11 @@ class RemoteFile(NamedTuple):
         files = _beside(self)
         found = execution_beside(self.name, files)
         return None if found is None else files[found]
+
+    def metrics(self) -> File | None:
+        """By its name, which is asked for: of a folder that was listed, file systems know without asking."""
+        name = metrics_beside(self.name)
+        return None if name is None else as_metrics(_listed(self.file_system, _folder(self) + name))
 
 
 @contextmanager
@@ -128,7 +133,7 @@ def public(url: str) -> str:
 
 def _beside(file: RemoteFile) -> dict[str, File]:
     """The files in the same folder, as far as the server tells."""
-    parent = _bare(file.path)[: -len(file.name)]
+    parent = _folder(file)
     with suppress(Exception):  # many servers do not list; then names that `profile` gives are asked for
         names = file.file_system.ls(parent.rstrip("/") or "/", detail=False)
         entries: list[File] = [_listed(file.file_system, name) for name in names]
@@ -144,6 +149,10 @@ def _beside(file: RemoteFile) -> dict[str, File]:
 
 def _listed(file_system: Any, path: str, size: int | None = None) -> RemoteFile:
     return RemoteFile(public(file_system.unstrip_protocol(path)), file_system, path, size or 0)
+
+
+def _folder(file: RemoteFile) -> str:
+    return _bare(file.path)[: -len(file.name)]
 
 
 def _bare(path: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kinetoscope import _native, text
 from kinetoscope.fit import Ranked, fitting_page
 from kinetoscope.seam import ask
-from kinetoscope.whole import write_whole
+from kinetoscope.whole import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
     page = fitting_page(traces, max_size, lambda shown, snapshots: report_page(shown, title, snapshots))
-    return write_whole(path, lambda target, _: Path(target).write_bytes(page))[0]
+    return write_bytes(path, page)
 
 
 def report_page(traces: Ranked, title: str, snapshots: Sequence[bytes]) -> str:

@@ -64,3 +64,7 @@ class File(Protocol):
     def execution(self) -> File | None:
         """The Execution Trace, or the archive of them, that lies beside it under such a name; None where none does."""
         ...
+
+    def metrics(self) -> File | None:
+        """What `profile` sampled beside a Kineto trace; None where there is none, and for another sort of that name."""
+        ...

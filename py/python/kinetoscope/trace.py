@@ -240,11 +240,9 @@ class Trace(Analyses):
         Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
         it was made of. OSError when it cannot be written, and then `path` holds what it held before.
         """
-        from pathlib import Path
+        from kinetoscope.whole import write_bytes
 
-        from kinetoscope.whole import write_whole
-
-        return write_whole(path, lambda target, _: Path(target).write_bytes(self.snapshot()))[0]
+        return write_bytes(path, self.snapshot())
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> hints.Path:
         """Writes a table to a file: Parquet, Arrow IPC, CSV or JSON lines (`.parquet`, `.arrow`, `.csv`, `.jsonl`).

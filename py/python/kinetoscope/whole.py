@@ -45,3 +45,8 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str, bool], _Answ
     with written_whole(target) as temporary:
         answer = write(str(temporary), target.suffix == ".gz")
     return target, answer
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Has a file written as `written_whole` does; gives its path."""
+    return write_whole(path, lambda target, _: Path(target).write_bytes(content))[0]

@@ -23,9 +23,12 @@ _NAME_BYTES = 40
 _BLOCK_BYTES = 1 << 18
 
 
-def flaws(recording: Recording) -> list[str]:
-    """What is wrong with a window, in words; nothing where it is as it should be, or too large to look at."""
-    if _size(recording.kineto) > _MAX_BYTES:
+def flaws(recording: Recording, num_bytes: int = 0) -> list[str]:
+    """What is wrong with a window, in words; nothing where it is as it should be, or too large to look at.
+
+    `num_bytes` is the size of the Kineto trace, decompressed, which the end of a gzip says modulo 4 GiB.
+    """
+    if num_bytes > _MAX_BYTES:
         return []
     from kinetoscope.file import LocalFile
     from kinetoscope.load import Options, load
@@ -77,12 +80,3 @@ def _steps(execution: Path) -> set[int]:
 
 def _listed(steps: set[int]) -> str:
     return ", ".join(map(str, sorted(steps))) or "none"
-
-
-def _size(path: Path) -> int:
-    """Decompressed, as the end of a gzip says it."""
-    if path.suffix != ".gz":
-        return path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(-4, 2)
-        return int.from_bytes(file.read(), "little")

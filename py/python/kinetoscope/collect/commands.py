@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from kinetoscope.collect.options import add_options, make
 from kinetoscope.collect.rank import current_rank
-from kinetoscope.output import expect_ending
 
 if TYPE_CHECKING:
     from kinetoscope.collect.profiler import profile
@@ -39,8 +38,6 @@ def add_nsys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _run(options: argparse.Namespace) -> None:
-    if options.output:
-        expect_ending(Path(options.output), ".html")
     if not Path(options.script).is_file():
         raise FileNotFoundError(f"expected a script, found none: {options.script}")
     prof = make(options, options.dir or _FOLDER)

@@ -15,6 +15,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from kinetoscope.names import metrics_name
+
 _PROBE_BYTES = 1 << 20
 _TAIL_BYTES = 1 << 14
 _LAST_KEYS = (b'"traceName"', b'"finish_ts"')
@@ -140,11 +142,6 @@ class RecordingFolder:
     def close(self) -> None:
         """Removes the unfinished files. Never raises."""
         shutil.rmtree(self._temporary, ignore_errors=True)
-
-
-def metrics_name(rank: int) -> str:
-    """That of a rank's metrics."""
-    return f"metrics_{rank}.jsonl"
 
 
 def sources_name(execution: str) -> str:

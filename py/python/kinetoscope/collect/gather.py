@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, final
 
 from kinetoscope.collect.folder import Recording
+from kinetoscope.collect.rank import job_size
 
 _BLOCK_BYTES = 8 << 20
 
@@ -30,6 +32,25 @@ class Peers(Protocol):
     def receive(self, rank: int, num_bytes: int) -> bytes:
         """Receives bytes at rank 0, as many as `rank` sends."""
         ...
+
+
+@final
+class Alone:
+    """A process that has no others."""
+
+    rank, size = 0, 1
+
+    def all(self, mine: Any) -> list[Any]:
+        """Its own."""
+        return [mine]
+
+    def send(self, block: bytes) -> None:
+        """Nobody sends."""
+        raise NotImplementedError
+
+    def receive(self, rank: int, num_bytes: int) -> bytes:
+        """Nobody receives."""
+        raise NotImplementedError
 
 
 class Item(NamedTuple):
@@ -58,65 +79,84 @@ def to_address(files: Mapping[str, Path], url: str, storage_options: Mapping[str
     return [upload(path, f"{url.rstrip('/')}/{name}", storage_options) for name, path in files.items()]
 
 
-def to_folder(files: Mapping[str, Path], folder: Path) -> list[Path]:
-    """Those of a process alone."""
-    for name, path in files.items():
-        if _digest(folder / name) != _digest(path):
-            with _Part(folder, _item(name, path)) as part:
-                part.take(path.read_bytes(), 0)
-    return sorted(folder / name for name in files)
-
-
 def to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path]:
     """Sends the files of all ranks to a folder of rank 0, and gives there what they are; nothing on other ranks.
 
-    What is there already is not sent again, and of a file that was cut off only the rest. When one cannot be written,
-    the others are; then OSError on rank 0.
+    What is there already is not sent again, and of a file that was cut off only the rest. When one cannot be read or
+    written, the others are; then OSError on its rank, and on rank 0. No rank waits for one that has failed.
     """
-    items = peers.all([_item(name, path) for name, path in files.items()])
+    errors: list[OSError] = []
+    items = peers.all(_items(files, errors))
     wanted = [(rank, item) for rank, those in enumerate(items) for item in those]
     starts: list[int | None] = peers.all([_start(folder, item) for _, item in wanted] if peers.rank == 0 else None)[0]
-    errors: list[OSError] = []
     for (rank, item), start in zip(wanted, starts, strict=True):
         if start is None:
             continue
         if rank == peers.rank and rank:
-            _send(files[item.name], start, peers)
+            _send(files[item.name], item, start, peers, errors)
         elif peers.rank == 0:
-            blocks = _own(files, item, start) if rank == 0 else _received(rank, item, start, peers)
-            errors += _written(folder, item, start, blocks)
+            blocks = _read(files[item.name], item, start) if rank == 0 else _received(rank, item, start, peers)
+            _write(folder, item, start, blocks, errors)
     if errors:
         raise errors[0]
     return sorted(folder / item.name for _, item in wanted) if peers.rank == 0 else []
 
 
+def _items(files: Mapping[str, Path], errors: list[OSError]) -> list[Item]:
+    """Those that can be read."""
+
+    def item(name: str, path: Path) -> Item | None:
+        try:
+            return _item(name, path)
+        except OSError as error:
+            errors.append(error)
+            return None
+
+    return [found for name, path in files.items() if (found := item(name, path))]
+
+
 def _start(folder: Path, item: Item) -> int | None:
     """How many bytes of a file have arrived; None where all of it is in its place."""
     target = folder / item.name
-    if target.is_file() and target.stat().st_size == item.size and _digest(target) == item.digest:
-        return None
-    part = _part(folder, item)
-    return min(part.stat().st_size, item.size) if part.exists() else 0
+    with suppress(OSError):  # what is wrong there is told when it is written
+        if target.is_file() and target.stat().st_size == item.size and _digest(target) == item.digest:
+            return None
+        part = _part(folder, item)
+        return min(part.stat().st_size, item.size) if part.exists() else 0
+    return 0
 
 
-def _send(path: Path, start: int, peers: Peers) -> None:
-    with path.open("rb") as file:
-        file.seek(start)
-        while block := file.read(_BLOCK_BYTES):
-            peers.send(block)
+def _sizes(item: Item, start: int) -> Iterator[int]:
+    """Of the blocks that are exchanged for a file."""
+    for at in range(start, item.size, _BLOCK_BYTES):
+        yield min(_BLOCK_BYTES, item.size - at)
+
+
+def _send(path: Path, item: Item, start: int, peers: Peers, errors: list[OSError]) -> None:
+    """As many bytes as were announced, whatever became of the file: rank 0 waits for them, and finds them wrong."""
+    sizes = _sizes(item, start)
+    try:
+        for block, size in zip(_read(path, item, start), sizes, strict=False):
+            peers.send(block.ljust(size, b"\0"))
+    except OSError as error:
+        errors.append(error)
+    for size in sizes:
+        peers.send(bytes(size))
 
 
 def _received(rank: int, item: Item, start: int, peers: Peers) -> Iterator[bytes]:
-    for at in range(start, item.size, _BLOCK_BYTES):
-        yield peers.receive(rank, min(_BLOCK_BYTES, item.size - at))
+    for size in _sizes(item, start):
+        yield peers.receive(rank, size)
 
 
-def _own(files: Mapping[str, Path], item: Item, start: int) -> Iterator[bytes]:
-    if start < item.size:
-        yield files[item.name].read_bytes()[start:]
+def _read(path: Path, item: Item, start: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        file.seek(start)
+        for size in _sizes(item, start):
+            yield file.read(size)
 
 
-def _written(folder: Path, item: Item, start: int, blocks: Iterator[bytes]) -> list[OSError]:
+def _write(folder: Path, item: Item, start: int, blocks: Iterator[bytes], errors: list[OSError]) -> None:
     """Writes what comes. What is sent is received in any case: the other side waits for that."""
     try:
         with _Part(folder, item) as part:
@@ -124,10 +164,9 @@ def _written(folder: Path, item: Item, start: int, blocks: Iterator[bytes]) -> l
                 part.take(block, start)
                 start += len(block)
     except OSError as error:
+        errors.append(error)
         for _ in blocks:
             pass
-        return [error]
-    return []
 
 
 @final
@@ -178,12 +217,6 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def job_size() -> int:
-    """How many processes torchrun, SLURM or MPI say that there are."""
-    names = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-    return next((int(value) for name in names if (value := os.environ.get(name, "")).isdecimal()), 1)
-
-
 def gather(
     files: Mapping[str, Path],
     to: str | os.PathLike[str] | None,
@@ -196,12 +229,9 @@ def gather(
 
     if is_url(to):
         return to_address(files, to, storage_options)
-    folder = folder if to is None else Path(to)
-    if peers is not None:
-        return to_first(files, folder, peers)
-    if job_size() > 1:
+    if peers is None and job_size() > 1:
         raise RuntimeError(
             "ks.profile: expected an initialised torch.distributed to gather files through, found none: "
             "call init_process_group, or give an address (s3://…)"
         )
-    return to_folder(files, folder)
+    return to_first(files, folder if to is None else Path(to), peers or Alone())

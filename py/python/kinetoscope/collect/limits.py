@@ -25,10 +25,11 @@ class Limits(NamedTuple):
     max_events: int | None = None
     max_iterations: int | None = None
 
-    @property
-    def wrong(self) -> dict[str, int]:
-        """Those that are no limits."""
-        return {name: value for name, value in self._asdict().items() if value is not None and value < 1}
+    def expect_positive(self) -> None:
+        """ValueError for what is no limit."""
+        wrong = {name: value for name, value in self._asdict().items() if value is not None and value < 1}
+        if wrong:
+            raise ValueError(f"ks.profile: expected limits of at least 1, found {wrong}")
 
 
 @final

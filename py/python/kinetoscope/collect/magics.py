@@ -7,11 +7,9 @@ import ast
 import shlex
 import tempfile
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinetoscope.collect.options import add_options, make
-from kinetoscope.output import expect_ending
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -76,8 +74,6 @@ class _Magic:
         return None
 
     def _recorded(self, code: str, options: argparse.Namespace) -> Trace | None:
-        if options.output:
-            expect_ending(Path(options.output), ".html")
         if options.result and not options.result.isidentifier():
             _parser().error(f"expected the name of a variable, found {options.result}")
         program = _Program(self._shell, code)

@@ -47,6 +47,8 @@ class Sampler:
         self._file = path.open("a", encoding="utf-8")
         if is_new:
             self._write({"kinetoscope_metrics": 1, **about, "interval_s": interval_s})
+        self.trouble: Exception | None = None
+        """What has ended the sampling before its time."""
         self._thread = threading.Thread(target=self._run, name="kinetoscope-metrics", daemon=True)
 
     def start(self, iteration: int) -> None:
@@ -60,21 +62,31 @@ class Sampler:
         self._steps.append((iteration, time_ns()))
 
     def stop(self, iteration: int) -> list[Energy]:
-        """The file is complete; how much energy each iteration took."""
+        """The file is complete; how much energy each iteration took. OSError when not all of it could be written."""
         self.iteration_began(iteration)
         self._has_ended.set()
         if self._thread.is_alive():
             self._thread.join()
-        self._sample()
-        energy = self._energy()
-        for row in energy:
-            self._write(row._asdict())
-        self._file.close()
+        with self._file:
+            self._try_sample()
+            energy = self._energy()
+            for row in energy:
+                self._write(row._asdict())
         return energy
 
     def _run(self) -> None:
         while not self._has_ended.wait(self._interval_s):
+            self._try_sample()
+
+    def _try_sample(self) -> None:
+        """A full disk, or whatever a sensor does, ends the sampling, not the training."""
+        if self.trouble:
+            return
+        try:
             self._sample()
+        except Exception as error:  # noqa: BLE001 - it is told when the recording ends
+            self.trouble = error
+            self._has_ended.set()
 
     def _sample(self) -> None:
         for sensor in self._sensors:
@@ -84,7 +96,7 @@ class Sampler:
             shown = {name: round(value, 6) for name, value in values.items() if name != "energy_j"}
             # digits, since a float has too few of them for nanoseconds since 1970
             line = f'{json.dumps(event)[:-1]}, "ts": {time // 1000}.{time % 1000:03}, "args": {json.dumps(shown)}}}\n'
-            self._put(line)
+            self._file.write(line)
 
     def _count(self, name: str, time: int, values: Values) -> None:
         """Joules so far: those that the device counts, or its power over the time since the last sample."""
@@ -96,29 +108,17 @@ class Sampler:
             kept.append((time, joules + values["power_w"] * (time - last) / 1e9))
 
     def _energy(self) -> list[Energy]:
-        counted = {name: list(kept) for name, kept in self._joules.items() if kept}
-        steps = list(self._steps)
-        if not counted:
+        courses = {name: list(kept) for name, kept in self._joules.items() if kept}
+        if not courses:
             return []
+        reached = [(step, {name: _at(step[1], course) for name, course in courses.items()}) for step in self._steps]
         return [
-            Energy(
-                iteration,
-                start,
-                end,
-                {name: round(_at(end, course) - _at(start, course), 6) for name, course in counted.items()},
-            )
-            for (iteration, start), (_, end) in pairwise(steps)
+            Energy(iteration, start, end, {name: round(after[name] - before[name], 6) for name in courses})
+            for ((iteration, start), before), ((_, end), after) in pairwise(reached)
         ]
 
     def _write(self, line: dict[str, object]) -> None:
-        self._put(json.dumps(line) + "\n")
-
-    def _put(self, line: str) -> None:
-        """A full disk ends the sampling, not the training."""
-        try:
-            self._file.write(line)
-        except OSError:
-            self._has_ended.set()
+        self._file.write(json.dumps(line) + "\n")
 
 
 def _at(time: int, course: list[tuple[int, float]]) -> float:

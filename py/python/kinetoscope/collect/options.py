@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope.arguments import count, number
+from kinetoscope.output import expect_ending
 
 if TYPE_CHECKING:
     from kinetoscope.collect.profiler import profile
@@ -61,7 +63,9 @@ def _ranks(text: str) -> list[int]:
 
 
 def make(options: argparse.Namespace, folder: str) -> profile:
-    """The recording that was asked for."""
+    """The recording that was asked for. ValueError for a report that would have another ending."""
+    if options.output:
+        expect_ending(Path(options.output), ".html")
     from kinetoscope.collect.profiler import profile
 
     names = [name.replace("-", "_") for name in (*_COUNTS, *_LIMITS)]

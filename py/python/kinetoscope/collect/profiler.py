@@ -140,6 +140,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         planned = self._callers(self._plan)
         if self._is_marking:
             self._profiler: Any = Marks(planned, self._window_ended)
+            self._halt: Callable[[], None] = self._profiler.halt
         else:
             self._profiler = pytorch.make_profile(
                 schedule=planned,
@@ -156,6 +157,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 custom_trace_id_callback=custom_trace_id_callback,
                 post_processing_timeout_s=post_processing_timeout_s,
             )
+            self._halt = partial(pytorch.stop, self._profiler)
         recorded = {"with_stack": with_stack, "profile_memory": profile_memory, "record_shapes": record_shapes}
         self._size = _size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
 
@@ -280,16 +282,21 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         sampler, self._sampler = self._sampler, None
         if sampler is None:
             return
-        with contextlib.suppress(Exception):
+        failed, rank = f"metrics could not be written to {self.dir}", self._own_rank
+        try:
             self._energy += sampler.stop(self._profiler.step_num + 1)
-
-        rank = self._own_rank
+        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
+            warn(f"ks.profile: {Trouble(failed, error)}")
+            return
+        if sampler.trouble:
+            warn(f"ks.profile: {Trouble('the sampling of metrics has ended early', sampler.trouble)}")
 
         def publish() -> None:
-            self._metrics = folder.publish_metrics(sampler.path, rank)
-            self._traces.clear()  # those that were read before are without
+            if self._written or self._is_marking:  # else they would lie beside the windows of an earlier recording
+                self._metrics = folder.publish_metrics(sampler.path, rank)
+                self._traces.clear()  # those that were read before are without
 
-        self._writer.begin(publish, f"metrics could not be written to {self.dir}")
+        self._writer.begin(publish, failed)
 
     def step(self) -> None:
         """Ends an iteration and begins the next. Does nothing after `stop`; RuntimeError before `start`."""
@@ -375,7 +382,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         folder, self._folder = self._folder, None
         if folder:  # else the profiler that runs, if any, is not ours
             with contextlib.suppress(Exception):
-                pytorch.stop(self._profiler)
+                self._halt()
             self._stop_sampling(folder)
             self._writer.begin(folder.close, "unfinished files were left behind")
         if self._observer:
@@ -430,9 +437,10 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Trouble]:
         """On the writer's thread."""
+        num_bytes = window.kineto.stat().st_size
         recording = folder.publish(window, rank=rank, cycle=cycle)
         self._written.append(recording)
-        return [Trouble(flaw) for flaw in flaws(recording)] if self._check else []
+        return [Trouble(flaw) for flaw in flaws(recording, num_bytes)] if self._check else []
 
     @property
     def overhead(self) -> Overhead:
@@ -445,8 +453,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
 
 def _size(limits: Limits, recorded: dict[str, bool], active: int | None) -> Size:
-    if limits.wrong:
-        raise ValueError(f"ks.profile: expected limits of at least 1, found {limits.wrong}")
+    limits.expect_positive()
     return Size(limits, {**recorded, "device": pytorch.has_device()}, active)
 
 

@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, final
 
@@ -64,6 +65,7 @@ def _known(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, A
     return {name: value for name, value in options.items() if name in known}
 
 
+@cache
 def action(name: str) -> Any:
     """`NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
     return _torch().profiler.ProfilerAction[name]
@@ -179,23 +181,21 @@ def start_observer(observer: Any) -> None:
 
 
 def _record_groups() -> None:
-    distributed = _distributed()
-    if distributed is None:
+    its = distributed()
+    if its is None:
         return
     autograd = _torch().autograd
-    groups = distributed.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as later versions' observer does
+    groups = its.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as later versions' observer does
     enter = autograd._record_function_with_args_enter  # noqa: SLF001 - as above
     leave = autograd._record_function_with_args_exit  # noqa: SLF001 - as above
     leave(enter("## process_group:init ##", json.dumps(groups, default=str)))
 
 
-def _distributed() -> Any | None:
+def distributed() -> Any | None:
     """torch.distributed, where this process is one of a group."""
     # looked up, not imported: a process that never imported it is in no group
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return None
-    return distributed
+    found = sys.modules.get("torch.distributed")
+    return found if found is not None and found.is_available() and found.is_initialized() else None
 
 
 def kernel_sources() -> list[Path]:
@@ -251,5 +251,5 @@ class Peers:
 
 def peers() -> contextlib.AbstractContextManager[Peers | None]:
     """The other processes, where torch.distributed knows of any. All of them ask at once."""
-    distributed = _distributed()
-    return contextlib.nullcontext() if distributed is None else Peers(distributed)
+    found = distributed()
+    return contextlib.nullcontext() if found is None else Peers(found)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Container
 
-_ENVIRONMENT = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
+from kinetoscope.collect import pytorch
+
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
+_SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
 Ranks = Container[int] | Callable[[int], bool] | None
 """Some ranks, or a function that says of a rank whether it is meant; None for all."""
@@ -14,8 +16,13 @@ Ranks = Container[int] | Callable[[int], bool] | None
 
 def current_rank() -> int:
     """The rank that torch.distributed has, else the one that torchrun, SLURM or MPI put in the environment, else 0."""
-    rank = _distributed_rank()
-    return rank if rank is not None else _environment_rank()
+    distributed = pytorch.distributed()
+    return _said(_RANKS, 0) if distributed is None else int(distributed.get_rank())
+
+
+def job_size() -> int:
+    """How many processes torchrun, SLURM or MPI say that there are."""
+    return _said(_SIZES, 1)
 
 
 def is_among(rank: int, ranks: Ranks) -> bool:
@@ -25,17 +32,6 @@ def is_among(rank: int, ranks: Ranks) -> bool:
     return rank in ranks if isinstance(ranks, Container) else bool(ranks(rank))
 
 
-def _distributed_rank() -> int | None:
-    # looked up, not imported: a process that never imported torch.distributed has no rank there
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return None
-    return int(distributed.get_rank())
-
-
-def _environment_rank() -> int:
-    for name in _ENVIRONMENT:
-        value = os.environ.get(name, "")
-        if value.isdecimal():
-            return int(value)
-    return 0
+def _said(names: tuple[str, ...], otherwise: int) -> int:
+    """The number in the first of these variables that has one."""
+    return next((int(value) for name in names if (value := os.environ.get(name, "")).isdecimal()), otherwise)

@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, Protocol, final
+from math import isfinite
+from typing import Any, final
 
 Values = dict[str, float]
 """Columns that say their units: `power_w`, `memory_used_bytes`; `energy_j` counts from any zero."""
 
 
-class Sensor(Protocol):
-    """Something that is asked from time to time."""
+@final
+class Sensor:
+    """Something that is asked from time to time, and by which questions."""
 
-    name: str
+    def __init__(self, name: str, questions: dict[str, Callable[[], Any]]) -> None:
+        self.name = name
+        self._questions = questions
 
     def read(self) -> Values:
-        """What it shows now."""
-        ...
+        """The answers to those that it can answer now."""
+        values: Values = {}
+        for name, ask in self._questions.items():
+            with suppress(Exception):  # not supported by this device, not now, or no number
+                value = float(ask())
+                if isfinite(value):
+                    values[name] = value
+        return values
 
 
 def sensors(device: str | None) -> list[Sensor]:
@@ -28,41 +38,21 @@ def sensors(device: str | None) -> list[Sensor]:
         with suppress(Exception):  # no library, no driver, no device: each says so in its own way
             found += make(device)
     with suppress(ImportError):
-        found.append(_Host())
+        found.append(_host())
     return found
 
 
-def _asked(questions: dict[str, Callable[[], float]]) -> Values:
-    """The answers to those questions that the device can answer."""
-    values: Values = {}
-    for name, ask in questions.items():
-        with suppress(Exception):  # not supported by this device, or not now
-            values[name] = ask()
-    return values
-
-
-@final
-class _Nvidia:
-    """Through NVML."""
-
-    def __init__(self, nvml: Any, handle: Any, name: str) -> None:
-        self.name = name
-        self._nvml = nvml
-        self._handle = handle
-
-    def read(self) -> Values:
-        nvml, handle = self._nvml, self._handle
-        return _asked(
-            {
-                "busy_share": lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100,
-                "memory_used_bytes": lambda: nvml.nvmlDeviceGetMemoryInfo(handle).used,
-                "power_w": lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
-                "clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
-                "memory_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM),
-                "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
-                "energy_j": lambda: nvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000,
-            }
-        )
+def _of_nvml(nvml: Any, handle: Any, name: str) -> Sensor:
+    questions: dict[str, Callable[[], Any]] = {
+        "busy_share": lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100,
+        "memory_used_bytes": lambda: nvml.nvmlDeviceGetMemoryInfo(handle).used,
+        "power_w": lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
+        "clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
+        "memory_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM),
+        "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+        "energy_j": lambda: nvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000,
+    }
+    return Sensor(name, questions)
 
 
 def _nvidia(device: str | None) -> list[Sensor]:
@@ -70,33 +60,22 @@ def _nvidia(device: str | None) -> list[Sensor]:
     nvml.nvmlInit()
     if device is not None:
         with suppress(nvml.NVMLError):
-            return [_Nvidia(nvml, nvml.nvmlDeviceGetHandleByUUID(device), "GPU")]
+            return [_of_nvml(nvml, nvml.nvmlDeviceGetHandleByUUID(device), "GPU")]
     handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-    return [_Nvidia(nvml, handle, f"GPU {index}") for index, handle in enumerate(handles)]
+    return [_of_nvml(nvml, handle, f"GPU {index}") for index, handle in enumerate(handles)]
 
 
-@final
-class _Amd:
-    """Through AMD SMI."""
-
-    def __init__(self, smi: Any, handle: Any, name: str) -> None:
-        self.name = name
-        self._smi = smi
-        self._handle = handle
-
-    def read(self) -> Values:
-        smi, handle = self._smi, self._handle
-        edge = (smi.AmdSmiTemperatureType.HOTSPOT, smi.AmdSmiTemperatureMetric.CURRENT)
-        return _asked(
-            {
-                "busy_share": lambda: smi.amdsmi_get_gpu_activity(handle)["gfx_activity"] / 100,
-                "memory_used_bytes": lambda: smi.amdsmi_get_gpu_vram_usage(handle)["vram_used"] * (1 << 20),
-                "power_w": lambda: float(smi.amdsmi_get_power_info(handle)["current_socket_power"]),
-                "clock_mhz": lambda: smi.amdsmi_get_clock_info(handle, smi.AmdSmiClkType.GFX)["clk"] + 0,
-                "temperature_c": lambda: smi.amdsmi_get_temp_metric(handle, *edge) + 0,
-                "energy_j": lambda: _amd_joules(smi.amdsmi_get_energy_count(handle)),
-            }
-        )
+def _of_amd(smi: Any, handle: Any, name: str) -> Sensor:
+    edge = (smi.AmdSmiTemperatureType.HOTSPOT, smi.AmdSmiTemperatureMetric.CURRENT)
+    questions: dict[str, Callable[[], Any]] = {
+        "busy_share": lambda: smi.amdsmi_get_gpu_activity(handle)["gfx_activity"] / 100,
+        "memory_used_bytes": lambda: smi.amdsmi_get_gpu_vram_usage(handle)["vram_used"] * (1 << 20),
+        "power_w": lambda: smi.amdsmi_get_power_info(handle)["current_socket_power"],
+        "clock_mhz": lambda: smi.amdsmi_get_clock_info(handle, smi.AmdSmiClkType.GFX)["clk"],
+        "temperature_c": lambda: smi.amdsmi_get_temp_metric(handle, *edge),
+        "energy_j": lambda: _amd_joules(smi.amdsmi_get_energy_count(handle)),
+    }
+    return Sensor(name, questions)
 
 
 def _amd_joules(count: dict[str, float]) -> float:
@@ -107,29 +86,20 @@ def _amd_joules(count: dict[str, float]) -> float:
 def _amd(_: str | None) -> list[Sensor]:
     smi = import_module("amdsmi")
     smi.amdsmi_init()
-    return [_Amd(smi, handle, f"GPU {index}") for index, handle in enumerate(smi.amdsmi_get_processor_handles())]
+    return [_of_amd(smi, handle, f"GPU {index}") for index, handle in enumerate(smi.amdsmi_get_processor_handles())]
 
 
-@final
-class _Host:
+def _host() -> Sensor:
     """Through psutil: the machine, and this process on it."""
+    import psutil
 
-    name = "host"
-
-    def __init__(self) -> None:
-        import psutil
-
-        self._psutil = psutil
-        self._process = psutil.Process()
-        self.read()  # shares of processors are those since the last time
-
-    def read(self) -> Values:
-        psutil, process = self._psutil, self._process
-        return _asked(
-            {
-                "cpu_share": lambda: psutil.cpu_percent() / 100,
-                "memory_used_bytes": lambda: psutil.virtual_memory().used,
-                "process_cpu_share": lambda: process.cpu_percent() / 100,
-                "process_memory_bytes": lambda: process.memory_info().rss,
-            }
-        )
+    process = psutil.Process()
+    questions: dict[str, Callable[[], Any]] = {
+        "cpu_share": lambda: psutil.cpu_percent() / 100,
+        "memory_used_bytes": lambda: psutil.virtual_memory().used,
+        "process_cpu_share": lambda: process.cpu_percent() / 100,
+        "process_memory_bytes": lambda: process.memory_info().rss,
+    }
+    host = Sensor("host", questions)
+    host.read()  # shares of processors are those since the last time
+    return host

@@ -24,6 +24,9 @@ class Trouble(NamedTuple):
         return f"{self.message}: {type(self.error).__name__}: {self.error}" if self.error else self.message
 
 
+Work = Callable[[], list[Trouble] | None]
+
+
 @final
 class Writer:
     """Does one piece of work after the other, each on a thread of its own: the program's end waits for those.
@@ -35,13 +38,13 @@ class Writer:
         self._threads: list[threading.Thread] = []
         self._troubles: deque[Trouble] = deque()
 
-    def begin(self, work: Callable[[], list[Trouble] | None], failed: str) -> None:
+    def begin(self, work: Work, failed: str) -> None:
         """Work to do when all before it is done; an error in it is told with these words. Waits when much is open."""
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         if len(self._threads) >= _MAX_WAITING:
             self._threads[0].join()
         before = self._threads[-1] if self._threads else None
-        thread = threading.Thread(target=self._run, args=(before, work, failed), name="kinetoscope-writer")
+        thread = threading.Thread(target=self._run_aside, args=(before, work, failed), name="kinetoscope-writer")
         try:
             thread.start()
         except RuntimeError:  # the interpreter is ending, or has no thread left
@@ -59,9 +62,11 @@ class Writer:
         """What went wrong since it was last asked for."""
         return [self._troubles.popleft() for _ in range(len(self._troubles))]
 
-    def _run(self, before: threading.Thread | None, work: Callable[[], list[Trouble] | None], failed: str) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            _yield_to_others()
+    def _run_aside(self, before: threading.Thread | None, work: Work, failed: str) -> None:
+        _yield_to_others()
+        self._run(before, work, failed)
+
+    def _run(self, before: threading.Thread | None, work: Work, failed: str) -> None:
         if before is not None:
             before.join()
         try:
