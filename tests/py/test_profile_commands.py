@@ -70,6 +70,21 @@ def test_a_script_that_ends_badly_leaves_its_trace(
     assert len(list((tmp_path / "traces").iterdir())) == 2
 
 
+def test_options_and_warnings_of_a_script_are_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys, warnings, torch\n"
+        "for _ in range(3): warnings.warn('divided by zero', RuntimeWarning); torch.ones(3)\n"
+        "print(sys.argv[1:])\n"
+    )
+    folder = str(tmp_path / "traces")
+    assert main(["run", "-d", folder, str(script), "--n", "6", "--mem", "-o", "out.txt", "--wait=3"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("['--n', '6', '--mem', '-o', 'out.txt', '--wait=3']\n")
+    assert said.err.count("RuntimeWarning: divided by zero") == 1
+    assert f"{script}:2: " in said.err
+
+
 def test_a_recording_at_an_iteration(script: str, tmp_path: Path) -> None:
     assert main(["run", "--at", "3", "--active", "1", "-d", str(tmp_path / "traces"), script, "6"]) == 0
     trace = ks.read(tmp_path / "traces/kineto_trace_0.json.gz")

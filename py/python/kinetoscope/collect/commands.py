@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -21,7 +25,9 @@ _FOLDER = "traces"
 def add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """`kinetoscope run [options] script.py args…`."""
     about = "runs a script and records it; in it, `prof` is the recording, whose `step()` ends an iteration"
-    command = commands.add_parser("run", help="record a script", description=f"{about[0].upper()}{about[1:]}.")
+    described = f"{about[0].upper()}{about[1:]}."
+    # what the script's own options begin with is not for this parser to complete
+    command = commands.add_parser("run", help="record a script", description=described, allow_abbrev=False)
     add_options(command)
     command.add_argument("script", help="a program in Python")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
@@ -45,7 +51,7 @@ def _run(options: argparse.Namespace) -> None:
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(Path(options.script).resolve().parent)
     try:
-        with prof:
+        with prof, _warnings_as_python_shows_them():
             _run_script(options.script, prof)
     finally:
         sys.argv, sys.path[:] = before
@@ -63,6 +69,25 @@ def _run_script(script: str, prof: profile) -> None:
         error.__traceback__ = _within(script, error.__traceback__)
         traceback.print_exception(error)
         raise SystemExit(1) from None
+
+
+@contextmanager
+def _warnings_as_python_shows_them() -> Generator[None]:
+    """Once for a line, and with it: commands show their own each time, in a line of theirs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", RuntimeWarning)
+        shown = warnings.showwarning
+        warnings.showwarning = partial(_show, shown)
+        yield
+
+
+def _show(
+    own: Callable[..., object], message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object
+) -> None:
+    if str(message).startswith("ks.profile"):
+        own(message, category, filename, lineno)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def _within(script: str, trace: TracebackType | None) -> TracebackType | None:

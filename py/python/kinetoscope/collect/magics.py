@@ -49,7 +49,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="%kinetoscope", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="%kinetoscope", description=_ABOUT, formatter_class=formatter, allow_abbrev=False)
     add_options(parser)
     parser.add_argument("-r", "--result", metavar="NAME", help="a variable for the trace")
     parser.add_argument("code", nargs=argparse.REMAINDER, help="an expression, in a line")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import platform
+import threading
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from pathlib import Path
@@ -21,19 +21,21 @@ from kinetoscope.collect.folder import Finished, RecordingFolder
 from kinetoscope.collect.guard import RUNNING
 from kinetoscope.collect.limits import Limits, Size
 from kinetoscope.collect.marks import NSYS, Marks
-from kinetoscope.collect.metrics import Sampler
 from kinetoscope.collect.observer import Observer
 from kinetoscope.collect.overhead import Meter, Overhead
 from kinetoscope.collect.plan import Plan
 from kinetoscope.collect.rank import Ranks, current_rank, is_among
 from kinetoscope.collect.results import Results
-from kinetoscope.collect.sensors import sensors
+from kinetoscope.collect.sampling import Sampling
 from kinetoscope.collect.trigger import Asking, Trigger
 from kinetoscope.collect.writer import Trouble
 from kinetoscope.notice import warn
 
 _Batch = TypeVar("_Batch")
-_INTERVAL_S = 0.1
+
+
+class _Ended(Exception):  # noqa: N818 - nothing went wrong
+    """`on_trace_ready` has stopped the recording: torch is not to begin the next window."""
 
 
 class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose place it takes
@@ -81,7 +83,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     Raises, and only before the loop: OSError when `dir` cannot be written, ValueError for a schedule that is none,
     RuntimeError while another `profile` of this process is running, or another profiler or observer of torch's. An
     error while recording or writing is a RuntimeWarning, and the training goes on; errors of `schedule` and
-    `on_trace_ready` are the caller's and are raised.
+    `on_trace_ready` are the caller's and are raised. A window belongs to the thread that it began on: torch records
+    that one, and on another one `step` does nothing, and `stop` has it end with the next `step` there.
     """
 
     def __init__(  # noqa: PLR0913 - the parameters of torch.profiler.profile and schedule, under their names
@@ -119,8 +122,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     ) -> None:
         super().__init__(Path(dir))
         self._compress = compress
-        self._interval_s = _interval(metrics)
-        self._sampler: Sampler | None = None
+        self._sampling = Sampling(metrics)
         self._check = check
         self._ranks = ranks
         self._rank = rank
@@ -132,6 +134,10 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._num_windows = 0
         self._callers_error: BaseException | None = None
         self._has_started = False
+        self._thread = threading.current_thread()
+        self._is_telling = False
+        self._is_over = False
+        self._has_told: set[str] = set()
         self._meter = Meter()
         self._since_ns = 0
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
@@ -258,45 +264,26 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         pytorch.preset_metadata(self._profiler, "kinetoscope", origin)
         if self._trigger:
             self._trigger.listen()
+        self._is_over = False
         with self._meter("torch"):
             self._profiler.__enter__()
-        atexit.register(self.stop)
-        if self._interval_s:
-            self._start_sampling(self._folder)
+        self._thread = threading.current_thread()
+        atexit.register(self._stop_at_exit)
+        self._sampling.start(self._folder, self._own_rank, self._profiler.step_num)
         self._since_ns = perf_counter_ns()
 
-    def _start_sampling(self, folder: RecordingFolder) -> None:
-        try:
-            found = sensors(pytorch.device_uuid())
-            if not found:
-                warn("ks.profile: nothing to sample: metrics need nvidia-ml-py, amdsmi or psutil")
-                return
-            about: dict[str, object] = {"rank": self._own_rank, "host": platform.node()}
-            sampler = Sampler(folder.metrics(self._own_rank), found, self._interval_s, about)
-            sampler.start(self._profiler.step_num)
-            self._sampler = sampler
-        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
-            warn(f"ks.profile: metrics are not sampled: {type(error).__name__}: {error}")
-
     def _stop_sampling(self, folder: RecordingFolder) -> None:
-        sampler, self._sampler = self._sampler, None
-        if sampler is None:
+        if (found := self._sampling.stop(self._profiler.step_num + 1)) is None:
             return
-        failed, rank = f"metrics could not be written to {self.dir}", self._own_rank
-        try:
-            self._energy += sampler.stop(self._profiler.step_num + 1)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
-            warn(f"ks.profile: {Trouble(failed, error)}")
-            return
-        if sampler.trouble:
-            warn(f"ks.profile: {Trouble('the sampling of metrics has ended early', sampler.trouble)}")
+        (path, energy), rank = found, self._own_rank
+        self._energy += energy
 
         def publish() -> None:
             if self._written or self._is_marking:  # else they would lie beside the windows of an earlier recording
-                self._metrics = folder.publish_metrics(sampler.path, rank)
+                self._metrics = folder.publish_metrics(path, rank)
                 self._traces.clear()  # those that were read before are without
 
-        self._writer.begin(publish, failed)
+        self._writer.begin(publish, f"metrics could not be written to {self.dir}")
 
     def step(self) -> None:
         """Ends an iteration and begins the next. Does nothing after `stop`; RuntimeError before `start`."""
@@ -304,13 +291,21 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
             if not self._has_started:
                 raise RuntimeError("ks.profile: step() before start(); use it in a `with` block or call start()")
             return
+        if self._is_elsewhere:
+            self._tell_elsewhere("step() does nothing here")
+            return
+        if self._is_over:
+            self.stop()
+            return
         with self._meter("own"):
             try:
                 self._iteration_ended(perf_counter_ns() - self._since_ns)
                 with self._meter("torch"):
                     self._profiler.step()
-                if self._sampler:
-                    self._sampler.iteration_began(self._profiler.step_num)
+                self._thread = threading.current_thread()
+                self._sampling.iteration_began(self._profiler.step_num)
+            except _Ended:
+                self._release()
             except Exception as error:  # noqa: BLE001 - whatever torch raises, the training goes on
                 self._failed("recording", error)
             self._tell()
@@ -342,7 +337,35 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def stop(self) -> None:
         """Ends the recording, as leaving the `with` block does; writes the window that is open. Twice is harmless."""
-        is_running = self._folder is not None and RUNNING.is_held_by(self)
+        if self._is_telling:
+            self._is_over = True
+        elif self._is_running and self._is_elsewhere and self._thread.is_alive():
+            self._is_over = True
+            self._tell_elsewhere("the recording ends with the next step() there")
+        else:
+            self._stop()
+
+    def _stop_at_exit(self) -> None:
+        """No other thread will end it."""
+        self._stop()
+
+    @property
+    def _is_running(self) -> bool:
+        return self._folder is not None and RUNNING.is_held_by(self)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether a window is open that another thread has begun: torch would find none to end on this one."""
+        is_others = self._thread is not threading.current_thread() and not self._is_marking
+        return is_others and pytorch.is_recording(self._profiler) and not pytorch.is_profiling()
+
+    def _tell_elsewhere(self, so: str) -> None:
+        if so not in self._has_told:
+            self._has_told.add(so)
+            warn(f"ks.profile: the open window belongs to the thread {self._thread.name}, which began it: {so}")
+
+    def _stop(self) -> None:
+        is_running = self._is_running
         try:
             if is_running:
                 self._end()
@@ -358,12 +381,20 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     def _end(self) -> None:
         with self._meter("own"):
             try:
+                if self._is_elsewhere:
+                    self._refuse_to_finish()
                 with self._meter("torch"):
                     pytorch.finish(self._profiler)
+            except _Ended:
+                pass
             except Exception as error:  # noqa: BLE001 - as in step
                 self._failed("stopping", error)
             finally:
                 self._release()
+
+    def _refuse_to_finish(self) -> None:
+        """Torch would find no window, and crash."""
+        raise RuntimeError(f"the open window belongs to the thread {self._thread.name}, which began it")
 
     def _failed(self, doing: str, error: Exception) -> None:
         """Ends the recording. An error of the caller's own functions is raised again; any other is a warning."""
@@ -376,7 +407,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def _release(self) -> None:
         """Back to where another profile can start: observer unregistered, unfinished files gone. Never raises."""
-        atexit.unregister(self.stop)
+        atexit.unregister(self._stop_at_exit)
         if self._trigger:
             self._trigger.unlisten()
         folder, self._folder = self._folder, None
@@ -412,7 +443,16 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 return
             self._num_windows += 1
             if self._on_trace_ready:
-                self._callers(self._on_trace_ready)(self)
+                self._told(self._on_trace_ready)
+
+    def _told(self, on_trace_ready: Callable[[profile], object]) -> None:
+        self._is_telling = True
+        try:
+            self._callers(on_trace_ready)(self)
+        finally:
+            self._is_telling = False
+        if self._is_over:
+            raise _Ended
 
     def _take(self, folder: RecordingFolder) -> bool:
         """Has the writer finish the window that ended, unless torch does not give it."""
@@ -430,7 +470,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         """What torch has of the window that ended, as files."""
         kineto = folder.temporary("kineto.json")
         with self._meter("torch"):
-            self._profiler.export_chrome_trace(str(kineto))
+            pytorch.save(self._profiler, kineto)
         execution = self._observer.take() if self._observer else None
         self._size.window_written(kineto.stat().st_size, execution.stat().st_size if execution else 0)
         return Finished(kineto, execution, pytorch.kernel_sources() if execution else ())
@@ -455,10 +495,3 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 def _size(limits: Limits, recorded: dict[str, bool], active: int | None) -> Size:
     limits.expect_positive()
     return Size(limits, {**recorded, "device": pytorch.has_device()}, active)
-
-
-def _interval(metrics: bool | float) -> float:  # noqa: FBT001 - the parameter of `profile`
-    seconds = _INTERVAL_S if metrics is True else float(metrics)
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"ks.profile: expected metrics of at least 0 seconds, found {metrics}")
-    return seconds

@@ -84,11 +84,12 @@ def end_window(profiler: Any) -> None:
 
 def refuse_a_second_profiler() -> None:
     """Torch would cancel the one that is running, and say so only on the standard error."""
-    if _is_profiling():
+    if is_profiling():
         raise RuntimeError("ks.profile: expected no running profiler, found one of torch; stop that one first")
 
 
-def _is_profiling() -> bool:
+def is_profiling() -> bool:
+    """Whether a profiler of torch runs that this thread knows of: one that it began, or one of all threads."""
     ask: Any = getattr(_torch().autograd, "_profiler_enabled", None)  # torch has no public way to ask
     return ask is not None and bool(ask())
 
@@ -107,13 +108,21 @@ def finish(profiler: Any) -> None:
     profiler.__exit__(None, None, None)
 
 
+def save(profiler: Any, path: Path) -> None:
+    """Writes the window that has ended. RuntimeError where torch has nothing of it, which it would crash on."""
+    results = getattr(getattr(profiler, "profiler", None), "kineto_results", None)
+    if results is not None and not results.trace_start_ns():
+        raise RuntimeError("expected a window of torch's profiler, found that another profiler has ended it")
+    profiler.export_chrome_trace(str(path))
+
+
 def stop(profiler: Any) -> None:
     """Stops a torch profiler that an error left running; one that is stopped already raises, or does nothing."""
     if annotation := getattr(profiler, "step_rec_fn", None):
         profiler.step_rec_fn = None
         annotation.__exit__(None, None, None)
     inner = getattr(profiler, "profiler", None)
-    if inner is not None and _is_profiling():
+    if inner is not None and is_profiling():
         inner.__exit__(None, None, None)
 
 
