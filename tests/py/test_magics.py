@@ -56,6 +56,14 @@ def test_a_cell(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "prof" not in shell.user_ns
 
 
+def test_a_semicolon_keeps_the_value_to_itself(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.run_cell_magic("kinetoscope", "", "torch.ones(3)\n'the last';  \n")
+    shell.run_line_magic("kinetoscope", "'an expression';")
+    said = capsys.readouterr().out
+    assert "the last" not in said
+    assert "an expression" not in said
+
+
 def test_as_it_is_typed(shell: Any) -> None:
     done = shell.run_cell("%%kinetoscope -r trace\n%pwd\ntorch.ones(3).sinh();")
     assert done.success

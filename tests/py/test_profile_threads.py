@@ -1,7 +1,8 @@
-"""Who else ends a window: another thread, another profiler, or `on_trace_ready`. Torch would crash on some of these."""
+"""What else a window meets: other threads and profilers, forks, `on_trace_ready` that stops. Some would crash torch."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -94,6 +95,26 @@ def test_a_window_that_another_thread_has_open_at_the_end_of_the_program(tmp_pat
     assert done.returncode == 0, done.stderr
     assert "stopping failed" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("steps", [0, 1, 9])
+def test_a_fork_leaves_the_recording_to_its_parent(tmp_path: Path, steps: int) -> None:
+    with ks.profile(tmp_path, warmup=1, active=2) as prof:
+        loop(prof, 2)
+        if (child := os.fork()) == 0:
+            torch.ones(3).sinh()
+            loop(prof, steps)
+            prof.stop()
+            os._exit(0)
+        assert os.waitpid(child, 0) == (child, 0)
+        loop(prof, 2)
+    assert iterations(prof.trace) == [1, 2]
+    nodes = prof.trace.coverage["nodes"]
+    assert nodes["linked"] == {"record_id": nodes["count"]}
+    assert not [name for (name,) in prof.trace.nodes.select("name").rows() if name == "aten::sinh"]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_profiler_of_torch_within_a_window_takes_it_away_and_not_the_training(tmp_path: Path) -> None:

@@ -82,7 +82,8 @@ class _Magic:
             prof = make(options, folder)
             with _bound(self._shell.user_ns, prof), prof:
                 value = program.run()
-            self._show(value)
+            if not program.is_quiet:
+                self._show(value)
             trace = prof.trace if prof.recordings else None
         if trace is not None and options.output:
             print(trace.report(options.output))
@@ -123,6 +124,8 @@ class _Program:
         self._names = shell.user_ns
         self._body = compile(tree, name, "exec")
         self._last = compile(ast.Expression(last.value), name, "eval") if last else None
+        self.is_quiet = plain.rstrip().endswith(";")
+        """Whether what stands last is not to be shown, as in any cell."""
 
     def run(self) -> object:
         """The value of what stands last, if that is an expression."""

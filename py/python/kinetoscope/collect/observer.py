@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, final
 
@@ -44,13 +45,21 @@ class Observer:
             self._path = None
             warn(f"ks.profile: no Execution Trace: {_ANOTHER}")
             return
+        _STARTED.append(self)
         pytorch.start_observer(self._torch)
 
     def stop(self) -> None:
         """The window ends."""
         observer, self._torch = self._torch, None
         if observer is not None:
+            _STARTED.clear()
             observer.unregister_callback()
+
+    def leave(self) -> None:
+        """The window goes on in the process that has forked this one."""
+        observer, self._torch = self._torch, None
+        if observer is not None:
+            pytorch.leave_observer(observer)
 
     @property
     def num_bytes(self) -> int:
@@ -70,3 +79,17 @@ class Observer:
             warn(f"ks.profile: the Execution Trace could not be finished: {type(error).__name__}: {error}")
 
     unregister_callback = cleanup  # what torch 2.1 calls where later versions call cleanup
+
+
+_STARTED: list[Observer] = []
+"""The one whose window is open, if any."""
+
+
+def _leave_all() -> None:
+    """A worker of a DataLoader would write what it does into the file of the process that it was forked from."""
+    while _STARTED:
+        _STARTED.pop().leave()
+
+
+if hasattr(os, "register_at_fork"):  # Windows forks nothing
+    os.register_at_fork(after_in_child=_leave_all)

@@ -286,8 +286,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._writer.begin(publish, f"metrics could not be written to {self.dir}")
 
     def step(self) -> None:
-        """Ends an iteration and begins the next. Does nothing after `stop`; RuntimeError before `start`."""
-        if self._folder is None:
+        """Ends an iteration and begins the next. Nothing after `stop` and in a fork; RuntimeError before `start`."""
+        if not self._is_running:
             if not self._has_started:
                 raise RuntimeError("ks.profile: step() before start(); use it in a `with` block or call start()")
             return

@@ -189,6 +189,12 @@ def start_observer(observer: Any) -> None:
             _record_groups()
 
 
+def leave_observer(observer: Any) -> None:
+    """In a forked child: it writes no more, and does not complete the file, which is the parent's."""
+    observer.stop()
+    observer._registered = False  # noqa: SLF001 - as in `register_observer`
+
+
 def _record_groups() -> None:
     its = distributed()
     if its is None:
