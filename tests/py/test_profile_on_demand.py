@@ -152,6 +152,19 @@ def test_what_is_no_window(tmp_path: Path, wrong: dict[str, Any]) -> None:
         ks.profile.on_demand(tmp_path, **wrong)
 
 
+def test_what_is_no_iteration_is_told_to_whoever_asks_and_not_to_the_loop(tmp_path: Path) -> None:
+    prof = ks.profile.on_demand(tmp_path, active=1)
+    wrong: Any = "7"
+
+    def ask() -> None:
+        with pytest.raises(TypeError):
+            prof.trigger(at=wrong)
+
+    assert loop(prof, 5, {1: ask, 2: prof.trigger}) == [[4]]
+    with pytest.raises(TypeError):
+        ks.profile.on_demand(tmp_path, at=[wrong])
+
+
 def test_a_schedule_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="on_demand"):
         ks.profile(tmp_path).trigger()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from kinetoscope.collect.folder import Finished, RecordingFolder, file_names
 from kinetoscope.collect.rank import current_rank
+from kinetoscope.collect.writer import Writer
 
 pytestmark = pytest.mark.unit
 
@@ -67,6 +71,25 @@ def test_only_the_same_rank_is_replaced(tmp_path: Path) -> None:
     folder.publish(Finished(unfinished(folder, "k.json", KINETO), None), rank=0, cycle=0)
     folder.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "kineto_trace_0.json.gz"])
+
+
+def test_ctrl_c_in_waiting_for_the_writer_keeps_its_order() -> None:
+    def first() -> None:
+        may_go_on.wait(20)
+        done.append(1)
+
+    writer, may_go_on, done = Writer(), threading.Event(), list[int]()
+    writer.begin(first, "")
+    main = threading.main_thread().ident or 0
+    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        writer.wait()
+    writer.begin(lambda: done.append(2), "")
+    time.sleep(0.1)
+    assert done == []
+    may_go_on.set()
+    writer.wait()
+    assert done == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
@@ -70,10 +69,11 @@ class RecordingFolder:
         self._published = {file.name for file in published}
         self._numbers = count(1)
         self.path.mkdir(parents=True, exist_ok=True)
-        self._temporary = Path(tempfile.mkdtemp(prefix=".kinetoscope-", dir=self.path))
+        self._temporary = self.path / f".kinetoscope-{os.urandom(6).hex()}"
         try:
+            self._temporary.mkdir(mode=0o700)
             self._probe()
-        except OSError:
+        except BaseException:  # Ctrl-C, too
             self.close()
             raise
 

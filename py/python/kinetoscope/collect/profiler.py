@@ -243,6 +243,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 RUNNING.release(self)
         except BaseException:
             self._release()
+            self._writer.wait()
             self._has_started = False
             raise
 

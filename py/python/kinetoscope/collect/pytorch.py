@@ -173,7 +173,12 @@ def cuda_marks() -> CudaMarks:
 def register_observer(path: Path) -> Any | None:
     """An observer that writes to `path` once it is started; None while another one is registered in this process."""
     observer = _torch().profiler.ExecutionTraceObserver()
-    observer.register_callback(str(path))
+    try:
+        observer.register_callback(str(path))
+    except BaseException:  # Ctrl-C: torch may have registered it without having said so
+        observer._registered = path.exists()  # noqa: SLF001 - or it would stay
+        observer.unregister_callback()
+        raise
     if path.exists():
         return observer
     # torch says that it has registered; the file tells whether it has

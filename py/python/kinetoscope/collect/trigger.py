@@ -7,6 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
+from operator import index
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -50,7 +51,7 @@ class Trigger:
         self._signal = asking.signal
         self._slow_step = asking.slow_step
         self._file = None if asking.file is None else Path(asking.file)
-        self._begins = set(asking.at)
+        self._begins = set(map(index, asking.at))
         self._is_asked = False
         self._window: int | None = None
         self._latest: deque[int] = deque(maxlen=_NUM_STEPS)
@@ -59,11 +60,14 @@ class Trigger:
         self._before: Any = None
 
     def ask(self, at: int | None = None) -> None:
-        """A window from iteration `at` on, or as soon as may be. From any thread, and from a signal's handler."""
+        """A window from iteration `at` on, or as soon as may be. From any thread, and from a signal's handler.
+
+        TypeError for what is no number of an iteration: here, and not in the loop.
+        """
         if at is None:
             self._is_asked = True
         else:
-            self._begins.add(at)
+            self._begins.add(index(at))
 
     def __call__(self, step: int) -> Any:
         """The `ProfilerAction` for an iteration."""
