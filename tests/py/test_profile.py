@@ -282,6 +282,26 @@ def test_next_to_another_observer(tmp_path: Path, train: Callable[[], None]) -> 
     assert prof.recordings[0].execution is not None
 
 
+def test_another_process_that_writes_the_same_files_is_told(tmp_path: Path, train: Callable[[], None]) -> None:
+    with ks.profile(tmp_path, active=1) as prof:  # an earlier one is nothing to tell of
+        loop(prof, train, 1)
+    code = (
+        "import sys, torch, kinetoscope as ks\n"
+        "with ks.profile(sys.argv[1], active=1) as prof: torch.ones(3).add(1); prof.step()\n"
+    )
+    prof = ks.profile(tmp_path, active=1, repeat=2)
+    prof.start()
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, capture_output=True)
+
+    def go_on() -> None:
+        loop(prof, train, 3)
+        prof.stop()
+
+    with pytest.warns(RuntimeWarning, match=r"kineto_trace_0\.json\.gz, which another process wrote meanwhile"):
+        go_on()
+    assert len(prof.traces) == 2
+
+
 def test_an_unwritable_folder_is_found_before_the_loop(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):

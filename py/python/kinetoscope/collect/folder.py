@@ -72,6 +72,7 @@ class RecordingFolder:
         self._temporary = self.path / f".kinetoscope-{os.urandom(6).hex()}"
         try:
             self._temporary.mkdir(mode=0o700)
+            self._begun_ns = self._temporary.stat().st_mtime_ns
             self._probe()
         except BaseException:  # Ctrl-C, too
             self.close()
@@ -100,6 +101,14 @@ class RecordingFolder:
         self._published.update(target.name for target in [*targets, sources] if target)
         self._remove_stale(rank)
         return Recording(targets[0], targets[1] if window.execution else None, rank, cycle, sources)
+
+    def rival(self, rank: int, cycle: int) -> str | None:
+        """What another process has written since this recording began, where `publish` is going to put its own."""
+        name = file_names(rank, cycle, compress=self._compress)[0]
+        with contextlib.suppress(OSError):
+            if name not in self._published and (self.path / name).stat().st_mtime_ns > self._begun_ns:
+                return name
+        return None
 
     def metrics(self, rank: int) -> Path:
         """A path for metrics to be sampled to; those that the same recording sampled before are in it already."""

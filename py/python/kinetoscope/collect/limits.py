@@ -41,6 +41,8 @@ class Size:
     """
 
     def __init__(self, limits: Limits, options: dict[str, bool], active: int | None) -> None:
+        """ValueError for limits that are none."""
+        limits.expect_positive()
         self._limits = limits
         self._options = options
         self._active = active

@@ -165,7 +165,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
             )
             self._halt = partial(pytorch.stop, self._profiler)
         recorded = {"with_stack": with_stack, "profile_memory": profile_memory, "record_shapes": record_shapes}
-        self._size = _size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
+        recorded["device"] = pytorch.has_device()
+        self._size = Size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
 
     @classmethod
     def on_demand(  # noqa: PLR0913 - the ways to ask for a window
@@ -479,9 +480,13 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Trouble]:
         """On the writer's thread."""
         num_bytes = window.kineto.stat().st_size
+        rival = folder.rival(rank, cycle)
         recording = folder.publish(window, rank=rank, cycle=cycle)
         self._written.append(recording)
-        return [Trouble(flaw) for flaw in flaws(recording, num_bytes)] if self._check else []
+        found = flaws(recording, num_bytes) if self._check else []
+        if rival:
+            found.append(f"{rival}, which another process wrote meanwhile, was replaced: give each a rank= or a folder")
+        return [Trouble(flaw) for flaw in found]
 
     @property
     def overhead(self) -> Overhead:
@@ -491,8 +496,3 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     def __repr__(self) -> str:
         state = "running" if self._folder else "stopped"
         return f"<kinetoscope.profile of {str(self.dir)!r}: {state}, {self._num_windows} recorded>"
-
-
-def _size(limits: Limits, recorded: dict[str, bool], active: int | None) -> Size:
-    limits.expect_positive()
-    return Size(limits, {**recorded, "device": pytorch.has_device()}, active)
