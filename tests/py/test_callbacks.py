@@ -73,31 +73,54 @@ def test_lightning_that_fails(tmp_path: Path) -> None:
 # --- transformers -------------------------------------------------------------------------------------------------
 
 
-def test_transformers(tmp_path: Path) -> None:
+def train(folder: Path, callback: Any, *, fails_at: int | None = None) -> None:
     transformers = pytest.importorskip("transformers")
-    pytest.importorskip("accelerate")
-    from kinetoscope.callbacks.transformers import Profile
 
     class Model(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(4, 1)
+            self.num_batches = 0
 
         def forward(self, x: Any) -> Any:
+            self.num_batches += 1
+            if self.num_batches == fails_at:
+                raise LookupError
             return {"loss": self.layer(x).square().mean()}
 
-    callback = Profile(tmp_path / "traces", **WINDOW)
     quiet: dict[str, Any] = {"report_to": [], "save_strategy": "no", "disable_tqdm": True, "use_cpu": True}
     arguments = transformers.TrainingArguments(
-        str(tmp_path), per_device_train_batch_size=1, gradient_accumulation_steps=2, max_steps=6, **quiet
+        str(folder), per_device_train_batch_size=1, gradient_accumulation_steps=2, max_steps=6, **quiet
     )
     data = [{"x": torch.randn(4)} for _ in range(20)]
-    trainer = transformers.Trainer(model=Model(), args=arguments, train_dataset=data, callbacks=[callback])
-    trainer.train()
+    transformers.Trainer(model=Model(), args=arguments, train_dataset=data, callbacks=[callback]).train()
+
+
+def transformers_profile(folder: Path, **options: Any) -> Any:
+    pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
+    from kinetoscope.callbacks.transformers import Profile
+
+    return Profile(folder, **options)
+
+
+def test_transformers(tmp_path: Path) -> None:
+    callback = transformers_profile(tmp_path / "traces", **WINDOW)
+    train(tmp_path, callback)
     assert iterations(callback.profile.trace) == [2, 3]
     # two batches for each step of the optimizer
     names = [name for (name,) in callback.profile.trace.events.select("name").rows()]
     assert (names.count("aten::linear"), sum(name.startswith("Optimizer.step") for name in names)) == (4, 2)
+
+
+def test_a_training_of_transformers_after_one_that_raised(tmp_path: Path) -> None:
+    failing = transformers_profile(tmp_path / "failing", active=9)
+    with pytest.raises(LookupError):
+        train(tmp_path, failing, fails_at=6)
+    callback = transformers_profile(tmp_path / "traces", **WINDOW)
+    train(tmp_path, callback)
+    assert iterations(failing.profile.trace) == [0, 1, 2]
+    assert iterations(callback.profile.trace) == [2, 3]
 
 
 # --- accelerate ---------------------------------------------------------------------------------------------------
