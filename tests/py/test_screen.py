@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,12 @@ def test_both_sides_of_a_comparison_have_their_common_iteration_at_one_place(tmp
     assert [part["name"] for part in parts] == ["before", "after"]
     starts = [{each["iteration"]: each["start"] for each in part["iterations"]} for part in parts]
     assert starts[0][4] == starts[1][4] == 200_000
+    page = ks.diff(before, after).report(tmp_path / "page.html").read_text()
+    picture = page[page.index('<svg class="ks-picture') :]
+    picture = picture[: picture.index("</svg>")]
+    assert re.findall(r">(\w+)</text>", picture) == ["before", "after"], "threads have names of two words"
+    drawn = sorted({float(x) for x in re.findall(r"M([\d.]+) \d+h", picture)})
+    assert drawn[1] - drawn[0] > 50, "as they were recorded, all steps of a side are one line in the picture"
     recorded = ks.diff(before, after).timeline(align="recorded")
     assert overview(recorded)["duration"] == 85_000_000 + 350_000
 

@@ -188,7 +188,10 @@ fn a_picture_lays_times_over_each_other_as_asked() {
     let session = session(7);
     let picture = |align: &str| ask(&session, &json!({"type": "picture", "width": 600, "align": align}))["svg"].clone();
     assert_ne!(picture("recorded"), picture("clocks"));
-    assert!(picture("clocks").as_str().unwrap().starts_with("<svg"));
+    let drawn = picture("clocks");
+    let drawn = drawn.as_str().unwrap();
+    assert!(drawn.starts_with("<svg"));
+    assert!(drawn.contains("class=\"ks-kind-communication\" fill=\"#61aaff\""), "{drawn}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Shown {
 }
 
 /// What a trace is called among others: as the host calls it, with its rank.
-fn part_name(part: View<'_>) -> String {
+pub(super) fn part_name(part: View<'_>) -> String {
     match part.rank.map(|rank| format!("rank {rank}")) {
         Some(rank) if part.name.is_empty() => rank,
         Some(rank) => format!("{} · {rank}", part.name),

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::overview::{display_order, track_name};
+use super::overview::{display_order, part_name, track_name};
 use super::part::View;
 use super::screen::Screen;
+use super::shown_kind::ShownKind;
 use super::svg::escape;
 use super::tiles::{Tile, tiles};
 use crate::time::sum_ns;
@@ -13,10 +14,18 @@ use crate::trace::kind::EventKind;
 const GUTTER: u32 = 150;
 const LANE_HEIGHT: u32 = 5;
 const TRACK_GAP: u32 = 6;
+/// Of the name of one of several traces, above its tracks.
+const NAME_HEIGHT: u32 = 17;
 const MAX_TRACKS: usize = 16;
 const MAX_LANES: usize = 6;
 /// Columns of the picture; more would not be seen at this size and would make the page heavy.
 const COLUMNS: u32 = 360;
+
+/// The timeline's colours of the kinds, by their codes, as it has them on a light ground; a page may give the classes others.
+const COLOURS: [&str; EventKind::ALL.len() + 1] = [
+    "#95d1fa", "#ffb369", "#9ad6a6", "#a478c9", "#d8c2f5", "#d67359", "#8d949a", "#cccbb5", "#b5a4a3", "#b8bbc0",
+    "#61aaff",
+];
 
 /// Draws each track's first lanes over the whole time of the trace.
 pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
@@ -26,7 +35,12 @@ pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
     let scale = f64::from(width - GUTTER) / screen.duration().max(1.0);
     let mut body = String::new();
     let mut y = 2;
+    let mut last = None;
     for (part, track) in order.iter().take(MAX_TRACKS) {
+        if screen.parts.len() > 1 && last.replace(part.at) != Some(part.at) {
+            text(&mut body, y + 10, &part_name(*part));
+            y += NAME_HEIGHT;
+        }
         y = draw_track(*part, &mut body, *track, y, scale) + TRACK_GAP;
     }
     if order.len() > MAX_TRACKS {
@@ -44,19 +58,19 @@ fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, scale: f
     let lanes = chosen_lanes(part, track);
     let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
     text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
-    let mut paths: [String; EventKind::ALL.len()] = Default::default();
+    let mut paths: [String; COLOURS.len()] = Default::default();
     for (lane, tiles) in lanes.iter().enumerate() {
         let y = top + lane as u32 * LANE_HEIGHT;
         for tile in tiles {
             let x = f64::from(GUTTER) + part.offset(tile.time.start) * scale;
             let wide = (tile.time.dur().0 as f64 * scale).max(0.5);
-            let path = &mut paths[trace.events.kind[tile.row] as usize];
+            let path = &mut paths[usize::from(part.shown_kind(tile.row).code())];
             // Writing into a `String` cannot fail.
             let _ = write!(path, "M{x:.1} {y}h{wide:.1}v4h-{wide:.1}z");
         }
     }
-    for (kind, path) in EventKind::ALL.iter().zip(paths).filter(|(_, path)| !path.is_empty()) {
-        let (name, colour) = (kind.name(), colour(*kind));
+    let kinds = ShownKind::names().into_iter().zip(COLOURS);
+    for ((name, colour), path) in kinds.zip(paths).filter(|(_, path)| !path.is_empty()) {
         let _ = write!(out, "<path class=\"ks-kind-{name}\" fill=\"{colour}\" d=\"{path}\"/>");
     }
     bottom
@@ -86,20 +100,4 @@ fn text(out: &mut String, y: u32, text: &str) {
         "<text x=\"0\" y=\"{y}\" font-size=\"10\" fill=\"currentColor\" font-family=\"system-ui,sans-serif\">{}</text>",
         escape(&short)
     );
-}
-
-/// The timeline's colour of each kind; a page may give the class another one.
-fn colour(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Operator => "#9bc8f0",
-        EventKind::Launch => "#f4bc7e",
-        EventKind::Kernel => "#8bd7ba",
-        EventKind::Copy => "#d5b6f7",
-        EventKind::Fill => "#f6b6d0",
-        EventKind::Sync => "#ed9a8a",
-        EventKind::Annotation => "#b3c9d2",
-        EventKind::Python => "#ded3ab",
-        EventKind::Overhead => "#b9aaa9",
-        EventKind::Other => "#c2c4c8",
-    }
 }

@@ -23,6 +23,7 @@ _TITLES = {
     "diff_iterations": "Iterations",
 }
 """The tables that a page about differences shows, in this order."""
+_WIDE = ("diff", "diff_kernels")
 _COLUMNS = {
     "part", "name", "status", "before_iteration", "after_iteration", "before_count", "after_count", "before_ns",
     "after_ns", "change_ns", "share", "is_significant",
@@ -41,7 +42,11 @@ def static_timeline(screen: Screen, title: str, height: int, tables: Mapping[str
 
 
 def _page(screen: Screen, picture: str, title: str, tables: Mapping[str, Any] | None) -> str:
-    sections = {name: _table(name, tables[name]) for name in _TITLES if tables and len(tables[name])}
+    names = [name for name in _TITLES if tables and len(tables[name])]
+    # Names of kernels are long; what is left over of the pairs has all the room, too.
+    halves = [name for name in names if name not in _WIDE]
+    wide = {*_WIDE, *halves[len(halves) // 2 * 2 :]}
+    sections = {name: _table(name, tables[name], is_wide=name in wide) for name in names if tables}
     first = sections.pop("diff", "")
     links = "".join(f"<a href='#{name}'>{_TITLES[name]}</a>" for name in sections)
     links = f"<a href='#timeline'>Timeline</a>{links}"
@@ -54,15 +59,15 @@ def _page(screen: Screen, picture: str, title: str, tables: Mapping[str, Any] | 
     return page_of(title, body, "".join(data), _hash(screen.align))
 
 
-def _table(name: str, table: Table) -> str:
+def _table(name: str, table: Table, *, is_wide: bool) -> str:
     shown = table.select(*(column for column in table.columns if column in _COLUMNS))
     found = section(shown, _ROWS)
     header = [column.replace("is_significant", "more than chance").replace("_", " ") for column in found.header]
     found = found._replace(title="" if name == "diff_iterations" else "for an iteration", header=header)
-    kind = "half" if name != "diff" else "wide"
+    kind = "wide" if is_wide else "half"
     return (
         f"<section class='ks-{kind}' id='{name}'><h2>{_TITLES[name]}</h2>"
-        f"<div class='ks-scroll' tabindex='0'>{table_html(found)}</div></section>"
+        f"<div class='ks-scroll' tabindex='0'>{table_html(found, names='name')}</div></section>"
     )
 
 

@@ -68,10 +68,11 @@ def _tables(summary: Summary) -> str:
     return f"<div class='ks-sections'>{''.join(map(table_html, summary.sections(_NUM_ROWS)))}</div>"
 
 
-def table_html(section: Section) -> str:
-    """A table of a summary, with all its rows."""
+def table_html(section: Section, names: str | None = None) -> str:
+    """A table of a summary, with all its rows; names stand in the column `names`, if it has it."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
-    rows = "".join(_row(row, section.numbers, "td", "td") for row in section.rows)
+    at = section.header.index(names) if names in section.header else -1
+    rows = "".join(_row(row, section.numbers, "td", "td", at) for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""
     return (
         f"<div><table><caption>{text.escaped(section.title)}</caption><thead>{header}</thead><tbody>{rows}</tbody></table>"
@@ -79,10 +80,13 @@ def table_html(section: Section) -> str:
     )
 
 
-def _row(cells: list[str], numbers: list[bool], opening: str, closing: str) -> str:
-    marked = zip(cells, numbers, strict=True)
-    inside = (f"<{opening}{' class=ks-number' if number else ''}>{_name(cell)}</{closing}>" for cell, number in marked)
-    return f"<tr>{''.join(inside)}</tr>"
+def _row(cells: list[str], numbers: list[bool], opening: str, closing: str, names: int = -1) -> str:
+    def cell_html(at: int, cell: str) -> str:
+        if at == names:
+            return f"<{opening} class=ks-name>{_name(cell)}</{closing}>"
+        return f"<{opening}{' class=ks-number' if numbers[at] else ''}>{_name(cell)}</{closing}>"
+
+    return f"<tr>{''.join(cell_html(at, cell) for at, cell in enumerate(cells))}</tr>"
 
 
 def _name(name: str) -> str:

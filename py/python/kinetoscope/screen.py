@@ -72,7 +72,8 @@ class Screen:
 
     def picture(self, width: int) -> str:
         """All of it at a glance, as SVG."""
-        return self._session.picture(width)
+        request = {"type": "picture", "width": width, "align": self.align}
+        return str(seam.ask(self._session, request).data["svg"])
 
     def expect_event(self, event: int) -> None:
         """TraceError when there is no event with this id."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+import synthetic_training
 
 pytestmark = pytest.mark.browser
 
@@ -173,6 +174,17 @@ def test_traces_that_tell_no_rank_are_saved_under_names_of_their_own(
     page.get_by_role("button", name="Save the trace").click()
     page.wait_for_timeout(1500)
     assert len(set(names)) == 2, names
+
+
+def test_the_first_screen_of_a_job_counts_what_the_timeline_found(open_timeline: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    folder.mkdir()
+    synthetic_training.write(folder, ranks=2)
+    job = ks.read_dir(folder)
+    page = open_timeline(job.report(tmp_path / "job.html")).page
+    card = page.locator(".ks-card", has_text="findings").locator("a").inner_text()
+    assert int(card) == len(job.findings()) > 0
+    assert page.get_by_role("button", name=f"{card} findings").count() == 1
 
 
 def test_what_is_saved_redacted_tells_no_private_text(

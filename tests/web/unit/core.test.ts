@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { initSync, Session } from "../../../wasm/dist/kinetoscope_wasm.js";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
+import { kindColor, paletteOf } from "../../../wasm/web/base/palette";
 import { decodeAnswer } from "../../../wasm/web/source/answer";
 import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
 import { compile } from "../../../wasm/web/source/session";
@@ -95,4 +96,15 @@ test("the core's own words come through", async () => {
   } catch (error) {
     assert.match(messageOf(error), /expected .*found/s);
   }
+});
+
+test("a picture without scripts has the colours of the timeline", async () => {
+  initSync({ module: await load() });
+  const session = Session.read(new Uint8Array(readFileSync(`${FIXTURE}/kineto_trace_0.json.gz`)), undefined);
+  const answer = session.query(new TextEncoder().encode(JSON.stringify({ type: "picture", width: 800 })));
+  const palette = paletteOf("light", { r: 255, g: 255, b: 255 });
+  const drawn = [...new TextDecoder().decode(answer).matchAll(/ks-kind-(\w+)\W+fill=\W+(#\w+)/g)];
+  assert.ok(drawn.length > 1);
+  for (const [, kind, color] of drawn) assert.equal(color, kindColor(palette, kind ?? ""), kind);
+  session.free();
 });

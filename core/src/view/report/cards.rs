@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::grid::bar;
 use super::source::{Source, frame};
 use super::words::{count, percent};
-use crate::analyze::{MIN_SHARE, Outline, Selection, findings as findings_of};
+use crate::analyze::Outline;
 use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
 use crate::view::svg::escape;
@@ -119,11 +119,11 @@ fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<
 }
 
 fn findings(source: &Source<'_>) -> Option<Card> {
-    let all: Vec<_> = source.traces().map(|(_, linked)| findings_of(&Selection::all(linked), MIN_SHARE)).collect();
-    let number: usize = all.iter().map(Vec::len).sum();
-    let first = all.iter().filter_map(|found| found.first()).max_by_key(|finding| finding.cost_ns)?;
-    let note = format!("up to {} for one", time_words(first.cost_ns as f64));
-    Some(Card { link: Some(String::from("#findings")), ..Card::of("findings", count(number as i64), note) })
+    // The costliest is the first.
+    let answer = source.ask("findings", "{}")?;
+    let found = frame(&answer, "findings", 1);
+    let note = format!("up to {} for one", time_words(found.number("cost_ns", 0)?));
+    Some(Card { link: Some(String::from("#findings")), ..Card::of("findings", count(found.num_in_all as i64), note) })
 }
 
 fn memory(source: &Source<'_>) -> Option<Card> {

@@ -48,3 +48,7 @@ def test_what_changed_is_said_and_shown(
     rows = found.tables["diff_kernels"].select("name", "change_ns").rows()
     largest = str(max(rows, key=lambda row: abs(float(str(row[1] or 0))))[0])
     assert page.locator("#diff_kernels tbody tr").first.locator("td").first.inner_text()[:12] in largest
+    fits = "boxes => boxes.every(box => box.scrollWidth <= box.clientWidth)"
+    assert page.locator(".ks-scroll").evaluate_all(fits), "numbers are seen beside names of any length"
+    page.locator("#diff_kernels").scroll_into_view_if_needed()
+    snap(timeline, f"compare-{name}-kernels")
