@@ -23,16 +23,16 @@ pub(crate) fn analyses_json() -> String {
             };
             json!({"name": option.name, "doc": option.doc, "kind": kind, "default": default, "choices": choices})
         });
-        json!({"name": analysis.name, "doc": analysis.doc, "options": options.collect::<Vec<_>>()})
+        json!({"name": analysis.name, "doc": analysis.doc, "is_of_one": analysis.is_of_one(), "options": options.collect::<Vec<_>>()})
     });
     Value::Array(all.collect()).to_string()
 }
 
 /// Tables of an answer, why the first has no rows, and how it is drawn.
-pub(crate) type Answered = (Vec<Table>, Option<&'static str>, Option<Plot>);
+pub(crate) type Answered = (Vec<Table>, Option<String>, Option<Plot>);
 
 /// Traces, each with its rank.
-type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
+pub(crate) type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
 
 /// What an analysis of a trace answers to a request, a JSON object.
 #[pyfunction]
@@ -79,14 +79,20 @@ pub(crate) fn diff(
     answered(py.detach(|| kinetoscope::analyze::diff(&before, &after, request)))
 }
 
-fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
+pub(crate) fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
     traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect()
 }
 
 /// An answer as Python takes it.
 pub(crate) fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
     let answer = answer.map_err(|error| raised(&error))?;
+    let reason = answer.reason.map(str::to_owned);
+    Ok(with_reason(answer, reason))
+}
+
+/// The same with a reason of its own.
+pub(crate) fn with_reason(answer: Answer, reason: Option<String>) -> Answered {
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let plot = answer.plot.zip(drawn).map(|(plot, table)| Plot::new(plot, table));
-    Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason, plot))
+    (answer.tables.into_iter().map(Table::new).collect(), reason, plot)
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
+mod afar;
 mod analysis;
 mod arrow;
 mod chart;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::afar::{answer_of_packed, answer_of_told, communications, doings, packed_answer, ways};
     #[pymodule_export]
     use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
     #[pymodule_export]

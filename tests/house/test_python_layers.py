@@ -59,6 +59,7 @@ LAYERS = Layers(
                 "text",
                 "trace",
             ),
+            *("afar", "recording", "scattered"),
             *("traceset", "wanted", "whole", "window", "workers"),
         },
         "hosts": {

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on panics")]
 #![expect(clippy::disallowed_macros, reason = "insta looks at its environment")]
 
+mod afar;
 mod analyses;
 mod blocking;
 mod collective_skew;

@@ -46,6 +46,14 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
     traces
 }
 
+/// The traces in an archive, in their order; none where the folder is not.
+pub(crate) fn archived(relative: &str) -> Option<Vec<Trace>> {
+    let bytes = std::fs::read(path(relative)).ok()?;
+    let files = files::members(&bytes, Limits::default()).unwrap().unwrap();
+    let traces = files.iter().map(|file| read([Input::new(&file.bytes)], Limits::default()).unwrap());
+    Some(traces.collect())
+}
+
 fn list(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

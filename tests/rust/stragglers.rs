@@ -8,7 +8,7 @@ use crate::job::{Call, Event, asked, column, rows, trace};
 
 /// Three ranks that all-reduce at 100, 200 and 300 µs, 10 µs each; the last one comes `late` µs to the second, which ends
 /// at the same time for all.
-fn job(late: i64, usual: &[Event], others: &[Event]) -> Vec<RankedTrace> {
+pub(crate) fn job(late: i64, usual: &[Event], others: &[Event]) -> Vec<RankedTrace> {
     let calls = |late: i64, wait: i64| -> Vec<Call> {
         vec![("allreduce", 1, 100, 10), ("allreduce", 2, 200 + late, 10 + wait), ("allreduce", 3, 300, 10)]
     };

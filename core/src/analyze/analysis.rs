@@ -87,6 +87,29 @@ pub enum Plot {
     },
 }
 
+/// The time that bars show of what runs on both sides: on the host, and on the device.
+const OWN_TIME: [&[&str]; 2] = [&["self_ns"], &["device_self_ns"]];
+
+impl Plot {
+    /// Bars of own time: on the device, where there is any.
+    pub(super) fn of_own_time(label: &'static str, has_device: bool) -> Self {
+        Self::Bars { label, parts: OWN_TIME[usize::from(has_device)] }
+    }
+
+    /// Whether it is one of own time on the device.
+    pub(super) fn is_of_device(&self) -> bool {
+        matches!(self, Self::Bars { parts, .. } if *parts == OWN_TIME[1])
+    }
+
+    /// The same of own time, if it is one of that.
+    pub(super) fn with_device(self, has_device: bool) -> Self {
+        match self {
+            Self::Bars { label, parts } if OWN_TIME.contains(&parts) => Self::of_own_time(label, has_device),
+            other => other,
+        }
+    }
+}
+
 impl Answer {
     /// One table, and the reason for its having no rows when it has none.
     pub fn of<R: Send + Sync>(table: &'static Table<Vec<R>>, rows: Vec<R>, reason: &'static str) -> Self {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::options::Options;
 use super::selection::{Selection, Wanted};
+use super::straggler::Doing;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -22,6 +23,8 @@ pub struct Job<'a> {
     pub parts: Vec<Selection<'a>>,
     /// The same traces as members of the job, and what they share.
     pub ranks: Arc<Ranks>,
+    /// What was told of each trace, where the traces hold communications alone.
+    pub(super) told: Option<Vec<Vec<Doing>>>,
     max_threads: usize,
 }
 
@@ -37,7 +40,7 @@ impl<'a> Job<'a> {
         // Whoever compares communications needs them of all traces; that is most of the work.
         each(max_threads, traces.len(), |at| traces[at].1.collectives().rows.len());
         let ranks = Ranks::new(traces.to_vec(), options.flag(ALIGN_CLOCKS));
-        Ok(Self { parts, ranks: Arc::new(ranks), max_threads })
+        Ok(Self { parts, ranks: Arc::new(ranks), told: None, max_threads })
     }
 
     /// What `work` gives for each part, by its place among them; as many at a time as threads may be made.

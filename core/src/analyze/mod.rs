@@ -1,5 +1,6 @@
 //! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
 
+mod afar;
 mod analysis;
 mod annotation;
 mod attribution;
@@ -44,6 +45,7 @@ mod straggler;
 mod summary;
 mod tensor_core;
 
+pub use afar::{packed, unpacked};
 pub use analysis::{Analysis, Answer, Plot, Run};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
@@ -75,6 +77,7 @@ pub use reason::Reason;
 pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
+pub use straggler::{Doing, Way, doings};
 pub(crate) use summary::outline;
 pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, brief_summary, summary};
 pub use tensor_core::uses_tensor_cores;

@@ -21,9 +21,8 @@ pub(super) static MODULES: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let rows = modules(selection);
         let has_device = rows.iter().any(|module| module.device_self_ns > 0);
-        let parts: &[&str] = if has_device { &["device_self_ns"] } else { &["self_ns"] };
         Answer::of(&TABLE, rows, "no nn.Module was recorded (with_stack or with_modules records them)")
-            .drawn(Plot::Bars { label: "module", parts })
+            .drawn(Plot::of_own_time("module", has_device))
     }),
 };
 

@@ -40,10 +40,9 @@ pub(super) static OPERATORS: Analysis = Analysis {
             _ => operators(selection).into_iter().map(Calls::from).collect(),
         };
         let has_device = rows.iter().any(|calls| calls.all.device_self_ns > 0);
-        let parts: &[&str] = if has_device { &["device_self_ns"] } else { &["self_ns"] };
         Answer::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
-            .drawn(Plot::Bars { label: "name", parts })
+            .drawn(Plot::of_own_time("name", has_device))
     }),
 };
 

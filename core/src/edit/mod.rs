@@ -1,6 +1,7 @@
 //! Traces, edited: a range of one; an Execution Trace's iteration or node with all below it, in the newest layout, without private names.
 
 mod anew;
+mod communications;
 mod cut;
 mod harmless;
 mod kept;
@@ -19,6 +20,7 @@ use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::node::{Node, NodeSpan};
+pub use communications::communications;
 pub use redact::{Redaction, redact};
 pub use thin::thin;
 pub use trim::{Trimmed, trim};

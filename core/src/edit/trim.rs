@@ -89,19 +89,25 @@ fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
 }
 
 /// Events that stay, and those of them whose own links are still to be followed.
-struct Reach<'a> {
+pub(super) struct Reach<'a> {
     linked: &'a LinkedTrace,
     is_kept: Vec<bool>,
     open: Vec<u32>,
 }
 
 impl<'a> Reach<'a> {
+    /// Some events.
+    pub(super) fn of(linked: &'a LinkedTrace, rows: impl Iterator<Item = u32>) -> Self {
+        let mut reach = Self { linked, is_kept: vec![false; linked.trace.events.len()], open: Vec::new() };
+        rows.for_each(|row| reach.keep(row));
+        reach
+    }
+
     fn new(linked: &'a LinkedTrace, range: TimeRange) -> Self {
         let events = &linked.trace.events;
         let is_inside: Vec<bool> =
             (0..events.len()).map(|row| range.overlaps(events.start[row], events.dur[row])).collect();
-        let mut reach = Self { linked, is_kept: vec![false; events.len()], open: Vec::new() };
-        (0..events.len()).filter(|row| is_inside[*row]).for_each(|row| reach.keep(row as u32));
+        let mut reach = Self::of(linked, (0..events.len() as u32).filter(|row| is_inside[*row as usize]));
         for edge in linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node) {
             if is_inside[edge.source as usize] || is_inside[edge.target as usize] {
                 reach.keep(edge.source);
@@ -115,6 +121,12 @@ impl<'a> Reach<'a> {
         if !std::mem::replace(&mut self.is_kept[row as usize], true) {
             self.open.push(row);
         }
+    }
+
+    /// The events with all that they belong to.
+    pub(super) fn owners(mut self) -> Vec<bool> {
+        self.follow();
+        self.is_kept
     }
 
     fn rows(mut self) -> Vec<bool> {

@@ -1,5 +1,7 @@
 //! Numbers of a column, some of them null.
 
+use serde::{Deserialize, Serialize};
+
 /// Values in the order of their rows, each of which may be null.
 ///
 /// ```
@@ -8,7 +10,7 @@
 /// assert_eq!((cells.get(0), cells.get(1)), (Some(3), None));
 /// assert_eq!(cells.into_parts(), (vec![3, 0], Some(vec![true, false])));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cells<T> {
     /// A null has the default.
     values: Vec<T>,
@@ -27,6 +29,12 @@ impl<T: Copy + Default> Cells<T> {
     pub fn get(&self, row: usize) -> Option<T> {
         let is_valid = self.valid.as_ref().is_none_or(|valid| valid.get(row).copied().unwrap_or_default());
         self.values.get(row).copied().filter(|_| is_valid)
+    }
+
+    /// How many there are; 0 where there are not as many of which it is known whether they are nulls.
+    pub(super) fn len(&self) -> usize {
+        let is_whole = self.valid.as_ref().is_none_or(|valid| valid.len() == self.values.len());
+        if is_whole { self.values.len() } else { 0 }
     }
 
     /// All of them in order.

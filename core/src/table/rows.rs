@@ -22,6 +22,14 @@ pub enum ColumnType {
     Json,
 }
 
+impl ColumnType {
+    /// Whether both have values of one type: JSON is text.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        let plain = |of: Self| if of == Self::Json { Self::Text } else { of };
+        plain(self) == plain(other)
+    }
+}
+
 /// A table with its rows. Columns are known by their place, which is below [`num_columns`](Self::num_columns).
 pub trait Rows: Send + Sync {
     /// The name it is asked for by.

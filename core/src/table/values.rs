@@ -1,9 +1,14 @@
 //! Values of a column.
 
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
 use super::cells::Cells;
+use super::rows::ColumnType;
 
 /// Values of a column for a range of rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     /// Signed integers.
     Int(Cells<i64>),
@@ -37,6 +42,52 @@ impl Values {
     pub fn int(&self, row: usize) -> Option<i64> {
         let Self::Int(values) = self else { return None };
         values.get(row)
+    }
+
+    /// How many there are; 0 where what says so does not fit together.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Int(values) => values.len(),
+            Self::UInt(values) => values.len(),
+            Self::Float(values) => values.len(),
+            Self::Bool(values) => values.len(),
+            Self::Text { bytes, ends, valid } => {
+                let is_text = ends.len() == valid.len()
+                    && ends.is_sorted()
+                    && ends.iter().all(|end| bytes.is_char_boundary(*end));
+                if is_text { ends.len() } else { 0 }
+            }
+        }
+    }
+
+    /// What they are; texts may be JSON.
+    pub(super) fn column_type(&self) -> ColumnType {
+        match self {
+            Self::Int(_) => ColumnType::Int,
+            Self::UInt(_) => ColumnType::UInt,
+            Self::Float(_) => ColumnType::Float,
+            Self::Bool(_) => ColumnType::Bool,
+            Self::Text { .. } => ColumnType::Text,
+        }
+    }
+
+    /// Those of some of the rows.
+    pub(super) fn part(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Int(values) => Self::Int(rows.map(|row| values.get(row)).collect()),
+            Self::UInt(values) => Self::UInt(rows.map(|row| values.get(row)).collect()),
+            Self::Float(values) => Self::Float(rows.map(|row| values.get(row)).collect()),
+            Self::Bool(values) => Self::Bool(rows.map(|row| values.get(row)).collect()),
+            Self::Text { .. } => {
+                let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
+                for text in rows.map(|row| self.text(row)) {
+                    bytes.push_str(text.unwrap_or_default());
+                    ends.push(bytes.len());
+                    valid.push(text.is_some());
+                }
+                Self::Text { bytes, ends, valid }
+            }
+        }
     }
 
     /// The values of both, when they are of one type.

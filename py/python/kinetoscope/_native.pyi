@@ -17,16 +17,22 @@ __all__ = [
     "analyses_json",
     "analyze",
     "analyze_job",
+    "answer_of_packed",
+    "answer_of_told",
     "chart",
+    "communications",
     "diff",
     "diff_of_jobs",
+    "doings",
     "is_archive",
     "members",
+    "packed_answer",
     "rank_tables",
     "read",
     "redacted",
     "sniff",
     "stacked",
+    "ways",
 ]
 
 class _File(Protocol):
@@ -126,6 +132,16 @@ def analyses_json() -> str: ...
 def analyze(trace: Trace, name: str, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
 def analyze_job(
     traces: Sequence[tuple[int | None, Trace]], name: str, request: str, max_threads: int
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def packed_answer(trace: Trace, name: str, request: str) -> bytes: ...
+def answer_of_packed(
+    answers: Sequence[tuple[int | None, bytes]], name: str, request: str
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def communications(trace: Trace) -> bytes: ...
+def ways(traces: Sequence[tuple[int | None, Trace]], name: str, request: str) -> list[bytes]: ...
+def doings(trace: Trace, ways: bytes) -> bytes: ...
+def answer_of_told(
+    traces: Sequence[tuple[int | None, Trace]], told: Sequence[bytes], name: str, request: str
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff_of_jobs(

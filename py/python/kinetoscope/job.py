@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native, hints
 from kinetoscope.archive import Archive, unpacked
@@ -19,16 +19,26 @@ from kinetoscope.names import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope.notice import warn
 from kinetoscope.nsight import readable, stale
 from kinetoscope.remote import file_at, files_at
-from kinetoscope.traceset import Member, TraceSet, trace_set
+from kinetoscope.traceset import Member, TraceSet, scattered_set, trace_set
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from kinetoscope.source import File
     from kinetoscope.trace import Trace
 
 _ARCHIVED = "an archive, which ks.read reads"
 
 _SHOWN = 3
+
+
+class Manner(NamedTuple):
+    """When the traces of a job are read, by whom, and whether that is shown."""
+
+    eager: bool = True
+    progress: bool | None = None
+    executor: Executor | None = None
 
 
 def read_dir(  # noqa: PLR0913 - those of `read`, by their names
@@ -40,6 +50,7 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     max_bytes: int | None = None,
     cache: hints.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
 ) -> TraceSet:
     """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
 
@@ -52,6 +63,11 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     which a few ranks are wanted. `TraceSet.load` reads the rest. `progress` says whether to show a bar: by default in a
     terminal and in a notebook. Ctrl-C ends the reading within a fraction of a second, all threads included.
 
+    With an `executor` (`concurrent.futures`, `dask.distributed.Client.get_executor()`), its workers read: each trace is
+    reduced where it was read, so that a job may be larger than the memory of any machine, and only what analyses say of
+    it travels. The workers must see the same paths or addresses. What needs whole traces here (`job[rank]`, timelines,
+    reports) reads them here; `findings` and `job_critical_path` have them brought.
+
     `iteration`, `max_bytes`, `cache` and `storage_options` as in `read`; where a recording has but one file, there is
     nothing to link. OSError when the folder cannot be listed; TraceError when no file of it is a trace.
     """
@@ -62,10 +78,12 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
         expect_no_file(path)
     options = Options(max_bytes, cache_folder(cache), iteration=iteration)
     archive = _archive(folder, storage_options)
+    if archive is not None and executor is not None:
+        raise ValueError(f"expected a folder to read with an executor, found an archive: unpack {archive.label} first")
     if archive is not None and eager:
         return _archived_job(archive, None, options, progress=progress)
     found = _files(folder, storage_options) if archive is None else unpacked(archive, max_bytes)
-    return _job(found, path, options, eager=eager, progress=progress)
+    return _job(found, path, options, Manner(eager=eager, progress=progress, executor=executor))
 
 
 def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache: hints.Cache = None) -> TraceSet:
@@ -79,7 +97,7 @@ def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache:
         inside = _at(source, options)
         found.files.update(inside.files)
         found.left_out.update({name: why for name, why in inside.left_out.items() if is_trace(name)})
-    return _job(found, ", ".join(sources), options, progress=None)
+    return _job(found, ", ".join(sources), options, Manner())
 
 
 def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
@@ -153,10 +171,10 @@ def _archived_job(file: File, execution: File | None, options: Options, *, progr
         for name, inside in more.files.items():
             found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
         found.left_out.update(more.left_out)
-        return _job(found, file.label or "the archive", options, progress=progress)
+        return _job(found, file.label or "the archive", options, Manner(progress=progress))
     with Early(options) as early:
         found = unpacked(file, options.max_bytes, early.begin)
-        return _job(found, file.label or "the archive", options, progress=progress, traces=early.traces())
+        return _job(found, file.label or "the archive", options, Manner(progress=progress), early.traces())
 
 
 def _unpacked_or_single(file: File, options: Options) -> Archive:
@@ -169,9 +187,7 @@ def _job(
     found: Archive,
     place: str,
     options: Options,
-    *,
-    eager: bool = True,
-    progress: bool | None,
+    manner: Manner,
     traces: Mapping[str, Trace] | None = None,
 ) -> TraceSet:
     """The job in these files, of which some may have been read each by itself."""
@@ -187,13 +203,21 @@ def _job(
         return Member(pair, files, heads, options, alone)
 
     members = [member(pair) for pair in recordings.pairs]
-    certain = [member for member in members if not eager and _is_certain(member.pair.names, heads)]
-    job = trace_set([member for member in members if member not in certain], left_out, progress=progress)
-    if certain:
-        job = TraceSet([*job.members, *certain], job.left_out)
+    job = _read(members, left_out, heads, manner)
     if not len(job):
         raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.left_out)}")
     return job
+
+
+def _read(
+    members: Sequence[Member], left_out: Mapping[str, str], heads: Mapping[str, Head], manner: Manner
+) -> TraceSet:
+    """The members, read here, or by others, or later."""
+    if manner.executor is not None:
+        return scattered_set(members, left_out, manner.executor, progress=manner.progress)
+    later = [member for member in members if not manner.eager and _is_certain(member.pair.names, heads)]
+    job = trace_set([member for member in members if member not in later], left_out, progress=manner.progress)
+    return TraceSet([*job.members, *later], job.left_out) if later else job
 
 
 def _nothing(left_out: Mapping[str, str]) -> str:

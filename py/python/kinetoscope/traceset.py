@@ -13,15 +13,20 @@ from kinetoscope import _native, hints, text
 from kinetoscope.analyses import JobAnalyses
 from kinetoscope.discover import Pair, natural
 from kinetoscope.export import Part, export
-from kinetoscope.load import Options, load
+from kinetoscope.load import Options
 from kinetoscope.notice import warn
 from kinetoscope.progress import bar
+from kinetoscope.recording import Recording
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace, redacted
 from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from kinetoscope.afar import Look
     from kinetoscope.head import Head
+    from kinetoscope.scattered import Scattered
     from kinetoscope.source import File
 
 _SHOWN_LEFT_OUT = 10
@@ -45,9 +50,11 @@ class Member:
         """What is to be said about its files."""
         self.failures: dict[str, str] = {}
         """Its files that could not be read, and why."""
-        self._files = {name: files[name] for name in pair.names}
+        self.recording = Recording(pair, {name: files[name] for name in pair.names}, options)
+        """What is read of it."""
+        self.look: Look | None = None
+        """What another process said of it that has read it; None where nobody was asked."""
         self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
-        self._options = options
         self._trace = trace
         self._lock = RLock()
 
@@ -72,7 +79,7 @@ class Member:
     @property
     def size(self) -> int:
         """Bytes of its files as they lie there."""
-        return sum(file.size for file in self._files.values())
+        return self.recording.size
 
     @property
     def rank(self) -> int | None:
@@ -88,7 +95,8 @@ class Member:
         return self._ranked()[1]
 
     def _ranked(self) -> tuple[int | None, str]:
-        told = self._head_rank if self._trace is None else self._trace.rank
+        seen = self._trace or self.look
+        told = self._head_rank if seen is None else seen.rank
         if told is not None:
             return told, "file"
         return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
@@ -97,38 +105,30 @@ class Member:
         """Reads the trace, once. Where one of two files cannot be read, the other is, and `notes` says so."""
         with self._lock:
             if self._trace is None:
-                self._trace = self._linked(self._read(reading))
-                self._files = {}  # of an archive, they are the bytes
+                read = self.recording.read(reading)
+                self._trace = read.trace
+                self._note(read.pair, read.failures)
+                if self.look is None:
+                    self.recording = self.recording._replace(
+                        pair=Pair(None, None, ""), files={}
+                    )  # an archive's are bytes
             return self._trace
 
-    def _linked(self, trace: Trace) -> Trace:
-        """To the iteration that was asked for, where there are two files to link."""
-        if self._options.iteration is None or not (trace.num_events and len(trace.nodes)):
-            return trace
-        return trace.linked_to(self._options.iteration)
+    def looked(self, look: Look) -> None:
+        """What another process said of it."""
+        self.look = look
+        self._note(look.pair, look.failures)
 
-    def _read(self, reading: _native.Reading | None) -> Trace:
-        pair = self.pair
-        attempts = [pair]
-        if pair.kineto and pair.execution:
-            attempts += [Pair(pair.kineto, None, "alone"), Pair(None, pair.execution, "alone")]
-        errors: list[Exception] = []
-        for attempt in attempts:
-            files = [self._files[name] if name else None for name in (attempt.kineto, attempt.execution)]
-            try:
-                trace = load(files[0], files[1], self._options, reading)
-            except (_native.TraceError, OSError) as error:
-                errors.append(error)
-            else:
-                self._note(attempt, errors[0] if errors else None)
-                return trace
-        raise errors[-2] if len(errors) > 1 else errors[0]
+    def counts(self) -> tuple[int, int] | None:
+        """Its events and nodes, where they were counted."""
+        if self._trace is not None:
+            return self._trace.num_events, len(self._trace.nodes)
+        return None if self.look is None else (self.look.num_events, self.look.num_nodes)
 
-    def _note(self, attempt: Pair, error: Exception | None) -> None:
-        if error is not None:
-            self.failures = {name: str(error) for name in self.pair.names if name not in attempt.names}
-            self.notes += [f"{name} was not read: {why}" for name, why in self.failures.items()]
-            self.pair = attempt
+    def _note(self, pair: Pair, failures: Mapping[str, str]) -> None:
+        self.pair = pair
+        self.failures = dict(failures)
+        self.notes += [f"{name} was not read: {why}" for name, why in failures.items()]
 
 
 class TraceSet(JobAnalyses):
@@ -138,9 +138,15 @@ class TraceSet(JobAnalyses):
     which files were paired (`pairs`), which were left out and why (`left_out`), and what is odd about them (`notes`).
     """
 
-    def __init__(self, members: Sequence[Member], left_out: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        left_out: Mapping[str, str] | None = None,
+        scattered: Scattered | None = None,
+    ) -> None:
         self._members = list(members)
         self._left_out = dict(left_out or {})
+        self._scattered = scattered
 
     @property
     def members(self) -> list[Member]:
@@ -219,15 +225,30 @@ class TraceSet(JobAnalyses):
             for member, (rank, window) in zip(self.members, places(self.members), strict=True)
         ]
 
-    def analyze(self, name: str, *, rank: int | Iterable[int] | None = None, **request: Any) -> hints.Answer:
+    def analyze(
+        self,
+        name: str,
+        *,
+        rank: int | Iterable[int] | None = None,
+        executor: Executor | None = None,
+        progress: bool | None = None,
+        **request: Any,
+    ) -> hints.Answer:
         """An analysis by its name: of each trace, or of the job where it compares ranks.
 
         `rank`, one or several, is all that is looked at. Reads what is not read yet; ValueError when there is no trace,
-        or none of a rank.
+        or none of a rank. With an `executor`, or one that `read_dir` was given, its workers read and answer, each about
+        one trace at a time, and `progress` says whether to show a bar meanwhile.
         """
         from kinetoscope.answer import answered_of_job
 
-        return answered_of_job(self.chosen(rank), name, request)
+        scattered = self._scattered if executor is None else _scattered(executor, progress=progress)
+        if scattered is None:
+            return answered_of_job(self.chosen(rank), name, request)
+        failures = scattered.look(self._members)
+        self._members = [member for member in self._members if member not in failures]
+        self._left_out |= _left_out(failures)
+        return scattered.answer(self._of_ranks(rank), name, request)
 
     def report(
         self,
@@ -316,6 +337,9 @@ class TraceSet(JobAnalyses):
 
     def _chosen(self, rank: int | Iterable[int] | None) -> list[Member]:
         self.load()
+        return self._of_ranks(rank)
+
+    def _of_ranks(self, rank: int | Iterable[int] | None) -> list[Member]:
         if not self._members:
             raise ValueError("expected at least one trace, found none")
         if rank is None:
@@ -346,8 +370,7 @@ class TraceSet(JobAnalyses):
                 member.pair.kineto or "–",
                 member.pair.execution or "–",
                 member.pair.how,
-                text.count(member.trace.num_events) if member.is_read else "not read",
-                text.count(len(member.trace.nodes)) if member.is_read else "",
+                *(map(text.count, counts) if (counts := member.counts()) else ("not read", "")),
             ]
             for member in self.members
         ]
@@ -389,8 +412,27 @@ def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:
 def trace_set(members: Sequence[Member], left_out: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """The set of these members, all read; those that cannot be are left out."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    missing = {name: why for member, why in failures.items() for name in member.pair.names}
-    return TraceSet([member for member in members if member not in failures], {**left_out, **missing})
+    return TraceSet([member for member in members if member not in failures], {**left_out, **_left_out(failures)})
+
+
+def scattered_set(
+    members: Sequence[Member], left_out: Mapping[str, str], executor: Executor, *, progress: bool | None
+) -> TraceSet:
+    """The set of these members, all read by an executor's workers; those that cannot be are left out."""
+    scattered = _scattered(executor, progress=progress)
+    failures = scattered.look(members)
+    left = [member for member in members if member not in failures]
+    return TraceSet(left, {**left_out, **_left_out(failures)}, scattered)
+
+
+def _scattered(executor: Executor, *, progress: bool | None) -> Scattered:
+    from kinetoscope.scattered import Scattered
+
+    return Scattered(executor, progress)
+
+
+def _left_out(failures: Mapping[Member, str]) -> dict[str, str]:
+    return {name: why for member, why in failures.items() for name in member.pair.names}
 
 
 def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: bool = False) -> dict[Member, str]:

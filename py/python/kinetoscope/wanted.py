@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Wanted(TypedDict, total=False):
@@ -23,3 +26,7 @@ class Wanted(TypedDict, total=False):
     """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
     rank: int | Iterable[int] | None
     """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
+    executor: Executor | None
+    """Of a job: whose workers read the traces and answer, each about one at a time."""
+    progress: bool | None
+    """With an executor: whether to show a bar; by default in a terminal and in a notebook."""

@@ -1,25 +1,30 @@
 //! The operator or the kernel that took a rank longer than the others.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use super::activity::Cause;
+use super::doing::{ByName, Did};
 use super::late::median;
 use crate::analyze::class::Class;
 use crate::analyze::collective::Part;
 use crate::analyze::idle::self_during;
 use crate::analyze::interval::clip;
+use crate::link::LinkedTrace;
 use crate::time::{TimeRange, add_ns};
 use crate::trace::kind::EventKind;
 
-/// Nanoseconds by name.
-type ByName<'a> = BTreeMap<&'a str, i64>;
-
 /// The name that took the rank of `member` the most longer than the median of the others, and by how much; each in its
 /// span. Of the thread that called the communication, or of the devices.
-pub(super) fn culprit(cause: Cause, member: u32, parts: &[Part<'_>], spans: &[TimeRange]) -> Option<(String, i64)> {
-    let all: Vec<_> = parts.iter().zip(spans).map(|(part, span)| (part.member, names(cause, part, *span))).collect();
+pub(super) fn culprit(
+    cause: Cause,
+    member: u32,
+    (parts, spans): (&[Part<'_>], &[TimeRange]),
+    did: &Did<'_>,
+) -> Option<(String, i64)> {
+    let all: Vec<_> =
+        parts.iter().zip(spans).map(|(part, span)| (part.member, did.names(cause, part, *span))).collect();
     let (_, own) = all.iter().find(|(other, _)| *other == member)?;
-    let mut worst: Option<(&str, i64)> = None;
+    let mut worst: Option<(&Cow<'_, str>, i64)> = None;
     for (name, ns) in own {
         let others = all.iter().filter(|(other, _)| *other != member);
         let usual = median(others.map(|(_, names)| names.get(name).copied().unwrap_or(0)));
@@ -28,29 +33,30 @@ pub(super) fn culprit(cause: Cause, member: u32, parts: &[Part<'_>], spans: &[Ti
             worst = Some((name, more));
         }
     }
-    worst.map(|(name, ns)| (name.to_owned(), ns))
+    worst.map(|(name, ns)| (name.clone().into_owned(), ns))
 }
 
-fn names<'a>(cause: Cause, part: &Part<'a>, span: TimeRange) -> ByName<'a> {
+/// What ran, of the thread of this call or of the devices, and how long.
+pub(super) fn names(cause: Cause, linked: &LinkedTrace, call: Option<u32>, span: TimeRange) -> ByName<'_> {
     match cause {
-        Cause::Host => host(part, span),
-        Cause::Compute | Cause::Copy | Cause::Communication => device(cause, part, span),
+        Cause::Host => host(linked, call, span),
+        Cause::Compute | Cause::Copy | Cause::Communication => device(cause, linked, span),
         Cause::Idle => ByName::new(),
     }
 }
 
-fn host<'a>(part: &Part<'a>, span: TimeRange) -> ByName<'a> {
-    let trace = &part.linked.trace;
+fn host(linked: &LinkedTrace, call: Option<u32>, span: TimeRange) -> ByName<'_> {
+    let trace = &linked.trace;
     let mut names = ByName::new();
-    let Some(call) = part.one.event.or(part.one.run) else { return names };
-    for (row, ns) in self_during(part.linked, trace.events.track[call as usize], span) {
-        add_ns(names.entry(trace.event_name(row as usize)).or_default(), ns);
+    let Some(call) = call else { return names };
+    for (row, ns) in self_during(linked, trace.events.track[call as usize], span) {
+        add_ns(names.entry(Cow::Borrowed(trace.event_name(row as usize))).or_default(), ns);
     }
     names
 }
 
-fn device<'a>(cause: Cause, part: &Part<'a>, span: TimeRange) -> ByName<'a> {
-    let (trace, nesting) = (&part.linked.trace, &part.linked.links.nesting);
+fn device(cause: Cause, linked: &LinkedTrace, span: TimeRange) -> ByName<'_> {
+    let (trace, nesting) = (&linked.trace, &linked.links.nesting);
     let events = &trace.events;
     let mut names = ByName::new();
     for (at, _) in trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.is_some()) {
@@ -59,7 +65,7 @@ fn device<'a>(cause: Cause, part: &Part<'a>, span: TimeRange) -> ByName<'a> {
         for row in rows[first..].iter().map(|row| *row as usize).take_while(|row| events.start[*row] < span.end) {
             let time = clip(TimeRange { start: events.start[row], end: events.end(row) }, span);
             if of_work(events.kind[row], trace.event_name(row)) == Some(cause) && time.start < time.end {
-                add_ns(names.entry(trace.event_name(row)).or_default(), time.dur().0);
+                add_ns(names.entry(Cow::Borrowed(trace.event_name(row))).or_default(), time.dur().0);
             }
         }
     }

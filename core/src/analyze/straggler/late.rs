@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::activity::{Activity, Cause};
+use super::activity::Cause;
 use super::culprit::culprit;
+use super::doing::{Did, Way};
 use crate::analyze::collective::{Meeting, Part};
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
@@ -69,9 +70,9 @@ impl<'a, 'b> Late<'a, 'b> {
     /// The communication, where the last rank made others wait.
     ///
     /// Each rank's time from the end of the communication before that the same ranks had, or else from the start of the
-    /// iteration, to its arrival is divided by [`Activity`]. What took the last rank longer than the median of the
+    /// iteration, to its arrival is divided by [`Activity`](super::activity::Activity). What took the last rank longer than the median of the
     /// others, by the most, is the cause; there is none where that time was not longer by half of the lateness at least.
-    pub(super) fn of(meeting: &'b Meeting<'a>, before: Option<&Meeting<'_>>, activities: &[Activity]) -> Option<Self> {
+    pub(super) fn of(meeting: &'b Meeting<'a>, before: Option<&Meeting<'_>>, did: &Did<'_>) -> Option<Self> {
         let (_, last) = meeting.ends()?;
         let caused_wait_ns = sum_ns(meeting.waits_ns()?);
         let (came, start) = (last.came?, last.start?);
@@ -98,14 +99,17 @@ impl<'a, 'b> Late<'a, 'b> {
             parts: &meeting.parts,
             spans,
         };
-        late.arrival.cause = late.cause(activities);
+        late.arrival.cause = late.cause(did);
         Some(late)
     }
 
-    fn cause(&self, activities: &[Activity]) -> Option<(Cause, i64)> {
-        let during = |(part, span): (&Part<'_>, &TimeRange)| {
-            Some((part.member, activities.get(part.member as usize)?.during(*span)))
-        };
+    /// The ways of all ranks to it, by member.
+    pub(super) fn ways(&self, is_named: bool) -> impl Iterator<Item = (u32, Way)> {
+        self.parts.iter().zip(&self.spans).map(move |(part, span)| (part.member, Way::of(part, *span, is_named)))
+    }
+
+    fn cause(&self, did: &Did<'_>) -> Option<(Cause, i64)> {
+        let during = |(part, span): (&Part<'_>, &TimeRange)| Some((part.member, did.during(part, *span)?));
         let all: Vec<_> = self.parts.iter().zip(&self.spans).filter_map(during).collect();
         let (_, own) = all.iter().find(|(member, _)| *member == self.arrival.member)?;
         let others = || all.iter().filter(|(member, _)| *member != self.arrival.member);
@@ -122,9 +126,9 @@ impl<'a, 'b> Late<'a, 'b> {
     }
 
     /// The arrival, with the operator or the kernel that took the most longer on its rank than on the others.
-    pub(super) fn named(mut self) -> LateArrival {
+    pub(super) fn named(mut self, did: &Did<'_>) -> LateArrival {
         if let Some((cause, _)) = self.arrival.cause {
-            self.arrival.name = culprit(cause, self.arrival.member, self.parts, &self.spans);
+            self.arrival.name = culprit(cause, self.arrival.member, (self.parts, &self.spans), did);
         }
         self.arrival
     }

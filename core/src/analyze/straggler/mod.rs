@@ -2,16 +2,18 @@
 
 mod activity;
 mod culprit;
+mod doing;
 mod late;
 mod late_kernel;
 mod row;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
-use super::collective::{Clocks, holds, meetings};
+use super::collective::{Clocks, Meeting, holds, meetings};
 use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
 use crate::sort;
-use activity::Activity;
+use doing::Did;
+pub use doing::{Doing, Way, doings};
 use late::{Late, LateArrival};
 pub(super) use row::StragglerRow;
 
@@ -60,17 +62,42 @@ fn stragglers(job: &Job<'_>, longest: usize) -> Answer {
 }
 
 fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArrival>) {
-    let activities = job.each(|_, part| if job.parts.len() > 1 { Activity::of(part) } else { Activity::default() });
+    let did = Did::of(job);
     let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
-    let before = late::previous(&all);
-    let is_wanted = |at: &usize| all[*at].first().is_some_and(|part| holds(&job.parts[part.member as usize], part.one));
-    let wanted: Vec<usize> = (0..all.len()).filter(is_wanted).collect();
-    let late = wanted.iter().filter_map(|at| Late::of(&all[*at], before[*at].map(|at| &all[at]), &activities));
-    let mut late: Vec<Late<'_, '_>> = late.collect();
+    let wanted = wanted(job, &all);
+    let mut late = late_ones(&all, &wanted, &did);
     let arrivals: Vec<LateArrival> = late.iter().map(|late| late.arrival.clone()).collect();
     let met: Vec<_> = wanted.iter().map(|at| &all[*at]).collect();
     let rows = row::rows(&job.ranks, &met, &arrivals);
-    sort::by_key(&mut late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late::came(&late.arrival)));
+    sort_by_cost(&mut late);
     late.truncate(longest);
-    (rows, late.into_iter().map(Late::named).collect())
+    (rows, late.into_iter().map(|late| late.named(&did)).collect())
+}
+
+/// What has to be known of each trace, besides its communications, for who came late to be told why.
+pub(super) fn ways_of(job: &Job<'_>, options: &Options) -> Vec<Vec<Way>> {
+    let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
+    let mut late = late_ones(&all, &wanted(job, &all), &Did::Told(Vec::new()));
+    sort_by_cost(&mut late);
+    let mut ways = vec![Vec::new(); job.parts.len()];
+    let longest = options.count("longest") as usize;
+    for (member, way) in late.iter().enumerate().flat_map(|(at, late)| late.ways(at < longest)) {
+        ways[member as usize].push(way);
+    }
+    ways
+}
+
+/// Places of the communications that are looked at.
+fn wanted(job: &Job<'_>, all: &[Meeting<'_>]) -> Vec<usize> {
+    let is_wanted = |at: &usize| all[*at].first().is_some_and(|part| holds(&job.parts[part.member as usize], part.one));
+    (0..all.len()).filter(is_wanted).collect()
+}
+
+fn late_ones<'a, 'b>(all: &'b [Meeting<'a>], wanted: &[usize], did: &Did<'_>) -> Vec<Late<'a, 'b>> {
+    let before = late::previous(all);
+    wanted.iter().filter_map(|at| Late::of(&all[*at], before[*at].map(|at| &all[at]), did)).collect()
+}
+
+fn sort_by_cost(late: &mut [Late<'_, '_>]) {
+    sort::by_key(late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late::came(&late.arrival)));
 }

@@ -69,6 +69,11 @@ pub struct Collectives {
     pub rank: Option<i64>,
 }
 
+/// Whether a name is that of a part of a communication.
+pub(crate) fn communicates(name: &str) -> bool {
+    call::part(0, name).is_some()
+}
+
 /// Finds the communications of a trace.
 pub(super) fn find(linked: &LinkedTrace) -> Collectives {
     let groups = Groups::new(linked.process_groups());

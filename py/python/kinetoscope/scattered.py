@@ -1,0 +1,95 @@
+"""Jobs whose ranks are read and reduced by the workers of an executor; what they say is put together here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from kinetoscope import _native, afar
+from kinetoscope.afar import Failed, ask_each
+from kinetoscope.answer import Answer, answered_of_job
+from kinetoscope.notice import warn
+from kinetoscope.request import written
+
+if TYPE_CHECKING:
+    from kinetoscope.traceset import Member
+
+_WHOLE = frozenset({"findings", "job_critical_path"})
+"""They walk through whole traces, which are brought for it."""
+
+_T = TypeVar("_T")
+
+
+class Scattered(NamedTuple):
+    """Who asks the members of a job."""
+
+    executor: Executor
+    progress: bool | None = None
+
+    def look(self, members: Sequence[Member]) -> dict[Member, str]:
+        """Has those read that nobody has looked at yet. Gives those that cannot be read, and why."""
+        new = [member for member in members if member.look is None]
+        failures: dict[Member, str] = {}
+        for member, found in zip(new, self._ask(afar.look, [(member, ()) for member in new]), strict=True):
+            if isinstance(found, Failed):
+                failures[member] = found.why
+            else:
+                member.looked(found)
+        return failures
+
+    def answer(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> Answer:
+        """An analysis of these members, of which somebody has looked at each."""
+        text = written(request)
+        if _is_of_one(name):
+            _native.answer_of_packed([], name, text)  # what is wrong with the question is told before anyone is asked
+            return Answer(*_native.answer_of_packed(self._told(afar.answer, members, name, text), name, text))
+        if name in _WHOLE:
+            return answered_of_job(_unpacked(self._told(afar.bring, members)), name, request)
+        met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
+        ways = _native.ways(met, name, text)
+        told = self._ask(afar.tell, [(member, (way,)) for member, way in zip(members, ways, strict=True)])
+        found = [(trace, said) for trace, said in zip(met, told, strict=True) if not isinstance(said, Failed)]
+        self._warn(members, told)
+        return Answer(*_native.answer_of_told([trace for trace, _ in found], [said for _, said in found], name, text))
+
+    def _told(
+        self, work: Callable[..., bytes | Failed], members: Sequence[Member], *question: str
+    ) -> list[tuple[int | None, bytes]]:
+        """What each says, with its rank; who can no longer be read is left out, and told."""
+        said = self._ask(work, [(member, question) for member in members])
+        self._warn(members, said)
+        return [(member.rank, one) for member, one in zip(members, said, strict=True) if not isinstance(one, Failed)]
+
+    def _ask(self, work: Callable[..., _T], asked: Sequence[tuple[Member, tuple[Any, ...]]]) -> list[_T]:
+        questions = [(member.recording, question) for member, question in asked]
+        return ask_each(self.executor, work, questions, progress=self.progress)
+
+    def _warn(self, members: Sequence[Member], said: Sequence[object]) -> None:
+        failed = [(member, one.why) for member, one in zip(members, said, strict=True) if isinstance(one, Failed)]
+        for member, why in failed:
+            warn(f"{' and '.join(member.pair.names)} can no longer be read and is left out: {why}")
+        if failed and len(failed) == len(members):
+            raise _native.TraceParseError(f"expected traces, found none that can be read: {failed[0][1]}")
+
+
+@cache
+def _of_one() -> frozenset[str]:
+    return frozenset(entry["name"] for entry in json.loads(_native.analyses_json()) if entry["is_of_one"])
+
+
+def _is_of_one(name: str) -> bool:
+    return name in _of_one()
+
+
+def _unpacked(snapshots: Sequence[tuple[int | None, bytes]]) -> list[tuple[int | None, _native.Trace]]:
+    return [(rank, _trace(snapshot)) for rank, snapshot in snapshots]
+
+
+def _trace(snapshot: bytes) -> _native.Trace:
+    found = _native.read([(None, snapshot)], max_bytes=None, max_threads=1, reading=None)
+    if isinstance(found, _native.Trace):
+        return found
+    raise TypeError("expected the snapshot of a trace, found another sort")

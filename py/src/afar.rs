@@ -1,0 +1,89 @@
+//! Answers about traces that other processes have: what is asked of each of them, and what travels.
+
+use kinetoscope::analyze::{Doing, Way, analysis, packed, unpacked};
+use kinetoscope::write_snapshot;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::analysis::{Answered, Ranked, answered, linked, with_reason};
+use crate::error::raised;
+use crate::trace::Trace;
+
+type Error = kinetoscope::Error;
+
+/// The trace's communications, as a snapshot: what is compared with other ranks.
+#[pyfunction]
+pub(crate) fn communications<'py>(py: Python<'py>, trace: PyRef<'_, Trace>) -> PyResult<Bound<'py, PyBytes>> {
+    let linked = trace.linked();
+    bytes(py, || write_snapshot(&kinetoscope::edit::communications(&linked)))
+}
+
+/// What an analysis of one trace answers, to be put together with the answers about others.
+#[pyfunction]
+pub(crate) fn packed_answer<'py>(
+    py: Python<'py>,
+    trace: PyRef<'_, Trace>,
+    name: &str,
+    request: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let linked = trace.linked();
+    bytes(py, || analysis(name)?.packed_answer(&linked, request))
+}
+
+/// The answer about a job, of those about each trace with its rank.
+#[pyfunction]
+pub(crate) fn answer_of_packed(
+    py: Python<'_>,
+    answers: Vec<(Option<i64>, Vec<u8>)>,
+    name: &str,
+    request: &str,
+) -> PyResult<Answered> {
+    let found = py.detach(|| analysis(name)?.answer_of_packed(&answers, request));
+    let (answer, reason) = found.map_err(|error| raised(&error))?;
+    Ok(with_reason(answer, reason))
+}
+
+/// What is to be asked of each trace, given the communications of all.
+#[pyfunction]
+pub(crate) fn ways<'py>(
+    py: Python<'py>,
+    traces: Ranked<'_>,
+    name: &str,
+    request: &str,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let traces = linked(traces);
+    let all = py.detach(|| analysis(name)?.ways(&traces, request)).map_err(|error| raised(&error))?;
+    all.iter().map(|ways| bytes(py, || packed(ways))).collect()
+}
+
+/// What a trace says to that.
+#[pyfunction]
+pub(crate) fn doings<'py>(
+    py: Python<'py>,
+    trace: PyRef<'_, Trace>,
+    ways: PyBackedBytes,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let linked = trace.linked();
+    bytes(py, || packed(&kinetoscope::analyze::doings(&linked, unpacked::<Vec<Way>>(&ways)?)))
+}
+
+/// The answer about a job, of the communications of all traces and what each said.
+#[pyfunction]
+pub(crate) fn answer_of_told(
+    py: Python<'_>,
+    traces: Ranked<'_>,
+    told: Vec<PyBackedBytes>,
+    name: &str,
+    request: &str,
+) -> PyResult<Answered> {
+    let traces = linked(traces);
+    answered(py.detach(|| {
+        let told = told.iter().map(|bytes| unpacked::<Vec<Doing>>(bytes)).collect::<Result<_, Error>>()?;
+        analysis(name)?.answer_of_told(&traces, told, request)
+    }))
+}
+
+fn bytes(py: Python<'_>, make: impl FnOnce() -> Result<Vec<u8>, Error> + Send) -> PyResult<Bound<'_, PyBytes>> {
+    py.detach(make).map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
+}
