@@ -25,6 +25,7 @@ pub mod json;
 pub mod link;
 pub mod memory;
 pub mod read;
+pub mod replay;
 mod sort;
 pub mod strings;
 pub mod table;

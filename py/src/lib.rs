@@ -8,6 +8,7 @@ mod arrow;
 mod chart;
 mod error;
 mod reading;
+mod replay;
 mod session;
 mod source;
 mod table;
@@ -32,6 +33,8 @@ mod _native {
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]
     use crate::reading::Reading;
+    #[pymodule_export]
+    use crate::replay::{replay_plan, replayed};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

@@ -80,7 +80,7 @@ LAYERS = Layers(
                 "output",
                 "pace",
             ),
-            *("pages", "questions", "report", "sharing", "static", "terminal", "widget"),
+            *("pages", "questions", "replay", "report", "sharing", "static", "terminal", "widget"),
         },
     },
     may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
@@ -113,7 +113,7 @@ LIBRARIES = {
     "pyarrow": {"export", "hints", "hta", "sql", "table"},
     "psutil": {"collect"},
     "rich": {"progress", "terminal"},
-    "torch": {"collect"},
+    "torch": {"collect", "replay"},
     "pytorch_lightning": {"callbacks"},
     "traitlets": {"widget"},
     "transformers": {"callbacks"},
@@ -195,7 +195,7 @@ def test_what_differs_between_versions_of_torch_is_in_one_module() -> None:
         for name, source in sources().items()
         if any(found.module.split(".")[0] == "torch" for found in python.imports(source))
     }
-    assert knowing == {f"{PACKAGE}/collect/pytorch.py"}
+    assert knowing == {f"{PACKAGE}/collect/pytorch.py", f"{PACKAGE}/replay/backend.py"}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ mod nsight;
 mod nsight_hostile;
 mod ranks;
 mod redact;
+mod replay;
 mod report;
 mod roofline;
 mod scale;

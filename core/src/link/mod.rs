@@ -36,7 +36,7 @@ use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
 pub use capture::{Captured, CapturedGraphs};
 pub use collective::{Collective, Collectives, Facts, Wait};
-pub(crate) use collective::{communicates, gbps};
+pub(crate) use collective::{bus_bytes, communicates, gbps};
 pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};

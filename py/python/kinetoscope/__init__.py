@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kinetoscope.differences import diff
     from kinetoscope.job import read_dir
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
+    from kinetoscope.replay.replay import replay_comms
     from kinetoscope.table import Table
     from kinetoscope.tables import Tables
     from kinetoscope.traceset import TraceSet
@@ -48,6 +49,7 @@ else:
             "diff": "kinetoscope.differences",
             "profile": "kinetoscope.collect.profiler",
             "read_dir": "kinetoscope.job",
+            "replay_comms": "kinetoscope.replay.replay",
         },
     )
 
@@ -78,5 +80,6 @@ __all__ = [
     "profile",
     "read",
     "read_dir",
+    "replay_comms",
     "use_cache",
 ]

@@ -22,6 +22,7 @@ from kinetoscope.export import FORMATS, export, json_lines
 from kinetoscope.output import expect_ending, outputs, ranked, refuse_input, sources
 from kinetoscope.pages import add_report, add_view
 from kinetoscope.questions import add_analyze, add_diff, add_sql
+from kinetoscope.replay.commands import add_replay
 from kinetoscope.sharing import add_redact, add_trim, parts_to_share, to_share
 from kinetoscope.tables import Tables
 from kinetoscope.terminal import busy, print_section
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     add_trim(commands)
     add_run(commands)
     add_nsys(commands)
+    add_replay(commands)
     return parser
 
 

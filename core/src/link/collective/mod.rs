@@ -18,7 +18,7 @@ use crate::trace::group::{Groups, Ranks};
 use call::{Call, Part, Role};
 pub use facts::Facts;
 use member::Members;
-pub(crate) use timing::gbps;
+pub(crate) use timing::{bus_bytes, gbps};
 pub use wait::Wait;
 
 /// A communication. Rows are those of the tables of events and nodes.

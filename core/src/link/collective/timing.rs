@@ -54,13 +54,10 @@ impl Collective {
     /// exchanges; all of it from one rank to others. Of an exchange in uneven parts, what stays on the rank is left
     /// out.
     pub fn bus_bytes(&self) -> Option<f64> {
-        let factor = self.pattern?.bus_factor(self.facts.group_size?)?;
-        if self.pattern != Some(Pattern::AllToAll) {
-            return Some(self.bytes()? as f64 * factor);
-        }
-        let sent = self.exchanged(self.facts.in_elems?, self.facts.in_split.as_deref(), factor)?;
-        let received = self.exchanged(self.facts.out_elems?, self.facts.out_split.as_deref(), factor)?;
-        Some(sent.max(received) * self.facts.elem_bytes? as f64)
+        let (pattern, size) = (self.pattern?, self.facts.group_size?);
+        let kept =
+            [self.kept_bytes(self.facts.in_split.as_deref())?, self.kept_bytes(self.facts.out_split.as_deref())?];
+        bus_bytes(pattern, size, [self.in_bytes()?, self.out_bytes()?], kept)
     }
 
     /// Bytes of the message over the time it ran: bytes a nanosecond, which is GB/s.
@@ -73,17 +70,27 @@ impl Collective {
         gbps(self.bus_bytes()?, self.time(trace)?.dur().0)
     }
 
-    /// Elements that go to other ranks or come from them.
-    fn exchanged(&self, elems: i64, split: Option<&str>, factor: f64) -> Option<f64> {
-        match split.filter(|split| *split != "[]") {
-            None => Some(elems as f64 * factor),
-            Some(split) => {
-                let parts = integers(&Value::from(split))?;
-                let own = parts.get(usize::try_from(self.place?).ok()?)?;
-                Some(elems.checked_sub(*own)? as f64)
-            }
-        }
+    /// Bytes of an exchange that stay on the rank, where its parts are told; `None` when they should be and are not.
+    #[expect(clippy::option_option, reason = "parts that are not told are even; those that cannot be read are unknown")]
+    fn kept_bytes(&self, split: Option<&str>) -> Option<Option<i64>> {
+        let is_told = |split: &&str| self.pattern == Some(Pattern::AllToAll) && *split != "[]";
+        let Some(split) = split.filter(is_told) else { return Some(None) };
+        let own = *integers(&Value::from(split))?.get(usize::try_from(self.place?).ok()?)?;
+        Some(Some(own.checked_mul(self.facts.elem_bytes?)?))
     }
+}
+
+/// Bytes that each link carries of a message of which `bytes` go in and come out; see [`Collective::bus_bytes`].
+///
+/// `kept` are the bytes of an exchange that stay on the rank, of those that go in and that come out, where its parts are
+/// uneven.
+pub(crate) fn bus_bytes(pattern: Pattern, num_ranks: i64, bytes: [i64; 2], kept: [Option<i64>; 2]) -> Option<f64> {
+    let factor = pattern.bus_factor(num_ranks)?;
+    let moved = |side: usize| match kept[side].filter(|_| pattern == Pattern::AllToAll) {
+        Some(kept) => bytes[side].saturating_sub(kept) as f64,
+        None => bytes[side] as f64 * factor,
+    };
+    Some(moved(0).max(moved(1)))
 }
 
 /// Bytes a nanosecond, which is GB/s; `None` of no time.

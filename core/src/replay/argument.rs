@@ -1,0 +1,92 @@
+//! What a call of an operator was given, argument by argument.
+
+use serde_json::Value;
+
+use crate::trace::Trace;
+use crate::trace::node::Node;
+use crate::trace::tensor::tensor_uses;
+
+/// Tensors of one type: how many elements each has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Tensors {
+    pub elems: Vec<i64>,
+    pub dtype: Option<String>,
+    pub elem_bytes: Option<i64>,
+}
+
+/// The arguments of a call, with their types as the file spells them.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    values: Vec<Value>,
+    types: Vec<String>,
+    tensors: Vec<Tensors>,
+    results: Tensors,
+}
+
+impl Arguments {
+    pub(super) fn of(trace: &Trace, node: &Node) -> Self {
+        let parse = |id| serde_json::from_str::<Vec<Value>>(trace.strings.text(id)).unwrap_or_default();
+        let values = parse(node.inputs.values);
+        let types = parse(node.inputs.types).iter().map(|name| name.as_str().unwrap_or_default().to_owned()).collect();
+        let mut found =
+            Self { tensors: vec![Tensors::default(); values.len()], values, types, results: Tensors::default() };
+        for tensor in tensor_uses(std::slice::from_ref(node), &trace.strings) {
+            let place = (!tensor.is_output).then_some(tensor.argument as usize);
+            let Some(those) = place.map_or(Some(&mut found.results), |place| found.tensors.get_mut(place)) else {
+                continue;
+            };
+            those.elems.push(tensor.num_elems);
+            those.dtype.get_or_insert(tensor.dtype);
+            those.elem_bytes.get_or_insert(tensor.elem_bytes);
+        }
+        found
+    }
+
+    /// The tensors of an argument, or of the list that it is.
+    pub(super) fn tensors(&self, place: usize) -> Tensors {
+        self.tensors.get(place).cloned().unwrap_or_default()
+    }
+
+    /// The tensors that came out.
+    pub(super) fn results(&self) -> Tensors {
+        self.results.clone()
+    }
+
+    /// Whether an argument is a list.
+    pub(super) fn is_list(&self, place: usize) -> bool {
+        self.types.get(place).is_some_and(|name| name.starts_with("GenericList["))
+    }
+
+    /// The first whole number among the arguments.
+    pub(super) fn int(&self) -> Option<i64> {
+        self.first("Int")?.as_i64()
+    }
+
+    /// The first truth.
+    pub(super) fn truth(&self) -> Option<bool> {
+        self.first("Bool")?.as_bool()
+    }
+
+    /// All texts.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        let texts = self.types.iter().zip(&self.values).filter(|(name, _)| *name == "String");
+        texts.filter_map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// Lists of whole numbers from an argument on; empty ones too.
+    pub(super) fn lists(&self, from: usize) -> Vec<Vec<i64>> {
+        let lists = self.types.iter().zip(&self.values).skip(from);
+        let lists = lists.filter(|(name, _)| *name == "GenericList[]" || name.starts_with("GenericList[Int"));
+        lists.map(|(_, value)| numbers(value)).collect()
+    }
+
+    fn first(&self, wanted: &str) -> Option<&Value> {
+        self.values.get(self.types.iter().position(|name| name == wanted)?)
+    }
+}
+
+/// The whole numbers of a list; none where one is something else.
+pub(super) fn numbers(value: &Value) -> Vec<i64> {
+    let numbers: Option<Vec<i64>> = value.as_array().into_iter().flatten().map(Value::as_i64).collect();
+    numbers.unwrap_or_default()
+}

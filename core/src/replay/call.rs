@@ -1,0 +1,186 @@
+//! A communication, or a wait for one, with all that is needed to make it again.
+
+use std::sync::Arc;
+
+use super::argument::Arguments;
+use super::message::Message;
+use crate::link::{Collective, LinkedTrace};
+use crate::trace::collective::{Pattern, known};
+use crate::trace::group::Ranks;
+use crate::trace::node::Node;
+
+/// One step of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// The node that records it.
+    pub node_id: Option<u64>,
+    /// Its name, one for all spellings; `wait` for a wait.
+    pub collective: String,
+    /// The place in the plan of what a wait is for; `None` of communications, and where it is not known.
+    pub wait_of: Option<i64>,
+    /// The number of the batch of sends and receives that it was started with.
+    pub batch: Option<i64>,
+    /// What its process group is called; gloo does not record it.
+    pub group_name: Option<String>,
+    /// The ranks of that group, where they are known.
+    pub ranks: Option<Arc<Ranks>>,
+    /// How many ranks the group has.
+    pub group_size: Option<i64>,
+    /// Whether it is a send or a receive.
+    pub is_p2p: bool,
+    /// The root, as its place in the group.
+    pub root_place: Option<i64>,
+    /// The other side of a send or a receive, as its place in the group.
+    pub peer_place: Option<i64>,
+    /// What goes in and comes out.
+    pub message: Message,
+    /// What it does to elements (`sum`), where that is recorded.
+    pub reduction: Option<String>,
+    /// Whether the host went on before it was done; `None` where nothing says it.
+    pub is_async: Option<bool>,
+    /// Its number in sequence within the group.
+    pub seq: Option<i64>,
+    /// When the host called it, as the tables count time.
+    pub start_ns: Option<i64>,
+    /// How long it ran, from the device's events or the backend's own.
+    pub dur_ns: Option<i64>,
+}
+
+impl Call {
+    /// The ranks of the group, unless they are all up to its size.
+    pub(super) fn listed_ranks(&self) -> Option<Vec<i64>> {
+        match self.ranks.as_deref()? {
+            Ranks::All(_) => None,
+            Ranks::Listed(ranks) => Some(ranks.clone()),
+        }
+    }
+}
+
+/// A communication or a wait of the trace.
+pub(super) struct Source<'a> {
+    pub row: &'a Collective,
+    /// Of a wait, what it is for among the communications.
+    pub of: Option<u32>,
+    /// Of a communication, which one it is.
+    pub at: Option<u32>,
+}
+
+/// So many nodes around a record are looked at: a functional operator, the one of `c10d`, the record made twice.
+const MAX_AROUND: usize = 8;
+
+impl Source<'_> {
+    pub(super) fn is_wait(&self) -> bool {
+        self.at.is_none()
+    }
+
+    /// Whether it is known from a thread of the backend alone.
+    pub(super) fn is_run(&self, linked: &LinkedTrace) -> bool {
+        let name = self.row.node.map(|node| name_of(linked, &linked.trace.nodes[node as usize]));
+        name.is_some_and(|name| name.starts_with("gloo:") || name.starts_with("mpi:"))
+    }
+
+    /// `None` for what is no communication that is known.
+    pub(super) fn call(&self, linked: &LinkedTrace) -> Option<Call> {
+        let (row, pattern) = (self.row, self.row.pattern?);
+        let common = Call {
+            node_id: row.node.map(|node| linked.trace.nodes[node as usize].id),
+            collective: row.name.clone()?,
+            group_name: row.group_name(linked).map(str::to_owned),
+            ranks: row.ranks.clone(),
+            group_size: row.facts.group_size,
+            is_p2p: pattern.is_p2p(),
+            seq: row.facts.seq,
+            start_ns: row.event.map(|event| linked.trace.events.start[event as usize].0),
+            dur_ns: row.time(&linked.trace).map(|time| time.dur().0),
+            ..Call::default()
+        };
+        if self.is_wait() {
+            return Some(common);
+        }
+        let place = row.facts.rank.filter(|_| !pattern.is_alike());
+        let call = Call {
+            message: Message::of_record(row, &Arguments::default()),
+            is_async: row.is_async(),
+            root_place: place.filter(|_| !pattern.is_p2p()),
+            peer_place: place.filter(|_| pattern.is_p2p()),
+            ..common
+        };
+        Some(self.told(linked, pattern, call))
+    }
+
+    /// With what the innermost operator tells that the call was made by; else with what its record does.
+    fn told(&self, linked: &LinkedTrace, pattern: Pattern, call: Call) -> Call {
+        let around = self.around(linked);
+        let named = |start: &str| around.iter().find(|node| name_of(linked, node).starts_with(start));
+        let given = |node: &Node| Arguments::of(&linked.trace, node);
+        let call = match named("_c10d_functional") {
+            Some(node) => call.of_function(pattern, &given(node), name_of(linked, node)),
+            None => call,
+        };
+        if let Some(node) = named("c10d::") {
+            return call.of_operator(pattern, &given(node), name_of(linked, node));
+        }
+        match (named("record_param_comms"), around.is_empty()) {
+            (Some(node), _) if call.message.in_elems.len() < 2 => call.of_record(self.row, &given(node)),
+            _ => call,
+        }
+    }
+
+    /// The node of the call and those around it that are of it, from the innermost.
+    fn around<'a>(&self, linked: &'a LinkedTrace) -> Vec<&'a Node> {
+        let (mut next, mut found) = (self.row.node, Vec::new());
+        while let Some(node) = next.filter(|_| found.len() < MAX_AROUND) {
+            found.push(&linked.trace.nodes[node as usize]);
+            let is_outermost = Some(node) == self.row.outer_node;
+            next = linked.links.nodes.parent_of_node.get(node as usize).filter(|_| !is_outermost);
+        }
+        found
+    }
+}
+
+impl Call {
+    fn of_operator(self, pattern: Pattern, given: &Arguments, name: &str) -> Self {
+        let place = given.int().filter(|_| !pattern.is_alike());
+        Self {
+            message: Message::of_operator(pattern, given),
+            root_place: place.filter(|_| !pattern.is_p2p()).or(self.root_place),
+            peer_place: place.filter(|_| pattern.is_p2p()).or(self.peer_place),
+            is_async: given.truth().or(self.is_async),
+            collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
+            ..self
+        }
+    }
+
+    fn of_function(self, pattern: Pattern, given: &Arguments, name: &str) -> Self {
+        let texts = given.texts();
+        Self {
+            message: Message::of_function(pattern, given),
+            root_place: given.int().filter(|_| pattern == Pattern::Broadcast).or(self.root_place),
+            is_async: Some(true),
+            collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
+            group_name: texts.last().map(|name| (*name).to_owned()).or(self.group_name),
+            reduction: texts.first().filter(|_| texts.len() > 1).map(|name| (*name).to_owned()),
+            ..self
+        }
+    }
+
+    fn of_record(self, row: &Collective, given: &Arguments) -> Self {
+        let message = Message::of_record(row, given);
+        let is_list = given.is_list(0);
+        Self { collective: exchange(self.collective, is_list), message, ..self }
+    }
+}
+
+/// The name of what an operator does, whatever its backend calls it.
+fn spelled(name: &str, is_list: bool) -> Option<String> {
+    known(name).map(|(name, _)| exchange(name.to_owned(), is_list))
+}
+
+/// One name for exchanges between lists of tensors, and one for those within a tensor.
+fn exchange(name: String, is_list: bool) -> String {
+    if name == "all_to_all" && !is_list { String::from("all_to_allv") } else { name }
+}
+
+fn name_of<'a>(linked: &'a LinkedTrace, node: &Node) -> &'a str {
+    linked.trace.strings.text(node.name)
+}

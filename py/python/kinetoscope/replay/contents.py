@@ -1,0 +1,133 @@
+"""What tensors hold, so that it can be told whether what comes out is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import mul
+
+from kinetoscope.replay.message import Message
+
+_SUM_OF_MANY = 64
+_VALUES = 11
+
+Parts = list[tuple[int, float]]
+"""Of a tensor, how many elements hold which value, one part after another."""
+
+
+def given(message: Message, place: int, number: int) -> list[Parts]:
+    """What the rank at a place of the group puts into each tensor of its `number`th communication.
+
+    The values are small whole numbers, exact in every type, and depend on who sends what to whom.
+    """
+    if message.is_exchange:
+        return _sent(message, place, number)
+    if message.is_scattered:
+        return _scattered(message, place, number)
+    if message.collective == "scatter":
+        return [[(elems, _value(place, part, number))] for part, elems in enumerate(message.in_elems)]
+    if message.collective in {"all_reduce", "allreduce_coalesced", "reduce"}:
+        return [[(elems, _reduced(message, place, part, number))] for part, elems in enumerate(message.in_elems)]
+    return [[(elems, _value(place, part, number))] for part, elems in enumerate(message.in_elems)]
+
+
+def expected(message: Message, place: int, number: int) -> list[Parts] | None:
+    """What then has to come out of it there, tensor by tensor; None where nothing does, or nobody can know it."""
+    ranks = range(len(message.group.members)) if message.group else range(0)
+    if message.collective in {"all_reduce", "allreduce_coalesced"} or (
+        message.collective == "reduce" and place == message.root
+    ):
+        return _results(message, ranks, number)
+    if message.is_gathered:
+        return _gathered(message, number)
+    if message.is_scattered:
+        return _scattered_results(message, place, number)
+    if message.is_exchange:
+        return _taken(message, place, number)
+    return _rooted(message, place, number)
+
+
+def _value(place: int, part: int, number: int) -> float:
+    return (5 * place + 3 * part + number) % _VALUES + 1
+
+
+def _reduced(message: Message, place: int, part: int, number: int) -> float:
+    """Of many ranks zeros and ones, whose sums half precision has, too."""
+    size = len(message.group.members) if message.group else 1
+    base = place + part + number
+    return base % 2 if size > _SUM_OF_MANY else base % 3 + 1
+
+
+def _reduce(message: Message, values: list[float]) -> float:
+    by_name: dict[str, Callable[[list[float]], float]] = {
+        "min": min,
+        "max": max,
+        "product": lambda those: reduce(mul, those),
+        "avg": lambda those: sum(those) / len(those),
+    }
+    return by_name.get(message.reduction or "sum", sum)(values)
+
+
+def _results(message: Message, ranks: range, number: int) -> list[Parts]:
+    return [
+        [(elems, _reduce(message, [_reduced(message, place, part, number) for place in ranks]))]
+        for part, elems in enumerate(message.in_elems)
+    ]
+
+
+def _gathered(message: Message, number: int) -> list[Parts] | None:
+    """A tensor from each rank; or in each tensor a part from each."""
+    size = len(message.group.members) if message.group else 1
+    if len(message.in_elems) == 1 and len(message.out_elems) == size:
+        return [[(elems, _value(place, 0, number))] for place, elems in enumerate(message.out_elems)]
+    if len(message.in_elems) != len(message.out_elems):
+        return None
+    return [
+        [(elems // size, _value(place, part, number)) for place in range(size)]
+        for part, elems in enumerate(message.out_elems)
+    ]
+
+
+def _scattered(message: Message, place: int, number: int) -> list[Parts]:
+    size = len(message.group.members) if message.group else 1
+    if len(message.out_elems) == 1 and len(message.in_elems) == size:
+        return [[(elems, _reduced(message, place, part, number))] for part, elems in enumerate(message.in_elems)]
+    return [
+        [(elems // size, _reduced(message, place, part + to, number)) for to in range(size)]
+        for part, elems in enumerate(message.in_elems)
+    ]
+
+
+def _scattered_results(message: Message, place: int, number: int) -> list[Parts]:
+    ranks = range(len(message.group.members)) if message.group else range(1)
+    return [
+        [(elems, _reduce(message, [_reduced(message, other, part + place, number) for other in ranks]))]
+        for part, elems in enumerate(message.out_elems)
+    ]
+
+
+def _sent(message: Message, place: int, number: int) -> list[Parts]:
+    size = len(message.group.members) if message.group else 1
+    parts = message.splits()[0] or (sum(message.in_elems) // size,) * size
+    filled = [(elems, _value(place, to, number)) for to, elems in enumerate(parts)]
+    return [[part] for part in filled] if message.collective == "all_to_all" else [filled]
+
+
+def _taken(message: Message, place: int, number: int) -> list[Parts]:
+    size = len(message.group.members) if message.group else 1
+    parts = message.splits()[1] or (sum(message.out_elems) // size,) * size
+    filled = [(elems, _value(sender, place, number)) for sender, elems in enumerate(parts)]
+    return [[part] for part in filled] if message.collective == "all_to_all" else [filled]
+
+
+def _rooted(message: Message, place: int, number: int) -> list[Parts] | None:
+    root = message.root or 0
+    if message.collective == "broadcast":
+        return [[(elems, _value(root, part, number))] for part, elems in enumerate(message.in_elems)]
+    if message.collective == "scatter":
+        return [[(elems, _value(root, place, number))] for elems in message.out_elems]
+    if message.collective == "gather" and place == root:
+        return [[(elems, _value(sender, 0, number))] for sender, elems in enumerate(message.out_elems)]
+    if message.collective == "recv" and message.peer is not None:
+        return [[(elems, _value(message.peer, 0, number))] for elems in message.out_elems]
+    return None

@@ -1,0 +1,161 @@
+"""Groups that no trace names, as gloo's do not: found by what all ranks of one do at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import final
+
+from kinetoscope.replay.agree import DisagreementError, Place, Steps
+from kinetoscope.replay.message import Group, Message
+from kinetoscope.replay.same import difference, likeness
+
+_SHOWN = 4
+
+
+class Found(dict[Place, Group]):
+    """Groups of steps that named none."""
+
+
+def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> Found:
+    """The group of each communication that names none: the largest all of whose ranks come to the same one next.
+
+    Sends and receives are those of the group of all. DisagreementError where a communication fits no group, unless
+    plans were cut.
+    """
+    found = Found()
+    messages = {rank: {at: step.message for at, step in enumerate(own) if step.message} for rank, own in steps.items()}
+    if all(message.group for own in messages.values() for message in own.values()):
+        return found
+    named = {message.group for own in messages.values() for message in own.values() if message.group}
+    everyone = _everyone(steps, groups)
+    for rank, own in messages.items():
+        for at, message in own.items():
+            if message.is_p2p and message.group is None:
+                found[rank, at] = everyone
+    matching = _Matching(messages, _candidates([*groups, *named], everyone))
+    matching.run(found)
+    if matching.left and not is_cut:
+        raise DisagreementError(_unmatched(messages, matching.left))
+    return found
+
+
+def _everyone(steps: Steps, groups: Sequence[Group]) -> Group:
+    """The group of all ranks, as it is called, or one for it."""
+    members = tuple(sorted(steps))
+    known = [group for group in groups if group.members == members]
+    return max(known, key=lambda group: group.size, default=Group("", len(members), members))
+
+
+def _candidates(groups: Sequence[Group], everyone: Group) -> list[Group]:
+    """One group for each set of ranks, the largest first: which of two of the same ranks it is makes no difference."""
+    by_members: dict[tuple[int, ...], Group] = {everyone.members: everyone}
+    for group in sorted(groups):
+        if group.members:
+            by_members.setdefault(group.members, group)
+    return sorted(by_members.values(), key=lambda group: (-len(group.members), group.members))
+
+
+@final
+class _Matching:
+    """What each rank does next, until all of a group do the same."""
+
+    def __init__(self, messages: Mapping[int, Mapping[int, Message]], candidates: Sequence[Group]) -> None:
+        self._messages, self._candidates = messages, candidates
+        self._queues = {
+            rank: [at for at, message in own.items() if not message.is_p2p] for rank, own in messages.items()
+        }
+        self._next = dict.fromkeys(messages, 0)
+        self._of_rank: dict[int, list[int]] = {rank: [] for rank in messages}
+        for number, group in enumerate(candidates):
+            for rank in group.members:
+                self._of_rank.setdefault(rank, []).append(number)
+        self._places: dict[int, dict[object, list[int]]] = {rank: {} for rank in messages}
+        for rank, queue in self._queues.items():
+            for place, at in enumerate(queue):
+                self._places[rank].setdefault(likeness(messages[rank][at]), []).append(place)
+
+    @property
+    def left(self) -> dict[int, int]:
+        """The step that each rank is stopped at."""
+        return {rank: queue[self._next[rank]] for rank, queue in self._queues.items() if self._next[rank] < len(queue)}
+
+    def run(self, found: Found) -> None:
+        """Goes on while some group can."""
+        to_look, ready = set(range(len(self._candidates))), set[int]()
+        while to_look or ready:
+            ready -= to_look
+            ready |= {number for number in to_look if self._is_together(self._candidates[number])}
+            if not ready:
+                return
+            # A few may do what soon will be done by more: those that cannot be meant so go first.
+            number = (
+                min(ready) if 0 in ready or len(ready) == 1 else max(ready, key=lambda one: (self._wait(one), -one))
+            )
+            to_look = self._fire(self._candidates[number], found)
+
+    def _fire(self, group: Group, found: Found) -> set[int]:
+        for rank in group.members:
+            at = self._queues[rank][self._next[rank]]
+            if self._messages[rank][at].group is None:
+                found[rank, at] = group
+            self._next[rank] += 1
+        return {number for rank in group.members for number in self._of_rank[rank]}
+
+    def _head(self, rank: int) -> Message | None:
+        queue = self._queues.get(rank, [])
+        place = self._next.get(rank, 0)
+        return self._messages[rank][queue[place]] if place < len(queue) else None
+
+    def _is_together(self, group: Group) -> bool:
+        first: Message | None = None
+        for place, rank in enumerate(group.members):
+            message = self._head(rank)
+            if message is None or not _fits(message, group):
+                return False
+            if first is not None and difference(first, message, (0, place)):
+                return False
+            first = first or message
+        return first is not None
+
+    def _wait(self, number: int) -> float:
+        """How soon the others of a larger group may do the same: after so many of theirs; never is infinite."""
+        group = self._candidates[number]
+        message = self._head(group.members[0])
+        if message is None or message.group is not None:
+            return inf
+        larger = [self._candidates[other] for other in self._of_rank[group.members[0]] if other < number]
+        larger = [other for other in larger if set(group.members) < set(other.members) and _fits(message, other)]
+        return min((self._distance(message, {*other.members} - {*group.members}) for other in larger), default=inf)
+
+    def _distance(self, message: Message, ranks: set[int]) -> float:
+        alike = likeness(message)
+        distances: list[float] = []
+        for rank in ranks:
+            places = self._places.get(rank, {}).get(alike, [])
+            at = bisect_right(places, self._next.get(rank, 0) - 1)
+            distances.append(places[at] - self._next[rank] if at < len(places) else inf)
+        return max(distances, default=inf)
+
+
+def _fits(message: Message, group: Group) -> bool:
+    """Whether the sizes, the parts and the root may be of a group so large."""
+    size = group.size
+    if message.group is not None:
+        return message.group.members == group.members
+    if message.root is not None and message.root >= size:
+        return False
+    if any(split and len(split) != size for split in (message.in_split, message.out_split)):
+        return False
+    if message.is_gathered:
+        return len(message.out_elems) == size > 1 or sum(message.out_elems) == size * sum(message.in_elems)
+    if message.is_scattered:
+        return len(message.in_elems) == size > 1 or sum(message.in_elems) == size * sum(message.out_elems)
+    return message.collective != "all_to_all" or len(message.in_elems) == size
+
+
+def _unmatched(messages: Mapping[int, Mapping[int, Message]], left: Mapping[int, int]) -> str:
+    calls = [f"rank {rank} does {messages[rank][at]}, its step {at}" for rank, at in sorted(left.items())]
+    ended = [f"rank {rank} has ended" for rank in sorted(messages) if rank not in left]
+    return f"ranks disagree: {'; '.join([*calls[:_SHOWN], *ended[:_SHOWN]])}: no group does the same next"

@@ -1,0 +1,61 @@
+"""What may be asked of a replay, on the command line and in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+BACKENDS = ("gloo", "nccl")
+DEVICES = ("cpu", "cuda")
+REBALANCE = ("equal",)
+
+
+class Options(NamedTuple):
+    """Those of `replay_comms`, which says what they mean."""
+
+    backend: str | None = None
+    device: str | None = None
+    dry_run: bool = False
+    warmup_iter: int = 2
+    num_replays: int = 5
+    allow_ops: Sequence[str] | None = None
+    max_msg_cnt: int | None = None
+    max_msg_bytes: int = 4 << 30
+    use_timestamp: bool = False
+    rebalance: str | None = None
+    blocking: bool = False
+    shrink: bool = False
+    check: bool = False
+    timeout: float = 300.0
+    profile: str | None = None
+
+    @property
+    def is_on_gpu(self) -> bool:
+        """Whether messages are in a GPU's memory."""
+        return (self.device or ("cuda" if self.backend == "nccl" else "cpu")) == "cuda"
+
+    @property
+    def backend_name(self) -> str:
+        """The backend that is asked for, or that fits the device."""
+        return self.backend or ("nccl" if self.is_on_gpu else "gloo")
+
+
+def expect_sound(options: Options) -> Options:
+    """The options. ValueError for what cannot be."""
+    for name, known in (("backend", BACKENDS), ("device", DEVICES), ("rebalance", REBALANCE)):
+        if getattr(options, name) not in {None, *known}:
+            raise ValueError(f"expected {name} of {', '.join(known)}, found {getattr(options, name)}")
+    if options.backend == "nccl" and options.device == "cpu":
+        raise ValueError("expected a GPU for nccl, found device cpu")
+    counts = {name: getattr(options, name) for name in ("warmup_iter", "max_msg_cnt") if getattr(options, name)}
+    if (
+        options.num_replays < 1
+        or options.timeout <= 0
+        or options.max_msg_bytes < 1
+        or min(counts.values(), default=0) < 0
+    ):
+        raise ValueError(
+            "expected num_replays and max_msg_bytes from 1, timeout above 0 and no count below 0, found "
+            f"{options.num_replays}, {options.max_msg_bytes}, {options.timeout}, {counts}"
+        )
+    return options

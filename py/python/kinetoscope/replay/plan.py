@@ -1,0 +1,148 @@
+"""What a rank has to do, as the core reads it from the rank's trace."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetoscope import _native, text
+from kinetoscope.replay.message import SUPPORTED, Group, Message, canonical
+from kinetoscope.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kinetoscope.replay.options import Options
+    from kinetoscope.trace import Trace
+
+_ELEMENT_BYTES = 1
+_MOST_PARTS = 1 << 20
+_COLUMNS = (
+    *("node_id", "collective", "wait_of", "batch", "group_name", "ranks", "group_size", "root_place", "peer_place"),
+    *("dtype", "elem_bytes", "in_elems", "out_elems", "in_split", "out_split", "reduction", "is_async"),
+    *("start_ns", "dur_ns"),
+)
+
+
+class Step(NamedTuple):
+    """A communication, or a wait for the one at the place `wait_of`."""
+
+    message: Message | None
+    wait_of: int | None = None
+    batch: int | None = None
+    is_async: bool | None = None
+    start_ns: int | None = None
+    dur_ns: int | None = None
+
+
+class Plan(NamedTuple):
+    """What a rank does, in order."""
+
+    steps: list[Step]
+    groups: list[Group]
+    size: int
+    """How many ranks were recorded, as far as this rank knows."""
+    is_cut: bool
+    """Whether `max_msg_cnt` ended it."""
+    notes: list[str]
+
+
+def plan_of(trace: Trace, options: Options, num_ranks: int) -> Plan:
+    """The plan of a trace, of which ranks below `num_ranks` replay.
+
+    ValueError for a message that is larger than the options allow, or whose sizes make no sense.
+    """
+    table, num_left_out = _native.replay_plan(trace._native)  # noqa: SLF001 - the core reads it
+    groups = _groups(trace, num_ranks)
+    steps, is_cut, dropped = _steps(Table(table).select(*_COLUMNS), groups, options, num_ranks)
+    notes = [f"{text.plural(num_left_out, 'communication')} without a name not replayed"] if num_left_out else []
+    notes += [f"{number} × {name} not replayed: not supported" for name, number in sorted(dropped.items())]
+    return Plan(steps, list(groups.values()), max((group.size for group in groups.values()), default=1), is_cut, notes)
+
+
+def _groups(trace: Trace, num_ranks: int) -> dict[str, Group]:
+    """Those that the trace lists, by name; one of which the ranks are known goes before."""
+    found: dict[str, Group] = {}
+    rows = trace.process_groups.select("group_name", "ranks", "group_size").rows()
+    for name, ranks, size in sorted(rows, key=lambda row: row[1] in {None, "", "[]"}):
+        group = _group(name or "", ranks, size, num_ranks)
+        if group is not None:
+            found.setdefault(group.name, group)
+    return found
+
+
+def _group(name: str, ranks: str | None, size: int | None, num_ranks: int) -> Group | None:
+    """Ranks that do not replay are not even listed: a file may claim any number of them."""
+    listed = json.loads(ranks) if ranks else []
+    if listed and all(isinstance(rank, int) for rank in listed):
+        members = sorted({rank for rank in listed if 0 <= rank < num_ranks})
+        return Group(name, len(listed), tuple(members))
+    return Group(name, size, tuple(range(min(size, num_ranks)))) if size and size > 0 else None
+
+
+def _steps(
+    table: Table, groups: Mapping[str, Group], options: Options, num_ranks: int
+) -> tuple[list[Step], bool, dict[str, int]]:
+    steps: list[Step] = []
+    places: dict[int, int] = {}
+    seen: dict[Message, Message] = {}
+    dropped: dict[str, int] = {}
+    num_messages = 0
+    for at, values in enumerate(table.rows()):
+        row = dict(zip(_COLUMNS, values, strict=True))
+        name = canonical(row["collective"])
+        if name == "wait":
+            if row["wait_of"] in places:
+                steps.append(Step(None, places[row["wait_of"]]))
+            continue
+        if row["collective"] not in SUPPORTED:
+            dropped[name] = dropped.get(name, 0) + 1
+            continue
+        if options.allow_ops is not None and not {name, row["collective"]} & set(options.allow_ops):
+            continue
+        if num_messages == options.max_msg_cnt:
+            return steps, True, dropped
+        num_messages += 1
+        places[at] = len(steps)
+        message = _message(name, row, groups, num_ranks)
+        _expect_size(message, row["node_id"], options.max_msg_bytes)
+        message = seen.setdefault(message, message)
+        steps.append(Step(message, None, row["batch"], row["is_async"], row["start_ns"], row["dur_ns"]))
+    return steps, False, dropped
+
+
+def _message(name: str, row: Mapping[str, Any], groups: Mapping[str, Group], num_ranks: int) -> Message:
+    own = None if row["group_name"] is None else _group(row["group_name"], row["ranks"], row["group_size"], num_ranks)
+    group = groups.get(row["group_name"] or "") if row["group_name"] else None
+    sizes = (_numbers(row[column]) for column in ("in_elems", "out_elems", "in_split", "out_split"))
+    in_elems, out_elems, in_split, out_split = sizes
+    return Message(
+        name,
+        group or own,
+        row["root_place"],
+        row["peer_place"],
+        row["dtype"] or "float",
+        row["elem_bytes"] or _ELEMENT_BYTES,
+        in_elems,
+        out_elems,
+        in_split,
+        out_split,
+        row["reduction"],
+    )
+
+
+def _numbers(listed: str | None) -> tuple[int, ...]:
+    return tuple(json.loads(listed)) if listed else ()
+
+
+def _expect_size(message: Message, node: int | None, max_bytes: int) -> None:
+    where = f"{message.collective} (node {node})"
+    numbers = [*message.in_elems, *message.out_elems, *message.in_split, *message.out_split, message.elem_bytes]
+    if min(numbers) < 0 or len(numbers) > _MOST_PARTS:
+        raise ValueError(f"expected sizes of a message, found what cannot be: {where}")
+    if max(message.in_bytes, message.out_bytes) > max_bytes:
+        size = max(message.in_bytes, message.out_bytes)
+        raise ValueError(
+            f"expected messages of {max_bytes:,} bytes at most, found {size:,} in {where}: "
+            "max_msg_bytes (--max-msg-bytes) raises the limit"
+        )

@@ -1,0 +1,22 @@
+"""Exchanges in which every rank sends as much as every other."""
+
+from __future__ import annotations
+
+from kinetoscope.replay.agree import Meeting, Place
+from kinetoscope.replay.message import Message
+
+
+def rebalanced(meetings: list[Meeting]) -> dict[Place, Message]:
+    """Exchanges of uneven parts as those of even ones, of as many elements in all, rounded up."""
+    found: dict[Place, Message] = {}
+    for meeting in meetings:
+        first = next(iter(meeting.messages.values()))
+        if first.collective != "all_to_allv":
+            continue
+        size = len(meeting.messages)
+        total = sum(sum(message.in_elems) for message in meeting.messages.values())
+        elems = (-(-total // (size * size)) * size,)
+        for rank, at in meeting.places:
+            message = meeting.messages[rank]
+            found[rank, at] = message._replace(in_elems=elems, out_elems=elems, in_split=(), out_split=())
+    return found

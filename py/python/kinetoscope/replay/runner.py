@@ -1,0 +1,149 @@
+"""One pass through a rank's steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import final
+
+from kinetoscope.replay.backend import Backend, Buffers, Work
+from kinetoscope.replay.contents import expected, given
+from kinetoscope.replay.message import Message
+from kinetoscope.replay.options import Options
+from kinetoscope.replay.plan import Step
+
+_MOST_OPEN_BYTES = 2 << 30
+"""More than these are not held for communications that nothing waits for."""
+_NS = 1e-9
+
+
+@final
+class Runner:
+    """Does what the steps say, once."""
+
+    def __init__(self, backend: Backend, steps: Sequence[Step], options: Options, *, checks: bool = False) -> None:
+        self._backend, self._steps, self._options = backend, steps, options
+        self._checks = checks
+        self._open: dict[int, Work] = {}
+        self._open_bytes = 0
+        self._loose: dict[int, Work] = {}
+        self._works: dict[int, Work] = {}
+        self._numbers: dict[object, int] = {}
+        self._number_of: dict[int, int] = {}
+        self.wrong: list[str] = []
+
+    def run(self) -> dict[int, int]:
+        """How long each communication took, in ns, by its step. TimeoutError when one is not met."""
+        pace = self._pace()
+        at = 0
+        while at < len(self._steps):
+            step = self._steps[at]
+            pace(step)
+            if step.message is None:
+                self._wait_for(step.wait_of)
+            elif step.message.is_p2p:
+                at = self._exchange(at)
+                continue
+            else:
+                self._collective(at, step, step.message)
+            at += 1
+        self._end_loose()
+        for place in list(self._open):
+            self._wait_for(place)
+        self._backend.finish()
+        return {place: work.dur_ns() for place, work in sorted(self._works.items())}
+
+    def _pace(self) -> Callable[[Step], None]:
+        """Has steps begin when they did when they were recorded, or at once."""
+        starts = [step.start_ns for step in self._steps if step.start_ns is not None]
+        if not self._options.use_timestamp or not starts:
+            return lambda _: None
+        first, begin = min(starts), time.perf_counter_ns()
+
+        def pace(step: Step) -> None:
+            if step.start_ns is not None:
+                ahead_ns = step.start_ns - first - (time.perf_counter_ns() - begin)
+                time.sleep(max(ahead_ns, 0) * _NS)
+
+        return pace
+
+    def _collective(self, at: int, step: Step, message: Message) -> None:
+        self._end_loose()
+        work = self._works[at] = self._backend.start(self._buffers(at, message))
+        if step.is_async and not self._options.blocking:
+            self._hold(at, work)
+            return
+        self._end(at, work)
+
+    def _hold(self, at: int, work: Work) -> None:
+        self._backend.wait_aside(work)
+        self._open[at] = work
+        self._open_bytes += _num_bytes(work)
+        while self._open_bytes > _MOST_OPEN_BYTES:
+            self._wait_for(next(iter(self._open)))
+
+    def _wait_for(self, place: int | None) -> None:
+        work = self._open.pop(-1 if place is None else place, None)
+        if work is not None:
+            self._open_bytes -= _num_bytes(work)
+            self._end(place or 0, work)
+
+    def _end(self, at: int, work: Work) -> None:
+        work.wait()
+        self._look(at, work)
+        work.buffers.given, work.buffers.taken = [], []
+
+    # --- sends and receives ---------------------------------------------------------------------------------------
+
+    def _exchange(self, at: int) -> int:
+        """Begins a send or a receive, or all of its batch; where the next step is."""
+        end = at + 1
+        batch = self._steps[at].batch
+        while batch is not None and end < len(self._steps) and self._steps[end].batch == batch:
+            end += 1
+        places = range(at, end)
+        buffers = [self._buffers(place, message) for place in places if (message := self._steps[place].message)]
+        works = [self._backend.start(buffers[0])] if batch is None else self._backend.start_batch(buffers)
+        for place, work in zip(places, works, strict=True):
+            self._works[place] = self._loose[place] = work
+        if self._steps[at].is_async is False and batch is None:
+            self._end_loose()
+        return end
+
+    def _end_loose(self) -> None:
+        """No trace says when sends and receives are waited for, so it is before what all take part in."""
+        for place, work in self._loose.items():
+            self._end(place, work)
+        self._loose.clear()
+
+    # --- contents -------------------------------------------------------------------------------------------------
+
+    def _buffers(self, at: int, message: Message) -> Buffers:
+        buffers = self._backend.buffers(message)
+        if self._checks and message.group is not None:
+            number = self._number_of[at] = self._next_number(message)
+            buffers.fill(given(message, message.group.members.index(self._backend.rank), number))
+        return buffers
+
+    def _next_number(self, message: Message) -> int:
+        """Which communication of its channel it is: the same on all ranks of it."""
+        group = message.group
+        ends: tuple[int | None, ...] = ()
+        if message.is_p2p and group is not None:
+            own = group.members.index(self._backend.rank)
+            ends = (own, message.peer) if message.collective == "send" else (message.peer, own)
+        number = self._numbers.get((group, ends), 0)
+        self._numbers[group, ends] = number + 1
+        return number
+
+    def _look(self, at: int, work: Work) -> None:
+        message = work.buffers.message
+        if not self._checks or message.group is None:
+            return
+        contents = expected(message, message.group.members.index(self._backend.rank), self._number_of[at])
+        if contents is not None and (wrong := work.buffers.wrong(contents)):
+            self.wrong.append(f"{message} of group {message.group.name} on rank {self._backend.rank}: {wrong}")
+
+
+def _num_bytes(work: Work) -> int:
+    return work.buffers.message.in_bytes + work.buffers.message.out_bytes

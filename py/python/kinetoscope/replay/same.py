@@ -1,0 +1,64 @@
+"""Whether two ranks mean the same communication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetoscope.replay.message import Message
+
+
+def difference(one: Message, other: Message, places: tuple[int, int]) -> str | None:
+    """What two ranks at these places of a group say differently of one communication; None when they agree."""
+    if one.is_p2p:
+        return _first({"types": (one.dtype, other.dtype), "sizes": (sum(one.in_elems), sum(other.in_elems))})
+    alike = {
+        "names": (one.collective, other.collective),
+        "types": (one.dtype, other.dtype),
+        "roots": (one.root, other.root),
+        "reductions": (one.reduction, other.reduction),
+    }
+    if why := _first(alike):
+        return why
+    if one.is_exchange:
+        return _exchange(one, other, places)
+    if one.is_gathered and len(one.out_elems) == len(other.out_elems) > 1:
+        return _first({"sizes": (one.out_elems, other.out_elems)})
+    return _first({"sizes": (_sizes(one), _sizes(other))})
+
+
+def likeness(message: Message) -> object:
+    """What is one on all ranks of a communication."""
+    sizes = () if message.is_exchange else _sizes(message)
+    return message.collective, message.dtype, message.root, message.reduction, sizes
+
+
+def _sizes(message: Message) -> tuple[int, ...]:
+    """Those that all ranks have alike."""
+    if message.collective == "barrier":
+        return ()
+    if message.is_scattered or message.collective == "scatter":
+        return message.out_elems
+    return message.in_elems
+
+
+def _exchange(one: Message, other: Message, places: tuple[int, int]) -> str | None:
+    """What one sends to the other has to be what that one takes, both ways."""
+    here, there = places
+    if here == there:
+        return None
+    (sent, taken), (other_sent, other_taken) = one.splits(), other.splits()
+    if not sent and not other_sent:
+        return _first({"sizes": (sum(one.in_elems), sum(other.in_elems))})
+    ends = {
+        "parts": (_at(sent, there), _at(other_taken, here)),
+        "parts back": (_at(other_sent, here), _at(taken, there)),
+    }
+    return _first({what: both for what, both in ends.items() if None not in both})
+
+
+def _at(parts: tuple[int, ...], place: int) -> int | None:
+    return parts[place] if place < len(parts) else None
+
+
+def _first(pairs: Mapping[str, tuple[object, object]]) -> str | None:
+    return next((f"{what} differ" for what, (one, other) in pairs.items() if one != other), None)

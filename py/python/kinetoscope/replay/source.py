@@ -1,0 +1,46 @@
+"""The trace of each rank, read when it is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kinetoscope.traceset import TraceSet
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
+
+Reader = Callable[[], "Trace"]
+
+
+def readers(job: TraceSet | Trace | str | os.PathLike[str]) -> list[Reader]:
+    """How the trace of each rank is had, from rank 0 on.
+
+    Where no file tells a rank, their order does. ValueError where some ranks are missing.
+    """
+    if isinstance(job, (str, os.PathLike)):
+        job = _job_at(job)
+    if not isinstance(job, TraceSet):
+        trace = job
+        return [lambda: trace]
+    members = job.members
+    if all(member.rank is None for member in members):
+        return [lambda member=member: member.trace for member in members]
+    first = {member.rank: member for member in reversed(members)}
+    ranks = sorted(rank for rank in first if rank is not None)
+    if ranks != list(range(len(ranks))):
+        raise ValueError(f"expected a trace of every rank from 0 on, found ranks {ranks}")
+    return [lambda member=first[rank]: member.trace for rank in ranks]
+
+
+def _job_at(path: str | os.PathLike[str]) -> TraceSet | Trace:
+    from kinetoscope.job import read_dir
+    from kinetoscope.read import read
+
+    if os.path.isfile(path):  # noqa: PTH113 - a path or an address
+        found = read(path)
+        if not isinstance(found, TraceSet) and not hasattr(found, "collectives"):
+            raise ValueError(f"expected a trace, found {path}")
+        return found  # pyright: ignore[reportReturnType] - as asked above
+    return read_dir(path, eager=False, progress=False)

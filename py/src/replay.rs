@@ -1,0 +1,39 @@
+//! What is replayed, and what was measured.
+
+use std::sync::Arc;
+
+use kinetoscope::replay::{PLAN, Sample, measured, plan};
+use pyo3::prelude::*;
+
+use crate::table::Table;
+use crate::trace::Trace;
+
+/// The communications of a trace as they can be made again, and how many cannot be.
+#[pyfunction]
+pub(crate) fn replay_plan(py: Python<'_>, trace: PyRef<'_, Trace>) -> (Table, u64) {
+    let linked = trace.linked();
+    let found = py.detach(|| plan(&linked));
+    let num_left_out = found.num_left_out;
+    (Table::new(PLAN.of(&Arc::new(found))), num_left_out)
+}
+
+/// Name, group, ranks of it, type, bytes in, bytes out, bytes of those that stay here, calls, durations recorded and replayed.
+type Measurement = (String, String, i64, String, i64, i64, (Option<i64>, Option<i64>), i64, Vec<i64>, Vec<i64>);
+
+/// What all ranks measured, as a table.
+#[pyfunction]
+pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> Table {
+    let sample = |sample: Measurement| Sample {
+        collective: sample.0,
+        group_name: sample.1,
+        group_size: sample.2,
+        dtype: sample.3,
+        in_bytes: sample.4,
+        out_bytes: sample.5,
+        kept_bytes: sample.6.into(),
+        num_calls: sample.7,
+        recorded_ns: sample.8,
+        replayed_ns: sample.9,
+    };
+    Table::new(py.detach(|| measured(samples.into_iter().map(sample).collect())))
+}
