@@ -27,4 +27,5 @@ def recorded(num_ranks: int, script: Path, folder: Path) -> Path:
 def _paths() -> list[str]:
     import kinetoscope
 
-    return [str(Path(kinetoscope.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    scripts = Path(__file__).parents[1] / "record"
+    return [str(Path(kinetoscope.__file__).parents[1]), str(scripts), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -67,6 +67,21 @@ def test_roots_and_parts_are_compared() -> None:
         agree({0: steps(one), 1: steps(other._replace(out_split=(1, 5), out_elems=(6,)))})
 
 
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        message("broadcast", root=2),
+        message("all_gather_base", 4, out_elems=(9,)),
+        message("reduce_scatter", 4, in_elems=(4, 4, 4)),
+        message("all_to_allv", 4, in_split=(1, 1, 2), out_split=(2, 2)),
+        message("all_to_all", in_elems=(4,), out_elems=(4, 4)),
+    ],
+)
+def test_what_no_group_so_large_can_do_is_refused(impossible: Message) -> None:
+    with pytest.raises(DisagreementError, match="expected sizes for 2 ranks, found"):
+        agree({0: steps(impossible), 1: steps(impossible)})
+
+
 def test_an_order_without_an_end_is_found() -> None:
     own = Group("1", 2, (0, 1))
     first, second = message(), message(group=own)

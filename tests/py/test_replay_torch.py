@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +92,7 @@ def test_fewer_ranks_than_were_recorded(four: Path, tmp_path: Path) -> None:
 def test_ranks_that_disagree_say_so_instead_of_waiting(two: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(two, tmp_path / "two"))
     path = folder / "torch_et_1.json.gz"
-    edited = json.loads(ks_text(path))
+    edited = json.loads(gzip.decompress(path.read_bytes()))
     node = next(node for node in edited["nodes"] if node["name"] == "c10d::_allgather_base_")
     for tensor in (node["inputs"]["values"][0], node["inputs"]["values"][1]):
         tensor[3] //= 2
@@ -99,12 +103,6 @@ def test_ranks_that_disagree_say_so_instead_of_waiting(two: Path, tmp_path: Path
     assert done.stderr.count("disagree") >= 2, done.stderr
     assert "all_gather_base of 1200 float" in done.stderr
     assert "all_gather_base of 600 float" in done.stderr
-
-
-def ks_text(path: Path) -> str:
-    import gzip
-
-    return gzip.decompress(path.read_bytes()).decode()
 
 
 IN_PYTHON = """
@@ -169,3 +167,35 @@ def test_the_trace_of_the_replay(two: Path, tmp_path: Path) -> None:
         ("all_reduce", "float", 4),
         ("all_reduce", "long", 4),
     ]
+
+
+# --- without torchrun ---------------------------------------------------------------------------------------------
+
+
+def test_what_mpi_says_of_its_ranks_is_heard(two: Path) -> None:
+    said = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": f"job-{os.getpid()}", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, *REPLAY, "--trace-path", str(two), "--csv", "--allow-ops", "barrier,all_reduce"]
+    ranks = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, **said, "OMPI_COMM_WORLD_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    answers = [rank.communicate(timeout=60) for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0], answers
+    assert {line.split(",")[0] for line in answers[0][0].splitlines()[1:]} == {"all_reduce", "barrier"}
+    assert answers[1][0] == "", "rank 0 says it"
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no MPI is installed")
+def test_under_mpirun(two: Path) -> None:
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, *REPLAY]
+    done = subprocess.run(
+        [*command, "--trace-path", str(two), "--csv", "--check"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == EVERY

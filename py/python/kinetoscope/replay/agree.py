@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 from kinetoscope.replay.message import Message
 from kinetoscope.replay.plan import Step
-from kinetoscope.replay.same import difference
+from kinetoscope.replay.same import difference, fits
 
 _SHOWN = 4
 
@@ -154,6 +154,8 @@ def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
     if group is None or rank not in group.members:
         raise DisagreementError(f"expected rank {rank} in the group of {message}, found {group and group.members}")
     if not message.is_p2p:
+        if not fits(message, len(group.members)):
+            raise DisagreementError(f"expected sizes for {len(group.members)} ranks, found {message} of rank {rank}")
         return (group.name, group.members), group.members
     peer = -1 if message.peer is None else message.peer
     if not 0 <= peer < len(group.members):

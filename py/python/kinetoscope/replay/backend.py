@@ -133,8 +133,14 @@ class Backend:
     def _begin(self, world: World) -> None:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
-            init: Callable[..., None] = self._distributed.init_process_group
-            init("gloo", init_method=meeting_place(), rank=world.rank, world_size=world.size, timeout=limit)
+            place = meeting_place()
+            try:
+                self._distributed.init_process_group(
+                    "gloo", init_method=place, rank=world.rank, world_size=world.size, timeout=limit
+                )
+            except RuntimeError as error:
+                words = " ".join(str(error).split())
+                raise TimeoutError(f"{world.size} ranks did not meet at {place} (MASTER_ADDR): {words}") from error
         self.rank, self.size = int(self._distributed.get_rank()), int(self._distributed.get_world_size())
         has_gloo = self._distributed.get_backend() == "gloo"
         self._hosts = None if has_gloo else self._distributed.new_group(backend="gloo", timeout=limit)
@@ -194,7 +200,11 @@ class Backend:
     def start(self, buffers: Buffers) -> Work:
         """Begins a collective, or a send or receive by itself."""
         started = self.mark()
-        work = Work(self, [self._call(buffers)], buffers, started)
+        try:
+            work = Work(self, [self._call(buffers)], buffers, started)
+        except RuntimeError as error:
+            words = " ".join(str(error).split())
+            raise ValueError(f"{self._name} does not take {buffers.message}: {words}") from error
         self._listen(work)
         return work
 

@@ -9,7 +9,7 @@ from typing import final
 
 from kinetoscope.replay.agree import DisagreementError, Place, Steps
 from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.same import difference, likeness
+from kinetoscope.replay.same import difference, fits, likeness
 
 _SHOWN = 4
 
@@ -112,7 +112,7 @@ class _Matching:
         first: Message | None = None
         for place, rank in enumerate(group.members):
             message = self._head(rank)
-            if message is None or not _fits(message, group):
+            if message is None or not _may_be_of(message, group):
                 return False
             if first is not None and difference(first, message, (0, place)):
                 return False
@@ -126,7 +126,7 @@ class _Matching:
         if message is None or message.group is not None:
             return inf
         larger = [self._candidates[other] for other in self._of_rank[group.members[0]] if other < number]
-        larger = [other for other in larger if set(group.members) < set(other.members) and _fits(message, other)]
+        larger = [other for other in larger if set(group.members) < set(other.members) and fits(message, other.size)]
         return min((self._distance(message, {*other.members} - {*group.members}) for other in larger), default=inf)
 
     def _distance(self, message: Message, ranks: set[int]) -> float:
@@ -139,20 +139,9 @@ class _Matching:
         return max(distances, default=inf)
 
 
-def _fits(message: Message, group: Group) -> bool:
-    """Whether the sizes, the parts and the root may be of a group so large."""
-    size = group.size
-    if message.group is not None:
-        return message.group.members == group.members
-    if message.root is not None and message.root >= size:
-        return False
-    if any(split and len(split) != size for split in (message.in_split, message.out_split)):
-        return False
-    if message.is_gathered:
-        return len(message.out_elems) == size > 1 or sum(message.out_elems) == size * sum(message.in_elems)
-    if message.is_scattered:
-        return len(message.in_elems) == size > 1 or sum(message.in_elems) == size * sum(message.out_elems)
-    return message.collective != "all_to_all" or len(message.in_elems) == size
+def _may_be_of(message: Message, group: Group) -> bool:
+    """Whether it names this group, or names none and has the sizes for it."""
+    return fits(message, group.size) if message.group is None else message.group.members == group.members
 
 
 def _unmatched(messages: Mapping[int, Mapping[int, Message]], left: Mapping[int, int]) -> str:

@@ -143,8 +143,7 @@ def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) ->
         mine = _plan(sources, World(backend.rank, backend.size), options)
     except (ValueError, OSError) as caught:
         mine, error = str(caught), caught
-    sent = mine if isinstance(mine, str) else mine._replace(steps=[_bare(step) for step in mine.steps])
-    plans = backend.all(sent)
+    plans = backend.all(mine if isinstance(mine, str) else mine._replace(steps=_bare(mine.steps)))
     if error is not None:
         raise error
     failed = {rank: plan for rank, plan in enumerate(plans) if isinstance(plan, str)}
@@ -153,9 +152,11 @@ def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) ->
     return {**dict(enumerate(plans)), backend.rank: mine}  # pyright: ignore[reportReturnType] - none is a text
 
 
-def _bare(step: Step) -> Step:
-    """What other ranks need to know of a step."""
-    return step._replace(start_ns=None, dur_ns=None)
+def _bare(steps: Sequence[Step]) -> list[Step]:
+    """What other ranks need to know: one object for all that are equal, which pickle sends once."""
+    seen: dict[Step, Step] = {}
+    bare = (step._replace(start_ns=None, dur_ns=None) for step in steps)
+    return [seen.setdefault(step, step) for step in bare]
 
 
 def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:

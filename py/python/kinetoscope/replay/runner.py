@@ -13,7 +13,7 @@ from kinetoscope.replay.options import Options
 from kinetoscope.replay.plan import Step
 
 _MOST_OPEN_BYTES = 2 << 30
-"""More than these are not held for communications that nothing waits for."""
+"""More than these are not held for communications that are not waited for yet."""
 _NS = 1e-9
 
 
@@ -69,7 +69,7 @@ class Runner:
 
     def _collective(self, at: int, step: Step, message: Message) -> None:
         self._end_loose()
-        work = self._works[at] = self._backend.start(self._buffers(at, message))
+        work = self._begun(at, self._backend.start(self._buffers(at, message)))
         if step.is_async and not self._options.blocking:
             self._hold(at, work)
             return
@@ -78,19 +78,28 @@ class Runner:
     def _hold(self, at: int, work: Work) -> None:
         self._backend.wait_aside(work)
         self._open[at] = work
-        self._open_bytes += _num_bytes(work)
-        while self._open_bytes > _MOST_OPEN_BYTES:
-            self._wait_for(next(iter(self._open)))
+        self._bound(self._open)
+
+    def _bound(self, those: dict[int, Work]) -> None:
+        """Waits for the first of those whose messages would not fit into memory together."""
+        while self._open_bytes > _MOST_OPEN_BYTES and len(those) > 1:
+            self._wait_for(next(iter(those)))
 
     def _wait_for(self, place: int | None) -> None:
-        work = self._open.pop(-1 if place is None else place, None)
+        place = -1 if place is None else place
+        work = self._open.pop(place, None) or self._loose.pop(place, None)
         if work is not None:
-            self._open_bytes -= _num_bytes(work)
-            self._end(place or 0, work)
+            self._end(place, work)
+
+    def _begun(self, at: int, work: Work) -> Work:
+        self._works[at] = work
+        self._open_bytes += _num_bytes(work)
+        return work
 
     def _end(self, at: int, work: Work) -> None:
         work.wait()
         self._look(at, work)
+        self._open_bytes -= _num_bytes(work)
         work.buffers.given, work.buffers.taken = [], []
 
     # --- sends and receives ---------------------------------------------------------------------------------------
@@ -105,7 +114,8 @@ class Runner:
         buffers = [self._buffers(place, message) for place in places if (message := self._steps[place].message)]
         works = [self._backend.start(buffers[0])] if batch is None else self._backend.start_batch(buffers)
         for place, work in zip(places, works, strict=True):
-            self._works[place] = self._loose[place] = work
+            self._loose[place] = self._begun(place, work)
+        self._bound(self._loose)
         if self._steps[at].is_async is False and batch is None:
             self._end_loose()
         return end

@@ -26,6 +26,24 @@ def difference(one: Message, other: Message, places: tuple[int, int]) -> str | N
     return _first({"sizes": (_sizes(one), _sizes(other))})
 
 
+def fits(message: Message, size: int) -> bool:
+    """Whether the sizes, the parts and the root may be of a group of so many ranks."""
+    if message.root is not None and not 0 <= message.root < size:
+        return False
+    if any(split and len(split) != size for split in (message.in_split, message.out_split)):
+        return False
+    if message.is_gathered:
+        return _is_of_all(message.out_elems, message.in_elems, size)
+    if message.is_scattered:
+        return _is_of_all(message.in_elems, message.out_elems, size)
+    return message.collective != "all_to_all" or len(message.in_elems) == len(message.out_elems) == size
+
+
+def _is_of_all(parts: tuple[int, ...], own: tuple[int, ...], size: int) -> bool:
+    """A tensor for each rank, or tensors with a part for each."""
+    return len(parts) == size > 1 or sum(parts) == size * sum(own)
+
+
 def likeness(message: Message) -> object:
     """What is one on all ranks of a communication."""
     sizes = () if message.is_exchange else _sizes(message)

@@ -78,7 +78,8 @@ def _with_groups(steps: Mapping[int, list[Step]], found: Found) -> tuple[dict[in
             if key not in same:
                 same[key] = shrunk(*key)
             message = same[key]
-            kept[at] = None if message is None else step._replace(message=message)
+            if message is not step.message:  # else the step is one object for all of its repetitions
+                kept[at] = None if message is None else step._replace(message=message)
             if len(group.members) < group.size:
                 name = f"{step.message.collective} {'dropped' if message is None else 'shrunk'}"
                 changes[name] = changes.get(name, 0) + 1

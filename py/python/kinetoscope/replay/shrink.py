@@ -16,7 +16,8 @@ def shrunk(message: Message, group: Group, rank: int) -> Message | None:
     present = len(group.members)
     if rank not in group.members:
         return None
-    message = message._replace(group=group)
+    if message.group != group:
+        message = message._replace(group=group)
     if present == group.size:
         return message
     if message.is_p2p:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from typing import NamedTuple
+from zlib import crc32
 
 from kinetoscope.collect.rank import current_rank, job_size
 
 _LOCAL = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
-_PORT = "29511"
+_JOBS = ("SLURM_STEP_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID")
+_FIRST_PORT, _NUM_PORTS = 20_000, 10_000
 
 
 class World(NamedTuple):
@@ -31,7 +33,8 @@ def local_rank() -> int:
 def meeting_place() -> str:
     """Where the processes find each other, as torch.distributed takes it: what torchrun set, else this machine.
 
-    MPI on several machines needs MASTER_ADDR.
+    MPI on several machines needs MASTER_ADDR. The port is one for each job that MPI or SLURM names.
     """
-    address = os.environ.get("MASTER_ADDR", "127.0.0.1")
-    return f"tcp://{address}:{os.environ.get('MASTER_PORT', _PORT)}"
+    job = " ".join(os.environ.get(name, "") for name in _JOBS)
+    port = os.environ.get("MASTER_PORT", str(_FIRST_PORT + crc32(job.encode()) % _NUM_PORTS))
+    return f"tcp://{os.environ.get('MASTER_ADDR', '127.0.0.1')}:{port}"
