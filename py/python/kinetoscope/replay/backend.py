@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, final
 
@@ -27,6 +27,7 @@ _NAMES = {
     "complexdouble": "complex128",
 }
 _POLL_S = 0.0005
+_GONE = "other ranks are gone, or late"
 
 
 def _torch() -> Any:
@@ -35,6 +36,15 @@ def _torch() -> Any:
     except ImportError as error:
         raise ImportError("replay_comms: expected PyTorch, found none: pip install torch") from error
     return torch
+
+
+@contextmanager
+def _told_as(kind: type[Exception], what: str) -> Generator[None, None, None]:
+    """Torch's errors in our words: all of its own are RuntimeErrors."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise kind(f"{what}: {' '.join(str(error).split())}") from error
 
 
 @final
@@ -55,12 +65,10 @@ class Work:
 
         TimeoutError when it is not done in time, or fails because another rank is gone.
         """
-        try:
+        with _told_as(TimeoutError, f"{self.buffers.message} was not met in time"):
             for work in self._works:
                 if work is not None:
                     work.wait()
-        except RuntimeError as error:
-            raise TimeoutError(f"{self.buffers.message} was not met in time: {' '.join(str(error).split())}") from error
         if self._ended is None:
             self._ended = self._backend.mark()
 
@@ -134,13 +142,10 @@ class Backend:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
             place = meeting_place()
-            try:
+            with _told_as(TimeoutError, f"{world.size} ranks did not meet at {place} (MASTER_ADDR)"):
                 self._distributed.init_process_group(
                     "gloo", init_method=place, rank=world.rank, world_size=world.size, timeout=limit
                 )
-            except RuntimeError as error:
-                words = " ".join(str(error).split())
-                raise TimeoutError(f"{world.size} ranks did not meet at {place} (MASTER_ADDR): {words}") from error
         self.rank, self.size = int(self._distributed.get_rank()), int(self._distributed.get_world_size())
         has_gloo = self._distributed.get_backend() == "gloo"
         self._hosts = None if has_gloo else self._distributed.new_group(backend="gloo", timeout=limit)
@@ -160,25 +165,30 @@ class Backend:
     def all(self, mine: Any) -> list[Any]:
         """What each rank has, in their order."""
         found: list[Any] = [None] * self.size
-        self._distributed.all_gather_object(found, mine, group=self._hosts)
+        with _told_as(TimeoutError, _GONE):
+            self._distributed.all_gather_object(found, mine, group=self._hosts)
         return found
 
     def at_first(self, mine: Any) -> list[Any]:
         """The same for rank 0 alone; the others have their own."""
         found: list[Any] | None = [None] * self.size if self.rank == 0 else None
-        self._distributed.gather_object(mine, found, group=self._hosts)
+        with _told_as(TimeoutError, _GONE):
+            self._distributed.gather_object(mine, found, group=self._hosts)
         return [mine] if found is None else found
 
     def meet(self) -> None:
         """Until all ranks are here."""
-        self._distributed.barrier(group=self._hosts)
+        with _told_as(TimeoutError, _GONE):
+            self._distributed.barrier(group=self._hosts)
 
     def make_groups(self, groups: Sequence[Group]) -> None:
         """Makes process groups, all ranks the same in the same order."""
+        limit = timedelta(seconds=self._timeout)
         for group in groups:
-            self._groups[group] = self._distributed.new_group(
-                list(group.members), backend=self._name, timeout=timedelta(seconds=self._timeout)
-            )
+            with _told_as(TimeoutError, f"group {group.name} of {len(group.members)} ranks could not be made"):
+                self._groups[group] = self._distributed.new_group(
+                    list(group.members), backend=self._name, timeout=limit
+                )
 
     # --- communications -------------------------------------------------------------------------------------------
 
@@ -200,11 +210,8 @@ class Backend:
     def start(self, buffers: Buffers) -> Work:
         """Begins a collective, or a send or receive by itself."""
         started = self.mark()
-        try:
+        with _told_as(ValueError, f"{self._name} does not take {buffers.message}"):
             work = Work(self, [self._call(buffers)], buffers, started)
-        except RuntimeError as error:
-            words = " ".join(str(error).split())
-            raise ValueError(f"{self._name} does not take {buffers.message}: {words}") from error
         self._listen(work)
         return work
 
