@@ -52,6 +52,12 @@ mod _native {
         kinetoscope::sniff(head).words()
     }
 
+    /// A name of a trace in HTML, as reports have it.
+    #[pyfunction]
+    fn name_html(text: &str) -> String {
+        kinetoscope::view::name_html(text)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", kinetoscope::VERSION)

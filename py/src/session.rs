@@ -30,9 +30,4 @@ impl Session {
         let answer = py.detach(|| self.session.query(&request));
         PyBytes::new(py, &answer)
     }
-
-    /// All of it as an SVG picture.
-    fn picture(&self, py: Python<'_>, width: u32) -> String {
-        py.detach(|| self.session.picture(width))
-    }
 }

@@ -55,6 +55,11 @@ pub struct Session {
     findings: OnceLock<Vec<Finding>>,
 }
 
+/// A name of a trace in HTML, as reports have it: what tells it from others first, then all of it.
+pub fn name_html(text: &str) -> String {
+    report::name(text)
+}
+
 impl Session {
     /// Prepares a trace for screens.
     pub fn new(linked: impl Into<Arc<LinkedTrace>>) -> Self {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetoscope import text
+from kinetoscope import _native, text
 
 if TYPE_CHECKING:
     from kinetoscope.summary import Section, Summary
@@ -69,7 +69,7 @@ def _tables(summary: Summary) -> str:
 
 
 def table_html(section: Section, names: str | None = None) -> str:
-    """A table of a summary, with all its rows; names stand in the column `names`, if it has it."""
+    """A table of a summary, with all its rows; the column `names`, if it has it, as reports have names."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
     at = section.header.index(names) if names in section.header else -1
     rows = "".join(_row(row, section.numbers, "td", "td", at) for row in section.rows)
@@ -83,7 +83,7 @@ def table_html(section: Section, names: str | None = None) -> str:
 def _row(cells: list[str], numbers: list[bool], opening: str, closing: str, names: int = -1) -> str:
     def cell_html(at: int, cell: str) -> str:
         if at == names:
-            return f"<{opening} class=ks-name>{_name(cell)}</{closing}>"
+            return f"<{opening} class=ks-name>{_native.name_html(cell)}</{closing}>"
         return f"<{opening}{' class=ks-number' if numbers[at] else ''}>{_name(cell)}</{closing}>"
 
     return f"<tr>{''.join(cell_html(at, cell) for at, cell in enumerate(cells))}</tr>"

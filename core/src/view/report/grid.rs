@@ -160,7 +160,7 @@ impl Written {
 }
 
 /// A name: what tells it from others first, then all of it, as far as there is room.
-pub(super) fn name(text: &str) -> String {
+pub(in crate::view) fn name(text: &str) -> String {
     let whole = clipped(text, WHOLE);
     let telling = short(&whole);
     let (whole_html, telling_html) = (escape(&whole), escape(telling));

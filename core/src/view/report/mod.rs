@@ -23,6 +23,7 @@ mod words;
 
 use std::fmt::Write as _;
 
+pub(super) use grid::name;
 use section::{Found, Section};
 use serde_json::json;
 use source::Source;
