@@ -23,7 +23,7 @@ import sys
 import kinetoscope as ks
 import torch
 import torch.distributed as dist
-from nccl_cuda import exchange
+from cuda_nccl import exchange
 
 dist.init_process_group("nccl", device_id=torch.device("cuda:0"))
 group = dist.new_group([0])
