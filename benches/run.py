@@ -19,6 +19,7 @@ import length
 import linking
 import memory
 import ranks
+import scale_out
 import snapshot
 import speed
 import web
@@ -121,6 +122,13 @@ EXPERIMENTS = [
     Experiment(
         ranks.measure_archive,
         [Case("8 ranks in an archive on 2 processors", at_least(1.6, None, "× faster than on 1"))],
+    ),
+    Experiment(
+        scale_out.measure,
+        [
+            Case("1,024 ranks by an executor: time for each", about_one(0.25, "× that of 64")),
+            Case("1,024 ranks by an executor: the largest process", at_most(2, None, "GiB")),
+        ],
     ),
 ]
 

@@ -44,7 +44,7 @@ pub(crate) fn answer_of_packed(
     Ok(with_reason(answer, reason))
 }
 
-/// What is to be asked of each trace, given the communications of all.
+/// What is to be asked of each trace, given the communications of all; no bytes where nothing is.
 #[pyfunction]
 pub(crate) fn ways<'py>(
     py: Python<'py>,
@@ -54,7 +54,7 @@ pub(crate) fn ways<'py>(
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let traces = linked(traces);
     let all = py.detach(|| analysis(name)?.ways(&traces, request)).map_err(|error| raised(&error))?;
-    all.iter().map(|ways| bytes(py, || packed(ways))).collect()
+    all.iter().map(|ways| bytes(py, || if ways.is_empty() { Ok(Vec::new()) } else { packed(ways) })).collect()
 }
 
 /// What a trace says to that.
@@ -68,7 +68,7 @@ pub(crate) fn doings<'py>(
     bytes(py, || packed(&kinetoscope::analyze::doings(&linked, unpacked::<Vec<Way>>(&ways)?)))
 }
 
-/// The answer about a job, of the communications of all traces and what each said.
+/// The answer about a job, of the communications of all traces and what each said; no bytes where it was not asked.
 #[pyfunction]
 pub(crate) fn answer_of_told(
     py: Python<'_>,
@@ -79,7 +79,9 @@ pub(crate) fn answer_of_told(
 ) -> PyResult<Answered> {
     let traces = linked(traces);
     answered(py.detach(|| {
-        let told = told.iter().map(|bytes| unpacked::<Vec<Doing>>(bytes)).collect::<Result<_, Error>>()?;
+        let said =
+            |bytes: &PyBackedBytes| if bytes.is_empty() { Ok(Vec::new()) } else { unpacked::<Vec<Doing>>(bytes) };
+        let told = told.iter().map(said).collect::<Result<_, Error>>()?;
         analysis(name)?.answer_of_told(&traces, told, request)
     }))
 }

@@ -26,6 +26,7 @@ __all__ = [
     "doings",
     "is_archive",
     "members",
+    "name_html",
     "packed_answer",
     "rank_tables",
     "read",

@@ -50,8 +50,10 @@ class Scattered(NamedTuple):
             return answered_of_job(_unpacked(self._told(afar.bring, members)), name, request)
         met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
         ways = _native.ways(met, name, text)
-        told = self._ask(afar.tell, [(member, (way,)) for member, way in zip(members, ways, strict=True)])
-        found = [(trace, said) for trace, said in zip(met, told, strict=True) if not isinstance(said, Failed)]
+        asked = [(member, (way,)) for member, way in zip(members, ways, strict=True) if way]
+        said = dict(zip([member for member, _ in asked], self._ask(afar.tell, asked), strict=True))
+        told = [said.get(member, b"") for member in members]
+        found = [(trace, one) for trace, one in zip(met, told, strict=True) if not isinstance(one, Failed)]
         self._warn(members, told)
         return Answer(*_native.answer_of_told([trace for trace, _ in found], [said for _, said in found], name, text))
 

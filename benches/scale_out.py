@@ -1,0 +1,63 @@
+"""A job of a thousand ranks, read and reduced by an executor's workers: how its time grows, and what it takes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import job
+import kinetoscope as ks
+from case import Measured, Skipped
+from fresh import apart
+from kinetoscope import afar
+
+FEW, MANY = 64, 1024
+NUM_WORKERS = 2
+
+
+def measure() -> list[Measured]:
+    """Time for each rank beside that of fewer, and the largest process of all."""
+    try:
+        few, many = job.write(FEW), job.write(MANY)
+    except FileNotFoundError:
+        raise Skipped("no archive of eight ranks at hand") from None
+    apart(_Answered(few))
+    seconds, _ = apart(_Answered(few))
+    more_seconds, peak_bytes = apart(_Answered(many))
+    each, more = (took / num * 1e3 for took, num in ((seconds, FEW), (more_seconds, MANY)))
+    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading, stragglers, collectives, breakdown"
+    return [
+        Measured(
+            subject, [more / each], f"{more:.1f} ms a rank, {more_seconds:.0f} s", f"{each:.1f} ms a rank of {FEW}"
+        ),
+        Measured(subject, [peak_bytes / 2**30], f"{peak_bytes / 2**20:.0f} MiB", "the largest process"),
+    ]
+
+
+def _forget() -> None:
+    """Workers keep what they read last: of fewer ranks all, of more a part."""
+    afar._MAX_KEPT_EVENTS = 0  # noqa: SLF001 - what is compared is reading
+
+
+class _Answered:
+    """The seconds that answers take, and the peak of the largest process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self) -> tuple[float, int]:
+        start = time.perf_counter()
+        with ProcessPoolExecutor(NUM_WORKERS, multiprocessing.get_context("spawn"), _forget) as executor:
+            ranks = ks.read_dir(self._folder, executor=executor, progress=False)
+            found = ranks.stragglers()
+            ranks.collectives()
+            ranks.breakdown()
+        seconds = time.perf_counter() - start
+        late = found.select("rank", "caused_wait_ns").rows()[0]
+        if late[0] != job.STRAGGLER:
+            raise RuntimeError(f"expected rank {job.STRAGGLER} as the straggler, found {late}")
+        peaks = [resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return seconds, max(peaks)
