@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Executor as Executor
     from pathlib import Path as Path
     from typing import Any as Any
     from typing import Literal as Literal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope.chakra import Chakra as Chakra
     from kinetoscope.export import Part as Part
     from kinetoscope.linked import Linked as Linked
+    from kinetoscope.scattered import Scattered as Scattered
     from kinetoscope.source import Cache as Cache
     from kinetoscope.source import Source as Source
     from kinetoscope.static import Static as Static
@@ -57,9 +59,11 @@ if not TYPE_CHECKING:
             "Any": "typing",
             "Cache": "kinetoscope.source",
             "Chakra": "kinetoscope.chakra",
+            "Executor": "concurrent.futures",
             "Linked": "kinetoscope.linked",
             "Literal": "typing",
             "Part": "kinetoscope.export",
+            "Scattered": "kinetoscope.scattered",
             "Path": "pathlib",
             "Self": "typing_extensions",
             "Source": "kinetoscope.source",

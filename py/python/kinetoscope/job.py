@@ -50,7 +50,7 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     max_bytes: int | None = None,
     cache: hints.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
-    executor: Executor | None = None,
+    executor: hints.Executor | None = None,
 ) -> TraceSet:
     """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
 

@@ -142,7 +142,7 @@ class TraceSet(JobAnalyses):
         self,
         members: Sequence[Member],
         left_out: Mapping[str, str] | None = None,
-        scattered: Scattered | None = None,
+        scattered: hints.Scattered | None = None,
     ) -> None:
         self._members = list(members)
         self._left_out = dict(left_out or {})
@@ -230,7 +230,7 @@ class TraceSet(JobAnalyses):
         name: str,
         *,
         rank: int | Iterable[int] | None = None,
-        executor: Executor | None = None,
+        executor: hints.Executor | None = None,
         progress: bool | None = None,
         **request: Any,
     ) -> hints.Answer:
