@@ -25,6 +25,8 @@ class Trouble(NamedTuple):
         return f"{self.message}: {type(self.error).__name__}: {self.error}" if self.error else self.message
 
 
+_LOOK_S = 0.1
+
 Work = Callable[[], list[Trouble] | None]
 
 
@@ -57,8 +59,9 @@ class _Task:
     def wait(self) -> None:
         if self._thread is threading.current_thread():
             return
-        if self.is_open:
-            self._is_done.wait()
+        # Ctrl-C does not cut off every wait without an end: some libraries let system calls go on after it
+        while self.is_open and not self._is_done.wait(_LOOK_S):
+            pass
         if self._thread.is_alive():
             self._thread.join()
 
