@@ -23,7 +23,7 @@ pub(crate) fn analyses_json() -> String {
             };
             json!({"name": option.name, "doc": option.doc, "kind": kind, "default": default, "choices": choices})
         });
-        json!({"name": analysis.name, "doc": analysis.doc, "is_of_one": analysis.is_of_one(), "options": options.collect::<Vec<_>>()})
+        json!({"name": analysis.name, "doc": analysis.doc, "kind": analysis.kind(), "options": options.collect::<Vec<_>>()})
     });
     Value::Array(all.collect()).to_string()
 }

@@ -64,6 +64,17 @@ def test_an_executor_may_be_given_to_one_analysis(folder: Path, processes: Execu
     assert job[1].num_events == near[1].num_events
 
 
+def test_what_was_read_here_answers_here(folder: Path, processes: Executor) -> None:
+    near = ks.read_dir(folder)
+    assert tables(ks.read_dir(folder).operators(executor=processes)) == tables(near.operators())
+    half = ks.read_dir(folder, eager=False)
+    assert half[0].rank == 0
+    for name in ANALYSES:
+        assert tables(half.analyze(name, executor=processes)) == tables(near.analyze(name)), name
+    assert [member.is_read for member in half.members] == [True, False]
+    assert half.left_out == {}
+
+
 @pytest.mark.shared
 def test_dlrm(shared: Path, tmp_path: Path, processes: Executor) -> None:
     archive = shared / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
@@ -95,9 +106,9 @@ class Counting(Executor):
 
     def submit(self, work: Any, /, *args: Any, **_: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        found = work(*args)
+        found, question = work(*args), args[1].__name__
         size = len(getattr(found, "communications", found))
-        self.num_bytes[work.__name__] = self.num_bytes.get(work.__name__, 0) + size
+        self.num_bytes[question] = self.num_bytes.get(question, 0) + size
         future.set_result(found)
         return future
 

@@ -11,9 +11,6 @@ use serde_json::{Value, json};
 
 use crate::{files, shared, stragglers};
 
-/// Analyses that walk through whole traces.
-const WHOLE: [&str; 2] = ["job_critical_path", "findings"];
-
 fn tables(answer: &Answer) -> Vec<(&'static str, Vec<Value>)> {
     answer.tables.iter().map(|table| (table.name(), files::rows(&**table))).collect()
 }
@@ -44,9 +41,9 @@ fn compared(analysis: &Analysis, traces: &[RankedTrace], request: &str) -> (Answ
 
 fn assert_alike(traces: &[RankedTrace], request: &Value) {
     let request = request.to_string();
-    for analysis in ANALYSES.iter().filter(|analysis| !WHOLE.contains(&analysis.name)) {
+    for analysis in ANALYSES.iter().filter(|analysis| analysis.kind() != "whole") {
         let Ok(near) = analysis.answer_of_job(traces, &request, 2) else { continue };
-        let (far, reason) = if analysis.is_of_one() {
+        let (far, reason) = if analysis.kind() == "one" {
             of_one(analysis, traces, &request)
         } else {
             compared(analysis, traces, &request)

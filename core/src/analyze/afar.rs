@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::analysis::{Analysis, Answer, Run, asked};
+use super::analysis::{Analysis, Answer, Ask, Run, asked};
 use super::job::{Job, RankedTrace};
 use super::options::{Options, unlike};
-use super::selection::Wanted;
-use super::straggler::{Doing, STRAGGLERS, Way, ways_of};
+use super::straggler::{Doing, Way};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::table::Packed;
 use crate::trace::Trace;
+
+type Compare = fn(&Job<'_>, &Options) -> Answer;
 
 /// What travels of the answer about one trace.
 #[derive(Serialize, Deserialize)]
@@ -27,9 +28,14 @@ struct PackedAnswer {
 }
 
 impl Analysis {
-    /// Whether traces are asked one by one; else they are compared.
-    pub fn is_of_one(&self) -> bool {
-        matches!(self.run, Run::Trace(_))
+    /// What an answer about a job is made of: answers about each `one` of its traces, what its `ranks` have in common, or the
+    /// `whole` of all.
+    pub fn kind(&self) -> &'static str {
+        match self.run {
+            Run::Trace(_) => "one",
+            Run::Ranks(..) => "ranks",
+            Run::Job(_) => "whole",
+        }
     }
 
     /// The answer about one trace, to be put together with those about others of its job. Errors as those of
@@ -64,13 +70,12 @@ impl Analysis {
     }
 
     /// What is to be asked of each trace before its job can be answered about: ways to communications, of traces that hold
-    /// these alone. Empty where nothing is.
+    /// these alone.
     pub fn ways(&self, traces: &[RankedTrace], request: &str) -> Result<Vec<Vec<Way>>, Error> {
+        let (_, ask) = self.of_ranks()?;
         let (wanted, options) = asked(self.options, request)?;
-        if self.name != STRAGGLERS.name {
-            return Ok(vec![Vec::new(); traces.len()]);
-        }
-        Ok(ways_of(&Job::of(traces, &|_| wanted.clone(), &options, 1)?, &options))
+        let Some(ask) = ask else { return Ok(vec![Vec::new(); traces.len()]) };
+        Ok(ask(&Job::of(traces, &|_| wanted.clone(), &options, 1)?, &options))
     }
 
     /// The answer about a job of traces that hold communications alone, with what was told of the ways to them.
@@ -80,11 +85,16 @@ impl Analysis {
         told: Vec<Vec<Doing>>,
         request: &str,
     ) -> Result<Answer, Error> {
-        let Run::Job(run) = self.run else { return Err(unlike("an analysis that compares ranks", self.name)) };
-        let (wanted, options): (Wanted, Options) = asked(self.options, request)?;
+        let (run, _) = self.of_ranks()?;
+        let (wanted, options) = asked(self.options, request)?;
         let mut job = Job::of(traces, &|_| wanted.clone(), &options, 1)?;
         job.told = Some(told);
         Ok(run(&job, &options))
+    }
+
+    fn of_ranks(&self) -> Result<(Compare, Option<Ask>), Error> {
+        let Run::Ranks(run, ask) = self.run else { return Err(unlike("an analysis that compares ranks", self.name)) };
+        Ok((run, ask))
     }
 }
 

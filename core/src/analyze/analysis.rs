@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::job::{Job, RankedTrace, selections};
 use super::options::{OptionDoc, Options, unlike};
 use super::selection::{Selection, Wanted};
+use super::straggler::Way;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
@@ -33,7 +34,12 @@ pub enum Run {
     Trace(fn(&Selection<'_>, &Options) -> Answer),
     /// Of a job, whose ranks are compared. Of one trace, it is a job of that alone.
     Job(fn(&Job<'_>, &Options) -> Answer),
+    /// The same, of communications alone, and of what is told of the ways to these, where it asks about any.
+    Ranks(fn(&Job<'_>, &Options) -> Answer, Option<Ask>),
 }
+
+/// What each rank is asked, given the communications of all.
+pub type Ask = fn(&Job<'_>, &Options) -> Vec<Vec<Way>>;
 
 /// What an analysis found.
 pub struct Answer {
@@ -208,7 +214,7 @@ impl Analysis {
     ) -> Result<Answer, Error> {
         match self.run {
             Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
-            Run::Job(run) => Ok(run(
+            Run::Job(run) | Run::Ranks(run, _) => Ok(run(
                 &Job::of(&[(linked.trace.rank(), Arc::clone(linked))], &|_| wanted.clone(), options, 1)?,
                 options,
             )),
@@ -233,7 +239,7 @@ impl Analysis {
         max_threads: usize,
     ) -> Result<Answer, Error> {
         match self.run {
-            Run::Job(run) => Ok(run(&Job::of(traces, wanted, options, max_threads)?, options)),
+            Run::Job(run) | Run::Ranks(run, _) => Ok(run(&Job::of(traces, wanted, options, max_threads)?, options)),
             Run::Trace(run) => {
                 let parts = selections(traces, wanted)?;
                 let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();

@@ -46,7 +46,7 @@ mod summary;
 mod tensor_core;
 
 pub use afar::{packed, unpacked};
-pub use analysis::{Analysis, Answer, Plot, Run};
+pub use analysis::{Analysis, Answer, Ask, Plot, Run};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use chosen::{events_inside, events_within};

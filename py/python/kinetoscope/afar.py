@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native
+from kinetoscope.file import LocalFile
 from kinetoscope.progress import bar
+from kinetoscope.workers import finished
 
 if TYPE_CHECKING:
     from kinetoscope.discover import Pair
     from kinetoscope.recording import Read, Recording
+    from kinetoscope.source import File
 
-_LOOK_S = 0.1
 _MAX_KEPT_EVENTS = 1_000_000
 
 _Result = TypeVar("_Result")
@@ -69,69 +71,72 @@ _kept = _Kept()
 
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
-    return repr([*((file.label, file.size) for file in files), recording.options.iteration])
+    return repr([*map(_stamp, files), recording.options.iteration])
 
 
-def _ask(recording: Recording, question: Callable[[_native.Trace], _Result]) -> _Result | Failed:
+def _stamp(file: File) -> tuple[object, ...]:
+    """What is another once the file is another, as far as asking for that is cheap."""
+    return file.label, file.size, file.changed_ns if isinstance(file, LocalFile) else None
+
+
+def ask(recording: Recording, question: Callable[..., _Result], *arguments: object) -> _Result | Failed:
     """Only a recording that cannot be read has failed: what is wrong with the question is raised."""
     try:
-        trace = _kept.read(recording).trace
+        read = _kept.read(recording)
     except (_native.TraceError, OSError, MemoryError) as error:
         return Failed(str(error) or type(error).__name__)
-    return question(trace._native)  # noqa: SLF001 - the core answers
+    return question(read, *arguments)
 
 
-def look(recording: Recording) -> Look | Failed:
-    """Reads the recording, and tells what it is and what it has in common with others."""
-    communications = _ask(recording, _native.communications)
-    if isinstance(communications, Failed):
-        return communications
-    trace, pair, failures = _kept.read(recording)
-    return Look(trace.rank, trace.num_events, len(trace.nodes), pair, dict(failures), communications)
+# --- what is asked of a recording that was read, here or there ----------------------------------------------------
 
 
-def answer(recording: Recording, name: str, request: str) -> bytes | Failed:
+def look(read: Read) -> Look:
+    """What it is, and what it has in common with others."""
+    trace = read.trace
+    communications = _native.communications(trace._native)  # noqa: SLF001 - the core answers
+    return Look(trace.rank, trace.num_events, len(trace.nodes), read.pair, dict(read.failures), communications)
+
+
+def answer(read: Read, name: str, request: str) -> bytes:
     """What an analysis of one trace says."""
-    return _ask(recording, lambda trace: _native.packed_answer(trace, name, request))
+    return _native.packed_answer(read.trace._native, name, request)  # noqa: SLF001 - as above
 
 
-def tell(recording: Recording, ways: bytes) -> bytes | Failed:
+def tell(read: Read, ways: bytes) -> bytes:
     """What the rank did on its ways to communications."""
-    return _ask(recording, lambda trace: _native.doings(trace, ways))
+    return _native.doings(read.trace._native, ways)  # noqa: SLF001 - as above
 
 
-def bring(recording: Recording) -> bytes | Failed:
+def bring(read: Read) -> bytes:
     """All of it, as a snapshot."""
-    return _ask(recording, lambda trace: trace.snapshot())
+    return read.trace.snapshot()
 
 
-# --- where the answers are put together ---------------------------------------------------------------------------
+# --- who asks -----------------------------------------------------------------------------------------------------
 
 
 def ask_each(
     executor: Executor,
-    work: Callable[..., _Result],
+    question: Callable[..., _Result],
     asked: Sequence[tuple[Recording, tuple[Any, ...]]],
     *,
     progress: bool | None = None,
-) -> list[_Result]:
-    """What `work` gives for each of them, in their order, with a bar. Ctrl-C takes back what has not begun."""
-    futures: list[Future[_Result]] = []
+) -> list[_Result | Failed]:
+    """What each answers, in their order, with a bar. Ctrl-C, or an error, takes back what has not begun."""
+    sizes: dict[Future[_Result | Failed], int] = {}
     try:
-        for recording, question in asked:
-            futures.append(executor.submit(work, recording, *question))
-        sizes = dict(zip(futures, [recording.size for recording, _ in asked], strict=True))
-        with bar("asking ranks", sum(sizes.values()), len(futures), wanted=progress) as shown:
-            waiting = set(futures)
-            while waiting:
-                _, waiting = wait(waiting, _LOOK_S)
+        for recording, arguments in asked:
+            sizes[executor.submit(ask, recording, question, *arguments)] = recording.size
+        total = sum(sizes.values())
+        with bar("asking ranks", total, len(sizes), wanted=progress) as shown:
+
+            def look_at(waiting: set[Future[_Result | Failed]]) -> None:
                 if shown:
-                    shown(
-                        sum(size for future, size in sizes.items() if future not in waiting),
-                        len(futures) - len(waiting),
-                    )
-        return [future.result() for future in futures]
+                    shown(total - sum(sizes[future] for future in waiting), len(sizes) - len(waiting))
+
+            return finished(list(sizes), look_at)
     except BaseException:
-        for future in futures:
+        for future in sizes:
             future.cancel()
         raise

@@ -41,6 +41,11 @@ class LocalFile:
         """0 when the file is gone."""
         return os.stat(self.path).st_size if os.path.exists(self.path) else 0
 
+    @property
+    def changed_ns(self) -> int:
+        """When it was changed, since 1970; 0 when the file is gone."""
+        return os.stat(self.path).st_mtime_ns if os.path.exists(self.path) else 0
+
     def head(self) -> bytes:
         """The first bytes."""
         with open(self.path, "rb") as file:

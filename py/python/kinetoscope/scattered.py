@@ -12,13 +12,11 @@ from kinetoscope import _native, afar
 from kinetoscope.afar import Failed, ask_each
 from kinetoscope.answer import Answer, answered_of_job
 from kinetoscope.notice import warn
+from kinetoscope.recording import Read
 from kinetoscope.request import written
 
 if TYPE_CHECKING:
     from kinetoscope.traceset import Member
-
-_WHOLE = frozenset({"findings", "job_critical_path"})
-"""They walk through whole traces, which are brought for it."""
 
 _T = TypeVar("_T")
 
@@ -42,11 +40,11 @@ class Scattered(NamedTuple):
 
     def answer(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> Answer:
         """An analysis of these members, of which somebody has looked at each."""
-        text = written(request)
-        if _is_of_one(name):
+        text, kind = written(request), _kind(name)
+        if kind == "one":
             _native.answer_of_packed([], name, text)  # what is wrong with the question is told before anyone is asked
             return Answer(*_native.answer_of_packed(self._told(afar.answer, members, name, text), name, text))
-        if name in _WHOLE:
+        if kind == "whole":
             return answered_of_job(_unpacked(self._told(afar.bring, members)), name, request)
         met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
         ways = _native.ways(met, name, text)
@@ -58,16 +56,20 @@ class Scattered(NamedTuple):
         return Answer(*_native.answer_of_told([trace for trace, _ in found], [said for _, said in found], name, text))
 
     def _told(
-        self, work: Callable[..., bytes | Failed], members: Sequence[Member], *question: str
+        self, question: Callable[..., bytes], members: Sequence[Member], *arguments: str
     ) -> list[tuple[int | None, bytes]]:
         """What each says, with its rank; who can no longer be read is left out, and told."""
-        said = self._ask(work, [(member, question) for member in members])
+        said = self._ask(question, [(member, arguments) for member in members])
         self._warn(members, said)
         return [(member.rank, one) for member, one in zip(members, said, strict=True) if not isinstance(one, Failed)]
 
-    def _ask(self, work: Callable[..., _T], asked: Sequence[tuple[Member, tuple[Any, ...]]]) -> list[_T]:
-        questions = [(member.recording, question) for member, question in asked]
-        return ask_each(self.executor, work, questions, progress=self.progress)
+    def _ask(self, question: Callable[..., _T], asked: Sequence[tuple[Member, tuple[Any, ...]]]) -> list[_T | Failed]:
+        """Who was read here answers here."""
+        far = [(member, arguments) for member, arguments in asked if not member.is_read]
+        recordings = [(member.recording, arguments) for member, arguments in far]
+        said = ask_each(self.executor, question, recordings, progress=self.progress)
+        found = dict(zip([member for member, _ in far], said, strict=True))
+        return [found[member] if member in found else question(_read(member), *more) for member, more in asked]
 
     def _warn(self, members: Sequence[Member], said: Sequence[object]) -> None:
         failed = [(member, one.why) for member, one in zip(members, said, strict=True) if isinstance(one, Failed)]
@@ -78,20 +80,15 @@ class Scattered(NamedTuple):
 
 
 @cache
-def _of_one() -> frozenset[str]:
-    return frozenset(entry["name"] for entry in json.loads(_native.analyses_json()) if entry["is_of_one"])
+def _kind(name: str) -> str | None:
+    """Whether an analysis is of `one` trace, compares `ranks`, or needs the `whole` of all; None for none."""
+    kinds = {entry["name"]: entry["kind"] for entry in json.loads(_native.analyses_json())}
+    return kinds.get(name)
 
 
-def _is_of_one(name: str) -> bool:
-    return name in _of_one()
+def _read(member: Member) -> Read:
+    return Read(member.trace, member.pair, member.failures)
 
 
 def _unpacked(snapshots: Sequence[tuple[int | None, bytes]]) -> list[tuple[int | None, _native.Trace]]:
-    return [(rank, _trace(snapshot)) for rank, snapshot in snapshots]
-
-
-def _trace(snapshot: bytes) -> _native.Trace:
-    found = _native.read([(None, snapshot)], max_bytes=None, max_threads=1, reading=None)
-    if isinstance(found, _native.Trace):
-        return found
-    raise TypeError("expected the snapshot of a trace, found another sort")
+    return [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]

@@ -95,7 +95,7 @@ class Member:
         return self._ranked()[1]
 
     def _ranked(self) -> tuple[int | None, str]:
-        seen = self._trace or self.look
+        seen = self.look if self._trace is None else self._trace
         told = self._head_rank if seen is None else seen.rank
         if told is not None:
             return told, "file"
@@ -108,10 +108,8 @@ class Member:
                 read = self.recording.read(reading)
                 self._trace = read.trace
                 self._note(read.pair, read.failures)
-                if self.look is None:
-                    self.recording = self.recording._replace(
-                        pair=Pair(None, None, ""), files={}
-                    )  # an archive's are bytes
+                # nobody needs the files any more, and those of an archive are bytes
+                self.recording = self.recording._replace(pair=Pair(None, None, ""), files={})
             return self._trace
 
     def looked(self, look: Look) -> None:
@@ -128,7 +126,7 @@ class Member:
     def _note(self, pair: Pair, failures: Mapping[str, str]) -> None:
         self.pair = pair
         self.failures = dict(failures)
-        self.notes += [f"{name} was not read: {why}" for name, why in failures.items()]
+        self.notes = [f"{name} was not read: {why}" for name, why in failures.items()]
 
 
 class TraceSet(JobAnalyses):
@@ -243,7 +241,7 @@ class TraceSet(JobAnalyses):
         from kinetoscope.answer import answered_of_job
 
         scattered = self._scattered if executor is None else _scattered(executor, progress=progress)
-        if scattered is None:
+        if scattered is None or all(member.is_read for member in self._members):
             return answered_of_job(self.chosen(rank), name, request)
         failures = scattered.look(self._members)
         self._members = [member for member in self._members if member not in failures]

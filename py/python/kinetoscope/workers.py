@@ -43,14 +43,22 @@ class Workers:
         self, futures: Sequence[Future[_Result]], look: Callable[[int, int], object] | None = None
     ) -> list[_Result]:
         """Waits for work; raises what it raised. `look` as in `for_each`."""
-        waiting = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, _LOOK_S)
-            for future in done:
-                future.result()
-            if look:
-                look(self._reading.num_bytes, len(futures) - len(waiting))
-        return [future.result() for future in futures]
+        shown = look and (lambda waiting: look(self._reading.num_bytes, len(futures) - len(waiting)))
+        return finished(futures, shown)
+
+
+def finished(
+    futures: Sequence[Future[_Result]], look: Callable[[set[Future[_Result]]], object] | None = None
+) -> list[_Result]:
+    """Waits for work; raises what it raised. `look` is called about ten times a second with what is not done."""
+    waiting = set(futures)
+    while waiting:
+        done, waiting = wait(waiting, _LOOK_S)
+        for future in done:
+            future.result()
+        if look:
+            look(waiting)
+    return [future.result() for future in futures]
 
 
 def for_each(

@@ -21,20 +21,22 @@ pub(super) static COLLECTIVES: Analysis = Analysis {
         doc: "compare ranks with the offsets of their clocks taken away",
         kind: OptionKind::Flag,
     }],
-    run: Run::Job(|job, _: &Options| {
-        let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
-        let skews: Vec<_> = meetings(&job.ranks, Clocks::OfRanks, wanted).iter().map(skew::row).collect();
-        let summary = summary::summary(&skews);
-        let parts = parts(job);
-        let reason = parts.is_empty().then_some("no communication was recorded");
-        let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
-        Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::Points {
-            x: "dur_ns",
-            y: "bus_gbps",
-            label: "collective",
-        })
-    }),
+    run: Run::Ranks(answer, None),
 };
+
+fn answer(job: &Job<'_>, _: &Options) -> Answer {
+    let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
+    let skews: Vec<_> = meetings(&job.ranks, Clocks::OfRanks, wanted).iter().map(skew::row).collect();
+    let summary = summary::summary(&skews);
+    let parts = parts(job);
+    let reason = parts.is_empty().then_some("no communication was recorded");
+    let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
+    Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::Points {
+        x: "dur_ns",
+        y: "bus_gbps",
+        label: "collective",
+    })
+}
 
 /// Rows of the parts that are looked at, among those of all members.
 fn parts(job: &Job<'_>) -> Vec<u32> {

@@ -44,6 +44,10 @@ impl Way {
         Self { start_ns: span.start.0, end_ns: span.end.0, call, is_named }
     }
 
+    fn key(&self) -> Key {
+        (self.start_ns, self.end_ns, self.call)
+    }
+
     fn span(&self) -> TimeRange {
         TimeRange { start: Ts(self.start_ns), end: Ts(self.end_ns) }
     }
@@ -62,8 +66,11 @@ pub fn doings(linked: &Arc<LinkedTrace>, ways: Vec<Way>) -> Vec<Doing> {
     ways.into_iter().map(doing).collect()
 }
 
-/// What a rank was said to have done, by the way on which it did it: its start, its end, and its call.
-type ByWay<'a> = FxHashMap<(i64, i64, Option<u32>), &'a Doing>;
+/// What a rank was said to have done, by the way on which it did it.
+type ByWay<'a> = FxHashMap<Key, &'a Doing>;
+
+/// A way, whatever is asked about it: its start, its end, and the id of its call.
+type Key = (i64, i64, Option<u32>);
 
 /// What the ranks of a job did.
 pub(super) enum Did<'a> {
@@ -78,11 +85,10 @@ impl<'a> Did<'a> {
         match &job.told {
             Some(told) => {
                 let by_way = |told: &'a Vec<Doing>| {
-                    let key = |doing: &'a Doing| ((doing.way.start_ns, doing.way.end_ns, doing.way.call), doing);
                     // Of one way asked for twice, the one with names is last.
                     let mut all: Vec<_> = told.iter().collect();
                     crate::sort::by_key(&mut all, |doing| doing.way.is_named);
-                    all.into_iter().map(key).collect()
+                    all.into_iter().map(|doing| (doing.way.key(), doing)).collect()
                 };
                 Self::Told(told.iter().map(by_way).collect())
             }
@@ -93,8 +99,7 @@ impl<'a> Did<'a> {
 
     fn told(&self, part: &Part<'_>, span: TimeRange) -> Option<&'a Doing> {
         let Self::Told(told) = self else { return None };
-        let way = Way::of(part, span, false);
-        told.get(part.member as usize)?.get(&(way.start_ns, way.end_ns, way.call)).copied()
+        told.get(part.member as usize)?.get(&Way::of(part, span, false).key()).copied()
     }
 
     /// How long each cause had on the way of a part.

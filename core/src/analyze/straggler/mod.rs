@@ -43,11 +43,15 @@ pub(super) static STRAGGLERS: Analysis = Analysis {
             kind: OptionKind::Text,
         },
     ],
-    run: Run::Job(|job, options: &Options| match options.choice("like") {
+    run: Run::Ranks(answer, Some(ways)),
+};
+
+fn answer(job: &Job<'_>, options: &Options) -> Answer {
+    match options.choice("like") {
         "hta" => late_kernel::answer(job, options.text("iterations"), options.count("candidates") as usize),
         _ => stragglers(job, options.count("longest") as usize),
-    }),
-};
+    }
+}
 
 /// Ranks that others wait for, those waited for the longest first.
 pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
@@ -75,11 +79,14 @@ fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArriva
 }
 
 /// What has to be known of each trace, besides its communications, for who came late to be told why.
-pub(super) fn ways_of(job: &Job<'_>, options: &Options) -> Vec<Vec<Way>> {
+fn ways(job: &Job<'_>, options: &Options) -> Vec<Vec<Way>> {
+    let mut ways = vec![Vec::new(); job.parts.len()];
+    if options.choice("like") == "hta" {
+        return ways;
+    }
     let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
     let mut late = late_ones(&all, &wanted(job, &all), &Did::Told(Vec::new()));
     sort_by_cost(&mut late);
-    let mut ways = vec![Vec::new(); job.parts.len()];
     let longest = options.count("longest") as usize;
     for (member, way) in late.iter().enumerate().flat_map(|(at, late)| late.ways(at < longest)) {
         ways[member as usize].push(way);
