@@ -20,7 +20,7 @@ _SKEW_US = 7_919
 """How much further each clock is than that of the rank before, over a second."""
 _CALL = 2
 """Which of the communications it comes late to."""
-_TIME = re.compile(rb'("ts":)(\d+)')
+_TIME = re.compile(rb'"ts":(\d+)')
 
 
 class Base(NamedTuple):
@@ -68,9 +68,9 @@ def _base(text: bytes, *, is_late: bool) -> Base:
             event["dur"] += LATE_US
     text = orjson.dumps(document)
     found = list(_TIME.finditer(text))
-    edges = [0, *(edge for match in found for edge in match.span(2)), len(text)]
+    edges = [0, *(edge for match in found for edge in match.span(1)), len(text)]
     pieces = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    return Base(pieces, [int(match[2]) for match in found], orjson.dumps(document["distributedInfo"]))
+    return Base(pieces, [int(match[1]) for match in found], orjson.dumps(document["distributedInfo"]))
 
 
 def _communication(events: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

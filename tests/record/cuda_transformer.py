@@ -17,25 +17,11 @@ import torch
 from scrub import REPOSITORY, scrub_folder, without_paths
 from torch import Tensor, nn
 from torch.profiler import record_function
+from transformer import Transformer
 
 FOLDER = REPOSITORY / "tests/data/transformer_cuda"
 VOCABULARY, WIDTH, LENGTH, BATCH = 512, 256, 128, 32
 ITERATIONS = 5
-
-
-class Transformer(nn.Module):
-    """Embedding, two encoder layers, a head over the vocabulary."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
-        layer = nn.TransformerEncoderLayer(WIDTH, nhead=4, dim_feedforward=4 * WIDTH, batch_first=True)
-        self.encoder = nn.TransformerEncoder(layer, num_layers=2)
-        self.head = nn.Linear(WIDTH, VOCABULARY)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits, (batch, length, vocabulary), of tokens, (batch, length)."""
-        return self.head(self.encoder(self.embedding(tokens)))
 
 
 def prefetched(batches: Iterator[Tensor]) -> Iterator[Tensor]:
@@ -81,7 +67,7 @@ def _without_paths(value: object) -> object:
 
 def main() -> None:
     torch.manual_seed(0)
-    model = Transformer().cuda()
+    model = Transformer(VOCABULARY, WIDTH, 4 * WIDTH).cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     batches = (torch.randint(VOCABULARY, (BATCH, LENGTH)).pin_memory() for _ in range(ITERATIONS + 1))
     recorded = {"with_stack": True, "profile_memory": True, "metrics": 0.01}

@@ -19,12 +19,12 @@ VOCABULARY, WIDTH, LENGTH, BATCH = 64, 32, 16, 8
 class Transformer(nn.Module):
     """Embedding, two encoder layers, a head over the vocabulary."""
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: int, width: int, feedforward: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
-        layer = nn.TransformerEncoderLayer(WIDTH, nhead=4, dim_feedforward=64, batch_first=True)
+        self.embedding = nn.Embedding(vocabulary, width)
+        layer = nn.TransformerEncoderLayer(width, nhead=4, dim_feedforward=feedforward, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, num_layers=2)
-        self.head = nn.Linear(WIDTH, VOCABULARY)
+        self.head = nn.Linear(width, vocabulary)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits, (batch, length, vocabulary), of tokens, (batch, length)."""
@@ -44,7 +44,7 @@ def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tenso
 
 def main() -> None:
     torch.manual_seed(0)
-    model = Transformer()
+    model = Transformer(VOCABULARY, WIDTH, 2 * WIDTH)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     tokens = torch.randint(VOCABULARY, (BATCH * 6, LENGTH))
     loader = DataLoader(TensorDataset(tokens), batch_size=BATCH)

@@ -270,7 +270,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         with self._meter("torch"):
             self._profiler.__enter__()
         self._thread = threading.current_thread()
-        atexit.register(self._stop_at_exit)
+        atexit.register(self._stop)  # then no other thread will
         self._sampling.start(self._folder, self._own_rank, self._profiler.step_num)
         self._since_ns = perf_counter_ns()
 
@@ -347,10 +347,6 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         else:
             self._stop()
 
-    def _stop_at_exit(self) -> None:
-        """No other thread will end it."""
-        self._stop()
-
     @property
     def _is_running(self) -> bool:
         return self._folder is not None and RUNNING.is_held_by(self)
@@ -409,7 +405,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     def _release(self) -> None:
         """Back to where another profile can start: observer unregistered, unfinished files gone. Never raises."""
-        atexit.unregister(self._stop_at_exit)
+        atexit.unregister(self._stop)
         if self._trigger:
             self._trigger.unlisten()
         folder, self._folder = self._folder, None

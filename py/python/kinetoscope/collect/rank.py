@@ -10,6 +10,8 @@ from kinetoscope.collect import pytorch
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
 _SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 
+_LOCAL = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
+
 Ranks = Container[int] | Callable[[int], bool] | None
 """Some ranks, or a function that says of a rank whether it is meant; None for all."""
 
@@ -18,6 +20,11 @@ def current_rank() -> int:
     """The rank that torch.distributed has, else the one that torchrun, SLURM or MPI put in the environment, else 0."""
     distributed = pytorch.distributed()
     return _said(_RANKS, 0) if distributed is None else int(distributed.get_rank())
+
+
+def local_rank() -> int:
+    """Which process of this machine this is, as they say it; else as `current_rank`."""
+    return _said(_LOCAL, current_rank())
 
 
 def job_size() -> int:

@@ -8,10 +8,11 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, final
 
+from kinetoscope.collect.rank import local_rank
 from kinetoscope.replay.contents import Parts
 from kinetoscope.replay.message import Group, Message
 from kinetoscope.replay.options import Options
-from kinetoscope.replay.world import World, local_rank, meeting_place
+from kinetoscope.replay.world import World, meeting_place
 
 _NAMES = {
     "byte": "uint8",

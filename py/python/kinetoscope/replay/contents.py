@@ -24,8 +24,6 @@ def given(message: Message, place: int, number: int) -> list[Parts]:
         return _sent(message, place, number)
     if message.is_scattered:
         return _scattered(message, place, number)
-    if message.collective == "scatter":
-        return [[(elems, _value(place, part, number))] for part, elems in enumerate(message.in_elems)]
     if message.collective in {"all_reduce", "allreduce_coalesced", "reduce"}:
         return [[(elems, _reduced(message, place, part, number))] for part, elems in enumerate(message.in_elems)]
     return [[(elems, _value(place, part, number))] for part, elems in enumerate(message.in_elems)]
@@ -53,7 +51,7 @@ def _value(place: int, part: int, number: int) -> float:
 
 def _reduced(message: Message, place: int, part: int, number: int) -> float:
     """Of many ranks zeros and ones, whose sums half precision has, too."""
-    size = len(message.group.members) if message.group else 1
+    size = message.num_ranks
     base = place + part + number
     return base % 2 if size > _SUM_OF_MANY else base % 3 + 1
 
@@ -77,7 +75,7 @@ def _results(message: Message, ranks: range, number: int) -> list[Parts]:
 
 def _gathered(message: Message, number: int) -> list[Parts] | None:
     """A tensor from each rank; or in each tensor a part from each."""
-    size = len(message.group.members) if message.group else 1
+    size = message.num_ranks
     if len(message.in_elems) == 1 and len(message.out_elems) == size:
         return [[(elems, _value(place, 0, number))] for place, elems in enumerate(message.out_elems)]
     if len(message.in_elems) != len(message.out_elems):
@@ -89,7 +87,7 @@ def _gathered(message: Message, number: int) -> list[Parts] | None:
 
 
 def _scattered(message: Message, place: int, number: int) -> list[Parts]:
-    size = len(message.group.members) if message.group else 1
+    size = message.num_ranks
     if len(message.out_elems) == 1 and len(message.in_elems) == size:
         return [[(elems, _reduced(message, place, part, number))] for part, elems in enumerate(message.in_elems)]
     return [
@@ -99,7 +97,7 @@ def _scattered(message: Message, place: int, number: int) -> list[Parts]:
 
 
 def _scattered_results(message: Message, place: int, number: int) -> list[Parts]:
-    ranks = range(len(message.group.members)) if message.group else range(1)
+    ranks = range(message.num_ranks)
     return [
         [(elems, _reduce(message, [_reduced(message, other, part + place, number) for other in ranks]))]
         for part, elems in enumerate(message.out_elems)
@@ -107,14 +105,14 @@ def _scattered_results(message: Message, place: int, number: int) -> list[Parts]
 
 
 def _sent(message: Message, place: int, number: int) -> list[Parts]:
-    size = len(message.group.members) if message.group else 1
+    size = message.num_ranks
     parts = message.splits()[0] or (sum(message.in_elems) // size,) * size
     filled = [(elems, _value(place, to, number)) for to, elems in enumerate(parts)]
     return [[part] for part in filled] if message.collective == "all_to_all" else [filled]
 
 
 def _taken(message: Message, place: int, number: int) -> list[Parts]:
-    size = len(message.group.members) if message.group else 1
+    size = message.num_ranks
     parts = message.splits()[1] or (sum(message.out_elems) // size,) * size
     filled = [(elems, _value(sender, place, number)) for sender, elems in enumerate(parts)]
     return [[part] for part in filled] if message.collective == "all_to_all" else [filled]

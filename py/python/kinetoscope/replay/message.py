@@ -61,6 +61,11 @@ class Message(NamedTuple):
         return self.collective in _SCATTERED
 
     @property
+    def num_ranks(self) -> int:
+        """How many replay it; 1 where no group is known."""
+        return len(self.group.members) if self.group else 1
+
+    @property
     def in_bytes(self) -> int:
         """Bytes that go in."""
         return sum(self.in_elems) * self.elem_bytes

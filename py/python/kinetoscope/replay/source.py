@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from kinetoscope.trace import Trace
 from kinetoscope.traceset import TraceSet
 
-if TYPE_CHECKING:
-    from kinetoscope.trace import Trace
-
-Reader = Callable[[], "Trace"]
+Reader = Callable[[], Trace]
 
 
 def readers(job: TraceSet | Trace | str | os.PathLike[str]) -> list[Reader]:
@@ -40,7 +37,7 @@ def _job_at(path: str | os.PathLike[str]) -> TraceSet | Trace:
 
     if os.path.isfile(path):  # noqa: PTH113 - a path or an address
         found = read(path)
-        if not isinstance(found, TraceSet) and not hasattr(found, "collectives"):
-            raise ValueError(f"expected a trace, found {path}")
-        return found  # pyright: ignore[reportReturnType] - as asked above
+        if isinstance(found, (Trace, TraceSet)):
+            return found
+        raise ValueError(f"expected a trace, found {path}")
     return read_dir(path, eager=False, progress=False)

@@ -8,7 +8,6 @@ from zlib import crc32
 
 from kinetoscope.collect.rank import current_rank, job_size
 
-_LOCAL = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
 _JOBS = ("SLURM_STEP_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID")
 _FIRST_PORT, _NUM_PORTS = 20_000, 10_000
 
@@ -23,11 +22,6 @@ class World(NamedTuple):
 def world() -> World:
     """From the environment."""
     return World(current_rank(), job_size())
-
-
-def local_rank() -> int:
-    """Which process of this machine this is, so which of its GPUs it uses."""
-    return next((int(value) for name in _LOCAL if (value := os.environ.get(name, "")).isdecimal()), current_rank())
 
 
 def meeting_place() -> str:
