@@ -28,7 +28,7 @@ def measure() -> list[Measured]:
     seconds, _ = apart(_Answered(few))
     more_seconds, peak_bytes = apart(_Answered(many))
     each, more = (took / num * 1e3 for took, num in ((seconds, FEW), (more_seconds, MANY)))
-    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading, stragglers, collectives, breakdown"
+    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading and five analyses"
     return [
         Measured(
             subject, [more / each], f"{more:.1f} ms a rank, {more_seconds:.0f} s", f"{each:.1f} ms a rank of {FEW}"
@@ -55,6 +55,8 @@ class _Answered:
             found = ranks.stragglers()
             ranks.collectives()
             ranks.breakdown()
+            ranks.findings()
+            ranks.job_critical_path()
         seconds = time.perf_counter() - start
         late = found.select("rank", "caused_wait_ns").rows()[0]
         if late[0] != job.STRAGGLER:

@@ -1,6 +1,6 @@
 //! Answers about traces that other processes have: what is asked of each of them, and what travels.
 
-use kinetoscope::analyze::{Doing, Way, analysis, packed, unpacked};
+use kinetoscope::analyze::analysis;
 use kinetoscope::write_snapshot;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -44,46 +44,45 @@ pub(crate) fn answer_of_packed(
     Ok(with_reason(answer, reason))
 }
 
-/// What is to be asked of each trace, given the communications of all; no bytes where nothing is.
+/// What is to be asked of each trace next, given the communications of all and what was told so far; no bytes of whom nothing
+/// is.
 #[pyfunction]
-pub(crate) fn ways<'py>(
+pub(crate) fn questions<'py>(
     py: Python<'py>,
     traces: Ranked<'_>,
+    told: Vec<Vec<Vec<u8>>>,
     name: &str,
     request: &str,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let traces = linked(traces);
-    let all = py.detach(|| analysis(name)?.ways(&traces, request)).map_err(|error| raised(&error))?;
-    all.iter().map(|ways| bytes(py, || if ways.is_empty() { Ok(Vec::new()) } else { packed(ways) })).collect()
+    let all = py.detach(|| analysis(name)?.questions(&traces, &told, request)).map_err(|error| raised(&error))?;
+    Ok(all.iter().map(|asked| PyBytes::new(py, asked)).collect())
 }
 
 /// What a trace says to that.
 #[pyfunction]
-pub(crate) fn doings<'py>(
+pub(crate) fn told<'py>(
     py: Python<'py>,
     trace: PyRef<'_, Trace>,
-    ways: PyBackedBytes,
+    name: &str,
+    request: &str,
+    questions: PyBackedBytes,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let linked = trace.linked();
-    bytes(py, || packed(&kinetoscope::analyze::doings(&linked, unpacked::<Vec<Way>>(&ways)?)))
+    bytes(py, || analysis(name)?.told(&linked, &questions, request))
 }
 
-/// The answer about a job, of the communications of all traces and what each said; no bytes where it was not asked.
+/// The answer about a job, of the communications of all traces and what each said.
 #[pyfunction]
 pub(crate) fn answer_of_told(
     py: Python<'_>,
     traces: Ranked<'_>,
-    told: Vec<PyBackedBytes>,
+    told: Vec<Vec<Vec<u8>>>,
     name: &str,
     request: &str,
 ) -> PyResult<Answered> {
     let traces = linked(traces);
-    answered(py.detach(|| {
-        let said =
-            |bytes: &PyBackedBytes| if bytes.is_empty() { Ok(Vec::new()) } else { unpacked::<Vec<Doing>>(bytes) };
-        let told = told.iter().map(said).collect::<Result<_, Error>>()?;
-        analysis(name)?.answer_of_told(&traces, told, request)
-    }))
+    answered(py.detach(|| analysis(name)?.answer_of_told(&traces, &told, request)))
 }
 
 fn bytes(py: Python<'_>, make: impl FnOnce() -> Result<Vec<u8>, Error> + Send) -> PyResult<Bound<'_, PyBytes>> {

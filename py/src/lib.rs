@@ -24,7 +24,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::afar::{answer_of_packed, answer_of_told, communications, doings, packed_answer, ways};
+    use crate::afar::{answer_of_packed, answer_of_told, communications, packed_answer, questions, told};
     #[pymodule_export]
     use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
     #[pymodule_export]

@@ -120,6 +120,11 @@ def test_only_what_ranks_have_in_common_travels(folder: Path) -> None:
     whole = sum(len(trace.snapshot()) for trace in ks.read_dir(folder))
     assert counting.num_bytes["look"] < whole / 3
     assert counting.num_bytes["tell"] < whole / 3
+    for question in (job.findings, job.job_critical_path):
+        counting.num_bytes.clear()
+        question()
+        assert set(counting.num_bytes) == {"tell"}
+        assert counting.num_bytes["tell"] < whole / 3
 
 
 def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +169,8 @@ def test_a_rank_that_goes_away_is_told(folder: Path, monkeypatch: pytest.MonkeyP
     assert {row[0] for row in found.rows()} == {0}
     with pytest.warns(RuntimeWarning, match="can no longer be read"):
         assert job.stragglers().reason == "no two ranks have a communication in common"
+    with pytest.warns(RuntimeWarning, match="can no longer be read"):
+        assert {row[0] for row in job.job_critical_path().rows()} == {0}
     for file in folder.glob("*.gz"):
         file.unlink()
     monkeypatch.setattr(afar, "_kept", afar._Kept())

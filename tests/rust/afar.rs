@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, Analysis, Answer, Doing, RankedTrace, Way, analysis, doings, packed, unpacked};
+use kinetoscope::analyze::{ANALYSES, Analysis, Answer, RankedTrace, analysis};
 use kinetoscope::edit::communications;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::write::snapshot::write_snapshot;
@@ -29,19 +29,24 @@ fn travelled((rank, linked): &RankedTrace) -> RankedTrace {
 
 fn compared(analysis: &Analysis, traces: &[RankedTrace], request: &str) -> (Answer, Option<String>) {
     let arrived: Vec<_> = traces.iter().map(travelled).collect();
-    let ways = analysis.ways(&arrived, request).unwrap();
-    let tell = |((_, linked), ways): (&RankedTrace, Vec<Way>)| -> Vec<Doing> {
-        unpacked(&packed(&doings(linked, unpacked(&packed(&ways).unwrap()).unwrap())).unwrap()).unwrap()
-    };
-    let told = traces.iter().zip(ways).map(tell).collect();
-    let answer = analysis.answer_of_told(&arrived, told, request).unwrap();
+    let mut told = vec![Vec::new(); traces.len()];
+    loop {
+        let questions = analysis.questions(&arrived, &told, request).unwrap();
+        if questions.iter().all(Vec::is_empty) {
+            break;
+        }
+        for (at, asked) in questions.iter().enumerate().filter(|(_, asked)| !asked.is_empty()) {
+            told[at].push(analysis.told(&traces[at].1, asked, request).unwrap());
+        }
+    }
+    let answer = analysis.answer_of_told(&arrived, &told, request).unwrap();
     let reason = answer.reason.map(str::to_owned);
     (answer, reason)
 }
 
-fn assert_alike(traces: &[RankedTrace], request: &Value) {
+pub(crate) fn assert_alike(traces: &[RankedTrace], request: &Value) {
     let request = request.to_string();
-    for analysis in ANALYSES.iter().filter(|analysis| analysis.kind() != "whole") {
+    for analysis in ANALYSES {
         let Ok(near) = analysis.answer_of_job(traces, &request, 2) else { continue };
         let (far, reason) = if analysis.kind() == "one" {
             of_one(analysis, traces, &request)

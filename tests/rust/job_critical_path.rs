@@ -5,6 +5,7 @@ use kinetoscope::view::Session;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::afar;
 use crate::job::{Event, asked, rows, trace};
 use crate::screen::ask;
 
@@ -49,6 +50,7 @@ fn the_path_comes_from_the_rank_that_came_last() {
 #[test]
 fn a_clock_that_is_ahead_changes_nothing() {
     assert_eq!(steps(&job(5_000)), expected());
+    afar::assert_alike(&job(5_000), &json!({}));
 }
 
 #[test]
@@ -89,6 +91,7 @@ proptest! {
         let times = rows(&answer, "job_critical_path", &["start_ns", "dur_ns"]);
         let times: Vec<_> = times.iter().map(|row| (row[0].as_i64().unwrap(), row[1].as_i64().unwrap())).collect();
         prop_assert!(times.windows(2).all(|pair| pair[0].0 + pair[0].1 == pair[1].0));
+        afar::assert_alike(&traces, &json!({}));
     }
 }
 

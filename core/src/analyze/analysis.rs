@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::afar::Question;
 use super::job::{Job, RankedTrace, selections};
 use super::options::{OptionDoc, Options, unlike};
 use super::selection::{Selection, Wanted};
-use super::straggler::Way;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
@@ -24,22 +24,21 @@ pub struct Analysis {
     /// What can be asked for besides a part of the trace.
     pub options: &'static [OptionDoc],
     /// Computes it.
-    pub run: Run,
+    pub(super) run: Run,
 }
 
 /// How an analysis is computed, and of what.
 #[derive(Debug, Clone, Copy)]
-pub enum Run {
+pub(super) enum Run {
     /// Of one trace. Of a job, each trace is asked, and the answers are put together.
     Trace(fn(&Selection<'_>, &Options) -> Answer),
-    /// Of a job, whose ranks are compared. Of one trace, it is a job of that alone.
-    Job(fn(&Job<'_>, &Options) -> Answer),
-    /// The same, of communications alone, and of what is told of the ways to these, where it asks about any.
+    /// Of a job, whose ranks are compared. Of one trace, it is a job of that alone. Where the traces are elsewhere, it is of
+    /// their communications, and of what is told of each, where it asks anything.
     Ranks(fn(&Job<'_>, &Options) -> Answer, Option<Ask>),
 }
 
-/// What each rank is asked, given the communications of all.
-pub type Ask = fn(&Job<'_>, &Options) -> Vec<Vec<Way>>;
+/// What each rank is asked next, given the communications of all and what was told so far: nothing when that is enough.
+pub(super) type Ask = fn(&Job<'_>, &Options) -> Vec<Vec<Question>>;
 
 /// What an analysis found.
 pub struct Answer {
@@ -214,7 +213,7 @@ impl Analysis {
     ) -> Result<Answer, Error> {
         match self.run {
             Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
-            Run::Job(run) | Run::Ranks(run, _) => Ok(run(
+            Run::Ranks(run, _) => Ok(run(
                 &Job::of(&[(linked.trace.rank(), Arc::clone(linked))], &|_| wanted.clone(), options, 1)?,
                 options,
             )),
@@ -239,7 +238,7 @@ impl Analysis {
         max_threads: usize,
     ) -> Result<Answer, Error> {
         match self.run {
-            Run::Job(run) | Run::Ranks(run, _) => Ok(run(&Job::of(traces, wanted, options, max_threads)?, options)),
+            Run::Ranks(run, _) => Ok(run(&Job::of(traces, wanted, options, max_threads)?, options)),
             Run::Trace(run) => {
                 let parts = selections(traces, wanted)?;
                 let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();

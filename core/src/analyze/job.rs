@@ -1,10 +1,11 @@
 //! The traces of a job, and what of each is looked at.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::afar::Told;
 use super::options::Options;
 use super::selection::{Selection, Wanted};
-use super::straggler::Doing;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -24,7 +25,7 @@ pub struct Job<'a> {
     /// The same traces as members of the job, and what they share.
     pub ranks: Arc<Ranks>,
     /// What was told of each trace, where the traces hold communications alone.
-    pub(super) told: Option<Vec<Vec<Doing>>>,
+    pub(super) told: Option<Vec<Vec<Told>>>,
     max_threads: usize,
 }
 
@@ -41,6 +42,28 @@ impl<'a> Job<'a> {
         each(max_threads, traces.len(), |at| traces[at].1.collectives().rows.len());
         let ranks = Ranks::new(traces.to_vec(), options.flag(ALIGN_CLOCKS));
         Ok(Self { parts, ranks: Arc::new(ranks), told: None, max_threads })
+    }
+
+    /// Whether anything was told of traces that are elsewhere.
+    pub(super) fn is_told(&self) -> bool {
+        self.told.iter().flatten().any(|told| !told.is_empty())
+    }
+
+    /// What was told of each part, if it was told; none where the traces are at hand.
+    pub(super) fn told<'b, T>(&'b self, pick: impl Fn(&'b Told) -> Option<&'b T>) -> Option<Vec<Option<&'b T>>> {
+        Some(self.told.as_ref()?.iter().map(|told| told.iter().find_map(&pick)).collect())
+    }
+
+    /// What was told of each part, or else what `work` finds in it.
+    pub(super) fn said<'b, T: Clone + Default + Send + Sync>(
+        &'b self,
+        pick: impl Fn(&'b Told) -> Option<&'b T>,
+        work: impl Fn(&Selection<'a>) -> T + Sync,
+    ) -> Vec<Cow<'b, T>> {
+        match self.told(pick) {
+            Some(told) => told.into_iter().map(|one| one.map_or_else(Cow::default, Cow::Borrowed)).collect(),
+            None => self.each(|_, part| Cow::Owned(work(part))),
+        }
     }
 
     /// What `work` gives for each part, by its place among them; as many at a time as threads may be made.

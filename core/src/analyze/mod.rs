@@ -45,8 +45,7 @@ mod straggler;
 mod summary;
 mod tensor_core;
 
-pub use afar::{packed, unpacked};
-pub use analysis::{Analysis, Answer, Ask, Plot, Run};
+pub use analysis::{Analysis, Answer, Plot};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use chosen::{events_inside, events_within};
@@ -77,7 +76,6 @@ pub use reason::Reason;
 pub use selection::{Selection, Wanted};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
-pub use straggler::{Doing, Way, doings};
 pub(crate) use summary::outline;
 pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, brief_summary, summary};
 pub use tensor_core::uses_tensor_cores;

@@ -23,11 +23,11 @@ __all__ = [
     "communications",
     "diff",
     "diff_of_jobs",
-    "doings",
     "is_archive",
     "members",
     "name_html",
     "packed_answer",
+    "questions",
     "rank_tables",
     "read",
     "redacted",
@@ -35,7 +35,7 @@ __all__ = [
     "replayed",
     "sniff",
     "stacked",
-    "ways",
+    "told",
 ]
 
 class _File(Protocol):
@@ -140,10 +140,12 @@ def answer_of_packed(
     answers: Sequence[tuple[int | None, bytes]], name: str, request: str
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def communications(trace: Trace) -> bytes: ...
-def ways(traces: Sequence[tuple[int | None, Trace]], name: str, request: str) -> list[bytes]: ...
-def doings(trace: Trace, ways: bytes) -> bytes: ...
+def questions(
+    traces: Sequence[tuple[int | None, Trace]], told: Sequence[Sequence[bytes]], name: str, request: str
+) -> list[bytes]: ...
+def told(trace: Trace, name: str, request: str, questions: bytes) -> bytes: ...
 def answer_of_told(
-    traces: Sequence[tuple[int | None, Trace]], told: Sequence[bytes], name: str, request: str
+    traces: Sequence[tuple[int | None, Trace]], told: Sequence[Sequence[bytes]], name: str, request: str
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff_of_jobs(

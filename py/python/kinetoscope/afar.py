@@ -103,14 +103,9 @@ def answer(read: Read, name: str, request: str) -> bytes:
     return _native.packed_answer(read.trace._native, name, request)  # noqa: SLF001 - as above
 
 
-def tell(read: Read, ways: bytes) -> bytes:
-    """What the rank did on its ways to communications."""
-    return _native.doings(read.trace._native, ways)  # noqa: SLF001 - as above
-
-
-def bring(read: Read) -> bytes:
-    """All of it, as a snapshot."""
-    return read.trace.snapshot()
+def tell(read: Read, name: str, request: str, questions: bytes) -> bytes:
+    """What it says to the questions of an analysis that compares ranks."""
+    return _native.told(read.trace._native, name, request, questions)  # noqa: SLF001 - as above
 
 
 # --- who asks -----------------------------------------------------------------------------------------------------

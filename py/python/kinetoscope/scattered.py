@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native, afar
 from kinetoscope.afar import Failed, ask_each
-from kinetoscope.answer import Answer, answered_of_job
+from kinetoscope.answer import Answer
 from kinetoscope.notice import warn
 from kinetoscope.recording import Read
 from kinetoscope.request import written
@@ -44,23 +44,30 @@ class Scattered(NamedTuple):
         if kind == "one":
             _native.answer_of_packed([], name, text)  # what is wrong with the question is told before anyone is asked
             return Answer(*_native.answer_of_packed(self._told(afar.answer, members, name, text), name, text))
-        if kind == "whole":
-            return answered_of_job(_unpacked(self._told(afar.bring, members)), name, request)
+        return self._compared([member for member in members if member.look], name, text)
+
+    def _compared(self, members: Sequence[Member], name: str, text: str) -> Answer:
+        """Asks in rounds, until nothing is left to ask. Without whoever can no longer be read, it begins anew."""
         met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
-        ways = _native.ways(met, name, text)
-        asked = [(member, (way,)) for member, way in zip(members, ways, strict=True) if way]
-        said = dict(zip([member for member, _ in asked], self._ask(afar.tell, asked), strict=True))
-        told = [said.get(member, b"") for member in members]
-        found = [(trace, one) for trace, one in zip(met, told, strict=True) if not isinstance(one, Failed)]
-        self._warn(members, told)
-        return Answer(*_native.answer_of_told([trace for trace, _ in found], [said for _, said in found], name, text))
+        told: list[list[bytes]] = [[] for _ in met]
+        while any(questions := _native.questions(met, told, name, text)):
+            asked = [(at, question) for at, question in enumerate(questions) if question]
+            said = self._ask(afar.tell, [(members[at], (name, text, question)) for at, question in asked])
+            failed = {at: one for (at, _), one in zip(asked, said, strict=True) if isinstance(one, Failed)}
+            if failed:
+                _warn(members, failed)
+                return self._compared([member for at, member in enumerate(members) if at not in failed], name, text)
+            for (at, _), one in zip(asked, said, strict=True):
+                if not isinstance(one, Failed):
+                    told[at].append(one)
+        return Answer(*_native.answer_of_told(met, told, name, text))
 
     def _told(
         self, question: Callable[..., bytes], members: Sequence[Member], *arguments: str
     ) -> list[tuple[int | None, bytes]]:
         """What each says, with its rank; who can no longer be read is left out, and told."""
         said = self._ask(question, [(member, arguments) for member in members])
-        self._warn(members, said)
+        _warn(members, {at: one for at, one in enumerate(said) if isinstance(one, Failed)})
         return [(member.rank, one) for member, one in zip(members, said, strict=True) if not isinstance(one, Failed)]
 
     def _ask(self, question: Callable[..., _T], asked: Sequence[tuple[Member, tuple[Any, ...]]]) -> list[_T | Failed]:
@@ -71,19 +78,21 @@ class Scattered(NamedTuple):
         found = dict(zip([member for member, _ in far], said, strict=True))
         return [found[member] if member in found else question(_read(member), *more) for member, more in asked]
 
-    def _warn(self, members: Sequence[Member], said: Sequence[object]) -> None:
-        failed = [(member, one.why) for member, one in zip(members, said, strict=True) if isinstance(one, Failed)]
-        for member, why in failed:
-            warn(f"{' and '.join(member.pair.names)} can no longer be read and is left out: {why}")
-        if failed and len(failed) == len(members):
-            raise _native.TraceParseError(f"expected traces, found none that can be read: {failed[0][1]}")
-
 
 @cache
 def _kind(name: str) -> str | None:
-    """Whether an analysis is of `one` trace, compares `ranks`, or needs the `whole` of all; None for none."""
+    """Whether an analysis is of `one` trace, or compares `ranks`; None for none."""
     kinds = {entry["name"]: entry["kind"] for entry in json.loads(_native.analyses_json())}
     return kinds.get(name)
+
+
+def _warn(members: Sequence[Member], failed: Mapping[int, Failed]) -> None:
+    """Who can no longer be read, by their places. TraceParseError when that is all of them."""
+    for at, one in failed.items():
+        warn(f"{' and '.join(members[at].pair.names)} can no longer be read and is left out: {one.why}")
+    if failed and len(failed) == len(members):
+        why = next(iter(failed.values())).why
+        raise _native.TraceParseError(f"expected traces, found none that can be read: {why}")
 
 
 def _read(member: Member) -> Read:

@@ -2,60 +2,42 @@
 
 use std::sync::Arc;
 
-use super::EMPTY;
-use super::bound::{Bound, Bounds};
-use super::graph::PathEdge;
-use super::row::{BOUND, by_bound};
+use super::bound::Bound;
+use super::row::{BOUND, PathRow, Steps, by_bound};
 use super::walk::{Step, Walk};
+use super::{EMPTY, route};
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
 use crate::analyze::job::Job;
 use crate::analyze::options::Options;
-use crate::link::rank::{Member, Ranks};
+use crate::link::rank::Member;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put, put_name, text};
-use crate::time::{Ts, add_ns, sum_ns};
-use crate::trace::Trace;
-use crate::trace::track::Track;
+use crate::time::{add_ns, sum_ns};
 
 /// What the time of a job was spent on.
 pub(in crate::analyze) static JOB_CRITICAL_PATH: Analysis = Analysis {
     name: "job_critical_path",
     doc: "what the end of a job waited for, back through all ranks: where one waited for another, what that one did",
     options: &[],
-    run: Run::Job(|job, _: &Options| answer(job)),
+    run: Run::Ranks(answer, Some(route::questions)),
 };
 
-/// The path: what its steps are called is looked up when it is asked for.
-struct JobPath {
-    ranks: Arc<Ranks>,
-    rows: Vec<JobPathRow>,
-}
-
 /// A step, and the member of the job that it is on.
-#[derive(Debug, Clone, Copy)]
-struct JobPathRow {
-    member: usize,
-    start: Ts,
-    edge: PathEdge,
-    bound: Bound,
+type Row = (usize, PathRow);
+
+/// The path, and the rank and the window of each member.
+struct JobPath {
+    members: Vec<(Option<i64>, i64)>,
+    rows: Vec<Row>,
 }
 
 impl JobPath {
-    fn member(&self, at: usize) -> &Member {
-        &self.ranks.members[self.rows[at].member]
+    fn member(&self, at: usize) -> (Option<i64>, i64) {
+        self.members[self.rows[at].0]
     }
 
-    fn trace(&self, at: usize) -> &Trace {
-        &self.member(at).linked.trace
-    }
-
-    fn event(&self, at: usize) -> usize {
-        self.rows[at].edge.event as usize
-    }
-
-    fn track(&self, at: usize) -> &Track {
-        let trace = self.trace(at);
-        trace.track(trace.events.track[self.event(at)])
+    fn row(&self, at: usize) -> &PathRow {
+        &self.rows[at].1
     }
 }
 
@@ -67,20 +49,17 @@ static TABLE: Table<JobPath> = Table {
 };
 
 const COLUMNS: &[Column<JobPath>] = &[
-    int("rank", |path, at| path.member(at).rank),
-    int("window", |path, at| Some(path.member(at).window)),
-    int("start_ns", |path, at| Some(path.rows[at].start.0)),
-    int("dur_ns", |path, at| Some(path.rows[at].edge.weight_ns)),
-    text("kind", |path, at, out| put_name(out, path.rows[at].edge.kind.name())),
-    text("bound_by", |path, at, out| put_name(out, path.rows[at].bound.name())),
-    int("id", |path, at| Some(path.trace(at).events.position[path.event(at)].into())),
-    text("name", |path, at, out| put_name(out, path.trace(at).event_name(path.event(at)))),
-    text("thread", |path, at, out| {
-        let track = path.track(at);
-        put(out, if track.stream.is_none() { path.trace(at).strings.text(track.thread) } else { "" })
-    }),
-    int("device", |path, at| path.track(at).stream?.device),
-    int("stream", |path, at| path.track(at).stream?.stream),
+    int("rank", |path, at| path.member(at).0),
+    int("window", |path, at| Some(path.member(at).1)),
+    int("start_ns", |path, at| Some(path.row(at).start.0)),
+    int("dur_ns", |path, at| Some(path.row(at).dur_ns)),
+    text("kind", |path, at, out| put_name(out, path.row(at).kind.name())),
+    text("bound_by", |path, at, out| put_name(out, path.row(at).bound.name())),
+    int("id", |path, at| Some(path.row(at).id.into())),
+    text("name", |path, at, out| put_name(out, &path.row(at).name)),
+    text("thread", |path, at, out| put(out, &path.row(at).thread)),
+    int("device", |path, at| path.row(at).stream?.device),
+    int("stream", |path, at| path.row(at).stream?.stream),
 ];
 
 /// What of the path is on one trace.
@@ -112,12 +91,13 @@ static RANKS: Table<Vec<RankRow>> = Table {
     ],
 };
 
-fn answer(job: &Job<'_>) -> Answer {
+fn answer(job: &Job<'_>, _: &Options) -> Answer {
     let rows = rows(job);
     let ranks = by_rank(job, &rows);
-    let bounds = by_bound(rows.iter().map(|row| (row.bound, row.edge.weight_ns)));
+    let bounds = by_bound(rows.iter().map(|(_, row)| (row.bound, row.dur_ns)));
     let reason = rows.is_empty().then_some(EMPTY);
-    Answer::with(TABLE.of(&Arc::new(JobPath { ranks: Arc::clone(&job.ranks), rows })), reason)
+    let members = job.ranks.members.iter().map(|member| (member.rank, member.window)).collect();
+    Answer::with(TABLE.of(&Arc::new(JobPath { members, rows })), reason)
         .and(&RANKS, ranks)
         .and(&BOUND, bounds)
         .drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
@@ -129,16 +109,20 @@ fn answer(job: &Job<'_>) -> Answer {
 /// came last of what a node waited for. From the end of a communication that a rank waited in, it leads to the start of
 /// the last one without whom it cannot end, on that one's rank. A step takes the time between both. So each ends where the
 /// next begins, and they last from the first start to the end of the job.
-fn rows(job: &Job<'_>) -> Vec<JobPathRow> {
-    let bounds = job.each(|_, part| Bounds::of(part.linked));
-    let row = |Step { to: (member, _), start, edge, .. }: Step| {
-        let bound = bounds[member].bound(&edge);
-        JobPathRow { member, start, edge, bound }
-    };
-    Walk::of(job).steps().into_iter().rev().map(row).collect()
+fn rows(job: &Job<'_>) -> Vec<Row> {
+    let mut rows = route::rows(job).unwrap_or_else(|| walked(job));
+    rows.reverse();
+    rows
 }
 
-fn by_rank(job: &Job<'_>, rows: &[JobPathRow]) -> Vec<RankRow> {
+/// The steps through traces at hand, from the last to the first.
+fn walked(job: &Job<'_>) -> Vec<Row> {
+    let mut steps = job.each(|_, part| Steps::of(part.linked));
+    let row = |Step { to: (member, _), start, edge, .. }: Step| (member, steps[member].row(&edge, start));
+    Walk::of(job).steps().into_iter().map(row).collect()
+}
+
+fn by_rank(job: &Job<'_>, rows: &[Row]) -> Vec<RankRow> {
     let of = |member: &Member| RankRow {
         rank: member.rank,
         window: member.window,
@@ -147,10 +131,10 @@ fn by_rank(job: &Job<'_>, rows: &[JobPathRow]) -> Vec<RankRow> {
         bound_ns: [0; Bound::ALL.len()],
     };
     let mut ranks: Vec<_> = job.ranks.members.iter().map(of).collect();
-    for row in rows {
-        let rank = &mut ranks[row.member];
-        add_ns(&mut rank.path_ns, row.edge.weight_ns);
-        add_ns(&mut rank.bound_ns[row.bound as usize], row.edge.weight_ns);
+    for (member, row) in rows {
+        let rank = &mut ranks[*member];
+        add_ns(&mut rank.path_ns, row.dur_ns);
+        add_ns(&mut rank.bound_ns[row.bound as usize], row.dur_ns);
     }
     let all_ns = sum_ns(ranks.iter().map(|row| row.path_ns)).max(1) as f64;
     ranks.iter_mut().for_each(|row| row.share = row.path_ns as f64 / all_ns);

@@ -1,12 +1,14 @@
 //! What bounds a step of the critical path.
 
+use serde::{Deserialize, Serialize};
+
 use super::graph::{PathEdge, PathKind};
 use crate::analyze::class::{Class, classes};
 use crate::analyze::priority::is_loader;
 use crate::link::LinkedTrace;
 
 /// What would have to be faster for a step to be faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Bound {
     /// A thread's own work.
     Host,

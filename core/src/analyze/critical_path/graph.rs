@@ -1,10 +1,12 @@
 //! What waits for what: starts and ends of events, and edges that lead forward in time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::sort;
 use crate::time::Ts;
 
 /// What an edge of the graph stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PathKind {
     /// Time inside a host event that is in none of the events inside it.
     Operator,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, Bounds};
 use super::graph::{PathEdge, PathKind};
@@ -19,7 +20,7 @@ use crate::trace::Trace;
 use crate::trace::track::Stream;
 
 /// A step of the critical path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRow {
     /// When it began.
     pub start: Ts,
@@ -197,19 +198,19 @@ fn bounds(linked: &LinkedTrace, path: &CriticalPath) -> Vec<BoundRow> {
 }
 
 /// Makes steps of edges; a text is kept once, for paths are long and names few.
-struct Steps<'a> {
+pub(super) struct Steps<'a> {
     trace: &'a Trace,
     bounds: Bounds<'a>,
     texts: FxHashMap<StrId, Arc<str>>,
 }
 
 impl<'a> Steps<'a> {
-    fn of(linked: &'a LinkedTrace) -> Self {
+    pub(super) fn of(linked: &'a LinkedTrace) -> Self {
         Self { trace: &linked.trace, bounds: Bounds::of(linked), texts: FxHashMap::default() }
     }
 
     /// An edge of the path as a step that began at a time.
-    fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
+    pub(super) fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
         let event = edge.event as usize;
         let track = self.trace.track(self.trace.events.track[event]);
         PathRow {

@@ -3,20 +3,21 @@
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::MAX_EVIDENCE;
 use crate::sort;
 use crate::time::add_ns;
 
 /// What a rule found about one subject.
-#[derive(Debug, Default)]
-pub(super) struct Found {
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::analyze) struct Found {
     pub(super) subject: String,
     pub(super) count: u64,
     pub(super) cost_ns: i64,
     pub(super) confidence: f64,
     pub(super) detail: String,
-    /// Rows, the costliest first.
+    /// Rows, or later their ids, the costliest first.
     pub(super) evidence: Vec<u32>,
 }
 
@@ -40,6 +41,13 @@ impl Found {
     #[must_use]
     pub(super) fn at_most(mut self, ns: i64) -> Self {
         self.cost_ns = self.cost_ns.min(ns);
+        self
+    }
+
+    /// The same with the ids of its rows.
+    #[must_use]
+    pub(super) fn with_ids(mut self, ids: &[u32]) -> Self {
+        self.evidence.iter_mut().for_each(|row| *row = ids.get(*row as usize).copied().unwrap_or(*row));
         self
     }
 

@@ -13,19 +13,24 @@ mod matmul;
 mod optimizer;
 mod rank;
 mod scene;
+mod seen;
 mod sibling;
 mod sync;
 
 use serde::Serialize;
 
+use super::afar::Question;
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
+use super::straggler::ways;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
 use found::Found;
+pub(super) use rank::Computing;
 use scene::Scene;
+pub(super) use seen::Seen;
 
 /// What slows a run down.
 pub(super) static FINDINGS: Analysis = Analysis {
@@ -36,14 +41,20 @@ pub(super) static FINDINGS: Analysis = Analysis {
         doc: "what costs less of the time looked at is left out, but for patterns of the program itself",
         kind: OptionKind::Number(MIN_SHARE),
     }],
-    run: Run::Job(|job, options: &Options| {
-        let findings = findings_of_job(job, options.number("min_share"));
-        let checks = checks(&findings);
-        Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
-            .and(&RULES_TABLE, checks)
-            .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
-    }),
+    run: Run::Ranks(answer, Some(questions)),
 };
+
+fn answer(job: &Job<'_>, options: &Options) -> Answer {
+    let findings = findings_of_job(job, min_share(options));
+    let checks = checks(&findings);
+    Answer::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
+        .and(&RULES_TABLE, checks)
+        .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
+}
+
+fn min_share(options: &Options) -> f64 {
+    options.number("min_share")
+}
 
 /// What costs less of the span than this is left out when nobody says.
 pub const MIN_SHARE: f64 = 0.005;
@@ -194,33 +205,33 @@ static RULES_TABLE: Table<Vec<Check>> = Table {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn findings(selection: &Selection<'_>, min_share: f64) -> Vec<Finding> {
-    let scene = Scene::new(selection);
-    let of_rule = |rule: &&'static Rule| {
-        let found = if let Find::Trace(find) = rule.find { find(&scene) } else { Vec::new() };
-        found
-            .into_iter()
-            .map(|found| finding(selection, rule, found))
-            .filter(|finding| is_told(rule, finding, min_share))
-            .collect::<Vec<_>>()
-    };
-    sorted(RULES.iter().flat_map(of_rule).collect())
+    sorted(Seen::of(selection, min_share).findings(selection.linked.trace.rank(), 0).collect())
 }
 
 /// Those of all traces of a job, and what shows only where ranks are compared.
 pub fn findings_of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
-    let of_traces = job.each(|_, part| findings(part, min_share));
-    let mut all: Vec<(usize, Finding)> =
-        of_traces.into_iter().enumerate().flat_map(|(at, found)| found.into_iter().map(move |one| (at, one))).collect();
-    for rule in RULES.iter().filter(|_| job.parts.len() > 1) {
+    let seen = seen::of_job(job, min_share);
+    let members = &job.ranks.members;
+    let of_traces = seen.iter().zip(members).flat_map(|(seen, member)| seen.findings(member.rank, member.window));
+    let mut all: Vec<_> = of_traces.collect();
+    for rule in RULES.iter().filter(|_| members.len() > 1) {
         let found = if let Find::Ranks(find) = rule.find { find(job) } else { Vec::new() };
-        let told = found.into_iter().map(|(at, found)| (at, finding(&job.parts[at], rule, found)));
-        all.extend(told.filter(|(_, finding)| is_told(rule, finding, min_share)));
+        let told = found.into_iter().map(|(at, found)| {
+            let member = &members[at];
+            Finding { rank: member.rank, window: member.window, ..finding(rule, found, seen[at].span_ns) }
+        });
+        all.extend(told.filter(|finding| is_told(rule, finding, min_share)));
     }
-    let of_member = |(at, finding): (usize, Finding)| {
-        let member = &job.ranks.members[at];
-        Finding { rank: member.rank, window: member.window, ..finding }
-    };
-    sorted(all.into_iter().map(of_member).collect())
+    sorted(all)
+}
+
+/// What each rank is asked: what shows in its trace, and what ranks are compared by.
+fn questions(job: &Job<'_>, _: &Options) -> Vec<Vec<Question>> {
+    if job.is_told() {
+        return Vec::new();
+    }
+    let ways = ways(job, 0).into_iter();
+    ways.map(|ways| vec![Question::Seen, Question::Computing, Question::Ways(ways)]).collect()
 }
 
 fn is_told(rule: &Rule, finding: &Finding, min_share: f64) -> bool {
@@ -235,17 +246,16 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-fn finding(selection: &Selection<'_>, rule: &Rule, found: Found) -> Finding {
-    let trace = &selection.linked.trace;
+/// What a rule found, with ids of events as evidence, in a span of that length.
+fn finding(rule: &Rule, found: Found, span_ns: i64) -> Finding {
     // Device work runs on several streams at once, and what is taken as a whole may lie outside.
-    let span_ns = selection.span().dur().0;
     let found = found.at_most(span_ns);
     Finding {
-        rank: trace.rank(),
+        rank: None,
         window: 0,
         name: rule.name,
         share: found.cost_ns as f64 / span_ns.max(1) as f64,
-        evidence: found.evidence.iter().map(|row| trace.events.position[*row as usize]).collect(),
+        evidence: found.evidence,
         subject: found.subject,
         cost_ns: found.cost_ns,
         count: found.count,

@@ -1,5 +1,8 @@
 //! Ranks that are not like the others.
 
+use serde::{Deserialize, Serialize};
+
+use super::super::afar::Told;
 use super::super::class::{Class, classes};
 use super::super::interval::{total_ns, union};
 use super::super::job::Job;
@@ -45,28 +48,41 @@ fn stragglers(job: &Job<'_>) -> Vec<(usize, Found)> {
 }
 
 fn imbalance(job: &Job<'_>) -> Vec<(usize, Found)> {
-    let computing = job.each(|_, part| computing(part));
-    let sums: Vec<i64> = computing.iter().map(busy_ns).collect();
-    let mean_ns = crate::time::sum_ns(sums.iter().copied()) / (sums.len() as i64).max(1);
-    let Some(most) = (0..sums.len()).rev().max_by_key(|at| sums[*at]) else { return Vec::new() };
-    let longest = computing[most].iter().map(|(time, row)| (time.dur().0, *row)).collect();
-    let detail = format!("{} of computation, {} on average", told_ns(sums[most]), told_ns(mean_ns));
-    let found = Found { cost_ns: sums[most] - mean_ns, count: 1, ..Found::of(subject(job, most), longest, 0.7) };
+    let computing =
+        job.said(|told| if let Told::Computing(computing) = told { Some(computing) } else { None }, Computing::of);
+    let mean_ns = crate::time::sum_ns(computing.iter().map(|one| one.busy_ns)) / (computing.len() as i64).max(1);
+    let Some(most) = (0..computing.len()).rev().max_by_key(|at| computing[*at].busy_ns) else { return Vec::new() };
+    let Computing { busy_ns, longest } = computing[most].as_ref();
+    let found = Found {
+        subject: subject(job, most),
+        cost_ns: busy_ns - mean_ns,
+        count: 1,
+        confidence: 0.7,
+        evidence: longest.clone(),
+        ..Found::default()
+    };
+    let detail = format!("{} of computation, {} on average", told_ns(*busy_ns), told_ns(mean_ns));
     vec![(most, found.told(detail))]
 }
 
-type Runs = Vec<(crate::time::TimeRange, u32)>;
-
-/// The computation of a trace, with when it ran.
-fn computing(part: &Selection<'_>) -> Runs {
-    let classes = classes(part.linked);
-    let rows = part.device_work().filter(|row| classes[*row] == Class::Computation);
-    rows.map(|row| (part.time(row), row as u32)).collect()
+/// How much a rank computed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::analyze) struct Computing {
+    /// Time with any computation running.
+    busy_ns: i64,
+    /// Ids of the events that took the longest.
+    longest: Vec<u32>,
 }
 
-/// Time with any of it running.
-fn busy_ns(runs: &Runs) -> i64 {
-    total_ns(&union(runs.iter().map(|(time, _)| *time).collect()))
+impl Computing {
+    pub(in crate::analyze) fn of(part: &Selection<'_>) -> Self {
+        let classes = classes(part.linked);
+        let rows = part.device_work().filter(|row| classes[*row] == Class::Computation);
+        let runs: Vec<_> = rows.map(|row| (part.time(row), row as u32)).collect();
+        let busy_ns = total_ns(&union(runs.iter().map(|(time, _)| *time).collect()));
+        let longest = runs.iter().map(|(time, row)| (time.dur().0, *row)).collect();
+        Self { busy_ns, longest: Found::of("", longest, 0.0).with_ids(&part.linked.trace.events.position).evidence }
+    }
 }
 
 fn subject(job: &Job<'_>, member: usize) -> String {

@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::activity::{Activity, Cause};
 use super::culprit::names;
+use crate::analyze::afar::Told;
 use crate::analyze::collective::Part;
 use crate::analyze::job::Job;
 use crate::analyze::selection::Selection;
-use crate::link::LinkedTrace;
 use crate::time::{TimeRange, Ts};
 
 /// Nanoseconds by name.
@@ -20,7 +19,7 @@ pub(super) type ByName<'a> = BTreeMap<Cow<'a, str>, i64>;
 
 /// A rank's way to a communication: from when to when, on its own clock, and by which call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Way {
+pub(in crate::analyze) struct Way {
     start_ns: i64,
     end_ns: i64,
     /// The id of the event that called it.
@@ -31,7 +30,7 @@ pub struct Way {
 
 /// What a rank did on a way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Doing {
+pub(in crate::analyze) struct Doing {
     way: Way,
     during: [i64; Cause::ALL.len()],
     names: Vec<BTreeMap<String, i64>>,
@@ -54,8 +53,8 @@ impl Way {
 }
 
 /// What the rank of a trace did on these ways.
-pub fn doings(linked: &Arc<LinkedTrace>, ways: Vec<Way>) -> Vec<Doing> {
-    let activity = Activity::of(&Selection::all(linked));
+pub(in crate::analyze) fn doings(part: &Selection<'_>, ways: Vec<Way>) -> Vec<Doing> {
+    let (activity, linked) = (Activity::of(part), part.linked);
     let doing = |way: Way| {
         let call = way.call.and_then(|id| linked.trace.events.row_at(id)).map(|row| row as u32);
         let owned = |names: ByName<'_>| names.into_iter().map(|(name, ns)| (name.into_owned(), ns)).collect();
@@ -82,15 +81,15 @@ pub(super) enum Did<'a> {
 
 impl<'a> Did<'a> {
     pub(super) fn of(job: &'a Job<'_>) -> Self {
-        match &job.told {
+        match job.told(|told| if let Told::Doings(doings) = told { Some(doings) } else { None }) {
             Some(told) => {
-                let by_way = |told: &'a Vec<Doing>| {
+                let by_way = |told: Option<&'a Vec<Doing>>| {
                     // Of one way asked for twice, the one with names is last.
-                    let mut all: Vec<_> = told.iter().collect();
+                    let mut all: Vec<_> = told.into_iter().flatten().collect();
                     crate::sort::by_key(&mut all, |doing| doing.way.is_named);
                     all.into_iter().map(|doing| (doing.way.key(), doing)).collect()
                 };
-                Self::Told(told.iter().map(by_way).collect())
+                Self::Told(told.into_iter().map(by_way).collect())
             }
             None if job.parts.len() > 1 => Self::Seen(job.each(|_, part| Activity::of(part))),
             None => Self::Seen(Vec::new()),

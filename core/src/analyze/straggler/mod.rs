@@ -7,13 +7,14 @@ mod late;
 mod late_kernel;
 mod row;
 
+use super::afar::Question;
 use super::analysis::{Analysis, Answer, Plot, Run};
 use super::collective::{Clocks, Meeting, holds, meetings};
 use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
 use crate::sort;
 use doing::Did;
-pub use doing::{Doing, Way, doings};
+pub(super) use doing::{Doing, Way, doings};
 use late::{Late, LateArrival};
 pub(super) use row::StragglerRow;
 
@@ -43,7 +44,7 @@ pub(super) static STRAGGLERS: Analysis = Analysis {
             kind: OptionKind::Text,
         },
     ],
-    run: Run::Ranks(answer, Some(ways)),
+    run: Run::Ranks(answer, Some(questions)),
 };
 
 fn answer(job: &Job<'_>, options: &Options) -> Answer {
@@ -78,16 +79,21 @@ fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArriva
     (rows, late.into_iter().map(|late| late.named(&did)).collect())
 }
 
-/// What has to be known of each trace, besides its communications, for who came late to be told why.
-fn ways(job: &Job<'_>, options: &Options) -> Vec<Vec<Way>> {
-    let mut ways = vec![Vec::new(); job.parts.len()];
-    if options.choice("like") == "hta" {
-        return ways;
+fn questions(job: &Job<'_>, options: &Options) -> Vec<Vec<Question>> {
+    if options.choice("like") == "hta" || job.is_told() {
+        return Vec::new();
     }
+    let question = |ways: Vec<Way>| if ways.is_empty() { Vec::new() } else { vec![Question::Ways(ways)] };
+    ways(job, options.count("longest") as usize).into_iter().map(question).collect()
+}
+
+/// What has to be known of each trace, besides its communications, for who came late to be told why; of the `longest` waits
+/// by name.
+pub(super) fn ways(job: &Job<'_>, longest: usize) -> Vec<Vec<Way>> {
+    let mut ways = vec![Vec::new(); job.parts.len()];
     let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
     let mut late = late_ones(&all, &wanted(job, &all), &Did::Told(Vec::new()));
     sort_by_cost(&mut late);
-    let longest = options.count("longest") as usize;
     for (member, way) in late.iter().enumerate().flat_map(|(at, late)| late.ways(at < longest)) {
         ways[member as usize].push(way);
     }
