@@ -120,11 +120,11 @@ def test_only_what_ranks_have_in_common_travels(folder: Path) -> None:
     whole = sum(len(trace.snapshot()) for trace in ks.read_dir(folder))
     assert counting.num_bytes["look"] < whole / 3
     assert counting.num_bytes["tell"] < whole / 3
-    for question in (job.findings, job.job_critical_path):
+    for question, most in ((job.findings, whole / 30), (job.job_critical_path, whole / 2)):
         counting.num_bytes.clear()
         question()
         assert set(counting.num_bytes) == {"tell"}
-        assert counting.num_bytes["tell"] < whole / 3
+        assert counting.num_bytes["tell"] < most
 
 
 def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
