@@ -58,6 +58,18 @@ test("a pinned track leaves its group", () => {
   assert.equal(layout.rowOf.get(1)?.pinned, true);
 });
 
+test("pinned tracks leave room for the others: what does not fit scrolls with them, at their top", () => {
+  const layout = layOut(overview, { ...plain, pinned: new Set([0, 1]) }, [], 2 * LANE_HEIGHT);
+  assert.deepEqual(
+    layout.pinned.map((row) => row.key),
+    ["track-1"],
+  );
+  assert.deepEqual(
+    layout.scrolled.map((row) => [row.key, row.kept]),
+    [["track-0", true]],
+  );
+});
+
 test("the lanes of a folded group's tracks do not overlap", () => {
   const both = { ...overview, tracks: overview.tracks.map((track) => ({ ...track, group: 0 })) };
   const row = layOut(both, { ...plain, folded: new Set(["group-0"]) }).rowOf.get(1);

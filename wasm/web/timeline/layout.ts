@@ -17,11 +17,19 @@ export interface Layout {
   readonly rowOf: ReadonlyMap<number, Row>;
 }
 
-export function layOut(overview: Overview, arrangement: Arrangement, counters: readonly Counter[] = []): Layout {
+/** What does not fit into `room` of the pinned tracks comes first among those that scroll: none may cover all others. */
+export function layOut(
+  overview: Overview,
+  arrangement: Arrangement,
+  counters: readonly Counter[] = [],
+  room = Number.POSITIVE_INFINITY,
+): Layout {
   const pinned = new Stack();
   const scrolled = new Stack();
   for (const [track, group] of pinnedTracks(overview, arrangement)) {
-    pinned.push(trackRow(track, group, arrangement, true, 0));
+    const row = trackRow(track, group, arrangement, 0);
+    const fits = pinned.height + row.height <= room;
+    (fits ? pinned : scrolled).push({ ...row, kept: true, pinned: fits });
   }
   for (const row of groupsIn(null, { overview, arrangement, counters, all: false, depth: 0 })) scrolled.push(row);
   return {
@@ -76,7 +84,7 @@ function* groupsIn(parent: number | null, inside: Inside): Generator<Draft> {
 function* groupRows(group: Group, around: Inside): Generator<Draft> {
   const { arrangement, depth } = around;
   const inside = { ...around, all: around.all || matches(group.name, arrangement), depth: depth + 1 };
-  const tracks = shownTracks(group, inside).map((track) => trackRow(track, group, arrangement, false, depth));
+  const tracks = shownTracks(group, inside).map((track) => trackRow(track, group, arrangement, depth));
   const rows = [...counterRows(group, inside), ...tracks, ...groupsIn(group.group, inside)];
   if (rows.length === 0) return;
   const folded = arrangement.folded.has(groupKey(group.group));
@@ -113,7 +121,7 @@ function counterRows(group: Group, { counters, arrangement, all, depth }: Inside
       height,
       ...lanes,
     };
-    return { ...row, tracks: [], folded, pinned: false, low: false };
+    return { ...row, tracks: [], folded, kept: false, pinned: false, low: false };
   });
 }
 
@@ -127,6 +135,7 @@ function groupRow(group: Group, tracks: readonly Track[], folded: boolean, depth
     depth,
     tracks,
     folded,
+    kept: false,
     pinned: false,
     low: false,
     height,
@@ -134,7 +143,7 @@ function groupRow(group: Group, tracks: readonly Track[], folded: boolean, depth
   };
 }
 
-function trackRow(track: Track, group: Group, arrangement: Arrangement, pinned: boolean, depth: number): Draft {
+function trackRow(track: Track, group: Group, arrangement: Arrangement, depth: number): Draft {
   const key = trackKey(track.track);
   const folded = arrangement.folded.has(key) && track.num_lanes > 1;
   const low = arrangement.low.has(track.track);
@@ -148,7 +157,8 @@ function trackRow(track: Track, group: Group, arrangement: Arrangement, pinned: 
     tracks: [track],
     depth,
     folded,
-    pinned,
+    kept: false,
+    pinned: false,
     low,
     height,
     ...(folded ? squeezed(height, [track]) : { laneTop: PADDING_TOP, laneHeight }),

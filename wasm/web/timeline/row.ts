@@ -13,6 +13,9 @@ export interface Row {
   /** What is drawn in it instead of tracks. */
   readonly counter?: Counter;
   readonly folded: boolean;
+  /** The reader wants it at the top. */
+  readonly kept: boolean;
+  /** It stays there while others scroll. */
   readonly pinned: boolean;
   /** Its lanes are lower than they could be. */
   readonly low: boolean;

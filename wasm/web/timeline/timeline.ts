@@ -404,6 +404,7 @@ export class Timeline {
 
   /** The drawer that opens for an event must not cover the event. */
   #resized(): void {
+    this.tracks.fitInto(this.size.value.height);
     this.#limitScroll();
     const event = this.selection.current.value?.details;
     if (event) this.#scrollTo(event);

@@ -5,6 +5,9 @@ import { type Arrangement, AS_IT_COMES, rearranged, siblingsOf, toggled } from "
 import { type Layout, layOut } from "./layout";
 import { canFold, type Row, trackKey } from "./row";
 
+/** How much of the picture pinned tracks may take at most. */
+const MOST_PINNED = 0.6;
+
 /** The tracks as the reader arranges them, and where each of them lies. */
 export class Tracks {
   readonly arrangement = new Cell<Arrangement>(AS_IT_COMES);
@@ -12,6 +15,7 @@ export class Tracks {
   readonly #overview: () => Overview;
   readonly #say: (text: string) => void;
   #counters: readonly Counter[] = [];
+  #room = Number.POSITIVE_INFINITY;
 
   constructor(overview: () => Overview, say: (text: string) => void) {
     this.#overview = overview;
@@ -26,7 +30,15 @@ export class Tracks {
   }
 
   #layOut(): void {
-    this.layout.set(layOut(this.#overview(), this.arrangement.value, this.#counters));
+    this.layout.set(layOut(this.#overview(), this.arrangement.value, this.#counters, this.#room));
+  }
+
+  /** Keeps pinned tracks from taking all of a picture of this height. */
+  fitInto(height: number): void {
+    const room = height > 0 ? MOST_PINNED * height : Number.POSITIVE_INFINITY;
+    if (room === this.#room) return;
+    this.#room = room;
+    if (this.arrangement.value.pinned.size > 0) this.#layOut();
   }
 
   /** Gives each counter a row in its group. */

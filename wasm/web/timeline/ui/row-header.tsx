@@ -100,7 +100,7 @@ function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Elem
       <Tool
         icon="pin"
         label={`Keep ${row.name} at the top`}
-        on={row.pinned}
+        on={row.kept}
         tabIndex={tabIndex}
         run={() => {
           timeline.tracks.togglePin(track.track);
