@@ -58,6 +58,8 @@ fn a_kernel_is_for_a_module_a_line_and_a_partner() {
     assert_eq!(backward["partners"][0]["event"]["name"], "aten::addmm");
     assert_eq!(backward["partners"][0]["of"]["name"], "AddmmBackward0");
     let module = ask(&session, &json!({"type": "event", "id": 2}));
+    assert_eq!((&module["num_device_events"], &module["launched_ns"]), (&json!(1), &json!("20000")));
+    assert_eq!(names(&module["device_events"]), ["gemm"], "a module leads to what it had the device do");
     assert_eq!(names(&module["modules"]), ["nn.Module: Net_0"], "it is not for itself");
 }
 

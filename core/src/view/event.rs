@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::context::context;
+use super::launched::launched;
 use super::part::View;
 use super::request::Direction;
 use super::response::Response;
@@ -15,7 +16,7 @@ use crate::time::Dur;
 use crate::trace::args::plain_text;
 use crate::trace::node::Values;
 
-/// How many device events of a launch are listed.
+/// How many links of an event are listed.
 const MAX_LISTED: usize = 100;
 
 /// The event at a point of a lane.
@@ -32,9 +33,6 @@ pub(super) fn at(screen: &Screen<'_>, (track, lane): (u32, u32), time: f64, tole
 pub(super) fn details(part: View<'_>, row: usize) -> Response {
     let (trace, links) = (&part.linked.trace, &part.linked.links);
     let events = &trace.events;
-    let devices = links.launched.of(row);
-    let num_device_events = devices.len();
-    let listed: Vec<_> = devices.take(MAX_LISTED).map(|row| reference(part, row)).collect();
     let args: Vec<_> = trace.args.pairs(&trace.strings, events.args(row)).collect();
     let optional = |row: Option<u32>| row.map(|row| reference(part, row as usize));
     let mut data = reference(part, row);
@@ -51,12 +49,10 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "owners": owners(part, row),
         "num_children": num_children(part, row),
         "launch": optional(links.launch.get(row)),
-        "device_events": listed,
-        "num_device_events": num_device_events,
         "operator": optional(links.operator.get(row)),
         "node": node(part, row),
     });
-    for more in [more, context(part, row)] {
+    for more in [more, launched(part, row), context(part, row)] {
         if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
             data.extend(more);
         }
@@ -93,7 +89,7 @@ fn shown_parent(part: View<'_>, row: usize) -> Option<usize> {
 }
 
 /// Events of the same track that start in this one, itself among them.
-fn inside(part: View<'_>, row: usize) -> impl Iterator<Item = usize> {
+pub(super) fn inside(part: View<'_>, row: usize) -> impl Iterator<Item = usize> {
     let linked = &part.part().linked;
     let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
     let rows = nesting.track_rows(events.track[row]);

@@ -13,6 +13,7 @@ mod event;
 mod fields;
 mod finding;
 mod lanes;
+mod launched;
 mod overview;
 mod owner;
 mod part;

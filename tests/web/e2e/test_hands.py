@@ -115,6 +115,15 @@ def test_a_note_is_written_found_again_and_removed(
     assert page.locator(".ks-said").inner_text() == "Note removed"
 
 
+def test_what_the_file_says_of_an_event_is_read_without_another_click(
+    written: Callable[[object], ks.Trace], reports: Reports, open_timeline: Open
+) -> None:
+    event = {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 9}
+    trace = written([{**event, "args": {"Input Dims": [[64, 512]]}}])
+    timeline = open_timeline(reports(trace), target="#event=0")
+    timeline.page.locator(".ks-event").get_by_text("[[64,512]]").wait_for(timeout=5000)
+
+
 def test_a_click_on_a_note_opens_it(timeline: Any) -> None:
     page = timeline.focus().page
     box = timeline.overlay.bounding_box()

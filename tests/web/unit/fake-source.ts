@@ -111,6 +111,7 @@ export class FakeSource implements Source {
       num_children: 0,
       device_events: [],
       num_device_events: 0,
+      launched_ns: "0",
       modules: [],
       frame: null,
       annotation: null,

@@ -176,8 +176,11 @@ export interface EventDetails extends EventRef {
   readonly owners: readonly EventRef[];
   readonly num_children: number;
   readonly launch: EventRef | null;
+  /** What it launched, or what was launched inside of it: the first hundred. */
   readonly device_events: readonly EventRef[];
   readonly num_device_events: number;
+  /** How long all of them took together, in nanoseconds. */
+  readonly launched_ns: string;
   readonly operator: EventRef | null;
   readonly node: TraceNode | null;
   /** The modules it is for, innermost first. */

@@ -79,7 +79,8 @@ export class Selection {
     const { details, links } = selected;
     const ours = links.filter((link) => (forward ? link.source : link.target).id === details.id);
     if (ours.length > 0) return ours.map((link) => (forward ? link.target : link.source));
-    return forward ? details.device_events.slice(0, 1) : [details.launch].filter((launch) => launch !== null);
+    const own = details.kind === "launch" ? details.device_events : [];
+    return forward ? own.slice(0, 1) : [details.launch].filter((launch) => launch !== null);
   }
 
   /** Whether an event is the one of several that would be followed. */

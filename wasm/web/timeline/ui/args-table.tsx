@@ -4,13 +4,15 @@ import { formatPlural } from "../../base/format";
 interface Props {
   /** Key and JSON text. */
   readonly args: readonly (readonly [string, string])[];
+  /** They need not be unfolded to be read. */
+  readonly open: boolean;
 }
 
 /** What the recording says about the event beyond its name and times. */
-export function ArgsTable({ args }: Props): JSX.Element | null {
+export function ArgsTable({ args, open }: Props): JSX.Element | null {
   if (args.length === 0) return null;
   return (
-    <details class="ks-fold">
+    <details class="ks-fold" open={open}>
       <summary>{formatPlural(args.length, "argument")}</summary>
       <table class="ks-table ks-args">
         <tbody>

@@ -32,7 +32,7 @@ export function EventPanel({ timeline, palette, selected }: Props): JSX.Element 
         <Relations timeline={timeline} palette={palette} selected={selected} />
         <div class="ks-column ks-wide">
           {details.node && <NodeTable node={details.node} />}
-          <ArgsTable args={details.args} />
+          <ArgsTable args={details.args} open={!details.node} />
         </div>
       </div>
     </div>

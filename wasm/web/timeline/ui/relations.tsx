@@ -80,10 +80,10 @@ function rankOf(timeline: Timeline, { id }: EventRef): string {
   return part ? `on ${timeline.partName(part.part)}` : "on another rank";
 }
 
-function deviceTitle({ device_events: listed, num_device_events: all }: EventDetails): string {
-  const time = formatDuration(listed.reduce((sum, event) => sum + event.dur, 0));
-  const shown = listed.length < all ? `, the first ${listed.length} of them` : "";
-  return `on the device: ${formatPlural(all, "event")}${shown}, ${time}`;
+function deviceTitle(details: EventDetails): string {
+  const { device_events: listed, num_device_events: all } = details;
+  const shown = listed.length < all ? `, the first ${listed.length} of them below` : "";
+  return `on the device: ${formatPlural(all, "event")}, ${formatDuration(Number(details.launched_ns))}${shown}`;
 }
 
 interface PartProps {

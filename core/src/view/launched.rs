@@ -1,0 +1,39 @@
+//! The device work that a launch enqueued, or that was launched inside of another event.
+
+use serde_json::{Value, json};
+
+use super::event::{inside, reference};
+use super::part::View;
+
+/// How many device events are listed.
+const MAX_LISTED: usize = 100;
+
+pub(super) fn launched(part: View<'_>, row: usize) -> Value {
+    let events = &part.linked.trace.events;
+    let devices = devices(part, row);
+    let listed: Vec<_> = devices.iter().take(MAX_LISTED).map(|row| reference(part, *row)).collect();
+    let total_ns = devices.iter().fold(0_i64, |sum, row| sum.saturating_add(events.dur[*row].0));
+    json!({
+        "device_events": listed,
+        "num_device_events": devices.len(),
+        "launched_ns": total_ns.to_string(),
+    })
+}
+
+/// In the order of the launches.
+fn devices(part: View<'_>, row: usize) -> Vec<usize> {
+    let (events, links) = (&part.linked.trace.events, &part.linked.links);
+    let mut is_inside = vec![false; events.len()];
+    is_inside[row] = true;
+    let mut found = Vec::new();
+    // Parents come before their children in this order.
+    for other in inside(part, row) {
+        is_inside[other] |= links.nesting.parent.get(other).is_some_and(|parent| is_inside[parent as usize]);
+        if is_inside[other] {
+            // What a call waited with is no work: it is told of the call alone.
+            let is_told = |device: &usize| other == row || events.kind[*device].is_device_work();
+            found.extend(links.launched.of(other).filter(is_told));
+        }
+    }
+    found
+}
