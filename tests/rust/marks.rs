@@ -201,6 +201,30 @@ fn what_changed_by_more_than_chance_is_told() {
 }
 
 #[test]
+fn traces_that_are_compared_are_no_ranks_of_a_job() {
+    let program = |dur: i64| {
+        let step = |at: i64| kernel("gemm", 1000 * at, dur, at);
+        let host = (0..9).map(|at| host("cuda_runtime", "cudaLaunchKernel", 1000 * at, 5, &json!({"correlation": at})));
+        let mut copy = kernel("Memcpy HtoD (Pageable -> Device)", 9000, 5000, 8);
+        copy["cat"] = json!("gpu_memcpy");
+        linked(&json!(host.chain((0..8).map(step)).chain([copy]).collect::<Vec<_>>()))
+    };
+    let told = |ranks: [Option<i64>; 2]| {
+        let mut session = Session::default();
+        session.add("", ranks[0], program(100)).unwrap();
+        session.add("", ranks[1], program(900)).unwrap();
+        let found = ask(&session, &json!({"type": "findings"}));
+        let found = found["findings"].as_array().unwrap().clone();
+        found.iter().map(|one| (one["finding"].as_str().unwrap().to_owned(), one["part"].clone())).collect::<Vec<_>>()
+    };
+    let compares = |told: &[(String, Value)]| told.iter().any(|(name, _)| name == "imbalanced_ranks");
+    assert!(compares(&told([Some(0), Some(1)])));
+    let compared = told([None, None]);
+    assert!(!compares(&compared), "{compared:?}");
+    assert!([0, 1].iter().all(|part| compared.iter().any(|(_, of)| of == &json!(part))), "{compared:?}");
+}
+
+#[test]
 fn rows_of_an_analysis_lead_to_events_of_their_part() {
     let mut session = Session::default();
     for rank in [0, 1] {

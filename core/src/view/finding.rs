@@ -8,11 +8,19 @@ use super::response::{Response, rounded};
 use super::screen::Screen;
 use crate::analyze::{Finding, Job, MIN_SHARE, Options, RankedTrace, Wanted, findings_of_job};
 use crate::error::Error;
+use crate::sort;
 
-/// Those of all traces of a job.
+/// Those of all traces of a job. Two traces of one rank are there to be compared: neither ever waited for the other.
 pub(super) fn of_job(traces: &[RankedTrace]) -> Result<Vec<Finding>, Error> {
-    let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
-    Ok(findings_of_job(&job, MIN_SHARE))
+    let is_comparison = matches!(traces, [(before, _), (after, _)] if before == after);
+    let mut found = Vec::new();
+    for (at, together) in traces.chunks(if is_comparison { 1 } else { traces.len().max(1) }).enumerate() {
+        let job = Job::of(together, &|_| Wanted::default(), &Options::default(), 1)?;
+        let findings = findings_of_job(&job, MIN_SHARE).into_iter();
+        found.extend(findings.map(|finding| Finding { window: finding.window + at as i64, ..finding }));
+    }
+    sort::by(&mut found, |a: &Finding, b| b.cost_ns.cmp(&a.cost_ns));
+    Ok(found)
 }
 
 pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
