@@ -3,6 +3,7 @@ import type {
   Answer,
   Ask,
   Change,
+  Counter,
   EventDetails,
   EventRef,
   Finding,
@@ -18,6 +19,8 @@ import type { Source } from "../../../wasm/web/source/source";
 export class FakeSource implements Source {
   readonly asked: RequestType[] = [];
   readonly tileAsks: Ask<"tiles">[] = [];
+  readonly summaryAsks: Ask<"summary">[] = [];
+  counters: readonly Counter[] = [];
   findings: readonly Finding[] = [];
   changes: readonly Change[] = [];
   path: PathSteps = PATH;
@@ -63,17 +66,22 @@ export class FakeSource implements Source {
       links: () => ({ links: this.#links(ask) }),
       neighbour: () => this.#neighbour(ask),
       search: () => this.#search(ask),
-      summary: () => ({ num_events: this.#events.length, devices: [], time_by_kind: [], operators: [], kernels: [] }),
+      summary: () => this.#summary(ask),
       analyses: () => ({ analyses: ["kernels", "launches"].map((name) => ({ name, doc: name })) }),
       analyze: () => ({ name: (ask as Ask<"analyze">).name, doc: "", reason: null, tables: [] }),
       findings: () => ({ findings: this.findings }),
       path: () => this.path,
-      counters: () => ({ counters: [] }),
+      counters: () => ({ counters: this.counters }),
       counter: () => ({}),
       changes: () => ({ changes: this.changes }),
       report: () => ({ html: "" }),
     };
     return answers[type]();
+  }
+
+  #summary(ask: Ask<"summary">): object {
+    this.summaryAsks.push(ask);
+    return { num_events: this.#events.length, devices: [], time_by_kind: [], operators: [], kernels: [] };
   }
 
   #tiles(ask: Ask<"tiles">): Tiles {

@@ -7,6 +7,8 @@ import { type Source, settle } from "../source/source";
 export class Range {
   readonly span = new Cell<Span | null>(null);
   readonly summary = new Cell<Summary | null>(null);
+  /** Which of several traces the summary is of. */
+  readonly part = new Cell(0);
   /** What may be asked about it. */
   readonly analyses = new Cell<readonly AnalysisName[]>([]);
   readonly #source: Source;
@@ -28,6 +30,14 @@ export class Range {
     this.summary.set(null);
   }
 
+  /** Sums up another one of several traces. */
+  choosePart(part: number): void {
+    if (part === this.part.value) return;
+    this.part.set(part);
+    this.summary.set(null);
+    this.sumUp();
+  }
+
   listAnalyses(): void {
     if (this.analyses.value.length > 0) return;
     settle(
@@ -38,12 +48,12 @@ export class Range {
   }
 
   sumUp(): void {
-    const span = this.span.value;
+    const [span, part] = [this.span.value, this.part.value];
     if (!span) return;
     settle(
-      () => this.#source.query("summary", { start: span.start, end: span.end, findings: false }),
+      () => this.#source.query("summary", { start: span.start, end: span.end, part, findings: false }),
       (summary) => {
-        if (this.span.value === span) this.summary.set(summary);
+        if (this.span.value === span && this.part.value === part) this.summary.set(summary);
       },
       this.#failed,
     );

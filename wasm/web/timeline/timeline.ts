@@ -102,9 +102,16 @@ export class Timeline {
       (text) => this.said.set(text),
     );
     this.counters = new Counters(source, () => this.stale.update((n) => n + 1), failed);
-    this.#cleanup.add(this.counters.shown.subscribe(() => this.tracks.showCounters(this.counters.shown.value)));
+    this.#cleanup.add(this.counters.shown.subscribe(() => this.#showCounters()));
     this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
+  }
+
+  /** Gives counters their rows, and scrolls to the first where none is on the screen: who asks for them wants to see some. */
+  #showCounters(): void {
+    this.tracks.showCounters(this.counters.shown.value);
+    const [first] = this.layout.value.scrolled.filter(({ kind }) => kind === "counter");
+    if (first && !this.shownRows.some(({ kind }) => kind === "counter")) this.viewport.scrollTo(first.top, true);
   }
 
   close(): void {
@@ -284,9 +291,11 @@ export class Timeline {
     this.drawer.set(this.selection.current.value ? "event" : null);
   }
 
-  mark(marked: Span, settled: boolean): void {
+  /** Of several traces `part` is summed up, else the one that was before. */
+  mark(marked: Span, settled: boolean, part = this.range.part.value): void {
     this.range.mark(marked);
     if (!settled) return;
+    this.range.part.set(part);
     this.drawer.set("range");
     this.range.sumUp();
     this.said.set(`Range of ${formatDuration(lengthOf(marked))} at ${formatDuration(marked.start)}`);

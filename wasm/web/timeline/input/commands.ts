@@ -93,7 +93,7 @@ const isNear = (a: Span, b: Span): boolean => Math.abs(a.start - b.start) < leng
 
 function markSelection(timeline: Timeline): void {
   const event = timeline.selection.current.value?.details;
-  if (event) timeline.mark(span(event.start, event.start + event.dur), true);
+  if (event) timeline.mark(span(event.start, event.start + event.dur), true, event.part);
 }
 
 function measure(timeline: Timeline): void {

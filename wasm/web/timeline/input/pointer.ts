@@ -2,7 +2,7 @@ import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { FindingGroup } from "../findings";
-import { eventAt, type Place } from "../hit-test";
+import { eventAt, type Place, rowAt } from "../hit-test";
 import { noteAt } from "../paint/notes";
 import type { Pill } from "../paint/pill";
 import { cssFindingsTop, cssHeaderHeight, cssIterationsTop, RULER_HEIGHT } from "../paint/scene";
@@ -161,7 +161,10 @@ export class Pointer {
     if (!drag) return;
     const place = this.#place(event);
     if (!this.#moved) this.#click(place);
-    else if (drag.kind === "range") this.#timeline.mark(span(drag.time, this.#edgeAt(event)), true);
+    else if (drag.kind === "range") {
+      const onto = rowAt(this.#timeline, this.#onTracks(drag.from).y);
+      this.#timeline.mark(span(drag.time, this.#edgeAt(event)), true, onto?.group.part);
+    }
     this.#screen.canvas.style.cursor = "default";
   }
 

@@ -3,6 +3,7 @@ import { formatCount, formatDuration, formatPlural, formatShare } from "../../ba
 import { kindColor, type Palette } from "../../base/palette";
 import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "../../source/protocol";
 import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
 import { Icon } from "./icons";
 import { type Column, RankTable } from "./rank-table";
 
@@ -15,12 +16,18 @@ interface Props {
 /** How busy devices were, and what took the time. */
 export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
-  if (summary.num_events === 0) return <p class="ks-note">Nothing was recorded in this range.</p>;
-  const isOneOfSeveral = timeline.overview.parts.length > 1;
+  if (summary.num_events === 0) {
+    return (
+      <>
+        <PartChoice timeline={timeline} />
+        <p class="ks-note">Nothing was recorded in this range.</p>
+      </>
+    );
+  }
   return (
     <div class="ks-columns">
       <div class="ks-column">
-        {isOneOfSeveral && <p class="ks-note">Of {timeline.partName(0) || "the first trace"} alone</p>}
+        <PartChoice timeline={timeline} />
         {summary.devices.map((device) => (
           <Busy key={device.device} device={device} palette={palette} />
         ))}
@@ -40,6 +47,26 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
         </div>
       )}
     </div>
+  );
+}
+
+/** Which of several traces is summed up. */
+function PartChoice({ timeline }: { timeline: Timeline }): JSX.Element | null {
+  const chosen = useCell(timeline.range.part);
+  const { parts } = timeline.overview;
+  if (parts.length < 2) return null;
+  return (
+    <label class="ks-which">
+      Of{" "}
+      <select value={chosen} onChange={(event) => timeline.range.choosePart(Number(event.currentTarget.value))}>
+        {parts.map(({ part }) => (
+          <option key={part} value={part}>
+            {timeline.partName(part) || `trace ${part + 1}`}
+          </option>
+        ))}
+      </select>{" "}
+      alone
+    </label>
   );
 }
 
