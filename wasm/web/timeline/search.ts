@@ -86,7 +86,8 @@ export class Search {
 
 function entry(hits: Hits, by: 1 | -1, time: number): number {
   const first = hits.start.findIndex((start) => start >= time);
-  if (by > 0) return Math.max(0, first);
+  // Of more hits than are listed those that come later are not known: the last known one is the nearest.
+  if (by > 0) return first < 0 && hits.count > hits.id.length ? hits.id.length - 1 : Math.max(0, first);
   return (first <= 0 ? hits.id.length : first) - 1;
 }
 

@@ -72,5 +72,7 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
 function hitText({ hits, at }: Found): string {
   if (hits.count === 0) return "no hits";
   const place = at < 0 ? "" : `${formatCount(at + 1)} of `;
-  return `${place}${formatCount(hits.count)}${at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : ""}`;
+  const noun = at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : "";
+  const known = hits.id.length < hits.count ? `, the first ${formatCount(hits.id.length)} marked` : "";
+  return `${place}${formatCount(hits.count)}${noun}${known}`;
 }
