@@ -32,6 +32,21 @@ def test_the_toolbar_says_what_the_page_says(timeline: Any) -> None:
     assert page.locator(".ks-toolbar .ks-title strong").inner_text() == page.title()
 
 
+def test_all_buttons_are_within_reach_on_a_narrow_page(
+    cuda: ks.Trace, reports: Reports, strict: Any, timeline_on: Any, shot: Shot
+) -> None:
+    page = strict.page(width=700)
+    page.goto(reports(cuda).as_uri())
+    timeline_on(page).wait().settle()
+    root = page.locator(".ks-root").bounding_box()
+    ends = [
+        box["x"] + box["width"] for button in page.locator(".ks-toolbar button").all() if (box := button.bounding_box())
+    ]
+    assert len(ends) == page.locator(".ks-toolbar button").count()
+    assert max(ends) <= root["x"] + root["width"]
+    shot(page, "narrow-toolbar")
+
+
 def test_tracks_are_filtered_by_their_names(timeline: Any, shot: Shot) -> None:
     page = timeline.focus().page
     before = names(timeline)
