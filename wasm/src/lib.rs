@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kinetoscope::read::partners;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
@@ -68,6 +69,14 @@ impl Session {
         let missing = || JsValue::from_str(&format!("expected the number of a trace, found {part}"));
         self.0.traces().nth(part as usize).ok_or_else(missing)
     }
+}
+
+/// The place of each file's partner among them, −1 for one that has none: `files` are `[{name, rank, is_execution}]`.
+/// Throws what is wrong with that.
+#[wasm_bindgen(js_name = partnersOf)]
+pub fn partners_of(files: JsValue) -> Result<Vec<i32>, JsValue> {
+    let files: Vec<_> = serde_wasm_bindgen::from_value(files)?;
+    Ok(partners(&files).into_iter().map(|partner| partner.map_or(-1, |at| at as i32)).collect())
 }
 
 #[derive(Serialize)]

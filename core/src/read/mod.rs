@@ -18,6 +18,7 @@ mod metrics;
 #[cfg(feature = "nsight")]
 mod nsight;
 mod pairs;
+mod partner;
 mod pickle;
 mod pipe;
 mod repair;
@@ -44,6 +45,7 @@ use builder::Builder;
 pub use container::{Container, sniff};
 #[cfg(feature = "nsight")]
 pub use nsight::read_nsight;
+pub use partner::{Told, partners};
 use window::Window;
 
 /// One file, plain or compressed.

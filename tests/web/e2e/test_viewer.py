@@ -77,13 +77,37 @@ def test_traces_of_all_ranks_become_one_timeline(
     assert open_timeline(copy).page.locator(".ks-group .ks-name").all_inner_texts() == groups
 
 
-def test_an_execution_trace_among_many_files_is_said_to_be_one(viewer: Any, data: Path) -> None:
+def test_execution_traces_of_several_ranks_find_their_kineto_traces(viewer: Any, data: Path, timeline_on: Any) -> None:
     folder = data / "mlp_gloo"
-    give(
-        viewer, *(folder / name for name in ("kineto_trace_0.json.gz", "kineto_trace_1.json.gz", "torch_et_0.json.gz"))
-    )
-    viewer.locator(".ks-failed").wait_for()
-    assert "torch_et_0.json.gz: expected a Kineto trace" in viewer.get_by_role("status").inner_text()
+    # In the order in which a folder may hand them out.
+    names = ("torch_et_1.json.gz", "kineto_trace_0.json.gz", "torch_et_0.json.gz", "kineto_trace_1.json.gz")
+    give(viewer, *(folder / name for name in names))
+    timeline_on(viewer).wait()
+    assert viewer.title() == "2 traces"
+    linked = viewer.locator("#health tr", has_text="nodes of the Execution Trace with their operator")
+    nodes = sum(len(trace.nodes) for trace in ks.read_dir(folder))
+    assert "100 %" in linked.inner_text()
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="Save a copy").click()
+    page = Path(download.value.path()).read_text(encoding="utf-8")
+    carried = re.findall(r'class="ks-snapshot"[^>]*>([A-Za-z0-9+/=]{100,})<', page)
+    traces = [ks.Trace.from_snapshot(base64.b64decode(content)) for content in carried]
+    assert sum(len(trace.nodes) for trace in traces) == nodes
+
+
+def test_a_report_of_two_files_is_called_as_the_kineto_trace(viewer: Any, data: Path, timeline_on: Any) -> None:
+    give(viewer, *(data / "minimal_cpu" / name for name in ("torch_et_0.json.gz", "kineto_trace_0.json.gz")))
+    timeline_on(viewer).wait()
+    assert viewer.title() == "kineto_trace_0.json.gz"
+
+
+def test_an_execution_trace_alone_is_said_to_be_one(viewer: Any, data: Path) -> None:
+    folder = data / "mlp_gloo"
+    for names in (["torch_et_0.json.gz"], ["kineto_trace_0.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz"]):
+        give(viewer, *(folder / name for name in names))
+        viewer.locator(".ks-failed").wait_for()
+        said = viewer.get_by_role("status").inner_text()
+        assert said.startswith(f"{names[-1]}: expected the Kineto trace that was recorded with it")
 
 
 def drop(page: Any, *files: tuple[str, bytes]) -> list[bool]:

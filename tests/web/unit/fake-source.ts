@@ -187,6 +187,7 @@ function overviewOf(count: number, lanes: number): Overview {
     origin_ns: "0",
     duration: asDuration(count * 20 + 100),
     num_events: count * 2,
+    num_nodes: 0,
     num_frames: 0,
     title: "fake",
     parts: [

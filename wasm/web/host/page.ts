@@ -13,7 +13,7 @@ import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
 import { readAll } from "../source/files";
-import type { Overview } from "../source/protocol";
+import type { EventId, Overview } from "../source/protocol";
 import { compile, WasmSource } from "../source/session";
 import { messageOf, type TakenAway } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
@@ -55,7 +55,7 @@ async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrac
 /** Files of the reader's own become a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
   const { source, names } = await readAll(await core(), files);
-  const title = names.length > 1 ? `${names.length} traces` : (files[0]?.name ?? "");
+  const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");
   const facts = files.map((file) => ["file", file.name] as const);
   const body = source.query("report", { title, facts }).html;
   document.title = title;
@@ -79,7 +79,7 @@ function bring(main: HTMLElement, page: Page): void {
   const hash = followHash(left?.hash);
   const overview = page.source.query("overview", hash.target.setup);
   const mounted = mount(place, page, overview, { notes, hash });
-  const go = (target: Target) => show(mounted, target);
+  const go = (target: Target) => show(mounted, page.source, target);
   hash.listen((target) => {
     mounted.setUp(target.setup);
     go(target);
@@ -132,21 +132,36 @@ function mount(
   });
   // The style sheet has the least and the most: room for the details, and for the page around.
   place.style.height = `${mounted.naturalHeight}px`;
-  // The picture drawn without scripts has done its work.
-  for (const node of picture) node.remove();
+  // The picture drawn without scripts has done its work, but on paper.
+  const paper = document.createElement("div");
+  paper.className = "ks-on-paper";
+  paper.append(...picture);
+  place.after(paper);
   return mounted;
 }
 
 // Of a range that is linked to: its ends are seen to be there.
 const MARGIN = 0.03;
 
-function show(mounted: MountedTimeline, { range, event }: Target): void {
+function show(mounted: MountedTimeline, source: WasmSource, { range, event }: Target): void {
   if (range) {
     const margin = MARGIN * (range.end - range.start);
     mounted.show(range.start - margin, range.end + margin);
     mounted.mark(range.start, range.end);
   }
-  if (event !== null) mounted.go(event);
+  if (event === null) return;
+  if (has(source, event)) mounted.go(event);
+  // A page that was made smaller has fewer events than its tables are about.
+  else fail(new Error(`event ${event} is not in this page: it was left out, or there never was one`));
+}
+
+function has(source: WasmSource, id: EventId): boolean {
+  try {
+    source.query("event", { id });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function actions(
@@ -205,6 +220,7 @@ function fail(error: unknown): void {
   note.setAttribute("role", "alert");
   const what = place?.classList.contains("ks-live") ? "This did not work" : "The timeline cannot be shown here";
   note.textContent = `${what}: ${messageOf(error)}`;
+  for (const earlier of document.querySelectorAll(".ks-error-note")) earlier.remove();
   place?.before(note);
 }
 

@@ -81,6 +81,8 @@ export interface Overview {
   readonly origin_ns: string;
   readonly duration: Duration;
   readonly num_events: number;
+  /** Of the Execution Traces. */
+  readonly num_nodes: number;
   /** Functions of Python among them, shown or not. */
   readonly num_frames: number;
   readonly title: string;

@@ -1,4 +1,4 @@
-import { initSync, Session } from "../../dist/kinetoscope_wasm.js";
+import { initSync, partnersOf as placesOf, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { TakenAway, Wanted } from "./source";
@@ -52,6 +52,19 @@ export interface Snapshot {
 export interface TraceFiles {
   readonly kineto: Uint8Array;
   readonly execution: Uint8Array | undefined;
+}
+
+/** What is known of a file before it is read. */
+export interface Told {
+  readonly name: string;
+  readonly rank: number | null;
+  readonly is_execution: boolean;
+}
+
+/** The place of the partner of each file, -1 for none: the other of a Kineto trace and its Execution Trace. */
+export function partnersOf(module: WebAssembly.Module, files: readonly Told[]): Int32Array {
+  initSync({ module });
+  return placesOf(files);
 }
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
