@@ -19,8 +19,8 @@ pytestmark = [
 ]
 
 _TAGS = """
-html head meta title style body main header nav section h1 h2 h3 p dl div dt dd ol li a b i small figure noscript
-table caption thead tbody tr th td span script svg g rect text tspan line path circle desc
+html head meta title style body main header nav section h1 h2 h3 p dl div dt dd ol li a b i small figcaption
+figure noscript table caption thead tbody tr th td span script svg g rect text tspan line path circle desc
 """
 _ATTRIBUTES = """
 lang charset http-equiv content name class id scope title type colspan role tabindex href aria-label aria-hidden

@@ -201,7 +201,16 @@ def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> No
     assert page.stat().st_size <= limit
     assert "to make this smaller" in page_texts(page)
     assert "to make this smaller" not in page_texts(tmp_path / "whole.html")
-    with pytest.raises(ValueError, match="expected a larger max_size than 1,000 bytes"):
+    bodies = [
+        found.read_text().partition("<main")[2].partition("<script")[0] for found in (page, tmp_path / "whole.html")
+    ]
+    note = re.search(r'<p class="ks-note ks-edited"><b>Made smaller</b>: left out are [^<]*calls of Python', bodies[0])
+    assert note, "what was left out is said before all else"
+    assert "ks-edited" not in bodies[1]
+    tables = [re.findall(r"<tbody>.*?</tbody>", body) for body in bodies]
+    assert tables[0] == tables[1], "tables are of the whole recording"
+    empty = rf"without a trace it has {whole // 1_000_000},"
+    with pytest.raises(ValueError, match=f"expected a larger max_size than 1,000 bytes, .*: {empty}"):
         trace.report(tmp_path / "none.html", max_size="1KB")
     assert not (tmp_path / "none.html").exists()
 

@@ -12,7 +12,12 @@ fn linked(events: &Value) -> Arc<LinkedTrace> {
 }
 
 fn html(session: &Session) -> String {
-    let request = json!({"type": "report", "title": "a & b", "facts": [["file", "<x>.json"]]});
+    asked(session, &json!({}))
+}
+
+fn asked(session: &Session, more: &Value) -> String {
+    let mut request = json!({"type": "report", "title": "a & b", "facts": [["file", "<x>.json"]]});
+    more.as_object().unwrap().iter().for_each(|(key, value)| request[key] = value.clone());
     let bytes = session.query(request.to_string().as_bytes());
     let end = 4 + u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&bytes[4..end]).unwrap();
@@ -58,10 +63,103 @@ fn a_section_without_data_says_why() {
 fn ranks_of_a_job_are_told_apart() {
     let mut session = Session::default();
     session.add("", Some(0), linked(&events())).unwrap();
-    session.add("", Some(3), linked(&events())).unwrap();
+    let mut longer = events();
+    longer[3]["dur"] = json!(120);
+    session.add("", Some(3), linked(&longer)).unwrap();
     let page = html(&session);
     assert!(page.contains(">rank 0, device 0</th>") || page.contains(">rank 0</th>"));
     assert!(page.contains(">rank 3, device 0</th>"));
     assert!(page.contains("href=\"#event=7\""), "ids of the second trace come after those of the first");
     assert!(page.contains("<dt>Stragglers</dt>"));
+}
+
+#[test]
+fn what_is_not_as_it_was_recorded_is_said() {
+    let session = Session::new(linked(&events()));
+    assert!(!html(&session).contains("ks-edited"));
+    let part = html(&session.copy(br#"{"start": 90000, "end": 300000}"#).unwrap());
+    assert!(part.contains("<b>A part of the recording</b>: without 1 event of it."), "{part}");
+    let small = asked(&session, &json!({"left_out": {"thinned_frame": 1200, "thinned_node": 0, "missing_launch": 3}}));
+    assert!(
+        small.contains("<b>Made smaller</b>: left out are 1,200 calls of Python. The tables here are of the whole")
+    );
+}
+
+/// A trace of a rank: iterations that end after so many microseconds each, with a kernel in each, and a communication.
+fn rank(ends: &[u64]) -> Arc<LinkedTrace> {
+    let mut events = Vec::new();
+    let mut from = 0;
+    for (at, us) in ends.iter().enumerate() {
+        let event = |cat: &str, name: &str, ts: u64, dur: u64| {
+            let (pid, tid) = if cat == "kernel" { (0, 7) } else { (1, 2) };
+            json!({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur,
+                   "args": {"device": 0, "stream": 7}})
+        };
+        events.push(event("user_annotation", &format!("ProfilerStep#{at}"), from, *us));
+        events.push(event("kernel", "gemm", from + 1, 2));
+        events.push(event("kernel", "ncclDevKernel_AllReduce", from + us - 2, 1));
+        from += us;
+    }
+    linked(&json!(events))
+}
+
+fn job(ranks: &[Arc<LinkedTrace>]) -> String {
+    let mut session = Session::default();
+    for (at, trace) in ranks.iter().enumerate() {
+        session.add("", Some(at as i64), Arc::clone(trace)).unwrap();
+    }
+    html(&session)
+}
+
+#[test]
+fn the_slowest_of_very_many_iterations_is_the_slowest() {
+    let usual = vec![10; 300];
+    let mut slow = usual.clone();
+    slow[299] = 500;
+    let page = job(&[rank(&usual), rank(&slow)]);
+    assert!(page.contains("slowest: 299 on rank 1"));
+    assert!(page.contains("By iteration <small>the first 240 of 600</small>"));
+    let table = &page[page.find("By iteration").unwrap()..];
+    let first = &table[table.find("<tbody>").unwrap()..];
+    assert!(
+        first.starts_with("<tbody><tr><td class=\"ks-number\">299</td><td class=\"ks-number\">1</td>"),
+        "the slowest"
+    );
+}
+
+#[test]
+fn pillars_of_one_iteration_are_those_of_ranks() {
+    let page = job(&[rank(&[20]), rank(&[30])]);
+    assert!(page.contains(">rank 0</text>") && page.contains(">rank 1</text>"));
+}
+
+#[test]
+fn a_name_of_a_job_is_one_row() {
+    let page = job(&[rank(&[20, 30]), rank(&[30])]);
+    let kernels = &page[page.find("id=\"kernels\"").unwrap()..];
+    let table = &kernels[..kernels.find("</table>").unwrap()];
+    assert!(table.contains("all ranks together <small>2 rows</small>"));
+    let gemm = &table[table.find("<b>gemm</b>").unwrap()..];
+    let row = &gemm[..gemm.find("</tr>").unwrap()];
+    // Six microseconds in three runs, two of one rank and four of the other.
+    for cell in ["66.7", ">6<", ">3<", ">2<", ">4<"] {
+        assert!(row.contains(cell), "{cell} in {row}");
+    }
+}
+
+#[test]
+fn gaps_that_a_communication_ends_are_not_those_to_look_at() {
+    let page = html(&Session::new(rank(&[20, 30])));
+    let gaps = &page[page.find("The longest gaps").unwrap()..];
+    assert!(gaps.starts_with("The longest gaps before computation"));
+    assert!(gaps[..gaps.find("</table>").unwrap()].contains("<small>1 row</small>"), "of three gaps, two end so");
+}
+
+#[test]
+fn all_bars_can_be_scrolled_to_and_saved() {
+    let page = html(&Session::new(linked(&events())));
+    let time = &page[page.find("id=\"time\"").unwrap()..];
+    assert!(time[..time.find("<thead>").unwrap()].ends_with("tabindex=\"0\"><table><caption>By device</caption>"));
+    let many = job(&(0..5).map(|_| rank(&[20])).collect::<Vec<_>>());
+    assert!(many.contains("<table class=\"ks-many\">"));
 }

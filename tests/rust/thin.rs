@@ -29,6 +29,7 @@ fn assert_thins(name: &str, linked: &LinkedTrace) {
         assert_eq!(trace.flows.len() + count(WarningKind::ThinnedFlow), linked.trace.flows.len(), "{name} {percent}");
         assert_eq!(trace.instants.len() + count(WarningKind::ThinnedInstant), linked.trace.instants.len());
         assert_eq!(trace.nodes.len() + count(WarningKind::ThinnedNode), linked.trace.nodes.len());
+        assert_eq!(trace.range(), linked.trace.range(), "{name} {percent}: what is left lasts as long");
         assert_work_stays(&format!("{name} {percent}"), linked, &part);
     }
 }

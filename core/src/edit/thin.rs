@@ -1,7 +1,8 @@
 //! A trace with less in it, so that what is made of it is small enough.
 //!
 //! Steps go from what a reader misses least to what is missed most, and end as soon as the result fits. Each counts what
-//! it left out. Device work, its launches, what those are inside of, and annotations always stay; ids do not change.
+//! it left out. Device work, its launches, what those are inside of, annotations, and what begins first and ends last always
+//! stay; ids do not change, nor does the time from the first to the last.
 
 use serde_json::json;
 
@@ -52,6 +53,8 @@ pub fn thin(linked: &LinkedTrace, fits: &mut dyn FnMut(&Trace) -> bool) -> Resul
 struct Thinner<'a> {
     linked: &'a LinkedTrace,
     kept: Kept,
+    /// The events that begin first and end last.
+    ends: [Option<usize>; 2],
     keeps_arguments: bool,
     has_news: bool,
 }
@@ -68,7 +71,12 @@ impl<'a> Thinner<'a> {
     ];
 
     fn new(linked: &'a LinkedTrace) -> Self {
-        Self { linked, kept: Kept::all(&linked.trace), keeps_arguments: true, has_news: false }
+        let (events, range) = (&linked.trace.events, linked.trace.range());
+        let ends = [
+            (0..events.len()).find(|row| events.start[*row] == range.start),
+            (0..events.len()).find(|row| events.end(*row) == range.end),
+        ];
+        Self { linked, kept: Kept::all(&linked.trace), ends, keeps_arguments: true, has_news: false }
     }
 
     /// The trace as far as it was thinned, if that fits.
@@ -108,10 +116,10 @@ impl<'a> Thinner<'a> {
         trace
     }
 
-    /// Leaves out the events that `is_unwanted`, by row.
+    /// Leaves out the events that `is_unwanted`, by row, but for those that begin first or end last.
     fn leave_out(&mut self, is_unwanted: impl Fn(usize) -> bool) {
         for (row, is_kept) in self.kept.events.iter_mut().enumerate() {
-            let goes = *is_kept && is_unwanted(row);
+            let goes = *is_kept && !self.ends.contains(&Some(row)) && is_unwanted(row);
             *is_kept &= !goes;
             self.has_news |= goes;
         }
@@ -144,8 +152,11 @@ impl<'a> Thinner<'a> {
     }
 
     fn leave_out_instants(&mut self) {
-        self.has_news = count(&self.kept.instants) > 0;
-        self.kept.instants.fill(false);
+        let (instants, range) = (&self.linked.trace.instants, self.linked.trace.range());
+        let at = |time| instants.iter().position(|instant| instant.time == time);
+        let ends = [at(range.start), at(range.end)];
+        self.kept.instants = (0..instants.len()).map(|row| ends.contains(&Some(row))).collect();
+        self.has_news = count(&self.kept.instants) < instants.len();
     }
 
     fn leave_out_functions(&mut self) {

@@ -45,7 +45,7 @@ impl Values {
     }
 
     /// How many there are; 0 where what says so does not fit together.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Int(values) => values.len(),
             Self::UInt(values) => values.len(),

@@ -147,7 +147,7 @@ impl Session {
             }
             Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
             Request::Analyze(request) => analysis::answer(&screen, request),
-            Request::Report { title, facts } => Ok(report::answer(&screen, title, facts)),
+            Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
             Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),
             Request::Analyses => Ok(analysis::all()),
             Request::Findings => Ok(finding::answer(&screen, self.findings()?)),

@@ -50,6 +50,8 @@ pub(super) enum Request {
     Report {
         title: String,
         facts: Vec<(String, String)>,
+        /// Of the traces that the page carries, by kind, where the report is of whole ones.
+        left_out: Map<String, Value>,
     },
     Picture {
         width: u32,
@@ -211,7 +213,11 @@ impl Request {
                 part: fields.maybe("part")?,
             },
             "analyze" => Self::Analyze(AnalyzeRequest::of(fields)?),
-            "report" => Self::Report { title: fields.get("title")?, facts: fields.get("facts")? },
+            "report" => Self::Report {
+                title: fields.get("title")?,
+                facts: fields.get("facts")?,
+                left_out: fields.maybe("left_out")?.unwrap_or_default(),
+            },
             "picture" => Self::Picture { width: fields.get("width")? },
             "analyses" => Self::Analyses,
             "findings" => Self::Findings,

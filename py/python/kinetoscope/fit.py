@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Ranked = Sequence["tuple[int | None, Trace]"]
 """Traces, each with its rank."""
 Page = Callable[[Ranked, Sequence[bytes]], str]
-"""Makes a page of traces and their snapshots."""
+"""Makes a page that carries these traces, given their snapshots, too."""
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "B": 1, "": 1}
 _ATTEMPTS = 4
@@ -42,6 +42,7 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
     made, sizes = _made(page, traces)
     if limit is None or len(made) <= limit:
         return made
+    empty = max(len(made) - sum(sizes) * 4 // 3, 0)
     for _ in range(_ATTEMPTS):
         room = max(sum(sizes) + (limit - len(made)) * 3 // 4 - 3 * len(sizes), 0)  # base64 has four bytes for three
         try:
@@ -54,7 +55,8 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
         if len(made) <= limit:
             return made
         sizes = [min(sides) for sides in zip(sizes, found, strict=True)]
-    raise ValueError(f"expected a larger max_size than {limit:,} bytes, found no page that is so small")
+    expected = f"expected a larger max_size than {limit:,} bytes, found no page that is so small"
+    raise ValueError(f"{expected}: without a trace it has {empty:,}, and device work stays")
 
 
 def _made(page: Page, traces: Ranked) -> tuple[bytes, list[int]]:

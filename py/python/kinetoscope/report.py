@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import os
+from collections import Counter
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,20 +21,35 @@ from kinetoscope.seam import ask
 from kinetoscope.whole import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
     """Writes the page under a temporary name and renames it. OSError when that is not possible."""
-    page = fitting_page(traces, max_size, lambda shown, snapshots: report_page(shown, title, snapshots))
-    return write_bytes(path, page)
+
+    def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
+        return report_page(traces, title, snapshots, {} if carried is traces else _left_out(carried))
+
+    return write_bytes(path, fitting_page(traces, max_size, page))
 
 
-def report_page(traces: Ranked, title: str, snapshots: Sequence[bytes]) -> str:
-    """The whole page, with the snapshots of its traces."""
-    body = ask(_session(traces), {"type": "report", "title": title, "facts": _facts(traces)}).data["html"]
+def report_page(
+    traces: Ranked, title: str, snapshots: Sequence[bytes], left_out: Mapping[str, int] | None = None
+) -> str:
+    """The whole page: about these traces, with snapshots of them, which may have less in them, as `left_out` counts."""
+    request = {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out or {}}
+    body = ask(_session(traces), request).data["html"]
     data = (snapshot_data(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
     return page_of(title, body, "".join(data))
+
+
+def _left_out(traces: Ranked) -> dict[str, int]:
+    """What was left out of traces to make them smaller: how often, by the kind."""
+    counts: Counter[str] = Counter()
+    for _, trace in traces:
+        for kind, count in trace.health.select("kind", "count").rows():
+            counts[kind] += count
+    return dict(counts)
 
 
 def _session(traces: Ranked) -> _native.Session | _native.Trace:

@@ -8,6 +8,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+from kinetoscope.report import write_report
 
 pytestmark = pytest.mark.browser
 
@@ -57,6 +58,16 @@ def test_nobody_is_kept_out(
     timeline.search("gemm")
     page.locator(".ks-filter input").fill("nothing is called so")
     assert violations(page) == [], "with a search and a filter"
+
+
+def test_nobody_is_kept_out_of_what_scrolls(axe: str, data: Path, strict: Any, tmp_path: Path) -> None:
+    trace = ks.read(data / "nccl_cuda/kineto_trace_0.json.gz")
+    page = strict.page()
+    page.goto(write_report([(rank, trace) for rank in range(20)], tmp_path / "many.html", "20 traces").as_uri())
+    around = page.locator("#time .ks-scroll")
+    assert around.evaluate("one => one.scrollHeight > one.clientHeight"), "else this asks nothing"
+    page.evaluate(axe)
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,10 +209,15 @@ def test_what_is_saved_redacted_tells_no_private_text(
     assert "2 events" in open_timeline(report).page.get_by_role("application").get_attribute("aria-label")
 
 
-def test_on_paper_all_rows_and_no_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+def test_on_paper_all_rows_and_a_picture_of_the_timeline(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
     page = open_timeline(reports(cuda)).page
+    picture = page.locator(".ks-on-paper svg")
+    assert not picture.is_visible()
     page.emulate_media(media="print")
     assert not page.locator("#ks-timeline").is_visible()
+    assert picture.is_visible()
+    assert page.locator("thead").first.evaluate("head => getComputedStyle(head).display") == "table-header-group"
+    assert not page.get_by_text("seen at").first.is_visible(), "links lead nowhere there"
     assert not page.get_by_role("button", name="CSV").first.is_visible()
     hidden = page.locator(".ks-scroll").evaluate_all(
         "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).length"
@@ -234,3 +241,44 @@ def test_all_ranks_are_in_the_report_of_a_job(data: Path, open_timeline: Open, t
     assert all(f"rank {rank}" in groups.lower() for rank in job.ranks)
     assert {"Stragglers", "Communication"} <= set(page.locator("h2").all_inner_texts())
     shot(page, "report-job")
+
+
+def test_a_table_that_is_wider_than_its_place_can_be_saved(cuda: ks.Trace, reports: Reports, strict: Any) -> None:
+    page = strict.page(width=500)
+    page.goto(reports(cuda).as_uri())
+    around = page.locator("#kernels .ks-scroll").first
+    assert around.evaluate("one => one.scrollWidth > one.clientWidth"), "else this asks nothing"
+    box, button = around.bounding_box(), page.locator("#kernels .ks-tools button").nth(1).bounding_box()
+    assert box
+    assert button
+    assert button["x"] + button["width"] <= box["x"] + box["width"] + 1
+
+
+def test_what_a_smaller_page_has_no_more_is_said_to_be_gone(
+    transformer: ks.Trace, open_timeline: Open, tmp_path: Path
+) -> None:
+    whole = transformer.report(tmp_path / "whole.html").stat().st_size
+    limit = whole - len(transformer.snapshot()) * 4 // 3 * 85 // 100
+    report = transformer.report(tmp_path / "small.html", max_size=limit)
+    body, _, rest = report.read_text().partition("<script")
+    snapshot = re.search(r"ks-snapshot['\"][^>]*>([^<]*)<", rest)
+    assert snapshot
+    left = ks.Trace.from_snapshot(base64.b64decode(snapshot[1]))
+    gone = {*transformer.events.select("id").rows()} - {*left.events.select("id").rows()}
+    timeline = open_timeline(report)
+    assert "Made smaller" in timeline.page.locator(".ks-edited").inner_text()
+    link = next(found for found in re.findall(r'href="#event=(\d+)"', body) if (int(found),) in gone)
+    timeline.page.locator(f"a[href='#event={link}']").first.click()
+    assert f"event {link} is not in this page" in timeline.page.get_by_role("alert").inner_text()
+
+
+def test_the_numbers_of_a_chart_are_saved(
+    transformer: ks.Trace, reports: Reports, open_timeline: Open, tmp_path: Path
+) -> None:
+    page = open_timeline(reports(transformer)).page
+    chart = page.locator("#memory figure.ks-picture")
+    path = saved(page, "CSV", tmp_path, chart)
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    series = transformer.memory().tables["memory_series"]
+    assert len(rows) == len(series) + 1
+    assert rows[0][: len(series.columns)] == series.columns

@@ -5,9 +5,9 @@ import { toCsv, toJson } from "./table-file";
 
 const ALL = 10_000_000;
 
-/** Buttons beside a table's title that save all of its rows. */
+/** Buttons beside a table's title, or below a chart, that save all rows. */
 export function addTableTools(figure: HTMLElement, source: Source, fail: (error: unknown) => void): void {
-  const caption = figure.querySelector("caption");
+  const caption = figure.querySelector("caption, figcaption");
   if (!caption) return;
   const tools = document.createElement("span");
   tools.className = "ks-tools";

@@ -106,9 +106,9 @@ fn evidence(out: &mut String, source: &Source<'_>, found: &Frame, row: usize) {
     if links.is_empty() {
         return;
     }
-    out.push_str("seen at ");
+    out.push_str("<span class=\"ks-seen\">seen at ");
     for (at, link) in links.iter().enumerate() {
         let _ = write!(out, "<a class=\"ks-chip\" href=\"{link}\" title=\"show in the timeline\">{}</a> ", at + 1);
     }
-    out.push_str("· ");
+    out.push_str("· </span>");
 }

@@ -23,6 +23,17 @@ impl Frame {
         Self { columns: (0..table.num_columns()).map(values).collect(), num_rows, num_in_all }
     }
 
+    /// Rows that were made here, the first of so many.
+    pub(super) fn of_columns(columns: Vec<(&'static str, Values)>, num_in_all: usize) -> Self {
+        let num_rows = columns.first().map_or(0, |(_, values)| values.len());
+        Self { columns, num_rows, num_in_all }
+    }
+
+    /// Some of a table's rows, of so many.
+    pub(super) fn picked(table: &Arc<dyn Rows>, rows: Vec<u32>, num_in_all: usize) -> Self {
+        Self { num_in_all, ..Self::of(&*Picked::of(Arc::clone(table), rows), usize::MAX) }
+    }
+
     /// The rows with the most of a number: tables of several ranks have one rank's after the other's.
     pub(super) fn top(table: &Arc<dyn Rows>, by: &str, limit: usize) -> Self {
         let num_in_all = table.num_rows();
@@ -30,8 +41,7 @@ impl Frame {
         let of = |row| number(values.as_ref()?, row);
         let mut ranked: Vec<_> = (0..num_in_all).map(|row| (of(row).unwrap_or(f64::MIN), row as u32)).collect();
         crate::sort::by(&mut ranked, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let rows = ranked.into_iter().take(limit).map(|(_, row)| row).collect();
-        Self { num_in_all, ..Self::of(&*Picked::of(Arc::clone(table), rows), limit) }
+        Self::picked(table, ranked.into_iter().take(limit).map(|(_, row)| row).collect(), num_in_all)
     }
 
     /// A number, whole or not.

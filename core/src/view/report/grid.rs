@@ -153,7 +153,8 @@ impl Written {
             out.push_str(self.class);
             out.push('"');
         }
-        out.push('>');
+        // A title of their own would be as wide as what stands under it.
+        out.push_str(if self.class == "ks-go" { " aria-label=\"in the timeline\">" } else { ">" });
         out.push_str(&self.title);
         out.push_str("</th>");
     }

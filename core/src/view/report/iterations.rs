@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::grid::{Grid, Kind, col};
 use super::part::PARTS;
 use super::section::{Found, Section};
-use super::source::{Source, frame};
+use super::source::{Source, frame, top_of};
 use super::words::{count, plural};
 use crate::view::chart::{Pillar, pillars};
 
@@ -34,7 +34,7 @@ const GRID: Grid = Grid {
 pub(super) fn section(source: &Source<'_>) -> Found {
     let title = "Iterations";
     let Some(answer) = source.ask("breakdown", "{}") else { return Found::Nothing };
-    let frame = frame(&answer, "breakdown", MAX_ROWS);
+    let frame = frame(&answer, "breakdown", usize::MAX);
     let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int("iteration", *row).is_some()).collect();
     let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int("span_ns", *row));
     let Some(slowest) = slowest else {
@@ -44,13 +44,18 @@ pub(super) fn section(source: &Source<'_>) -> Found {
     let rank = frame.int("rank", slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
     let number = count(frame.int("iteration", slowest).unwrap_or_default());
     let note = if rows.len() > 1 { format!("slowest: {number}{rank}") } else { plural(1, "iteration") };
-    Found::Section(Section::half("iterations", title, chart + &GRID.html(source, &frame)).with_note(note))
+    // Of more than a page should have, those that took longest.
+    let grid = GRID.html(source, &top_of(&answer, "breakdown", ("span_ns", MAX_ROWS)));
+    Found::Section(Section::half("iterations", title, chart + &grid).with_note(note))
 }
 
 /// A pillar for each, in the order of time, those of one iteration beside each other.
 fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> String {
-    let mut rows: Vec<_> = rows.iter().copied().take(MAX_PILLARS).collect();
+    let mut rows = rows.to_vec();
     crate::sort::by_key(&mut rows, |row| (frame.int("iteration", *row), *row));
+    rows.truncate(MAX_PILLARS);
+    // Where all are of one iteration, ranks tell them apart.
+    let is_one = rows.iter().all(|row| frame.int("iteration", *row) == frame.int("iteration", rows[0]));
     let parts = PARTS.map(|part| (part.title, part.class));
     let pillar = |row: &usize| {
         let (number, span_ns) = (frame.int("iteration", *row), frame.int("span_ns", *row).unwrap_or_default());
@@ -58,7 +63,10 @@ fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> 
         let name = format!("iteration {}{}{}", number.unwrap_or_default(), word("rank"), word("device"));
         Pillar {
             name,
-            label: number.unwrap_or_default().to_string(),
+            label: match frame.int("rank", *row).filter(|_| is_one) {
+                Some(rank) => format!("rank {rank}"),
+                None => number.unwrap_or_default().to_string(),
+            },
             address: frame.int("start_ns", *row).and_then(|start_ns| source.range(frame, *row, (start_ns, span_ns))),
             parts: PARTS.iter().map(|part| frame.number(part.column, *row).unwrap_or(0.0).max(0.0)).collect(),
             is_marked: *row == slowest,

@@ -63,10 +63,12 @@ pub(super) fn section(source: &Source<'_>) -> Found {
     if devices.num_rows == 0 {
         return Found::Missing { title, why: answer.reason.unwrap_or("no allocation was recorded") };
     }
-    let chart = table(&answer, answer.drawn.unwrap_or("memory"));
+    let drawn = answer.drawn.unwrap_or("memory");
+    let chart = table(&answer, drawn);
     let chart = chart.map_or_else(String::new, |table| figure(&**table, answer.plot, answer.reason));
     let body = format!(
-        "<div class=\"ks-pair\"><div><figure class=\"ks-picture\">{chart}</figure>{}{}</div>{}</div>",
+        "<div class=\"ks-pair\"><div><figure class=\"ks-picture\" data-analysis=\"memory\" data-table=\"{drawn}\" \
+         data-options=\"{{}}\">{chart}<figcaption></figcaption></figure>{}{}</div>{}</div>",
         DEVICES.html(source, &devices),
         CATEGORIES.html(source, &frame(&answer, "memory_categories", MAX_ROWS)),
         OWNERS.html(source, &top(source, &answer, "memory_owners", ("peak_bytes", MAX_ROWS))),

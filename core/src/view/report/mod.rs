@@ -4,8 +4,10 @@
 //! Everything that comes from a trace goes through `escape`. No `style` attribute and no script is written, so that a page
 //! may forbid both.
 
+mod across;
 mod cards;
 mod communication;
+mod edited;
 mod findings;
 mod frame;
 mod grid;
@@ -23,6 +25,7 @@ mod words;
 
 use std::fmt::Write as _;
 
+pub(super) use edited::Counts;
 pub(super) use grid::name;
 use section::{Found, Section};
 use serde_json::json;
@@ -38,10 +41,10 @@ use crate::analyze::{Selection, outline};
 const PICTURE: u32 = 1200;
 
 /// The report's body: title, cards, contents and sections; `id="ks-timeline"` is where the timeline goes. `facts` are what
-/// the host knows of the traces: what it is, and what it is called.
-pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)]) -> Response {
+/// the host knows of the traces: what it is, and what it is called. `left_out` is what the page's own traces have less of.
+pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &Counts) -> Response {
     let source = Source::of(screen);
-    let mut out = head(&source, title);
+    let mut out = head(&source, title) + &edited::notes(&source, left_out);
     let outlines: Vec<_> = source.traces().map(|(_, linked)| outline(&Selection::all(linked))).collect();
     let found = [
         part::time(&source, &outlines),

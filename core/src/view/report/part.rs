@@ -26,6 +26,7 @@ pub(super) const PARTS: [Part; 5] = [
 ];
 
 const MAX_DEVICES: usize = 256;
+const MAX_WIDE: usize = 4;
 
 pub(super) fn time(source: &Source<'_>, outlines: &[Outline]) -> Found {
     let title = "Where the time went";
@@ -38,8 +39,11 @@ pub(super) fn time(source: &Source<'_>, outlines: &[Outline]) -> Found {
     let parts: Vec<_> = PARTS.iter().filter(is_there).collect();
     let mut out = String::from(
         "<figure class=\"ks-table\" data-analysis=\"breakdown\" data-table=\"breakdown\" \
-         data-options=\"{&quot;per&quot;:&quot;selection&quot;}\"><div class=\"ks-scroll\"><table><thead><tr><th scope=\"col\"></th>",
+         data-options=\"{&quot;per&quot;:&quot;selection&quot;}\"><div class=\"ks-scroll\" tabindex=\"0\"><table",
     );
+    // Bars of many are thinner, so that more are seen at once.
+    out.push_str(if frame.num_rows > MAX_WIDE { " class=\"ks-many\"" } else { "" });
+    out.push_str("><caption>By device</caption><thead><tr><td></td>");
     for part in &parts {
         let _ = write!(
             out,

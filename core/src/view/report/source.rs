@@ -14,6 +14,7 @@ use crate::time::Ts;
 use crate::trace::Trace;
 use crate::view::part::View;
 use crate::view::screen::Screen;
+use crate::view::shown_kind::ShownKind;
 
 /// The traces of a report: one, or those of a job in the order of their ranks.
 pub(super) struct Source<'a> {
@@ -81,6 +82,16 @@ impl<'a> Source<'a> {
         self.screen.parts.first().map(|part| address(*part, start_ns, dur_ns))
     }
 
+    /// Whether a row of a table names a communication on a device.
+    pub(super) fn is_communication(&self, frame: &Frame, row: usize, column: &str) -> bool {
+        let found = || {
+            let part = self.part(frame, row)?;
+            let row = part.linked.trace.events.row_at(u32::try_from(frame.int(column, row)?).ok()?)?;
+            Some(part.shown_kind(row) == ShownKind(None))
+        };
+        found().unwrap_or_default()
+    }
+
     /// The trace that a row is about.
     fn part(&self, frame: &Frame, row: usize) -> Option<View<'a>> {
         if self.is_job() {
@@ -104,6 +115,14 @@ pub(super) fn table<'a>(answer: &'a Answer, name: &str) -> Option<&'a Arc<dyn Ro
 pub(super) fn top(source: &Source<'_>, answer: &Answer, name: &str, (by, limit): (&str, usize)) -> Frame {
     match table(answer, name) {
         Some(table) if source.is_job() => Frame::top(table, by, limit),
+        _ => frame(answer, name, limit),
+    }
+}
+
+/// Its rows as they are or, where there are more than so many, those with the most of a number.
+pub(super) fn top_of(answer: &Answer, name: &str, (by, limit): (&str, usize)) -> Frame {
+    match table(answer, name) {
+        Some(table) if table.num_rows() > limit => Frame::top(table, by, limit),
         _ => frame(answer, name, limit),
     }
 }

@@ -1,5 +1,6 @@
 //! What took the most time: kernels, operators, modules, and how near they came to what the device can do.
 
+use super::across::Across;
 use super::grid::{Grid, Kind, col};
 use super::section::{Found, Section};
 use super::source::{Source, frame, table, top};
@@ -28,6 +29,27 @@ const KERNELS: Grid = Grid {
         col("longest_id", "Longest run", Kind::Event),
     ],
 };
+
+/// The same of a job: what is of one name on all ranks is one row.
+const KERNELS_OF_ALL: Grid = Grid {
+    title: "Kernels, copies and fills by name, all ranks together",
+    columns: &[
+        col("name", "name", Kind::Name),
+        col("class", "for", Kind::Word),
+        col("share", "share", Kind::Share),
+        col("total_ns", "total", Kind::Time),
+        col("count", "count", Kind::Count),
+        col("mean_ns", "mean", Kind::Time),
+        col("least_ns", "least of a rank", Kind::Time),
+        col("most_ns", "most of a rank", Kind::Time),
+        col("max_ns", "longest", Kind::Time),
+        col("rank", "on rank", Kind::Key),
+        col("longest_id", "Longest run", Kind::Event),
+    ],
+    ..KERNELS
+};
+
+const KERNELS_ACROSS: Across = Across { keys: ["name", "class"], sums: &["total_ns", "count"], longest: "max_ns" };
 
 const BY_CLASS: Grid = Grid {
     analysis: "kernels",
@@ -60,6 +82,31 @@ const OPERATORS: Grid = Grid {
         col("device_total_ns", "device, in all", Kind::Time),
         col("longest_id", "Longest call", Kind::Event),
     ],
+};
+
+/// The same of a job.
+const OPERATORS_OF_ALL: Grid = Grid {
+    title: "Operators by name, all ranks together",
+    columns: &[
+        col("name", "name", Kind::Name),
+        col("count", "calls", Kind::Count),
+        col("self_ns", "host, itself", Kind::Time),
+        col("total_ns", "host, in all", Kind::Time),
+        col("mean_ns", "mean", Kind::Time),
+        col("least_ns", "least of a rank", Kind::Time),
+        col("most_ns", "most of a rank", Kind::Time),
+        col("device_self_ns", "device, itself", Kind::Time),
+        col("device_total_ns", "device, in all", Kind::Time),
+        col("longest_id", "Longest call", Kind::Event),
+    ],
+    ..OPERATORS
+};
+
+const OPERATORS_ACROSS: Across = Across {
+    keys: ["name", "stack"],
+    sums: &["total_ns", "count", "self_ns", "device_self_ns", "device_total_ns"],
+    // Of the rank with the most.
+    longest: "total_ns",
 };
 
 const MODULES: Grid = Grid {
@@ -104,7 +151,11 @@ const ROOFLINE: Grid = Grid {
 
 pub(super) fn kernels(source: &Source<'_>) -> Found {
     let Some(answer) = source.ask("kernels", "{}") else { return Found::Nothing };
-    let found = wide(source, &answer, &KERNELS, ("kernels", "Kernels"));
+    let found = if source.is_job() {
+        across(source, &answer, (&KERNELS_OF_ALL, &KERNELS_ACROSS), ("kernels", "Kernels"))
+    } else {
+        wide(source, &answer, &KERNELS, ("kernels", "Kernels"))
+    };
     match found {
         Found::Section(section) => {
             let classes = BY_CLASS.html(source, &frame(&answer, "kernels_by_class", MAX_ROWS));
@@ -116,9 +167,11 @@ pub(super) fn kernels(source: &Source<'_>) -> Found {
 }
 
 pub(super) fn operators(source: &Source<'_>) -> Found {
-    source
-        .ask("operators", "{}")
-        .map_or(Found::Nothing, |answer| wide(source, &answer, &OPERATORS, ("operators", "Operators")))
+    let Some(answer) = source.ask("operators", "{}") else { return Found::Nothing };
+    if source.is_job() {
+        return across(source, &answer, (&OPERATORS_OF_ALL, &OPERATORS_ACROSS), ("operators", "Operators"));
+    }
+    wide(source, &answer, &OPERATORS, ("operators", "Operators"))
 }
 
 pub(super) fn modules(source: &Source<'_>) -> Found {
@@ -143,6 +196,19 @@ pub(super) fn roofline(source: &Source<'_>) -> Found {
         ROOFLINE.html(source, &rows)
     );
     Found::Section(Section::wide("roofline", "Roofline", body))
+}
+
+fn across(
+    source: &Source<'_>,
+    answer: &Answer,
+    (grid, across): (&Grid, &Across),
+    (id, title): (&'static str, &'static str),
+) -> Found {
+    let rows = across.top(&frame(answer, grid.table, usize::MAX), MAX_ROWS);
+    if rows.num_rows == 0 {
+        return Found::Missing { title, why: answer.reason.unwrap_or("there are none") };
+    }
+    Found::Section(Section::wide(id, title, grid.html(source, &rows)))
 }
 
 fn wide(source: &Source<'_>, answer: &Answer, grid: &Grid, (id, title): (&'static str, &'static str)) -> Found {

@@ -1,0 +1,60 @@
+//! What is not as it was recorded: a part, without private texts, or with less in it.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::source::Source;
+use super::words::{count, plural};
+use crate::view::svg::escape;
+
+/// Of each kind of what was left out to make a trace smaller: its name, and what a reader calls it.
+const THINNED: [(&str, &str); 6] = [
+    ("thinned_event", "short calls on the host"),
+    ("thinned_frame", "calls of Python"),
+    ("thinned_node", "nodes of the Execution Trace"),
+    ("thinned_instant", "points in time, such as allocations"),
+    ("thinned_arguments", "events' arguments that no table shows"),
+    ("thinned_flow", "arrows that launches draw, too"),
+];
+
+/// How often something was done, by its name.
+pub(in crate::view) type Counts = Map<String, Value>;
+
+/// A paragraph for each sort of change; `left_out` of the traces that the page carries, where the report is of the whole.
+pub(super) fn notes(source: &Source<'_>, left_out: &Counts) -> String {
+    let own = |kind: &str| -> u64 {
+        let warnings = source.traces().flat_map(|(_, linked)| linked.trace.warnings.iter());
+        warnings.filter(|warning| warning.kind.name() == kind).map(|warning| warning.count).sum()
+    };
+    let given = |kind: &str| left_out.get(kind).and_then(Value::as_u64).unwrap_or_default();
+    let mut out = String::new();
+    if own("trimmed") > 0 {
+        let words = format!("without {} of it", plural(own("trimmed") as usize, "event"));
+        note(&mut out, "A part of the recording", &words);
+    }
+    if own("redacted") > 0 {
+        note(&mut out, "Redacted", "pseudonyms stand for texts that may be private");
+    }
+    let of_page = thinned(given);
+    if of_page.is_empty() {
+        let words = thinned(own);
+        if !words.is_empty() {
+            note(&mut out, "Made smaller", &format!("left out are {words}. All that is here is of what is left"));
+        }
+    } else {
+        let all = "The tables here are of the whole recording; the timeline, and what is saved, have what is left";
+        note(&mut out, "Made smaller", &format!("left out are {of_page}. {all}"));
+    }
+    out
+}
+
+fn thinned(count_of: impl Fn(&str) -> u64) -> String {
+    let counts = THINNED.iter().map(|(kind, words)| (count_of(kind), words)).filter(|(number, _)| *number > 0);
+    counts.map(|(number, words)| format!("{} {words}", count(number as i64))).collect::<Vec<_>>().join(", ")
+}
+
+fn note(out: &mut String, what: &str, words: &str) {
+    // Writing into a `String` cannot fail.
+    let _ = write!(out, "<p class=\"ks-note ks-edited\"><b>{what}</b>: {}.</p>", escape(words));
+}
