@@ -318,3 +318,16 @@ fn groups_keep_their_numbers_when_a_process_of_frames_alone_is_hidden() {
     assert_eq!(shown(true), [(0, json!("Process 1")), (1, json!("Process 2"))]);
     assert_eq!(shown(false), [(1, json!("Process 2"))]);
 }
+
+#[test]
+fn the_picture_of_a_job_shows_all_ranks_by_their_busiest_tracks() {
+    let mut session = Session::default();
+    for rank in 0..12 {
+        session.add("", Some(rank), ranks::trace(rank, &[("allreduce", Some(4), 100, 10)]).1).unwrap();
+    }
+    let picture = session.picture(800);
+    for rank in 0..12 {
+        assert!(picture.contains(&format!(">rank {rank}<")), "{rank}");
+    }
+    assert!(picture.contains("more tracks"));
+}

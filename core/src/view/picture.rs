@@ -1,5 +1,6 @@
 //! The whole trace as an SVG picture, for pages that run no script.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::overview::{display_order, part_name, track_name};
@@ -8,6 +9,7 @@ use super::screen::Screen;
 use super::shown_kind::ShownKind;
 use super::svg::escape;
 use super::tiles::{Tile, tiles};
+use crate::sort;
 use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
 
@@ -30,27 +32,51 @@ const COLOURS: [&str; EventKind::ALL.len() + 1] = [
 /// Draws each track's first lanes over the whole time of the trace.
 pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
-    let order: Vec<(View<'_>, usize)> =
-        screen.parts.iter().flat_map(|part| display_order(*part).into_iter().map(|track| (*part, track))).collect();
+    let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);
+    let orders = || screen.parts.iter().map(|part| (*part, display_order(*part)));
+    let num_tracks: usize = orders().map(|(_, order)| order.len()).sum();
+    let chosen =
+        orders().flat_map(|(part, order)| busiest(part, order, room).into_iter().map(move |track| (part, track)));
+    let chosen: Vec<(View<'_>, usize)> = chosen.take(MAX_TRACKS).collect();
     let scale = f64::from(width - GUTTER) / screen.duration().max(1.0);
     let mut body = String::new();
     let mut y = 2;
     let mut last = None;
-    for (part, track) in order.iter().take(MAX_TRACKS) {
+    for (part, track) in &chosen {
         if screen.parts.len() > 1 && last.replace(part.at) != Some(part.at) {
             text(&mut body, y + 10, &part_name(*part));
             y += NAME_HEIGHT;
         }
         y = draw_track(*part, &mut body, *track, y, scale) + TRACK_GAP;
     }
-    if order.len() > MAX_TRACKS {
-        text(&mut body, y + 8, &format!("and {} more tracks", order.len() - MAX_TRACKS));
+    if num_tracks > chosen.len() {
+        text(&mut body, y + 8, &format!("and {} more tracks", num_tracks - chosen.len()));
         y += 14;
     }
-    let label = format!("Timeline of {} tracks", order.len());
+    let label = format!("Timeline of {num_tracks} tracks");
     format!(
         "<svg class=\"ks-picture\" viewBox=\"0 0 {width} {y}\" width=\"100%\" role=\"img\" aria-label=\"{label}\">{body}</svg>"
     )
+}
+
+/// As many of a part's tracks as there is room for, in their order: the busiest stream, the busiest thread, the next stream …
+fn busiest(part: View<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
+    let linked = &part.part().linked;
+    let num_events = |track: usize| linked.links.nesting.track_rows(track.into()).len();
+    let mut places: Vec<_> = order.iter().map(|track| (Reverse(num_events(*track)), *track)).collect();
+    sort::ascending(&mut places);
+    let mut num_before = [0_usize; 2];
+    let mut places: Vec<_> = places
+        .into_iter()
+        .map(|(_, track)| {
+            let is_thread = linked.trace.tracks[track].stream.is_none();
+            num_before[usize::from(is_thread)] += 1;
+            (num_before[usize::from(is_thread)], is_thread, track)
+        })
+        .collect();
+    sort::ascending(&mut places);
+    places.truncate(room);
+    order.into_iter().filter(|track| places.iter().any(|(.., kept)| kept == track)).collect()
 }
 
 fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, scale: f64) -> u32 {
