@@ -280,10 +280,30 @@ fn a_call_is_below_the_roof_of_its_device() {
     near("tflops", flops * 2.0 / 500_000.0 / 1e3);
     near("gbps", 3.0 * 2.0 * 4096_f64.powi(2) * 2.0 / 500_000.0);
     near("roofline_ns", flops / 989.4e3);
+    near("roof_tflops", 989.4);
     near("share_of_peak", flops / 989.4e3 / 250_000.0);
     let device = &rows(&*answer.tables[3])[0];
     assert!(device["source"].as_str().unwrap().contains("H100"));
     assert!(device["reason"].is_null());
+}
+
+#[test]
+fn the_roof_is_drawn_over_the_points_where_the_device_is_known() {
+    let product = |id, size: i64| {
+        let dims = args(&json!([[size, size], [size, size]]), &json!([BF16, BF16]), &json!([]));
+        call(id, "aten::mm", &dims, "gemm", 200)
+    };
+    let events = [product(0, 64), product(3, 4096), product(6, 8192)].concat();
+    let drawn = |device: &str| {
+        let answer = roofline(&text(device, &events), "{}");
+        kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason)
+    };
+    let chart = drawn("NVIDIA H100 80GB HBM3");
+    let line = chart.split("<polyline points=\"").nth(1).unwrap().split('"').next().unwrap();
+    let heights: Vec<f64> = line.split(' ').map(|point| point.split(',').nth(1).unwrap().parse().unwrap()).collect();
+    assert!(heights.len() == 4 && heights[0] > heights[1] && heights[1..].iter().all(|height| *height == heights[1]));
+    assert!(chart.contains(">peak tflops 989<"));
+    assert!(!drawn("Thing 7").contains("<polyline"));
 }
 
 #[test]

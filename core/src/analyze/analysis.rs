@@ -89,13 +89,29 @@ pub enum Plot {
         y: &'static str,
         /// The column that names the point.
         label: &'static str,
+        /// What no point is above.
+        ceiling: Option<Ceiling>,
     },
+}
+
+/// Lines over points, each of which rises with what is to the right, and then is level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ceiling {
+    /// The column of their height at a point.
+    pub height: &'static str,
+    /// The column that names the line over a point.
+    pub label: &'static str,
 }
 
 /// The time that bars show of what runs on both sides: on the host, and on the device.
 const OWN_TIME: [&[&str]; 2] = [&["self_ns"], &["device_self_ns"]];
 
 impl Plot {
+    /// A point a row.
+    pub(super) const fn points(x: &'static str, y: &'static str, label: &'static str) -> Self {
+        Self::Points { x, y, label, ceiling: None }
+    }
+
     /// Bars of own time: on the device, where there is any.
     pub(super) fn of_own_time(label: &'static str, has_device: bool) -> Self {
         Self::Bars { label, parts: OWN_TIME[usize::from(has_device)] }

@@ -45,7 +45,7 @@ mod straggler;
 mod summary;
 mod tensor_core;
 
-pub use analysis::{Analysis, Answer, Plot};
+pub use analysis::{Analysis, Answer, Ceiling, Plot};
 pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
 pub use chosen::{events_inside, events_within};

@@ -31,11 +31,11 @@ fn answer(job: &Job<'_>, _: &Options) -> Answer {
     let parts = parts(job);
     let reason = parts.is_empty().then_some("no communication was recorded");
     let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
-    Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::Points {
-        x: "dur_ns",
-        y: "bus_gbps",
-        label: "collective",
-    })
+    Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::points(
+        "dur_ns",
+        "bus_gbps",
+        "collective",
+    ))
 }
 
 /// Rows of the parts that are looked at, among those of all members.

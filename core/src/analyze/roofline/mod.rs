@@ -22,7 +22,7 @@ mod work;
 
 pub(super) use dtype::Precision;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Answer, Ceiling, Plot, Run};
 use super::device::{DEVICE, DeviceRow, Peaks};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
@@ -71,9 +71,10 @@ fn run(selection: &Selection<'_>, options: &Options) -> Answer {
         .and(&row::UNMODELLED, unmodelled)
         .and(&iteration::TABLE, iterations)
         .and(&DEVICE, vec![DeviceRow::new(name, peaks)])
-        .drawn(Plot::Points { x: "intensity", y: "tflops", label: "name" })
+        .drawn(Plot::Points { x: "intensity", y: "tflops", label: "name", ceiling: Some(CEILING) })
 }
 
+const CEILING: Ceiling = Ceiling { height: "roof_tflops", label: "peak_tflops" };
 const NO_WORK: &str = "no operator has work on a device (on=\"host\" takes the host's time)";
 const NO_MODEL: &str = "no operator with a model says its shapes (record_shapes=True records them)";
 

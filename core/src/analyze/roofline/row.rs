@@ -81,6 +81,7 @@ const COLUMNS: &[Column<Vec<RooflineRow>>] = &[
     text("bound", |rows, at, out| put(out, rows[at].roof.bound)),
     float("peak_tflops", |rows, at| rows[at].roof.peak_tflops),
     float("roofline_ns", |rows, at| rows[at].roof.roofline_ns),
+    float("roof_tflops", |rows, at| rows[at].roof.tflops(rows[at].work.cost.flops)),
     float("share_of_peak", |rows, at| {
         let row = &rows[at];
         ratio(row.roof.roofline_ns? * row.count as f64, row.total_ns as f64)
@@ -109,6 +110,13 @@ impl RooflineRow {
 
 fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then_some(part / whole)
+}
+
+impl Roof {
+    /// What a call of so many operations could reach.
+    fn tflops(&self, flops: i64) -> Option<f64> {
+        ratio(flops as f64 / 1e3, self.roofline_ns?)
+    }
 }
 
 impl CallWork {

@@ -54,6 +54,7 @@ impl Unit {
             Self::Bytes => scaled(value, SIZES),
             Self::Rate => format!("{} GB/s", digits(value)),
             Self::Share => format!("{} %", digits(value * 100.0)),
+            Self::Plain if value < 1e-3 => tiny(value),
             Self::Count | Self::Plain if value < 10_000.0 => grouped(value),
             Self::Count | Self::Plain => scaled(value, NUMBERS),
         }
@@ -81,6 +82,13 @@ fn grouped(value: f64) -> String {
         return if whole < 1000 { whole.to_string() } else { format!("{},{:03}", whole / 1000, whole % 1000) };
     }
     digits(value)
+}
+
+/// Three digits and a power of ten.
+fn tiny(value: f64) -> String {
+    let text = format!("{value:.2e}");
+    let (number, power) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{}", number.trim_end_matches('0').trim_end_matches('.'), power.replace('-', "−"))
 }
 
 /// Three digits, without zeros at the end of a fraction.

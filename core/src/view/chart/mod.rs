@@ -53,7 +53,7 @@ enum Chosen {
     Bars { label: Option<usize>, parts: Vec<usize> },
     Change { label: usize, sides: [usize; 2] },
     Steps { time: usize, value: usize, series: Option<usize> },
-    Points { x: usize, y: usize, label: usize },
+    Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 2]> },
 }
 
 /// Draws a table as its plot says or, where there is none or it names other columns, as the table's columns suggest:
@@ -95,7 +95,7 @@ fn drawing(table: &dyn Rows, plot: Option<Plot>, reason: Option<&str>) -> Drawin
         Some(Chosen::Bars { label, parts }) => bars::draw(table, label, &parts),
         Some(Chosen::Change { label, sides }) => change::draw(table, label, sides),
         Some(Chosen::Steps { time, value, series }) => steps::draw(table, time, value, series),
-        Some(Chosen::Points { x, y, label }) => points::draw(table, [x, y], label),
+        Some(Chosen::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
         None => said(if table.num_rows() > 0 { "no column of it can be drawn" } else { reason.unwrap_or("no rows") }),
     }
 }
@@ -110,7 +110,10 @@ fn found(table: &dyn Rows, plot: Plot) -> Option<Chosen> {
         Plot::Steps { time, value, series } => {
             Chosen::Steps { time: at(time)?, value: at(value)?, series: series.and_then(at) }
         }
-        Plot::Points { x, y, label } => Chosen::Points { x: at(x)?, y: at(y)?, label: at(label)? },
+        Plot::Points { x, y, label, ceiling } => {
+            let ceiling = ceiling.and_then(|ceiling| Some([at(ceiling.height)?, at(ceiling.label)?]));
+            Chosen::Points { x: at(x)?, y: at(y)?, label: at(label)?, ceiling }
+        }
     })
 }
 

@@ -1,5 +1,6 @@
 //! Points on axes of powers: what lies together, and what lies apart.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
@@ -16,6 +17,8 @@ const MAX_MARKS: usize = 600;
 const HEIGHT: f64 = 300.0;
 const RIGHT: f64 = 30.0;
 const NAME: usize = 200;
+/// Heights that differ by less are the same.
+const ROUNDING: f64 = 1.000_001;
 
 /// Points that are drawn as one.
 struct Mark {
@@ -26,8 +29,8 @@ struct Mark {
     row: usize,
 }
 
-/// Draws a point a row, those that lie together as a larger one.
-pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize) -> Drawing {
+/// Draws a point a row, those that lie together as a larger one; below lines of such a height and such a name, if any.
+pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: Option<[usize; 2]>) -> Drawing {
     let (xs, ys, names) = (Column::of(table, x), Column::of(table, y), Column::of(table, label));
     let rows: Vec<_> =
         (0..table.num_rows()).filter(|row| xs.number(*row).is_some() && ys.number(*row).is_some()).collect();
@@ -36,7 +39,10 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize) -> Drawin
     }
     let of = |column: &Column, row: usize| column.number(row).unwrap_or(0.0);
     let all = |column: &Column| rows.iter().map(|row| of(column, *row)).collect::<Vec<_>>();
-    let upwards = Axis::powers(ys.unit, &all(&ys), HEIGHT);
+    let ceilings =
+        ceiling.map_or_else(Vec::new, |columns| ceilings(&xs, &rows, columns.map(|at| Column::of(table, at))));
+    let heights = ceilings.iter().flat_map(|ceiling| ceiling.points.iter().map(|point| point.1));
+    let upwards = Axis::powers(ys.unit, &all(&ys).into_iter().chain(heights).collect::<Vec<_>>(), HEIGHT);
     let left = upwards.ticks().iter().map(|(_, words)| width(words, SIZE)).fold(20.0, f64::max) + 10.0;
     let along = Axis::powers(xs.unit, &all(&xs), WIDTH - left - RIGHT);
     let placed: Vec<_> =
@@ -45,6 +51,9 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize) -> Drawin
     let mut body = String::new();
     upward(&mut body, &upwards, left, [WIDTH - left - RIGHT, HEIGHT]);
     sideward(&mut body, &along, left, HEIGHT);
+    for ceiling in &ceilings {
+        ceiling.draw(&mut body, |(x, y)| (left + along.at(x), HEIGHT - upwards.at(y)));
+    }
     let _ = write!(body, "<g fill=\"{}\" fill-opacity=\".6\">", COLOURS[0]);
     for mark in &marks {
         let (x, y, size) = (left + mark.x, mark.y, (2.2 + (mark.count as f64).ln() * 0.75).min(8.0));
@@ -64,6 +73,62 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize) -> Drawin
     let subtitle = format!("{} ↑ by {} →", ys.title(), xs.title());
     let desc = format!("{} points, of {} by {}.", rows.len(), ys.title(), xs.title());
     Drawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
+}
+
+/// What no point is above.
+struct Ceiling {
+    name: String,
+    /// From left to right.
+    points: Vec<(f64, f64)>,
+}
+
+/// Lines through the heights over points, for each name one.
+fn ceilings(xs: &Column, rows: &[usize], [heights, names]: [Column; 2]) -> Vec<Ceiling> {
+    let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows {
+        let (x, height) = (xs.number(*row).unwrap_or(0.0), heights.number(*row).unwrap_or(0.0));
+        if x > 0.0 && height > 0.0 {
+            lines.entry(names.words(*row)).or_default().push((x, height));
+        }
+    }
+    let line = |(name, mut points): (String, Vec<(f64, f64)>)| {
+        sort::by(&mut points, |a, b| a.0.total_cmp(&b.0));
+        points.dedup();
+        Ceiling { name, points: with_knee(points) }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// The same with the point at which it ceases to rise.
+fn with_knee(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let rises = |[a, b]: [(f64, f64); 2]| b.1 > a.1 * ROUNDING;
+    let last = points.windows(2).rposition(|pair| rises([pair[0], pair[1]]));
+    if let Some(at) = last {
+        let ((x, height), most) = (points[at], points[at + 1].1);
+        let knee = (x * most / height, most);
+        if knee.0 < points[at + 1].0 {
+            points.insert(at + 1, knee);
+        }
+    }
+    points
+}
+
+impl Ceiling {
+    fn draw(&self, out: &mut String, place: impl Fn((f64, f64)) -> (f64, f64)) {
+        let [.., before, last] = &self.points[..] else { return };
+        let points: Vec<_> =
+            self.points.iter().map(|point| place(*point)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = write!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\".6\"/>",
+            points.join(" ")
+        );
+        // While it rises, it is that of all names.
+        if before.1 * ROUNDING > last.1 {
+            let (x, y) = place(*last);
+            out.push_str(&text_at((x, y - 5.0), "text-anchor=\"end\" fill-opacity=\".75\"", &self.name, WIDTH));
+        }
+    }
 }
 
 /// Points by the square of a grid that they are in; as fine a grid as gives few enough.
