@@ -247,10 +247,11 @@ class Analyses:
         A row is for calls of one operator with equal shapes and types. `flops` and `bytes` are those of one call:
         operations of the mathematics (`2·M·N·K` of a product of matrices; causal attention only what is seen), and
         each argument and each result once. `intensity = flops / bytes`; `tflops` and `gbps` are what was achieved.
-        `roofline_ns = max(flops / peak, bytes / bandwidth)` is the shortest time that the device allows (`roof_tflops` then), `bound` says
-        which of the two it is, and `share_of_peak = roofline_ns / mean_ns`. Calls are taken whole. Of attention over
-        sequences whose lengths no trace records (`family` is `variable_attention`) `flops`, and with it the shortest
-        time, is an upper bound: that of as few sequences as may be, all of the greatest length.
+        `roofline_ns = max(flops / peak, bytes / bandwidth)` is the shortest time that the device allows, `roof_tflops`
+        what it would achieve then, `bound` says which of the two it is, and `share_of_peak = roofline_ns / mean_ns`.
+        Calls are taken whole. Of attention over sequences whose lengths no trace records (`family` is
+        `variable_attention`) `flops`, and with it the shortest time, is an upper bound: that of as few sequences as may
+        be, all of the greatest length.
 
         Peaks are those of the device that the file names, or that `device` names (`"H100 SXM"`, `"MI300X"`); dense
         ones, and of float32 those of tf32 only where the name of a kernel says it. `on="host"` takes the time of the

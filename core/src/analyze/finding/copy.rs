@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::found::{Found, by_subject, plural, told_ns};
+use super::found::{Found, by_subject, plural, told_bytes, told_ns};
 use super::scene::Scene;
 use super::sibling;
 use super::{Find, Rule};
@@ -52,7 +52,7 @@ fn told(scene: &Scene<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
         add_ns(&mut bytes, scene.trace.args.integer(&scene.trace.strings, args, ArgKey::Bytes).unwrap_or(0));
         add_ns(&mut all_ns, scene.time(*row).dur().0);
     }
-    let detail = format!("{}, {bytes} bytes in {}", plural(costs.len(), "event"), told_ns(all_ns));
+    let detail = format!("{}, {} in {}", plural(costs.len(), "event"), told_bytes(bytes), told_ns(all_ns));
     let exposed_ns = scene.all_exposed_ns(&costs);
     Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail)
 }
