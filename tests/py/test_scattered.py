@@ -7,7 +7,8 @@ import json
 import multiprocessing
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,52 @@ def test_a_rank_that_goes_away_is_told(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(afar, "_kept", afar._Kept())
     with pytest.warns(RuntimeWarning), pytest.raises(ks.TraceError, match="found none that can be read"):
         job.operators()
+
+
+class Losing(ThreadPoolExecutor):
+    """Loses the worker of one recording, as a cluster does."""
+
+    def submit(self, work: Any, recording: Recording, /, *args: Any, **more: Any) -> Future[Any]:
+        if "1" not in str(recording.pair.kineto):
+            return super().submit(work, recording, *args, **more)
+        future: Future[Any] = Future()
+        future.set_exception(RuntimeError("its worker died"))
+        return future
+
+
+def test_a_rank_that_is_lost_with_its_worker_is_reported_and_the_rest_stands(folder: Path) -> None:
+    with Losing(1) as losing, ThreadPoolExecutor(1) as threads:
+        job = ks.read_dir(folder, executor=losing)
+        assert job.ranks == [0]
+        assert job.left_out["kineto_trace_1.json.gz"] == "RuntimeError: its worker died"
+        whole = ks.read_dir(folder, executor=threads)
+        with pytest.warns(RuntimeWarning, match=r"kineto_trace_1.*left out: RuntimeError: its worker died"):
+            assert {row[0] for row in whole.kernels(executor=losing).rows()} <= {0}
+
+
+class Ending(ThreadPoolExecutor):
+    """Is shut down, by somebody else, before it begins."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.cancel()
+        return future
+
+
+class Breaking(ThreadPoolExecutor):
+    """Has lost one of its processes, and with it all."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(BrokenProcessPool("terminated"))
+        return future
+
+
+def test_an_executor_that_ends_is_told(folder: Path) -> None:
+    with Ending(1) as ending, pytest.raises(CancelledError, match="shut down before all ranks had answered"):
+        ks.read_dir(folder, executor=ending)
+    with Breaking(1) as breaking, pytest.raises(BrokenProcessPool, match=r"perhaps for want of memory.*: terminated"):
+        ks.read_dir(folder, executor=breaking)
 
 
 def test_half_a_recording_is_read_as_here(folder: Path, processes: Executor) -> None:

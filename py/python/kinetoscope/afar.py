@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native
 from kinetoscope.file import LocalFile
 from kinetoscope.progress import bar
-from kinetoscope.workers import finished
+from kinetoscope.workers import finished_as
 
 if TYPE_CHECKING:
     from kinetoscope.discover import Pair
@@ -118,7 +118,10 @@ def ask_each(
     *,
     progress: bool | None = None,
 ) -> list[_Result | Failed]:
-    """What each answers, in their order, with a bar. Ctrl-C, or an error, takes back what has not begun."""
+    """What each answers, in their order, with a bar. Ctrl-C, or an error, takes back what has not begun.
+
+    BrokenExecutor or CancelledError when the executor is no more.
+    """
     sizes: dict[Future[_Result | Failed], int] = {}
     try:
         for recording, arguments in asked:
@@ -130,8 +133,21 @@ def ask_each(
                 if shown:
                     shown(total - sum(sizes[future] for future in waiting), len(sizes) - len(waiting))
 
-            return finished(list(sizes), look_at)
-    except BaseException:
-        for future in sizes:
+            return finished_as(_outcome, list(sizes), look_at)
+    except BrokenExecutor as error:
+        why = "a worker ended by itself, perhaps for want of memory; fewer workers need less of it"
+        raise type(error)(f"{why}: {error}") from error
+    except CancelledError as error:
+        raise CancelledError("the executor was shut down before all ranks had answered") from error
+    finally:
+        for future in sizes:  # what was not begun
             future.cancel()
-        raise
+
+
+def _outcome(future: Future[_Result | Failed]) -> _Result | Failed:
+    """A worker that is lost with one recording (dask's `KilledWorker`) leaves the rest; a lost executor does not."""
+    error = future.exception()
+    is_of_all = (_native.TraceError, ValueError, BrokenExecutor)
+    if isinstance(error, Exception) and not isinstance(error, is_of_all):
+        return Failed(f"{type(error).__name__}: {error}")
+    return future.result()

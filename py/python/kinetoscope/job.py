@@ -66,7 +66,7 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     With an `executor` (`concurrent.futures`, `dask.distributed.Client.get_executor()`), its workers read: each trace is
     reduced where it was read, so that a job may be larger than the memory of any machine, and only what analyses say of
     it travels. The workers must see the same paths or addresses. What needs whole traces here (`job[rank]`, timelines,
-    reports) reads them here; `findings` and `job_critical_path` have them brought.
+    reports) reads them here.
 
     `iteration`, `max_bytes`, `cache` and `storage_options` as in `read`; where a recording has but one file, there is
     nothing to link. OSError when the folder cannot be listed; TraceError when no file of it is a trace.

@@ -14,6 +14,7 @@ _LOOK_S = 0.1
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+_Outcome = TypeVar("_Outcome")
 
 
 @final
@@ -51,14 +52,25 @@ def finished(
     futures: Sequence[Future[_Result]], look: Callable[[set[Future[_Result]]], object] | None = None
 ) -> list[_Result]:
     """Waits for work; raises what it raised. `look` is called about ten times a second with what is not done."""
+    return finished_as(Future.result, futures, look)
+
+
+def finished_as(
+    outcome: Callable[[Future[_Result]], _Outcome],
+    futures: Sequence[Future[_Result]],
+    look: Callable[[set[Future[_Result]]], object] | None = None,
+) -> list[_Outcome]:
+    """The same, where `outcome` says what is made of a future that is done, or raises."""
+    found: dict[Future[_Result], _Outcome] = {}
     waiting = set(futures)
     while waiting:
         done, waiting = wait(waiting, _LOOK_S)
-        for future in done:
-            future.result()
+        done |= {future for future in waiting if future.cancelled()}  # of which an executor that ends tells nobody
+        waiting -= done
+        found.update((future, outcome(future)) for future in done)
         if look:
             look(waiting)
-    return [future.result() for future in futures]
+    return [found[future] for future in futures]
 
 
 def for_each(
