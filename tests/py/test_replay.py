@@ -108,6 +108,14 @@ def test_of_plans_that_were_cut_only_what_all_do_is_left() -> None:
     assert (len(agreement.meetings), agreement.left) == (1, {(0, 1)})
 
 
+def test_tags_tell_what_is_taken_first() -> None:
+    sent = [message("send", elems, peer=1)._replace(tag=elems) for elems in (5, 9)]
+    taken = [message("recv", elems, peer=0)._replace(tag=elems) for elems in (9, 5)]
+    assert len(agree({0: steps(*sent, is_async=None), 1: steps(*taken, is_async=None)}).meetings) == 2
+    with pytest.raises(DisagreementError, match="nobody meets send"):
+        agree({0: steps(sent[0], is_async=None), 1: steps(taken[0], is_async=None)})
+
+
 # --- groups that are not recorded ---------------------------------------------------------------------------------
 
 FIRST, LAST = Group("1", 2, (0, 1)), Group("2", 2, (2, 3))
@@ -138,6 +146,21 @@ def test_what_fits_no_group_is_a_disagreement() -> None:
     groups = {rank: steps(message(elems=rank, group=None)) for rank in range(4)}
     with pytest.raises(DisagreementError, match="rank 0 does all_reduce of 0 float, its step 0; rank 1 does"):
         found(groups)
+
+
+def test_a_send_is_of_the_group_in_which_it_is_taken() -> None:
+    to, back = message("send", group=None, peer=1), message("recv", group=None, peer=0)
+    assert found({0: [], 1: [], 2: steps(to), 3: steps(back)}) == ["", "", "2", "2"]
+    assert found({0: steps(to), 1: steps(back), 2: [], 3: []}) == ["0", "0", "", ""]
+
+
+def test_a_receive_from_anyone_takes_what_nobody_else_does() -> None:
+    to, anyone = message("send", group=None, peer=0), message("recv", group=None)
+    named, world = message("recv", group=None, peer=2), {0, 1, 2, 3}
+    groups = {0: steps(anyone, named, anyone), **{rank: steps(to) for rank in world - {0}}}
+    inferred = infer(groups, [FOUR])
+    assert inferred.peers == {(0, 0): 1, (0, 2): 3}
+    assert set(inferred.values()) == {FOUR}
 
 
 # --- fewer ranks --------------------------------------------------------------------------------------------------
@@ -293,6 +316,14 @@ def test_ranks_of_files_that_disagree(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, options: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         ks.replay_comms(written(tmp_path / "one"), dry_run=True, **options)
+
+
+def test_names_are_known_by_their_letters(data: Path) -> None:
+    found = [ks.replay_comms(data / "mlp_gloo", dry_run=True, allow_ops=[name]) for name in ("all_reduce", "AllReduce")]
+    assert len(found[0]) > 0
+    assert found[0].rows() == found[1].rows()
+    with pytest.raises(ValueError, match=r"expected names of all_gather, .*, found all_reduced"):
+        ks.replay_comms(data / "mlp_gloo", dry_run=True, allow_ops=["all_reduced"])
 
 
 def test_a_dry_run_needs_no_torch(tmp_path: Path) -> None:

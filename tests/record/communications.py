@@ -29,6 +29,7 @@ def main() -> None:
             rooted()
             pairs()
             groups(first, last)
+            crossed(last)
             prof.step()
     dist.destroy_process_group()
 
@@ -86,6 +87,26 @@ def groups(first: dist.ProcessGroup, last: dist.ProcessGroup) -> None:
     if rank >= size - 2:
         dist.all_reduce(torch.ones(9), group=last)
         dist.broadcast(torch.ones(9), src=size - 2, group=last)
+
+
+def crossed(last: dist.ProcessGroup) -> None:
+    """Takes what was sent later first, and what comes from anyone; and sends to a place of a group."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    small, large = torch.ones(16), torch.ones(17)
+    if rank == 0:
+        pending = [dist.isend(small, 1, tag=1), dist.isend(large, 1, tag=2)]
+        dist.recv(torch.empty(18))
+    elif rank == 1:
+        pending = [dist.irecv(large, 0, tag=2), dist.irecv(small, 0, tag=1)]
+        dist.send(torch.ones(18), 0)
+    else:
+        pending = []
+    for work in pending:
+        work.wait()
+    if rank == size - 1:
+        dist.send(torch.ones(19), size - 2, group=last)
+    elif rank == size - 2:
+        dist.recv(torch.empty(19), size - 1, group=last)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,11 @@ fn an_operator_says_its_parts_and_its_root() {
     let types = json!(["GenericList[Tensor(float)]", "Object", "Int", "Int"]);
     let call = one(&[node(2, 1, "c10d::recv_", [json!([[tensor(1, 5)], "<Object>", 2, 0]), types, json!([])])]);
     assert_eq!((call.is_p2p, call.peer_place, call.root_place, call.is_async), (true, Some(2), None, None));
+    assert_eq!(call.tag, Some(0));
+    let types = json!(["GenericList[Tensor(float)]", "Object", "Int"]);
+    let given = json!([[tensor(1, 5)], "<Object>", 7]);
+    let call = one(&[node(2, 1, "c10d::recv_any_source_", [given, types, json!([])])]);
+    assert_eq!((call.is_p2p, call.peer_place, call.tag), (true, None, Some(7)));
 }
 
 #[test]

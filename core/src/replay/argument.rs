@@ -59,7 +59,13 @@ impl Arguments {
 
     /// The first whole number among the arguments.
     pub(super) fn int(&self) -> Option<i64> {
-        self.first("Int")?.as_i64()
+        self.ints().next()
+    }
+
+    /// All whole numbers among the arguments.
+    pub(super) fn ints(&self) -> impl Iterator<Item = i64> {
+        let ints = self.types.iter().zip(&self.values).filter(|(name, _)| *name == "Int");
+        ints.filter_map(|(_, value)| value.as_i64())
     }
 
     /// The first truth.

@@ -32,6 +32,8 @@ pub struct Call {
     pub root_place: Option<i64>,
     /// The other side of a send or a receive, as its place in the group.
     pub peer_place: Option<i64>,
+    /// The number by which a receive chooses among what the other side sends.
+    pub tag: Option<i64>,
     /// What goes in and comes out.
     pub message: Message,
     /// What it does to elements (`sum`), where that is recorded.
@@ -67,6 +69,9 @@ pub(super) struct Source<'a> {
 
 /// So many nodes around a record are looked at: a functional operator, the one of `c10d`, the record made twice.
 const MAX_AROUND: usize = 8;
+
+/// A receive that takes what comes first, from whomever.
+const RECV_ANY: &str = "c10d::recv_any_source";
 
 impl Source<'_> {
     pub(super) fn is_wait(&self) -> bool {
@@ -140,11 +145,13 @@ impl Source<'_> {
 
 impl Call {
     fn of_operator(self, pattern: Pattern, given: &Arguments, name: &str) -> Self {
-        let place = given.int().filter(|_| !pattern.is_alike());
+        let is_of_any = name.starts_with(RECV_ANY);
+        let place = given.int().filter(|_| !pattern.is_alike() && !is_of_any);
         Self {
             message: Message::of_operator(pattern, given),
             root_place: place.filter(|_| !pattern.is_p2p()).or(self.root_place),
-            peer_place: place.filter(|_| pattern.is_p2p()).or(self.peer_place),
+            peer_place: place.filter(|_| pattern.is_p2p()).or(self.peer_place).filter(|_| !is_of_any),
+            tag: given.ints().nth(usize::from(!is_of_any)).filter(|_| pattern.is_p2p()),
             is_async: given.truth().or(self.is_async),
             collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
             ..self

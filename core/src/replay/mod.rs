@@ -83,6 +83,7 @@ pub static PLAN: Table<Plan> = Table {
         boolean("is_p2p", |plan, row| Some(plan.calls[row].is_p2p)),
         int("root_place", |plan, row| plan.calls[row].root_place),
         int("peer_place", |plan, row| plan.calls[row].peer_place),
+        int("tag", |plan, row| plan.calls[row].tag),
         text("dtype", |plan, row, out| plan.calls[row].message.dtype.as_deref().is_some_and(|dtype| put(out, dtype))),
         int("elem_bytes", |plan, row| plan.calls[row].message.elem_bytes),
         json("in_elems", |plan, row, out| put_numbers(out, &plan.calls[row].message.in_elems)),

@@ -164,7 +164,7 @@ def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
         )
     other = group.members[peer]
     ends = (rank, other) if message.collective == "send" else (other, rank)
-    return (group.name, group.members, *ends), ends
+    return (group.name, group.members, *ends, message.tag), ends
 
 
 def _expect_same(meeting: Meeting, rank: int, message: Message, number: int, members: tuple[int, ...]) -> None:

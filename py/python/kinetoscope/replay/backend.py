@@ -221,7 +221,13 @@ class Backend:
         started = self.mark()
         distributed = self._distributed
         calls = [
-            distributed.P2POp(self._side_of(each), each.given[0], self._peer(each.message), self._group(each.message))
+            distributed.P2POp(
+                self._side_of(each),
+                each.given[0],
+                self._peer(each.message),
+                self._group(each.message),
+                each.message.tag or 0,
+            )
             for each in batch
         ]
         works = distributed.batch_isend_irecv(calls)
@@ -247,7 +253,7 @@ class Backend:
     def _call(self, buffers: Buffers) -> Any:
         message, group = buffers.message, self._group(buffers.message)
         if message.is_p2p:
-            return self._side_of(buffers)(buffers.given[0], self._peer(message), group=group)
+            return self._side_of(buffers)(buffers.given[0], self._peer(message), group, message.tag or 0)
         return _CALLS[message.collective](self._distributed, buffers, group)
 
     # --- time -----------------------------------------------------------------------------------------------------

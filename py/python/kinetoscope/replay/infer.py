@@ -9,6 +9,7 @@ from typing import final
 
 from kinetoscope.replay.agree import DisagreementError, Place, Steps
 from kinetoscope.replay.message import Group, Message
+from kinetoscope.replay.pairs import Pairs
 from kinetoscope.replay.same import difference, fits, likeness
 
 _SHOWN = 4
@@ -17,12 +18,17 @@ _SHOWN = 4
 class Found(dict[Place, Group]):
     """Groups of steps that named none."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.peers: dict[Place, int] = {}
+        """Whom receives from anyone take from, as places of their groups."""
+
 
 def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> Found:
     """The group of each communication that names none: the largest all of whose ranks come to the same one next.
 
-    Sends and receives are those of the group of all. DisagreementError where a communication fits no group, unless
-    plans were cut.
+    Sends and receives have the first group in which their other side does the same. DisagreementError where a
+    communication fits no group, unless plans were cut.
     """
     found = Found()
     messages = {rank: {at: step.message for at, step in enumerate(own) if step.message} for rank, own in steps.items()}
@@ -30,11 +36,12 @@ def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> Fou
         return found
     named = {message.group for own in messages.values() for message in own.values() if message.group}
     everyone = _everyone(steps, groups)
-    for rank, own in messages.items():
-        for at, message in own.items():
-            if message.is_p2p and message.group is None:
-                found[rank, at] = everyone
-    matching = _Matching(messages, _candidates([*groups, *named], everyone))
+    candidates = _candidates([*groups, *named], everyone)
+    pairs = Pairs(messages, is_cut=is_cut)
+    pairs.run(candidates, everyone)
+    found.update(pairs.groups)
+    found.peers.update(pairs.peers)
+    matching = _Matching(messages, candidates)
     matching.run(found)
     if matching.left and not is_cut:
         raise DisagreementError(_unmatched(messages, matching.left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _EXCHANGES = {"all_to_all", "all_to_allv"}
@@ -39,6 +40,8 @@ class Message(NamedTuple):
     in_split: tuple[int, ...] = ()
     out_split: tuple[int, ...] = ()
     reduction: str | None = None
+    tag: int | None = None
+    """By which a receive chooses; None where the backend takes no notice of it."""
 
     @property
     def is_p2p(self) -> bool:
@@ -99,6 +102,20 @@ class Message(NamedTuple):
 def canonical(name: str) -> str:
     """The name under which something is replayed."""
     return _ALIASES.get(name, name)
+
+
+def named(spellings: Iterable[str]) -> tuple[str, ...]:
+    """The names of what is spelled so (`allreduce`, `isend`). ValueError for what cannot be replayed."""
+    names = {_letters(name): name for name in SUPPORTED} | {"isend": "send", "irecv": "recv", "wait": "wait"}
+    spellings = [spellings] if isinstance(spellings, str) else list(spellings)
+    unknown = [spelling for spelling in spellings if _letters(spelling) not in names]
+    if unknown or not spellings:
+        raise ValueError(f"expected names of {', '.join(sorted(SUPPORTED))}, found {', '.join(unknown) or 'none'}")
+    return tuple(names[_letters(spelling)] for spelling in spellings)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name.lower()))
 
 
 def _in_elems(split: tuple[int, ...], elems: tuple[int, ...]) -> tuple[int, ...]:

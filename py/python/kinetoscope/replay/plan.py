@@ -19,7 +19,7 @@ _ELEMENT_BYTES = 1
 _MOST_PARTS = 1 << 20
 _COLUMNS = (
     *("node_id", "collective", "wait_of", "batch", "group_name", "ranks", "group_size", "root_place", "peer_place"),
-    *("dtype", "elem_bytes", "in_elems", "out_elems", "in_split", "out_split", "reduction", "is_async"),
+    *("tag", "dtype", "elem_bytes", "in_elems", "out_elems", "in_split", "out_split", "reduction", "is_async"),
     *("start_ns", "dur_ns"),
 )
 
@@ -104,20 +104,25 @@ def _steps(
             return steps, True, dropped
         num_messages += 1
         places[at] = len(steps)
-        message = _message(name, row, groups, num_ranks)
+        message = _message(row, groups, options, num_ranks)
         _expect_size(message, row["node_id"], options.max_msg_bytes)
         message = seen.setdefault(message, message)
         steps.append(Step(message, None, row["batch"], row["is_async"], row["start_ns"], row["dur_ns"]))
     return steps, False, dropped
 
 
-def _message(name: str, row: Mapping[str, Any], groups: Mapping[str, Group], num_ranks: int) -> Message:
+def _tag(row: Mapping[str, Any], options: Options) -> int | None:
+    """NCCL, whose traces name groups, sends and receives in order, whatever their tags are."""
+    return None if row["group_name"] or options.backend_name == "nccl" else row["tag"]
+
+
+def _message(row: Mapping[str, Any], groups: Mapping[str, Group], options: Options, num_ranks: int) -> Message:
     own = None if row["group_name"] is None else _group(row["group_name"], row["ranks"], row["group_size"], num_ranks)
     group = groups.get(row["group_name"] or "") if row["group_name"] else None
     sizes = (_numbers(row[column]) for column in ("in_elems", "out_elems", "in_split", "out_split"))
     in_elems, out_elems, in_split, out_split = sizes
     return Message(
-        name,
+        canonical(row["collective"]),
         group or own,
         row["root_place"],
         row["peer_place"],
@@ -128,6 +133,7 @@ def _message(name: str, row: Mapping[str, Any], groups: Mapping[str, Group], num
         in_split,
         out_split,
         row["reduction"],
+        _tag(row, options),
     )
 
 

@@ -142,8 +142,8 @@ class Runner:
         if message.is_p2p and group is not None:
             own = group.members.index(self._backend.rank)
             ends = (own, message.peer) if message.collective == "send" else (message.peer, own)
-        number = self._numbers.get((group, ends), 0)
-        self._numbers[group, ends] = number + 1
+        number = self._numbers.get((group, ends, message.tag), 0)
+        self._numbers[group, ends, message.tag] = number + 1
         return number
 
     def _look(self, at: int, work: Work) -> None:

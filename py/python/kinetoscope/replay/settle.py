@@ -74,7 +74,8 @@ def _with_groups(steps: Mapping[int, list[Step]], found: Found) -> tuple[dict[in
             if group is None:
                 kept[at] = None  # cut off before all of its group came to it
                 continue
-            key = (step.message, group, rank)
+            peer = found.peers.get((rank, at))
+            key = (step.message if peer is None else step.message._replace(peer=peer), group, rank)
             if key not in same:
                 same[key] = shrunk(*key)
             message = same[key]
