@@ -81,9 +81,9 @@ pub(super) fn told_ns(ns: i64) -> String {
 /// A size as people write it.
 pub(super) fn told_bytes(bytes: i64) -> String {
     match bytes.unsigned_abs() {
-        0..1024 => plural(bytes as usize, "byte"),
-        0..0x10_0000 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        0..0x4000_0000 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        ..1024 => plural(bytes as usize, "byte"),
+        1024..0x10_0000 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
     }
 }
