@@ -249,10 +249,10 @@ def test_the_dlrm_set(shared: Path) -> None:
     assert sum(row[0] for row in half.select("num_calls").rows()) == 24
 
 
-def written(folder: Path, *, elems: int = 4, size: int = 1, rank: int = 0) -> Path:
-    """An Execution Trace of one all-reduce in a group of so many ranks."""
+def written(folder: Path, *, elems: int = 4, size: int = 1, rank: int = 0, name: str = "allreduce") -> Path:
+    """An Execution Trace of one communication, an all-reduce, in a group of so many ranks."""
     config = json.dumps([{"pg_name": "0", "ranks": [], "group_size": size}])
-    tensor = [[[7, 8, 0, elems, 4, "cpu"]], [1, False], ["0", ""], rank, "allreduce", [], [], 0, 1, size]
+    tensor = [[[7, 8, 0, elems, 4, "cpu"]], [1, False], ["0", ""], rank, name, [], [], 0, 1, size]
     types = ["GenericList[Tensor(float)]", "Tuple[Int,Bool]", "Tuple[String,String]", "Int", "String"]
     types += ["GenericList[]", "GenericList[]", "Int", "Int", "Int"]
     root = {"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1, "attrs": []}
@@ -273,7 +273,7 @@ def written(folder: Path, *, elems: int = 4, size: int = 1, rank: int = 0) -> Pa
             "ctrl_deps": 1,
             "attrs": [],
             "inputs": {"values": tensor, "shapes": [[] for _ in tensor], "types": types},
-            "outputs": {"values": tensor[:1], "shapes": [[]], "types": types[:1]},
+            "outputs": {"values": tensor[:1], "shapes": [[]], "types": types[:1]} if name == "allreduce" else empty,
         },
     ]
     folder.mkdir(exist_ok=True)
@@ -295,6 +295,12 @@ def test_hostile_sizes_are_refused_before_anything_is_made(tmp_path: Path) -> No
     shrunk_to_one = ks.replay_comms(written(tmp_path / "many", size=10**12), dry_run=True, shrink=True)
     assert shrunk_to_one.select("group_size", "num_calls").rows() == [(1, 1)]
     assert any("1 × all_reduce shrunk" in note for note in shrunk_to_one.notes)
+
+
+def test_a_call_that_failed_when_it_was_recorded_is_left_out(tmp_path: Path) -> None:
+    replayed = ks.replay_comms(written(tmp_path, name="all_gather"), dry_run=True)
+    assert len(replayed) == 0
+    assert "1 × all_gather not replayed: its tensors are not recorded" in " ".join(replayed.notes)
 
 
 def test_ranks_of_files_that_disagree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

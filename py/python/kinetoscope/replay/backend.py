@@ -66,7 +66,7 @@ class Work:
 
         TimeoutError when it is not done in time, or fails because another rank is gone.
         """
-        with _told_as(TimeoutError, f"{self.buffers.message} was not met in time"):
+        with _told_as(TimeoutError, f"{self.buffers.message} failed, or was not met in time"):
             for work in self._works:
                 if work is not None:
                     work.wait()

@@ -64,6 +64,13 @@ class Message(NamedTuple):
         return self.collective in _SCATTERED
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its tensors are recorded: of a call that raised, not all are."""
+        sides = [bool(self.in_elems), bool(self.out_elems)]
+        needs_both = self.is_exchange or self.is_gathered or self.is_scattered
+        return self.collective == "barrier" or (all(sides) if needs_both else any(sides))
+
+    @property
     def num_ranks(self) -> int:
         """How many replay it; 1 where no group is known."""
         return len(self.group.members) if self.group else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native, text
@@ -56,7 +57,7 @@ def plan_of(trace: Trace, options: Options, num_ranks: int) -> Plan:
     groups = _groups(trace, num_ranks)
     steps, is_cut, dropped = _steps(Table(table).select(*_COLUMNS), groups, options, num_ranks)
     notes = [f"{text.plural(num_left_out, 'communication')} without a name not replayed"] if num_left_out else []
-    notes += [f"{number} × {name} not replayed: not supported" for name, number in sorted(dropped.items())]
+    notes += [f"{number} × {name} not replayed: {why}" for (name, why), number in sorted(dropped.items())]
     return Plan(steps, list(groups.values()), max((group.size for group in groups.values()), default=1), is_cut, notes)
 
 
@@ -82,11 +83,12 @@ def _group(name: str, ranks: str | None, size: int | None, num_ranks: int) -> Gr
 
 def _steps(
     table: Table, groups: Mapping[str, Group], options: Options, num_ranks: int
-) -> tuple[list[Step], bool, dict[str, int]]:
+) -> tuple[list[Step], bool, dict[tuple[str, str], int]]:
+    """The steps, whether `max_msg_cnt` ended them, and how many of a name are left out for what reason."""
     steps: list[Step] = []
     places: dict[int, int] = {}
     seen: dict[Message, Message] = {}
-    dropped: dict[str, int] = {}
+    dropped: Counter[tuple[str, str]] = Counter()
     num_messages = 0
     for at, values in enumerate(table.rows()):
         row = dict(zip(_COLUMNS, values, strict=True))
@@ -96,15 +98,18 @@ def _steps(
                 steps.append(Step(None, places[row["wait_of"]]))
             continue
         if row["collective"] not in SUPPORTED:
-            dropped[name] = dropped.get(name, 0) + 1
+            dropped[name, "not supported"] += 1
             continue
         if options.allow_ops is not None and not {name, row["collective"]} & set(options.allow_ops):
             continue
         if num_messages == options.max_msg_cnt:
             return steps, True, dropped
+        message = _message(row, groups, options, num_ranks)
+        if not message.is_whole:
+            dropped[name, "its tensors are not recorded, as of a call that failed"] += 1
+            continue
         num_messages += 1
         places[at] = len(steps)
-        message = _message(row, groups, options, num_ranks)
         _expect_size(message, row["node_id"], options.max_msg_bytes)
         message = seen.setdefault(message, message)
         steps.append(Step(message, None, row["batch"], row["is_async"], row["start_ns"], row["dur_ns"]))
