@@ -279,6 +279,10 @@ fn without_frames_nothing_but_functions_of_python_is_gone() {
     // Whatever tells a lane tells the same one.
     let found = ask(json!({"type": "search", "text": "linear", "limit": 9}), false);
     assert_eq!((&found["count"], &found["lane"]), (&json!(2), &json!([1, 2])));
+    let of_frames = |frames| ask(json!({"type": "search", "text": "forward", "limit": 9}), frames);
+    let told = |found: &Value| (found["count"].as_u64().unwrap(), found["num_hidden"].as_u64().unwrap());
+    assert!(told(&of_frames(true)).0 > 0);
+    assert_eq!(told(&of_frames(false)), (0, told(&of_frames(true)).0));
     let at = ask(json!({"type": "at", "track": 0, "lane": 2, "time": 10_000.0, "tolerance": 0.0}), false);
     assert_eq!((&at["event"]["name"], &at["event"]["lane"]), (&json!("aten::linear"), &json!(2)));
 }

@@ -11,8 +11,13 @@ use crate::sort;
 
 pub(super) fn answer(screen: &Screen<'_>, text: &str, limit: usize) -> Response {
     let text = text.to_lowercase();
-    let hits = |part: View<'_>| found(part, &text).into_iter().map(|row| (part.at, row)).collect::<Vec<_>>();
-    let mut all: Vec<(usize, usize)> = screen.parts.iter().copied().flat_map(hits).collect();
+    let mut num_hidden = 0;
+    let mut all: Vec<(usize, usize)> = Vec::new();
+    for part in screen.parts.iter().copied() {
+        let (shown, hidden): (Vec<_>, Vec<_>) = found(part, &text).into_iter().partition(|row| part.is_shown(*row));
+        num_hidden += hidden.len();
+        all.extend(shown.into_iter().map(|row| (part.at, row)));
+    }
     let start = |(part, row): (usize, usize)| {
         let part = screen.parts[part];
         part.linked.trace.events.start[row].since(part.zero)
@@ -22,7 +27,7 @@ pub(super) fn answer(screen: &Screen<'_>, text: &str, limit: usize) -> Response 
     all.truncate(limit);
     let mut columns = Columns::default();
     all.into_iter().for_each(|(part, row)| columns.push(screen.parts[part], row));
-    Response::of("search", &json!({"count": count})).with_columns(vec![
+    Response::of("search", &json!({"count": count, "num_hidden": num_hidden})).with_columns(vec![
         ("start", ColumnData::F64(columns.starts)),
         ("dur", ColumnData::F64(columns.durs)),
         ("id", ColumnData::U32(columns.ids)),
@@ -56,5 +61,5 @@ fn found(part: View<'_>, text: &str) -> Vec<usize> {
     let trace = &part.linked.trace;
     let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(text);
     let names: FxHashSet<StrId> = trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect();
-    (0..trace.events.len()).filter(|row| names.contains(&trace.events.name[*row]) && part.is_shown(*row)).collect()
+    (0..trace.events.len()).filter(|row| names.contains(&trace.events.name[*row])).collect()
 }

@@ -146,6 +146,7 @@ export class FakeSource implements Source {
     const some = found.slice(0, limit);
     return {
       count: found.length,
+      num_hidden: 0,
       id: Uint32Array.from(some, (event) => event.id),
       track: Uint32Array.from(some, (event) => event.track),
       lane: Uint32Array.from(some, (event) => event.lane),

@@ -33,9 +33,10 @@ function tilesOf(frame: Frame): Tiles {
 }
 
 function hitsOf(frame: Frame): Hits {
-  const { count } = frame.data as { count: number };
+  const { count, num_hidden } = frame.data as { count: number; num_hidden: number };
   return {
     count,
+    num_hidden,
     id: u32(frame, "id"),
     track: u32(frame, "track"),
     lane: u32(frame, "lane"),

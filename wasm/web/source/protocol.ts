@@ -137,6 +137,8 @@ export type Owner = "operator" | "module";
 export interface Hits {
   /** All of them, also those beyond the limit. */
   readonly count: number;
+  /** Others, which are not on the screen: functions of Python that are hidden. */
+  readonly num_hidden: number;
   readonly id: Uint32Array;
   readonly track: Uint32Array;
   readonly lane: Uint32Array;

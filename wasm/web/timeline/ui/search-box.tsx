@@ -70,9 +70,10 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
 }
 
 function hitText({ hits, at }: Found): string {
-  if (hits.count === 0) return "no hits";
+  const hidden = hits.num_hidden > 0 ? `, ${formatCount(hits.num_hidden)} hidden in Python` : "";
+  if (hits.count === 0) return `no hits${hidden}`;
   const place = at < 0 ? "" : `${formatCount(at + 1)} of `;
   const noun = at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : "";
   const known = hits.id.length < hits.count ? `, the first ${formatCount(hits.id.length)} marked` : "";
-  return `${place}${formatCount(hits.count)}${noun}${known}`;
+  return `${place}${formatCount(hits.count)}${noun}${known}${hidden}`;
 }
