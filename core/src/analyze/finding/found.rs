@@ -44,6 +44,11 @@ impl Found {
         self
     }
 
+    /// Its cost over the time looked at.
+    pub(super) fn share(&self, span_ns: i64) -> f64 {
+        self.cost_ns as f64 / span_ns.max(1) as f64
+    }
+
     /// The same with the ids of its rows.
     #[must_use]
     pub(super) fn with_ids(mut self, ids: &[u32]) -> Self {

@@ -216,11 +216,12 @@ pub fn findings_of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
     let mut all: Vec<_> = of_traces.collect();
     for rule in RULES.iter().filter(|_| members.len() > 1) {
         let found = if let Find::Ranks(find) = rule.find { find(job) } else { Vec::new() };
-        let told = found.into_iter().map(|(at, found)| {
+        let found = found.into_iter().map(|(at, found)| (at, found.at_most(seen[at].span_ns)));
+        let told = found.filter(|(at, found)| is_told(rule, found, seen[*at].span_ns, min_share));
+        all.extend(told.map(|(at, found)| {
             let member = &members[at];
             Finding { rank: member.rank, window: member.window, ..finding(rule, found, seen[at].span_ns) }
-        });
-        all.extend(told.filter(|finding| is_told(rule, finding, min_share)));
+        }));
     }
     sorted(all)
 }
@@ -234,8 +235,8 @@ fn questions(job: &Job<'_>, _: &Options) -> Vec<Vec<Question>> {
     ways.map(|ways| vec![Question::Seen, Question::Computing, Question::Ways(ways)]).collect()
 }
 
-fn is_told(rule: &Rule, finding: &Finding, min_share: f64) -> bool {
-    finding.count > 0 && (rule.is_pattern || (finding.cost_ns > 0 && finding.share >= min_share))
+fn is_told(rule: &Rule, found: &Found, span_ns: i64, min_share: f64) -> bool {
+    found.count > 0 && (rule.is_pattern || (found.cost_ns > 0 && found.share(span_ns) >= min_share))
 }
 
 fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -248,13 +249,11 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
 
 /// What a rule found, with ids of events as evidence, in a span of that length.
 fn finding(rule: &Rule, found: Found, span_ns: i64) -> Finding {
-    // Device work runs on several streams at once, and what is taken as a whole may lie outside.
-    let found = found.at_most(span_ns);
     Finding {
         rank: None,
         window: 0,
         name: rule.name,
-        share: found.cost_ns as f64 / span_ns.max(1) as f64,
+        share: found.share(span_ns),
         evidence: found.evidence,
         subject: found.subject,
         cost_ns: found.cost_ns,

@@ -27,8 +27,9 @@ impl Seen {
         let ids = &scene.trace.events.position;
         let of_rule = |(at, rule): (usize, &&'static Rule)| {
             let found = if let Find::Trace(find) = rule.find { find(&scene) } else { Vec::new() };
-            let found = found.into_iter().map(|found| found.with_ids(ids));
-            let told = found.filter(|found| is_told(rule, &finding(rule, found.clone(), span_ns), min_share));
+            // Device work runs on several streams at once, and what is taken as a whole may lie outside.
+            let found = found.into_iter().map(|found| found.at_most(span_ns).with_ids(ids));
+            let told = found.filter(|found| is_told(rule, found, span_ns, min_share));
             told.map(|found| (at as u8, found)).collect::<Vec<_>>()
         };
         Self { span_ns, found: RULES.iter().enumerate().flat_map(of_rule).collect() }
