@@ -9,7 +9,7 @@ import { ROOT, STATIC, WEB } from "./build/paths.mjs";
 import { fail } from "./build/run.mjs";
 
 // The compiled core is carried packed, in every report and once by each page of a notebook, and unpacked in the browser:
-// 2 MB there, of which the reader, the links and the timeline take a third, and the analyses, so that a report answers by
+// 1.8 MB there, of which the reader, the links and the timeline take a third, and the analyses, so that a report answers by
 // itself, most of the rest.
 // A notebook keeps widget.js for every output that it has shown, viewer.js and the compiled core once.
 const BUDGETS = { "kinetoscope.wasm.gz": 900_000, "widget.js": 12_000, "viewer.js": 200_000 };
