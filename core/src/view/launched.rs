@@ -1,5 +1,6 @@
 //! The device work that a launch enqueued, or that was launched inside of another event.
 
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use super::event::{inside, reference};
@@ -23,17 +24,17 @@ pub(super) fn launched(part: View<'_>, row: usize) -> Value {
 /// In the order of the launches.
 fn devices(part: View<'_>, row: usize) -> Vec<usize> {
     let (events, links) = (&part.linked.trace.events, &part.linked.links);
-    let mut is_inside = vec![false; events.len()];
-    is_inside[row] = true;
+    let mut around = FxHashSet::from_iter([row as u32]);
     let mut found = Vec::new();
     // Parents come before their children in this order.
     for other in inside(part, row) {
-        is_inside[other] |= links.nesting.parent.get(other).is_some_and(|parent| is_inside[parent as usize]);
-        if is_inside[other] {
-            // What a call waited with is no work: it is told of the call alone.
-            let is_told = |device: &usize| other == row || events.kind[*device].is_device_work();
-            found.extend(links.launched.of(other).filter(is_told));
+        if other != row && !links.nesting.parent.get(other).is_some_and(|parent| around.contains(&parent)) {
+            continue;
         }
+        around.insert(other as u32);
+        // What a call waited with is no work: it is told of the call alone.
+        let is_told = |device: &usize| other == row || events.kind[*device].is_device_work();
+        found.extend(links.launched.of(other).filter(is_told));
     }
     found
 }
