@@ -36,6 +36,13 @@ def hear(widget: Any, content: dict[str, Any]) -> None:
     widget._handle_custom_msg(content, [])
 
 
+def test_the_only_trace_is_called_by_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "rank0.json"
+    path.write_text('[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5, "dur": 2}]')
+    assert ks.read(path).timeline()._parts == [{"name": "rank0.json", "rank": None}]
+    assert ks.read(path.read_bytes()).timeline()._parts == [{"name": "", "rank": None}]
+
+
 def answer(sent: list[Message], name: str) -> bytes:
     """What comes in answer to the question of this id, put together."""
     deadline = time.monotonic() + 20

@@ -39,6 +39,7 @@ mod roofline;
 mod scale;
 mod screen;
 mod seam;
+mod search;
 mod shared;
 mod snapshot_hostile;
 mod stacks;

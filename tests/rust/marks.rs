@@ -144,6 +144,19 @@ fn devices_are_busy_and_queues_grow() {
 }
 
 #[test]
+fn a_counter_ends_where_its_trace_does() {
+    let session = Session::new(linked(&program()));
+    let list = ask(&session, &json!({"type": "counters"}));
+    for counter in 0..list["counters"].as_array().unwrap().len() {
+        let request = json!({"type": "counter", "counter": counter, "start": -9e6, "end": 9e6, "pixels": 1000});
+        let answer = ask(&session, &request);
+        assert_eq!(answer["until"], 80_000.0, "though the window goes on");
+        let starts: Vec<_> = answer["start"].as_array().unwrap().iter().map(|start| start.as_f64().unwrap()).collect();
+        assert!(starts.iter().all(|start| (-18_000.0..=80_000.0).contains(start)), "{starts:?}");
+    }
+}
+
+#[test]
 fn memory_and_the_files_own_counters_are_told() {
     let memory = |ts: i64, bytes: i64, total: i64| {
         let args = json!({"Device Type": 1, "Device Id": 0, "Bytes": bytes, "Addr": 5, "Total Allocated": total});
@@ -251,4 +264,14 @@ fn all_that_can_be_asked_for_is_listed() {
         let request = json!({"type": "analyze", "name": name, "start": 0.0, "end": 1e6, "limit": 3});
         assert_eq!(ask(&session, &request)["name"], name);
     }
+}
+
+#[test]
+fn what_is_on_no_stream_is_on_a_track_that_says_so() {
+    let wait = json!({"ph": "X", "cat": "cuda_sync", "name": "Context Sync", "pid": 0, "tid": -1, "ts": 60, "dur": 5,
+                      "args": {"device": 0, "stream": -1}});
+    let session = Session::new(linked(&json!([kernel("gemm", 40, 20, 1), wait])));
+    let overview = ask(&session, &json!({"type": "overview"}));
+    let tracks: Vec<_> = overview["tracks"].as_array().unwrap().iter().map(|track| &track["name"]).collect();
+    assert_eq!(tracks, ["no stream (-1)", "stream 7"]);
 }

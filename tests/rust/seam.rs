@@ -20,6 +20,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("links", json!({"type": "links", "id": 0})),
         ("neighbour", json!({"type": "neighbour", "id": 0, "direction": "next"})),
         ("search", json!({"type": "search", "text": "gemm", "limit": 5})),
+        ("marks", json!({"type": "marks", "text": "gemm", "start": 0, "end": 4_000_000, "pixels": 40})),
         ("summary", json!({"type": "summary", "start": 0, "end": 1_000_000})),
         ("analyze", json!({"type": "analyze", "name": "breakdown", "iteration": 1, "options": {"micro_ns": 2000}})),
         ("analyses", json!({"type": "analyses"})),

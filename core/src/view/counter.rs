@@ -45,10 +45,10 @@ pub(super) fn answer(screen: &Screen<'_>, counter: u32, window: Window) -> Resul
     let pixels = Pixels::new(part, window, pixels);
     let rows = match &series.course {
         Course::Steps(steps) => of_steps(steps, window, pixels),
-        Course::Busy(busy) => of_busy(busy, window, pixels),
+        Course::Busy(busy) => of_busy(busy, clip(window, part.range), pixels),
     };
     let column = |get: fn(&Row) -> f64| ColumnData::F64(rows.iter().map(get).collect());
-    Ok(Response::of("counter", &json!({})).with_columns(vec![
+    Ok(Response::of("counter", &json!({"until": part.offset(part.range.end)})).with_columns(vec![
         ("start", ColumnData::F64(rows.iter().map(|row| part.offset(row.start)).collect())),
         ("least", column(|row| row.least)),
         ("greatest", column(|row| row.greatest)),

@@ -145,7 +145,8 @@ impl Session {
             Request::Neighbour { id, direction } => {
                 screen.event(*id).map(|(part, row)| event::neighbour(part, row, *direction))
             }
-            Request::Search { text, limit } => Ok(search::answer(&screen, text, *limit)),
+            Request::Search(request) => Ok(search::answer(&screen, request)),
+            Request::Marks { text, window } => search::marks(&screen, text, *window),
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
             Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),

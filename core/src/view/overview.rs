@@ -11,7 +11,7 @@ use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-use crate::trace::track::{Process, Track};
+use crate::trace::track::{Process, Stream, Track};
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let shown = Shown::of(screen);
@@ -221,6 +221,8 @@ pub(super) fn track_name(trace: &Trace, track: &Track) -> String {
     let (name, thread) = (trace.strings.text(track.name).trim(), trace.strings.text(track.thread));
     match track.stream {
         // A place that says more than the number tells one stream from another of the same number.
+        // Waits for an event, or for all that a context does, are not those of a stream, and have this number instead of one.
+        Some(Stream { stream: Some(-1), .. }) => String::from("no stream (-1)"),
         Some(stream) => stream
             .stream
             .map(|number| format!("stream {number}"))

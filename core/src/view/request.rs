@@ -35,9 +35,10 @@ pub(super) enum Request {
         id: u32,
         direction: Direction,
     },
-    Search {
+    Search(SearchRequest),
+    Marks {
         text: String,
-        limit: usize,
+        window: Window,
     },
     Summary {
         start: Option<f64>,
@@ -150,6 +151,17 @@ impl AnalyzeRequest {
     }
 }
 
+/// Events to look for by a text in their names.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SearchRequest {
+    pub(super) text: String,
+    pub(super) limit: usize,
+    /// The place of the first that is wanted among all.
+    pub(super) from: usize,
+    /// Those from this time on are wanted instead.
+    pub(super) start: Option<f64>,
+}
+
 /// Rectangles to draw for some tracks and a range of time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TilesRequest {
@@ -204,7 +216,13 @@ impl Request {
             "event" => Self::Event { id: fields.get("id")? },
             "links" => Self::Links { id: fields.get("id")? },
             "neighbour" => Self::Neighbour { id: fields.get("id")?, direction: fields.get("direction")? },
-            "search" => Self::Search { text: fields.get("text")?, limit: fields.get("limit")? },
+            "search" => Self::Search(SearchRequest {
+                text: fields.get("text")?,
+                limit: fields.get("limit")?,
+                from: fields.maybe("from")?.unwrap_or_default(),
+                start: fields.maybe("start")?,
+            }),
+            "marks" => Self::Marks { text: fields.get("text")?, window: Window::of(fields)? },
             "summary" => Self::Summary {
                 start: fields.maybe("start")?,
                 end: fields.maybe("end")?,

@@ -77,7 +77,7 @@ class Timeline(anywidget.AnyWidget):
             _code=_code_version(),
             _where=where,
             _note=note,
-            _parts=[{"name": part.name, "rank": part.rank} for part in self._screen.parts],
+            _parts=_parts(self._screen.parts),
             _align=align,
             _picture=self._screen.picture(_PICTURE_WIDTH),
         )
@@ -228,6 +228,12 @@ class Timeline(anywidget.AnyWidget):
 
     def _named(self) -> str:
         return f"the timeline of {text.plural(len(self._screen.parts), 'trace')}"
+
+
+def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """What the reader calls the traces: the only one by its file, as those of a job are by their ranks."""
+    file = parts[0].trace.title if len(parts) == 1 and parts[0].trace.source else ""
+    return [{"name": part.name or file, "rank": part.rank} for part in parts]
 
 
 def _place(num_events: int) -> tuple[str, str]:

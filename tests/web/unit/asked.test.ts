@@ -32,12 +32,3 @@ test("counters that lie beyond the screen are gone to when they are asked for", 
   COMMANDS.toggleCounters(timeline, { focusSearch: () => {}, focusFilter: () => {} });
   assert.ok(timeline.shownRows.some(({ kind }) => kind === "counter"));
 });
-
-test("behind the last hit that is known, the next one is the last", () => {
-  const source = new FakeSource({ count: 20_100 });
-  const timeline = over(source);
-  timeline.find("operator");
-  timeline.viewport.show(span(20 * 20_050, 20 * 20_090));
-  timeline.step(1);
-  assert.equal(timeline.selection.current.value?.details.start, 20 * 19_999);
-});

@@ -4,6 +4,7 @@ import type {
   Ask,
   Change,
   Counter,
+  CounterSteps,
   EventDetails,
   EventRef,
   Finding,
@@ -20,7 +21,10 @@ export class FakeSource implements Source {
   readonly asked: RequestType[] = [];
   readonly tileAsks: Ask<"tiles">[] = [];
   readonly summaryAsks: Ask<"summary">[] = [];
+  readonly markAsks: Ask<"marks">[] = [];
   counters: readonly Counter[] = [];
+  /** Of each counter. */
+  steps = { start: [0], least: [0], greatest: [0], last: [0], until: 0 };
   findings: readonly Finding[] = [];
   changes: readonly Change[] = [];
   path: PathSteps = PATH;
@@ -66,13 +70,14 @@ export class FakeSource implements Source {
       links: () => ({ links: this.#links(ask) }),
       neighbour: () => this.#neighbour(ask),
       search: () => this.#search(ask),
+      marks: () => this.#marks(ask),
       summary: () => this.#summary(ask),
       analyses: () => ({ analyses: ["kernels", "launches"].map((name) => ({ name, doc: name })) }),
       analyze: () => ({ name: (ask as Ask<"analyze">).name, doc: "", reason: null, tables: [] }),
       findings: () => ({ findings: this.findings }),
       path: () => this.path,
       counters: () => ({ counters: this.counters }),
-      counter: () => ({}),
+      counter: () => stepsOf(this.steps),
       changes: () => ({ changes: this.changes }),
       report: () => ({ html: "" }),
     };
@@ -140,20 +145,36 @@ export class FakeSource implements Source {
     return { event: this.#events.find((e) => e.track === this.event(id).track && e.start === wanted) ?? null };
   }
 
-  #search({ text, limit }: Ask<"search">): object {
+  #search({ text, limit, from = 0, start }: Ask<"search">): object {
     const found = this.#events.filter((event) => event.name.includes(text));
     found.sort((a, b) => a.start - b.start);
-    const some = found.slice(0, limit);
-    return {
-      count: found.length,
-      num_hidden: 0,
-      id: Uint32Array.from(some, (event) => event.id),
-      track: Uint32Array.from(some, (event) => event.track),
-      lane: Uint32Array.from(some, (event) => event.lane),
-      start: Float64Array.from(some, (event) => event.start),
-      dur: Float64Array.from(some, (event) => event.dur),
-    };
+    const first = Math.min(found.length, start === undefined ? from : found.filter((e) => e.start < start).length);
+    return { count: found.length, num_hidden: 0, first, ...columnsOf(found.slice(first, first + limit)) };
   }
+
+  #marks(ask: Ask<"marks">): object {
+    this.markAsks.push(ask);
+    const { text, start, end, pixels } = ask;
+    const pixel = (event: EventRef) => Math.floor((event.start * pixels) / (end - start));
+    const found = this.#events.filter((e) => e.name.includes(text) && e.start < end && e.start + e.dur >= start);
+    const isFirst = (event: EventRef, at: number) => at === 0 || pixel(found[at - 1] as EventRef) !== pixel(event);
+    return columnsOf(found.filter(isFirst));
+  }
+}
+
+function columnsOf(some: readonly EventRef[]): object {
+  return {
+    id: Uint32Array.from(some, (event) => event.id),
+    track: Uint32Array.from(some, (event) => event.track),
+    lane: Uint32Array.from(some, (event) => event.lane),
+    start: Float64Array.from(some, (event) => event.start),
+    dur: Float64Array.from(some, (event) => event.dur),
+  };
+}
+
+function stepsOf({ start, least, greatest, last, until }: FakeSource["steps"]): CounterSteps {
+  const [starts, leasts, greatests, lasts] = [start, least, greatest, last].map((of) => Float64Array.from(of));
+  return { start: starts, least: leasts, greatest: greatests, last: lasts, until: asTime(until) } as CounterSteps;
 }
 
 const PATH: PathSteps = {

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ownerCode } from "../../../wasm/web/base/palette";
+import { ownerCode, paletteOf } from "../../../wasm/web/base/palette";
 import { scaleOf } from "../../../wasm/web/base/scale";
 import { asTime, span } from "../../../wasm/web/base/time";
-import type { AnswerTable, Change, Finding } from "../../../wasm/web/source/protocol";
+import type { AnswerTable, Change, Counter, Finding } from "../../../wasm/web/source/protocol";
 import { readCell, sortedRows, written } from "../../../wasm/web/timeline/answer";
-import { isComparison, RISES } from "../../../wasm/web/timeline/changes";
+import { FALLS, isComparison, RISES } from "../../../wasm/web/timeline/changes";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import type { Look } from "../../../wasm/web/timeline/look";
+import { nameOf } from "../../../wasm/web/timeline/mount";
+import { paintChanges } from "../../../wasm/web/timeline/paint/changes";
+import { paintCounter } from "../../../wasm/web/timeline/paint/counters";
 import { paintPath } from "../../../wasm/web/timeline/paint/path";
-import { type Box, cssHeaderHeight, sceneOf, type Tools } from "../../../wasm/web/timeline/paint/scene";
+import { type Box, cssHeaderHeight, lanesOf, sceneOf, type Tools } from "../../../wasm/web/timeline/paint/scene";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { FakeSource } from "./fake-source";
 
@@ -140,6 +143,65 @@ test("stripes tell which way the time of a tile went, once the changes are known
   source.changes = [change as Change];
   timeline.changes.ask();
   assert.deepEqual(marks(), new Set([RISES]));
+});
+
+test("a merged tile has the stripes of the one that it is named for", () => {
+  const { source, timeline } = open();
+  const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
+  assert.ok(piece);
+  piece.sheet.tiles.count.fill(7);
+  source.changes = [{ kind: "kernel", name: "kernel", status: "both", before_ns: 20, after_ns: 10 } as Change];
+  timeline.changes.ask();
+  assert.deepEqual(new Set(timeline.changes.changesIn(piece.sheet, timeline.overview.kinds)), new Set([FALLS]));
+});
+
+test("stripes are drawn over tiles that are narrower than a pixel, few for many", () => {
+  const { source, timeline } = open();
+  source.changes = [{ kind: "kernel", name: "kernel", status: "both", before_ns: 20, after_ns: 10 } as Change];
+  timeline.changes.ask();
+  const row = timeline.layout.value.rowOf.get(1);
+  const track = source.overview.tracks[1];
+  assert.ok(row && track);
+  const drawnAt = (cssWidth: number) => {
+    const size = { cssWidth, cssHeight: 400, dpr: 1 };
+    const scene = sceneOf(timeline, { path: "red", text: "red" } as Look, {} as Tools, size);
+    const drawn = new Drawn();
+    Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });
+    paintChanges(drawn.context, scene, lanesOf(scene, row, track));
+    return drawn.fills.map(({ fill }) => fill.width);
+  };
+  const each = drawnAt(1000).length;
+  assert.ok(each >= 50 && each <= 55, `each by itself, but for what is cut: ${each}`);
+  const few = drawnAt(30);
+  assert.ok(few.length > 0 && few.length < 10 && few.reduce((sum, width) => sum + width, 0) > 20, few.join(" "));
+});
+
+test("a counter is drawn to the end of its trace and no further", () => {
+  const { source, timeline } = open();
+  const counter = { counter: 0, part: 0, group: 1, name: "memory", unit: "bytes", least: 0, greatest: 8 } as Counter;
+  source.counters = [counter];
+  source.steps = { start: [100, 200], least: [4, 8], greatest: [4, 8], last: [4, 8], until: 1000 };
+  run(timeline, "toggleCounters");
+  timeline.viewport.show(span(0, 2000));
+  const row = timeline.layout.value.scrolled.find(({ kind }) => kind === "counter");
+  assert.ok(row);
+  const look = { palette: paletteOf("light", { r: 255, g: 255, b: 255 }) } as Look;
+  const scene = sceneOf(timeline, look, {} as Tools, { cssWidth: 1000, cssHeight: 400, dpr: 1 });
+  const drawn = new Drawn();
+  paintCounter(drawn.context, scene, row, counter);
+  const ends = drawn.fills.map(({ fill }) => fill.x + fill.width);
+  assert.equal(Math.max(...ends), Math.round(scene.scale.x(1000)));
+});
+
+test("a trace without a name has its host's before it is called a trace", () => {
+  const { overview } = new FakeSource();
+  const [part] = overview.parts;
+  assert.ok(part);
+  const bare = { ...overview, title: "", device_names: [""] };
+  assert.equal(nameOf(bare), "Trace");
+  assert.equal(nameOf(bare, "rank0.json.gz"), "rank0.json.gz");
+  assert.equal(nameOf({ ...bare, parts: [{ ...part, name: "before" }] }), "before");
+  assert.equal(nameOf({ ...bare, device_names: ["H100"] }, "rank0.json.gz"), "H100");
 });
 
 test("the critical path is asked for when it is wanted, and once for a window", () => {

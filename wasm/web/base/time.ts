@@ -29,6 +29,18 @@ export function common(a: Span, b: Span): Span {
   return span(start, Math.max(start, Math.min(a.end, b.end)));
 }
 
+/** What of `s` is in none of `others`, which ascend. */
+export function uncovered(s: Span, others: readonly Span[]): readonly Span[] {
+  const gaps: Span[] = [];
+  let at = s.start;
+  for (const other of others) {
+    if (other.end <= at || other.start >= s.end) continue;
+    if (other.start > at) gaps.push(span(at, other.start));
+    at = other.end;
+  }
+  return at < s.end ? [...gaps, span(at, s.end)] : gaps;
+}
+
 /** `s` grown by `ns` on both sides. */
 export const padded = (s: Span, ns: number): Span => span(s.start - ns, s.end + ns);
 

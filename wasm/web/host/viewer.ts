@@ -78,6 +78,7 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
     cleanup.add(() => strip.close());
     const mounted = mountTimeline(root, source, overview, {
       theme,
+      name: notebook.parts[0]?.name,
       notes: notebook.chosen.notes,
       onSelect: notebook.onSelect,
       onNotes: notebook.onNotes,

@@ -1,5 +1,5 @@
 import { type Column, decodeFrame, type Frame, QueryError } from "./frame";
-import type { Answer, Hits, RequestType, Tiles } from "./protocol";
+import type { Answer, Hits, Marks, RequestType, Tiles } from "./protocol";
 
 /** The typed answer in the bytes of a response to a request of `type`. */
 export function decodeAnswer<T extends RequestType>(type: T, bytes: Uint8Array): Answer<T> {
@@ -11,6 +11,7 @@ export function decodeAnswer<T extends RequestType>(type: T, bytes: Uint8Array):
 function shaped(type: RequestType, frame: Frame): unknown {
   if (type === "tiles") return tilesOf(frame);
   if (type === "search") return hitsOf(frame);
+  if (type === "marks") return marksOf(frame);
   // Columns are what these have beside their data, under the same names.
   if (type === "path" || type === "counter") return { ...(frame.data as object), ...Object.fromEntries(frame.columns) };
   return frame.data;
@@ -33,10 +34,12 @@ function tilesOf(frame: Frame): Tiles {
 }
 
 function hitsOf(frame: Frame): Hits {
-  const { count, num_hidden } = frame.data as { count: number; num_hidden: number };
+  const { count, num_hidden, first } = frame.data as Pick<Hits, "count" | "num_hidden" | "first">;
+  return { count, num_hidden, first, ...marksOf(frame) };
+}
+
+function marksOf(frame: Frame): Marks {
   return {
-    count,
-    num_hidden,
     id: u32(frame, "id"),
     track: u32(frame, "track"),
     lane: u32(frame, "lane"),

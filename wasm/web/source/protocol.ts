@@ -134,16 +134,23 @@ export interface Tiles {
 /** What rectangles may be told to be for. */
 export type Owner = "operator" | "module";
 
-export interface Hits {
-  /** All of them, also those beyond the limit. */
-  readonly count: number;
-  /** Others, which are not on the screen: functions of Python that are hidden. */
-  readonly num_hidden: number;
+/** Where events lie: those of a lane in the order of time. */
+export interface Marks {
   readonly id: Uint32Array;
   readonly track: Uint32Array;
   readonly lane: Uint32Array;
   readonly start: Float64Array;
   readonly dur: Float64Array;
+}
+
+/** Some of the hits, in the order of time. */
+export interface Hits extends Marks {
+  /** All of them, also those that are not here. */
+  readonly count: number;
+  /** Others, which are not on the screen: functions of Python that are hidden. */
+  readonly num_hidden: number;
+  /** The place of the first one here among all. */
+  readonly first: number;
 }
 
 /** An input or an output; texts are empty where the file has none. */
@@ -357,6 +364,8 @@ export interface CounterSteps {
   readonly least: Float64Array;
   readonly greatest: Float64Array;
   readonly last: Float64Array;
+  /** Where the trace ends, and with it the last value. */
+  readonly until: Time;
 }
 
 /** A name whose time for an iteration differs between the first part and the second. */
@@ -391,7 +400,8 @@ interface Exchange {
   event: { ask: { id: EventId }; answer: EventDetails };
   links: { ask: { id: EventId }; answer: { readonly links: readonly Link[] } };
   neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };
-  search: { ask: { text: string; limit: number }; answer: Hits };
+  search: { ask: { text: string; limit: number; from?: number; start?: number }; answer: Hits };
+  marks: { ask: { text: string; start: number; end: number; pixels: number }; answer: Marks };
   analyses: { ask: object; answer: { readonly analyses: readonly AnalysisName[] } };
   analyze: {
     ask: { name: string; start?: number; end?: number; part?: number; limit?: number; options?: object };

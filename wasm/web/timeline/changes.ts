@@ -39,13 +39,15 @@ export class Changes {
     );
   }
 
-  /** For each tile of a sheet whether it takes longer in the second trace (`RISES`), does not (`FALLS`), or is the same (0). */
+  /**
+   * For each tile of a sheet whether it takes longer in the second trace (`RISES`), does not (`FALLS`), or is the same (0). A tile of
+   * several events is marked for the one that it is named and coloured for, the longest: nearly every such tile holds one that changed.
+   */
   changesIn(sheet: Sheet, kinds: readonly Kind[]): Uint8Array {
     const known = this.#marks.get(sheet);
     if (known) return known;
-    const { count, kind, name, names } = sheet.tiles;
-    const marks = Uint8Array.from(count, (tiled, i) => {
-      if (tiled !== 1) return 0;
+    const { kind, name, names } = sheet.tiles;
+    const marks = Uint8Array.from(name, (_, i) => {
       const event = { kind: kindName(kinds, kind[i] as number), name: names[name[i] as number] ?? "" };
       const change = this.of(event);
       if (!change) return 0;

@@ -34,7 +34,7 @@ export class MinimapView {
       this.#whole = null;
     };
     this.#cleanup.add(look.subscribe(repaint));
-    this.#cleanup.add(timeline.search.found.subscribe(repaint));
+    for (const cell of [timeline.search.found, timeline.search.placed]) this.#cleanup.add(cell.subscribe(repaint));
     const renew = () => {
       this.#sheets.clear();
       this.#wholeWidth = 0;

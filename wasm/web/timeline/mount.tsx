@@ -22,6 +22,8 @@ export interface MountOptions {
   readonly theme: Cell<Theme>;
   /** What to call the trace; by its own name if empty. */
   readonly title?: string;
+  /** What the host calls the trace where it has no name of its own. */
+  readonly name?: string | undefined;
   /** The notes that were kept. */
   readonly notes?: readonly Note[];
   /** How the traces lie in the overview. */
@@ -69,7 +71,7 @@ export function mountTimeline(
   timeline.placeNotes();
   tellHost(timeline, options, cleanup);
   cleanup.add(startingArrangement(timeline));
-  const title = options.title || nameOf(overview);
+  const title = options.title || nameOf(overview, options.name);
   timeline.saving.title = title;
   timeline.saving.savePage = options.savePage ?? null;
   render(<App timeline={timeline} root={root} look={look} title={title} />, root);
@@ -110,13 +112,13 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
 }
 
 /** Traces are often named by the path they were written to. */
-function nameOf({ title, device_names: devices, parts }: Overview): string {
+export function nameOf({ title, device_names: devices, parts }: Overview, name?: string): string {
   if (parts.length > 1)
     return parts.every(({ name }) => name)
       ? parts.map(({ name }) => name).join(", ")
       : formatPlural(parts.length, "trace");
   if (/\.json(\.gz)?$/.test(title)) return title.split(/[\\/]/).at(-1) ?? title;
-  return title || devices[0] || "Trace";
+  return title || devices.find((device) => device) || parts[0]?.name || name || "Trace";
 }
 
 /** Tells the host what the reader chose, until `cleanup` is run. */

@@ -1,27 +1,39 @@
 import { Cell } from "../base/cell";
+import type { Span, Time } from "../base/time";
 import type { EventId, Hits } from "../source/protocol";
 import { type Source, settle } from "../source/source";
+import { FarMarks, MarksByLane } from "./marks";
 import type { Sheet } from "./sheet";
 
-// More marks than this cannot be told apart on a screen; the count still says how many there are.
+// So many hits are known at once; the others are asked for when they are gone to.
 const LIMIT = 20_000;
 
 export interface Found {
   readonly text: string;
+  /** All, or some of them. */
   readonly hits: Hits;
-  readonly ids: ReadonlySet<EventId>;
-  /** The rows of `hits` that lie on a track. */
-  readonly byTrack: ReadonlyMap<number, readonly number[]>;
-  /** Index of the hit that was gone to; −1 before the first. */
+  /** Place among all of the hit that was gone to; −1 before the first. */
   readonly at: number;
+}
+
+/** Where the hits of a text are drawn: in the picture, and in the strip of the whole trace. */
+interface Places {
+  readonly text: string;
+  /** Of all hits, where they are known. */
+  readonly all: MarksByLane | null;
+  readonly near: FarMarks;
+  readonly whole: FarMarks;
 }
 
 /** What the reader looks for, and where it is. */
 export class Search {
   readonly found = new Cell<Found | null>(null);
+  /** Raised when more is known of where hits lie. */
+  readonly placed = new Cell(0);
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #text = "";
+  #places: Places | null = null;
   #marks = new WeakMap<Sheet, Uint8Array>();
 
   constructor(source: Source, failed: (error: unknown) => void) {
@@ -46,57 +58,95 @@ export class Search {
       this.found.set(null);
       return;
     }
+    this.#query(text, {}, (hits) => {
+      this.#show(text, hits);
+      then?.(hits);
+    });
+  }
+
+  /** For each tile of a sheet whether it is a hit; null while nothing is looked for. */
+  hitsIn(sheet: Sheet): Uint8Array | null {
+    const text = this.found.value?.text.toLowerCase();
+    if (text === undefined) return null;
+    const known = this.#marks.get(sheet);
+    if (known) return known;
+    const isHit = sheet.tiles.names.map((name) => name.toLowerCase().includes(text));
+    const marks = Uint8Array.from(sheet.tiles.name, (name) => (isHit[name] ? 1 : 0));
+    this.#marks.set(sheet, marks);
+    return marks;
+  }
+
+  /** Where hits lie in a window of the picture, `width` pixels wide; null while nothing is known. */
+  marksIn(window: Span, width: number): MarksByLane | null {
+    const places = this.found.value && this.#places;
+    return places && (places.all ?? places.near.in(window, width));
+  }
+
+  /** The same of the whole trace, for the strip that shows it. */
+  marksOf(bounds: Span, width: number): MarksByLane | null {
+    const places = this.found.value && this.#places;
+    return places && (places.all ?? places.whole.in(bounds, 2 * width));
+  }
+
+  /** Goes `by` hits on, around the end; from a standstill to the first one at or after `time`. Calls `then` with it once it is known. */
+  step(by: 1 | -1, time: Time, then: (id: EventId) => void): void {
+    const found = this.found.value;
+    if (!found || found.hits.count === 0) return;
+    const { hits, text, at } = found;
+    const enter = (first: number) => this.#go(by > 0 && first === hits.count ? 0 : first + Math.min(0, by), then);
+    if (at >= 0) this.#go(at + by, then);
+    else if (hits.id.length === hits.count) enter(firstFrom(hits, time));
+    else {
+      this.#query(text, { start: time }, (page) => {
+        this.found.set({ text, hits: page, at });
+        enter(page.first);
+      });
+    }
+  }
+
+  /** Goes to the hit at a place among all, counted around the end. */
+  #go(place: number, then: (id: EventId) => void): void {
+    const found = this.found.value;
+    if (!found) return;
+    const { text, hits } = found;
+    const at = (place + hits.count) % hits.count;
+    this.found.set({ text, hits, at });
+    const arrive = (page: Hits): boolean => {
+      const id = page.id[at - page.first];
+      if (id !== undefined) then(id);
+      return id !== undefined;
+    };
+    if (arrive(hits)) return;
+    this.#query(text, { from: Math.max(0, at - LIMIT / 2) }, (page) => {
+      // Who has gone on by now has asked for what lies there.
+      if (this.found.value?.at !== at) return;
+      this.found.set({ text, hits: page, at });
+      arrive(page);
+    });
+  }
+
+  #query(text: string, from: { from?: number; start?: Time }, use: (hits: Hits) => void): void {
     settle(
-      () => this.#source.query("search", { text, limit: LIMIT }),
+      () => this.#source.query("search", { text, limit: LIMIT, ...from }),
       (hits) => {
-        if (this.#text !== text) return;
-        this.#show(text, hits);
-        then?.(hits);
+        if (this.#text === text) use(hits);
       },
       this.#failed,
     );
   }
 
-  /** For each tile of a sheet whether it is a hit; null while nothing is looked for. */
-  hitsIn(sheet: Sheet): Uint8Array | null {
-    const ids = this.found.value?.ids;
-    if (!ids) return null;
-    const known = this.#marks.get(sheet);
-    if (known) return known;
-    const marks = Uint8Array.from(sheet.tiles.id, (id) => (ids.has(id) ? 1 : 0));
-    this.#marks.set(sheet, marks);
-    return marks;
-  }
-
   #show(text: string, hits: Hits): void {
     this.#marks = new WeakMap();
-    this.found.set({ text, hits, ids: new Set(hits.id), byTrack: rowsByTrack(hits), at: -1 });
-  }
-
-  /** Goes `by` hits on, around the end; from a standstill to the first one at or after `time`. */
-  step(by: 1 | -1, time: number): EventId | null {
-    const found = this.found.value;
-    const length = found?.hits.id.length ?? 0;
-    if (!found || length === 0) return null;
-    const at = found.at < 0 ? entry(found.hits, by, time) : (found.at + by + length) % length;
-    this.found.set({ ...found, at });
-    return found.hits.id[at] ?? null;
+    const arrived = () => this.placed.update((n) => n + 1);
+    const far = () => new FarMarks(this.#source, text, arrived, this.#failed);
+    const all = hits.id.length === hits.count ? new MarksByLane(hits) : null;
+    this.#places = { text, all, near: far(), whole: far() };
+    this.found.set({ text, hits, at: -1 });
   }
 }
 
-function entry(hits: Hits, by: 1 | -1, time: number): number {
-  const first = hits.start.findIndex((start) => start >= time);
-  // Of more hits than are listed those that come later are not known: the last known one is the nearest.
-  if (by > 0) return first < 0 && hits.count > hits.id.length ? hits.id.length - 1 : Math.max(0, first);
-  return (first <= 0 ? hits.id.length : first) - 1;
-}
-
-function rowsByTrack({ track }: Hits): ReadonlyMap<number, readonly number[]> {
-  const rows = new Map<number, number[]>();
-  for (const [row, of] of track.entries()) {
-    const known = rows.get(of);
-    if (known) known.push(row);
-    else rows.set(of, [row]);
-  }
-  return rows;
+/** How many hits begin before `time`. */
+function firstFrom({ start, count }: Hits, time: Time): number {
+  const first = start.findIndex((hit) => hit >= time);
+  return first < 0 ? count : first;
 }

@@ -86,12 +86,13 @@ export class Stage {
     const cells: Watched[] = [
       ...tracks,
       timeline.search.found,
+      timeline.search.placed,
       timeline.size,
       timeline.notes.all,
       timeline.notes.current,
     ];
     const { findings, path, changes } = timeline;
-    cells.push(...[findings.all, findings.current, path.isOn, path.steps, changes.byName]);
+    cells.push(...[findings.all, findings.current, path.isOn, path.steps, changes.byName, timeline.waiting.isBusy]);
     for (const cell of cells) this.#cleanup.add(cell.subscribe(() => this.#request(true)));
     const marks = [timeline.selection.current, timeline.range.span, timeline.notes.passing];
     const light = [viewport.told, timeline.hover, timeline.pointer, ...marks];
@@ -161,6 +162,7 @@ export class Stage {
       this.#timeline.tiles.beginFrame();
       const context = tracks.getContext("2d", { alpha: false });
       if (context) paintTracks(context, scene);
+      this.#timeline.tellWaiting();
     }
     fitCanvas(overlay, scene);
     const context = overlay.getContext("2d");

@@ -1,5 +1,5 @@
 import { Lru } from "../base/lru";
-import { common, lengthOf, type Span, span } from "../base/time";
+import { common, lengthOf, type Span, span, uncovered } from "../base/time";
 import type { Owner, Tiles } from "../source/protocol";
 import { Dropped, type Source, settle } from "../source/source";
 import { Sheet } from "./sheet";
@@ -24,6 +24,13 @@ export interface Piece {
   readonly sheet: Sheet;
 }
 
+/** A stretch of which nothing is known. */
+export interface Hole {
+  readonly span: Span;
+  /** For how many milliseconds an answer has been waited for. */
+  readonly waited: number;
+}
+
 interface Entry extends Piece {
   readonly weight: number;
 }
@@ -46,7 +53,11 @@ export class TileCache {
   readonly #now: () => number;
   readonly #entries = new Lru<string, Entry>(LIMIT, ({ weight }) => weight);
   readonly #latest = new Map<number, readonly Piece[]>();
-  readonly #asked = new Set<string>();
+  /** The longest stretch that was ever known as a whole: who zooms out sees it until there is something finer. */
+  readonly #longest = new Map<number, readonly Piece[]>();
+  /** What is on its way, and since when; what failed never comes. */
+  readonly #asked = new Map<string, number>();
+  readonly #holes = new Map<number, readonly { readonly span: Span; readonly key: string }[]>();
   #spent = 0;
   #isFar = false;
   #owner: Owner | null = null;
@@ -73,6 +84,8 @@ export class TileCache {
   forget(): void {
     this.#generation++;
     this.#latest.clear();
+    this.#longest.clear();
+    this.#holes.clear();
     this.#entries.clear();
   }
 
@@ -91,8 +104,10 @@ export class TileCache {
       this.#askFor(track, level, stock.missing);
       stock = this.#stock(track, level, first, last);
     }
-    if (stock.missing.length > 0) return this.#patched(track, stock, length);
+    if (stock.missing.length > 0) return this.#patched(track, stock, level);
+    this.#holes.delete(track);
     this.#latest.set(track, stock.pieces);
+    if (extentOf(stock.pieces) >= extentOf(this.#longest.get(track))) this.#longest.set(track, stock.pieces);
     if (this.#spent < AHEAD_MS) this.#askAhead(track, level, first, last);
     return stock.pieces;
   }
@@ -108,13 +123,36 @@ export class TileCache {
     return { pieces, missing };
   }
 
-  /** The older tiles where new ones are missing. */
-  #patched(track: number, { pieces, missing }: Stock, length: number): readonly Piece[] {
-    const latest = this.#latest.get(track) ?? [];
-    const holes = missing.map((chunk) => span(chunk * length, (chunk + 1) * length));
-    const patches = holes.flatMap((hole) => latest.map((piece) => ({ ...piece, span: common(piece.span, hole) })));
-    const all = [...pieces, ...patches.filter((piece) => lengthOf(piece.span) > 0)];
-    return all.sort((a, b) => a.span.start - b.span.start);
+  /** What is blank in the picture of `track` that `pieces` has given last, and will not stay so. */
+  holes(track: number): readonly Hole[] {
+    const now = this.#now();
+    return (this.#holes.get(track) ?? []).flatMap(({ span, key }) => {
+      const waited = now - (this.#asked.get(key) ?? now);
+      return waited < 0 ? [] : [{ span, waited }];
+    });
+  }
+
+  /** The older tiles where new ones are missing: those of the last picture, then coarser ones. */
+  #patched(track: number, { pieces, missing }: Stock, level: number): readonly Piece[] {
+    const length = COLUMNS * 2 ** level;
+    const older = [this.#latest.get(track) ?? [], this.#longest.get(track) ?? []];
+    const all = [...pieces];
+    const holes = missing.flatMap((chunk) => {
+      const key = this.#keyOf(track, level, chunk);
+      let blank: readonly Span[] = [span(chunk * length, (chunk + 1) * length)];
+      for (const known of older) {
+        for (const hole of blank) all.push(...known.map((piece) => ({ ...piece, span: common(piece.span, hole) })));
+        blank = blank.flatMap((hole) =>
+          uncovered(
+            hole,
+            known.map((piece) => piece.span),
+          ),
+        );
+      }
+      return blank.map((span) => ({ span, key }));
+    });
+    this.#holes.set(track, holes);
+    return all.filter((piece) => lengthOf(piece.span) > 0).sort((a, b) => a.span.start - b.span.start);
   }
 
   #askFor(track: number, level: number, missing: readonly number[]): void {
@@ -141,8 +179,8 @@ export class TileCache {
 
   #ask(track: number, level: number, chunks: readonly number[]): void {
     const keys = chunks.map((chunk) => this.#keyOf(track, level, chunk));
-    for (const key of keys) this.#asked.add(key);
     const begun = this.#now();
+    for (const key of keys) this.#asked.set(key, begun);
     const length = COLUMNS * 2 ** level;
     const asked = span((chunks[0] as number) * length, ((chunks.at(-1) as number) + 1) * length);
     let waiting = false;
@@ -158,7 +196,10 @@ export class TileCache {
       isHere = true;
     };
     const fail = (error: unknown) => {
-      if (!(error instanceof Dropped)) return this.#failed(error);
+      if (!(error instanceof Dropped)) {
+        for (const key of keys) this.#asked.set(key, Number.POSITIVE_INFINITY);
+        return this.#failed(error);
+      }
       for (const key of keys) this.#asked.delete(key);
       this.#arrived();
     };
@@ -171,6 +212,9 @@ export class TileCache {
     this.#spent += this.#now() - begun;
   }
 }
+
+const extentOf = (pieces: readonly Piece[] = []): number =>
+  (pieces.at(-1)?.span.end ?? 0) - (pieces[0]?.span.start ?? 0);
 
 /** Neighbours together, at most `most` of them. */
 function runsOf(chunks: readonly number[], most: number): readonly (readonly number[])[] {

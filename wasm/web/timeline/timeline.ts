@@ -23,6 +23,7 @@ import { TileCache } from "./tile-cache";
 import { ownerOf } from "./tile-owner";
 import { Tracks } from "./tracks";
 import { Viewport } from "./viewport";
+import { Waiting } from "./waiting";
 
 /** What lies under the pointer. */
 export interface Hover extends EventRef {
@@ -70,6 +71,7 @@ export class Timeline {
   readonly pointer = new Cell<number | null>(null);
   /** CSS pixels that the tracks have on the screen. */
   readonly size = new Cell({ width: 0, height: 0 });
+  readonly waiting: Waiting;
   readonly #cleanup = new Cleanup();
   #overview: Overview;
   /** The setup that was asked for last, whose answer may be on its way. */
@@ -78,6 +80,7 @@ export class Timeline {
   /** `overview` is what `source` says of a screen with this setup. */
   constructor(asked: Source, overview: Overview, setup: Setup = {}) {
     const failed = (error: unknown) => this.error.set(messageOf(error));
+    const arrived = () => this.stale.update((n) => n + 1);
     const source = new StagedSource(asked, setup);
     this.source = source;
     this.setup = new Cell(setup);
@@ -87,7 +90,9 @@ export class Timeline {
     this.selection = new Selection(source, failed);
     this.search = new Search(source, failed);
     this.range = new Range(source, failed);
-    this.tiles = new TileCache(source, () => this.stale.update((n) => n + 1), failed);
+    this.tiles = new TileCache(source, arrived, failed);
+    this.waiting = new Waiting(arrived, (text) => this.said.set(text));
+    this.#cleanup.add(() => this.waiting.close());
     this.findings = new Findings(source, failed);
     this.path = new CriticalPath(source, isJob(overview), failed);
     this.saving = new Saving(
@@ -101,7 +106,7 @@ export class Timeline {
       () => this.overview,
       (text) => this.said.set(text),
     );
-    this.counters = new Counters(source, () => this.stale.update((n) => n + 1), failed);
+    this.counters = new Counters(source, arrived, failed);
     this.#cleanup.add(this.counters.shown.subscribe(() => this.#showCounters()));
     this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
@@ -194,6 +199,12 @@ export class Timeline {
     const { pinned, pinnedHeight, scrolled } = this.layout.value;
     const scroll = this.viewport.scroll.value;
     return [...pinned, ...rowsBetween(scrolled, scroll, scroll + this.size.value.height - pinnedHeight)];
+  }
+
+  /** What is drawn has waited so many milliseconds for what it lacks. */
+  tellWaiting(): void {
+    const tracks = this.shownRows.flatMap((row) => row.tracks);
+    this.waiting.tell(tracks.flatMap(({ track }) => this.tiles.holes(track).map(({ waited }) => waited)));
   }
 
   get pointerTime(): Time | null {
@@ -356,8 +367,7 @@ export class Timeline {
   }
 
   step(by: 1 | -1): void {
-    const id = this.search.step(by, this.viewport.target.start);
-    if (id !== null) this.select(id, ({ details }) => this.reveal(details));
+    this.search.step(by, this.viewport.target.start, (id) => this.select(id, ({ details }) => this.reveal(details)));
   }
 
   /** Looks for `text`, and goes on with `then` when the hits are there. */

@@ -1,6 +1,6 @@
 import { FALLS, RISES } from "../changes";
-import type { Look } from "../look";
 import type { Piece } from "../tile-cache";
+import { hatchOf } from "./hatch";
 import type { LaneBox, Lanes, Scene } from "./scene";
 
 const STRIPE = 6;
@@ -27,55 +27,39 @@ function paintLane(context: CanvasRenderingContext2D, scene: Scene, { sheet, spa
   const changes = timeline.changes.changesIn(sheet, timeline.overview.kinds);
   const last = Math.min(span.end, scale.window.end);
   const end = sheet.laneEnd(lane);
+  // Neighbours that touch are one rectangle: thousands of them would make a frame late.
+  let run = { change: 0, left: 0, right: 0 };
+  const flush = () => {
+    const stripe = stripes.get(run.change);
+    if (!stripe || run.right <= run.left) return;
+    context.fillStyle = stripe;
+    context.fillRect(run.left, box.y, run.right - run.left, box.height);
+  };
   for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
     const start = starts[i] as number;
-    if (start > last) return;
-    const stripe = stripes.get(changes[i] as number);
-    if (!stripe) continue;
+    if (start > last) break;
+    const change = changes[i] as number;
+    const ended = start + (durs[i] as number);
+    if (change === 0 || (ended <= span.start && start < span.start)) continue;
     // What reaches beyond the piece is drawn with the next one.
     const left = Math.max(-2, Math.round(scale.x(Math.max(span.start, start))));
-    const right = Math.min(width + 2, Math.round(scale.x(Math.min(span.end, start + (durs[i] as number)))));
-    context.fillStyle = stripe;
-    if (right > left) context.fillRect(left, box.y, right - left, box.height);
+    const right = Math.min(width + 2, Math.max(left + 1, Math.round(scale.x(Math.min(span.end, ended)))));
+    if (change === run.change && left <= run.right) run.right = right;
+    else {
+      flush();
+      run = { change, left, right };
+    }
   }
+  flush();
 }
 
 type Stripes = ReadonlyMap<number, CanvasPattern | string>;
 
-interface Drawn {
-  readonly dpr: number;
-  readonly stripes: Stripes;
-}
-
-const drawn = new WeakMap<Look, Drawn>();
-
-/** Those of a look and its pixels are drawn once. */
 function stripesOf(context: CanvasRenderingContext2D, { dpr, look }: Scene): Stripes {
-  const known = drawn.get(look);
-  if (known?.dpr === dpr) return known.stripes;
-  const stripe = (rises: boolean) => drawStripe(context, look, dpr, rises) ?? look.text;
-  const stripes = new Map([
+  const hatch = { color: look.path, alpha: 0.75, size: Math.round(STRIPE * dpr), line: 1.4 * dpr };
+  const stripe = (rises: boolean) => hatchOf(context, look, { ...hatch, rises }) ?? look.text;
+  return new Map([
     [FALLS, stripe(false)],
     [RISES, stripe(true)],
   ]);
-  drawn.set(look, { dpr, stripes });
-  return stripes;
-}
-
-function drawStripe(context: CanvasRenderingContext2D, look: Look, dpr: number, rises: boolean): CanvasPattern | null {
-  const size = Math.round(STRIPE * dpr);
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = size;
-  const pen = canvas.getContext("2d");
-  if (!pen) return null;
-  pen.strokeStyle = look.path;
-  pen.globalAlpha = 0.75;
-  pen.lineWidth = 1.4 * dpr;
-  pen.beginPath();
-  for (const x of [-size, 0, size]) {
-    pen.moveTo(x, rises ? size : 0);
-    pen.lineTo(x + size, rises ? 0 : size);
-  }
-  pen.stroke();
-  return context.createPattern(canvas, "repeat");
 }

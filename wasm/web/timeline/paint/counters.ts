@@ -17,7 +17,7 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, ro
   context.fillStyle = kindColor(look.palette, counter.unit === "bytes" ? "copy" : "kernel");
   for (let i = first; i < steps.start.length && (steps.start[i] as number) < scale.window.end; i++) {
     const left = Math.max(0, Math.round(scale.x(steps.start[i] as number)));
-    const end = i + 1 < steps.start.length ? Math.round(scale.x(steps.start[i + 1] as number)) : width;
+    const end = Math.round(scale.x(steps.start[i + 1] ?? steps.until));
     const bar = (value: number, wide: number) => {
       const y = place(value);
       context.fillRect(left, Math.min(y, base), Math.max(1, wide), Math.max(1, Math.abs(base - y)));
@@ -49,7 +49,7 @@ export function paintValues(context: CanvasRenderingContext2D, scene: Scene, poi
   withClip(context, { x: 0, y: top, width, height: Math.max(0, height - top) }, () => {
     for (const row of rowsBetween(scrolled, scroll.value, scroll.value + height / dpr)) {
       const steps = row.counter && timeline.counters.stepsIn(row.counter.counter, window.value, cssWidth);
-      const at = steps ? stepAt(steps, time) : -1;
+      const at = steps && time <= steps.until ? stepAt(steps, time) : -1;
       if (row.counter && steps && at >= 0) {
         paintValue(context, scene, row, { pointer, text: readValue(steps.last[at] as number, row.counter.unit) });
       }

@@ -1,29 +1,45 @@
-import { firstLane, type Row } from "../row";
-import type { Found } from "../search";
-import { type LaneBox, laneBox, type Scene } from "./scene";
+import type { MarksByLane } from "../marks";
+import { firstLane, numLanes, type Row } from "../row";
+import { laneBox, type Scene } from "./scene";
 
 const NARROW = 3;
 
 /** Marks each hit in `row`: a tick where the bar is too narrow to be seen, else a line below it. */
-export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, { hits, byTrack }: Found): void {
-  const { start: from, end: to } = scene.scale.window;
+export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, marks: MarksByLane): void {
   context.fillStyle = scene.look.hit;
-  for (const { track } of row.tracks) {
-    const first = firstLane(row, track);
-    for (const i of byTrack.get(track) ?? []) {
-      const start = hits.start[i] as number;
-      const end = start + (hits.dur[i] as number);
-      if (end < from || start > to) continue;
-      mark(context, scene, laneBox(scene, row, first + (hits.lane[i] as number)), start, end);
+  for (const track of row.tracks) {
+    const first = firstLane(row, track.track);
+    for (let lane = 0; lane < numLanes(track); lane++) {
+      paintLane(context, scene, marks, { track: track.track, lane, ...laneBox(scene, row, first + lane) });
     }
   }
 }
 
-function mark(context: CanvasRenderingContext2D, scene: Scene, box: LaneBox, start: number, end: number): void {
+interface Lane {
+  readonly track: number;
+  readonly lane: number;
+  readonly y: number;
+  readonly height: number;
+}
+
+function paintLane(context: CanvasRenderingContext2D, scene: Scene, marks: MarksByLane, lane: Lane): void {
   const { dpr, scale, width } = scene;
-  const x = Math.max(-2, Math.round(scale.x(start)));
-  const right = Math.min(width + 2, Math.round(scale.x(end)));
+  const { y, height } = lane;
   const thick = Math.max(1, Math.round(2 * dpr));
-  if (right - x < NARROW * dpr) context.fillRect(x, box.y, thick, box.height);
-  else context.fillRect(x, box.y + box.height - thick, right - x - 1, thick);
+  // Ticks that touch are one rectangle: thousands of them would make a frame late.
+  let [from, to] = [0, 0];
+  const flush = () => {
+    if (to > from) context.fillRect(from, y, to - from, height);
+  };
+  marks.within(lane.track, lane.lane, scale.window, (start, end) => {
+    const x = Math.max(-2, Math.round(scale.x(start)));
+    const right = Math.min(width + 2, Math.round(scale.x(end)));
+    if (right - x >= NARROW * dpr) return context.fillRect(x, y + height - thick, right - x - 1, thick);
+    if (x > to) {
+      flush();
+      from = x;
+    }
+    to = x + thick;
+  });
+  flush();
 }

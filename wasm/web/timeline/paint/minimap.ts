@@ -71,11 +71,12 @@ export function paintFrame(context: CanvasRenderingContext2D, scene: MinimapScen
 }
 
 function paintHits(context: CanvasRenderingContext2D, scene: MinimapScene, scale: Scale): void {
-  const hits = scene.timeline.search.found.value?.hits;
+  const { search, viewport } = scene.timeline;
+  const hits = search.marksOf(viewport.bounds, scene.width);
   if (!hits) return;
   context.fillStyle = scene.look.hit;
   const tick = Math.max(1, Math.round(scene.dpr));
-  for (const start of hits.start) {
+  for (const start of hits.marks.start) {
     context.fillRect(Math.round(scale.x(start)), scene.height - 5 * tick, tick, 5 * tick);
   }
 }

@@ -5,6 +5,7 @@ import { paintCounter } from "./counters";
 import { ticksIn } from "./header";
 import { paintHits } from "./hits";
 import { paintLabels } from "./labels";
+import { paintLoading } from "./loading";
 import { cssRowTop, lanesOf, type Scene, withClip } from "./scene";
 import type { Strip } from "./strip";
 
@@ -28,17 +29,18 @@ export function paintRows(context: CanvasRenderingContext2D, scene: Scene): void
 
 function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readonly Row[], strip: Strip): void {
   const { timeline } = scene;
-  const found = timeline.search.found.value;
+  const marks = timeline.search.marksIn(timeline.viewport.window.value, scene.cssWidth);
   const drawn = rows.flatMap((row) => row.tracks.map((track) => lanesOf(scene, row, track)));
   const { times } = ticksIn(scene);
   for (const row of rows) paintGround(context, scene, row, times);
   for (const row of rows) if (row.counter) paintCounter(context, scene, row, row.counter);
+  for (const lanes of drawn) paintLoading(context, scene, lanes);
   strip.begin(scene.width);
   for (const lanes of drawn) paintBars(strip, scene, lanes);
   strip.draw(context);
   for (const lanes of drawn) paintChanges(context, scene, lanes);
   for (const lanes of drawn) paintLabels(context, scene, lanes);
-  if (found) for (const row of rows) paintHits(context, scene, row, found);
+  if (marks) for (const row of rows) paintHits(context, scene, row, marks);
 }
 
 function paintGround(context: CanvasRenderingContext2D, scene: Scene, row: Row, times: readonly number[]): void {

@@ -3,7 +3,7 @@ import type { TextFitter } from "../../base/text";
 import type { EventRef, Track } from "../../source/protocol";
 import type { Look } from "../look";
 import { firstLane, numLanes, type Row } from "../row";
-import type { Piece } from "../tile-cache";
+import type { Hole, Piece } from "../tile-cache";
 import type { Timeline } from "../timeline";
 import type { Strip } from "./strip";
 
@@ -112,6 +112,7 @@ export function laneBox(scene: Scene, row: Row, lane: number): LaneBox {
 export interface Lanes {
   readonly row: Row;
   readonly pieces: readonly Piece[];
+  readonly holes: readonly Hole[];
   readonly boxes: readonly { readonly lane: number; readonly box: LaneBox }[];
 }
 
@@ -122,9 +123,11 @@ export function lanesOf(scene: Scene, row: Row, track: Track): Lanes {
     lane,
     box: laneBox(scene, row, first + lane),
   }));
+  const pieces = tiles.pieces(track.track, viewport.window.value, scene.cssWidth);
   return {
     row,
-    pieces: tiles.pieces(track.track, viewport.window.value, scene.cssWidth),
+    pieces,
+    holes: tiles.holes(track.track),
     boxes: boxes.filter(({ box }) => box.y + box.height > scene.headerHeight && box.y < scene.height),
   };
 }

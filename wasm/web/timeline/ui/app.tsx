@@ -73,6 +73,7 @@ function Picture({ timeline, root, look, around }: PictureProps): JSX.Element {
   const picture = useRef<HTMLDivElement>(null);
   const tracks = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLCanvasElement>(null);
+  const isBusy = useCell(timeline.waiting.isBusy);
   useEffect(() => {
     const elements = {
       root,
@@ -89,7 +90,7 @@ function Picture({ timeline, root, look, around }: PictureProps): JSX.Element {
   return (
     <>
       <canvas class="ks-minimap" ref={minimap} role="img" aria-label="The whole trace" />
-      <div class="ks-picture" ref={picture}>
+      <div class="ks-picture" ref={picture} aria-busy={isBusy}>
         <canvas class="ks-tracks" ref={tracks} role="img" aria-label="Events over time" />
         <canvas class="ks-overlay" ref={overlay} role="img" aria-label="Selection and links" />
         <Tooltip timeline={timeline} palette={look.value.palette} />

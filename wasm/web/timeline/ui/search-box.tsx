@@ -74,6 +74,5 @@ function hitText({ hits, at }: Found): string {
   if (hits.count === 0) return `no hits${hidden}`;
   const place = at < 0 ? "" : `${formatCount(at + 1)} of `;
   const noun = at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : "";
-  const known = hits.id.length < hits.count ? `, the first ${formatCount(hits.id.length)} marked` : "";
-  return `${place}${formatCount(hits.count)}${noun}${known}${hidden}`;
+  return `${place}${formatCount(hits.count)}${noun}${hidden}`;
 }

@@ -1,0 +1,65 @@
+//! Events that are looked for by their names: all of them can be reached, however many there are.
+
+use kinetoscope::view::Session;
+use kinetoscope::{Input, Limits, LinkedTrace, read};
+use serde_json::{Value, json};
+
+use crate::screen::ask;
+
+/// On each of two threads `count` events of 1 µs, one every 2 µs, of which every other one is a `gemm`.
+fn session(count: i64) -> Session {
+    let event = |thread: i64, at: i64| {
+        let name = if at % 2 == 0 { "gemm" } else { "relu" };
+        json!({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": thread, "ts": 2 * at, "dur": 1})
+    };
+    let events: Vec<_> = (1..=2).flat_map(|thread| (0..count).map(move |at| event(thread, at))).collect();
+    let trace = read([Input::new(json!(events).to_string().as_bytes())], Limits::default()).unwrap();
+    Session::new(LinkedTrace::new(trace))
+}
+
+fn numbers(column: &Value) -> Vec<u64> {
+    column.as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as u64).collect()
+}
+
+#[test]
+fn hits_come_page_by_page_in_the_order_of_time() {
+    let session = session(100);
+    let page = |more: Value| {
+        let mut request = json!({"type": "search", "text": "GEMM", "limit": 30});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ask(&session, &request)
+    };
+    let mut ids = Vec::new();
+    for from in [0, 30, 60, 90] {
+        let answer = page(json!({"from": from}));
+        assert_eq!((&answer["count"], &answer["first"]), (&json!(100), &json!(from)), "counted as ever");
+        ids.extend(numbers(&answer["id"]));
+    }
+    let expected: Vec<u64> = (0..100).step_by(2).flat_map(|at| [at, at + 100]).collect();
+    assert_eq!(ids, expected);
+    assert_eq!(page(json!({"from": 1000}))["first"], 100, "beyond the last there is none");
+}
+
+#[test]
+fn hits_from_a_time_on_say_how_many_come_before() {
+    let session = session(100);
+    let answer = ask(&session, &json!({"type": "search", "text": "gemm", "limit": 2, "start": 40_001.0}));
+    assert_eq!((&answer["first"], numbers(&answer["start"])), (&json!(22), vec![44_000, 44_000]));
+    let late = ask(&session, &json!({"type": "search", "text": "gemm", "limit": 2, "start": 1e12}));
+    assert_eq!((&late["first"], numbers(&late["id"])), (&json!(100), vec![]));
+}
+
+#[test]
+fn marks_are_few_when_far_and_all_of_them_when_near() {
+    let session = session(10_000);
+    let marks = |start: f64, end: f64, pixels: u32| {
+        ask(&session, &json!({"type": "marks", "text": "gemm", "start": start, "end": end, "pixels": pixels}))
+    };
+    let far = marks(0.0, 20_000_000.0, 100);
+    assert_eq!(far["start"].as_array().unwrap().len(), 200, "one for each pixel and thread");
+    assert!(numbers(&far["start"]).iter().any(|start| *start >= 19_800_000), "to the last pixel");
+    let near = marks(19_900_000.0, 20_000_000.0, 100);
+    assert_eq!(near["start"].as_array().unwrap().len(), 50, "each of them");
+    let nothing = ask(&session, &json!({"type": "marks", "text": "", "start": 0.0, "end": 9.0, "pixels": 9}));
+    assert_eq!(nothing["start"], json!([]));
+}

@@ -1,0 +1,78 @@
+import { lengthOf, type Span } from "../base/time";
+import type { Marks } from "../source/protocol";
+import { type Source, settle } from "../source/source";
+import { quantaOf } from "./quanta";
+
+/** Marks by the lane that they lie on. */
+export class MarksByLane {
+  readonly marks: Marks;
+  readonly #lanes = new Map<number, number[][]>();
+
+  constructor(marks: Marks) {
+    this.marks = marks;
+    for (let i = 0; i < marks.track.length; i++)
+      this.#laneOf(marks.track[i] as number, marks.lane[i] as number).push(i);
+  }
+
+  #laneOf(track: number, lane: number): number[] {
+    const lanes = this.#lanes.get(track) ?? [];
+    this.#lanes.set(track, lanes);
+    while (lanes.length <= lane) lanes.push([]);
+    return lanes[lane] as number[];
+  }
+
+  /** Calls `each` with start and end of the marks on a lane that lie in `window`, in the order of time. */
+  within(track: number, lane: number, window: Span, each: (start: number, end: number) => void): void {
+    const rows = this.#lanes.get(track)?.[lane] ?? [];
+    const { start, dur } = this.marks;
+    const endOf = (row: number) => (start[row] as number) + (dur[row] as number);
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (endOf(rows[middle] as number) < window.start) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low; at < rows.length; at++) {
+      const row = rows[at] as number;
+      if ((start[row] as number) > window.end) return;
+      each(start[row] as number, endOf(row));
+    }
+  }
+}
+
+/** Where the hits for a text lie that are too many to be known: as many as can be told apart. */
+export class FarMarks {
+  readonly #source: Source;
+  readonly #text: string;
+  readonly #arrived: () => void;
+  readonly #failed: (error: unknown) => void;
+  #known: MarksByLane | null = null;
+  #asked = "";
+
+  constructor(source: Source, text: string, arrived: () => void, failed: (error: unknown) => void) {
+    this.#source = source;
+    this.#text = text;
+    this.#arrived = arrived;
+    this.#failed = failed;
+  }
+
+  /** The right ones, or the last ones while those are on their way. */
+  in(window: Span, width: number): MarksByLane | null {
+    // A mark is two pixels wide.
+    const { key, span, pixels } = quantaOf(window, Math.max(1, width / 2));
+    if (this.#asked === key || lengthOf(window) === 0) return this.#known;
+    this.#asked = key;
+    let waiting = false;
+    settle(
+      () => this.#source.query("marks", { text: this.#text, start: span.start, end: span.end, pixels }),
+      (marks) => {
+        if (this.#asked !== key) return;
+        this.#known = new MarksByLane(marks);
+        if (waiting) this.#arrived();
+      },
+      this.#failed,
+    );
+    waiting = true;
+    return this.#known;
+  }
+}
