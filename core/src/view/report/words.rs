@@ -26,10 +26,14 @@ pub(super) fn count(value: i64) -> String {
     decimal(value as f64, 0)
 }
 
-/// A part of one, in percent.
+/// A part of one, in percent: what is something is not said to be nothing, nor what is not all to be all.
 pub(super) fn percent(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+    match text.as_str() {
+        "0.0" if share > 0.0 => String::from("below 0.1 %"),
+        "100.0" if share < 1.0 => String::from("above 99.9 %"),
+        text => format!("{} %", text.strip_suffix(".0").unwrap_or(text)),
+    }
 }
 
 /// `1 rank`, `2 ranks`.
@@ -109,7 +113,7 @@ pub(super) fn date(ns: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{date, decimal, short};
+    use super::{date, decimal, percent, short};
 
     #[test]
     fn numbers_keep_their_digits_in_groups() {
@@ -117,6 +121,14 @@ mod tests {
         assert_eq!(
             [of(1_234.5, 3), of(0.0, 0), of(-0.0, 1), of(-1_000_000.0, 0)],
             ["1,234.500", "0", "0.0", "−1,000,000"]
+        );
+    }
+
+    #[test]
+    fn a_part_is_neither_nothing_nor_all() {
+        assert_eq!(
+            [0.0, 1e-6, 0.0126, 0.5, 0.9999, 1.0].map(percent),
+            ["0 %", "below 0.1 %", "1.3 %", "50 %", "above 99.9 %", "100 %"]
         );
     }
 
