@@ -7,6 +7,8 @@ mod analysis;
 mod arrow;
 mod chart;
 mod error;
+mod head;
+mod name;
 mod reading;
 mod replay;
 mod session;
@@ -31,6 +33,10 @@ mod _native {
     use crate::chart::{Plot, chart};
     #[pymodule_export]
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
+    #[pymodule_export]
+    use crate::head::{head, head_of, pair_up};
+    #[pymodule_export]
+    use crate::name::{execution_beside, is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]

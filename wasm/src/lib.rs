@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kinetoscope::read::partners;
 use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::read::{Origin, Told, head, pair_up};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
 use serde::Serialize;
@@ -71,12 +71,15 @@ impl Session {
     }
 }
 
-/// The place of each file's partner among them, −1 for one that has none: `files` are `[{name, rank, is_execution}]`.
-/// Throws what is wrong with that.
-#[wasm_bindgen(js_name = partnersOf)]
-pub fn partners_of(files: JsValue) -> Result<Vec<i32>, JsValue> {
-    let files: Vec<_> = serde_wasm_bindgen::from_value(files)?;
-    Ok(partners(&files).into_iter().map(|partner| partner.map_or(-1, |at| at as i32)).collect())
+/// Which files that a person chose belong together, by their names and first bytes: the places of a Kineto trace and of its
+/// Execution Trace, of the next two, and so on; −1 where there is none.
+#[wasm_bindgen(js_name = recordingsOf)]
+#[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
+pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Vec<i32> {
+    let told = |(name, bytes): (_, &js_sys::Uint8Array)| Told { name, head: head(&bytes.to_vec()) };
+    let files: Vec<_> = names.iter().map(String::as_str).zip(&heads).map(told).collect();
+    let pairs = pair_up(&files, Origin::Choice).pairs;
+    pairs.iter().flat_map(|pair| [pair.kineto, pair.execution]).map(|at| at.map_or(-1, |at| at as i32)).collect()
 }
 
 #[derive(Serialize)]

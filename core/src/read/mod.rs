@@ -13,6 +13,7 @@ mod element;
 mod execution;
 #[cfg(feature = "chakra")]
 mod graph;
+mod head;
 mod memory;
 mod metrics;
 #[cfg(feature = "nsight")]
@@ -43,9 +44,13 @@ use crate::trace::Trace;
 pub use archive::{Member, for_each_member, is_archive};
 use builder::Builder;
 pub use container::{Container, sniff};
+pub use head::{Head, head};
 #[cfg(feature = "nsight")]
 pub use nsight::read_nsight;
-pub use partner::{Told, partners};
+pub use partner::{
+    Found, How, Origin, Pair, Told, execution_beside, is_archive_name, is_execution, is_report, is_trace, natural,
+    pair_up, rank_of,
+};
 use window::Window;
 
 /// One file, plain or compressed.

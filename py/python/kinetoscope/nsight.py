@@ -19,11 +19,6 @@ _UNKNOWN = {"binary data", "text that is no JSON object or array", "an empty fil
 """What the core calls files that it does not recognise: reports are among them, their format is not published."""
 
 
-def is_export(head: bytes) -> bool:
-    """Whether a file that starts with these bytes is an export: a database with a table of texts among the first."""
-    return _native.sniff(head[:1024]) == "an SQLite database" and b"StringIds" in head
-
-
 class Report(LocalFile):
     """A report at a path."""
 

@@ -451,5 +451,5 @@ def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: boo
     return {member: why for member, why in zip(members, whys, strict=True) if why is not None}
 
 
-def _order(member: Member) -> tuple[bool, int, list[tuple[int, str]]]:
+def _order(member: Member) -> tuple[bool, int, bytes]:
     return member.rank is None, member.rank or 0, natural(member.pair.names[0])

@@ -101,6 +101,21 @@ def test_a_report_of_two_files_is_called_as_the_kineto_trace(viewer: Any, data: 
     assert viewer.title() == "kineto_trace_0.json.gz"
 
 
+def test_two_files_belong_together_whatever_they_are_called_and_a_copy_is_passed_over(
+    viewer: Any, data: Path, tmp_path: Path, timeline_on: Any
+) -> None:
+    kineto = (data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes()
+    contents = {"mine.json.gz": kineto, "mine.json": gzip.decompress(kineto)}
+    contents["other.json.gz"] = (data / "minimal_cpu/torch_et_0.json.gz").read_bytes()
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    give(viewer, *(tmp_path / name for name in contents))
+    timeline_on(viewer).wait()
+    assert viewer.title() == "mine.json.gz"
+    linked = viewer.locator("#health tr", has_text="nodes of the Execution Trace with their operator")
+    assert linked.count() == 1
+
+
 def test_an_execution_trace_alone_is_said_to_be_one(viewer: Any, data: Path) -> None:
     folder = data / "mlp_gloo"
     for names in (["torch_et_0.json.gz"], ["kineto_trace_0.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz"]):

@@ -1,4 +1,4 @@
-import { partnersOf, type Told, WasmSource } from "./session";
+import { recordingsOf, WasmSource } from "./session";
 import { messageOf } from "./source";
 
 /** Files that were read. */
@@ -34,39 +34,19 @@ export async function readAll(module: WebAssembly.Module, files: readonly File[]
   return { source: new WasmSource(module, traces), names };
 }
 
-/** Which files belong together, as their heads and names say. */
-async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<readonly Recording[]> {
-  const told: Told[] = [];
-  for (const file of files) told.push({ name: file.name, ...(await headOf(module, file)) });
-  const partners = partnersOf(module, told);
-  return files.flatMap((kineto, at) => {
-    const execution = files[partners[at] ?? -1];
-    if (!told[at]?.is_execution) return [{ kineto, execution }];
-    if (execution) return [];
-    throw new Error(
-      `${kineto.name}: expected the Kineto trace that was recorded with it, found an Execution Trace alone`,
-    );
-  });
-}
-
 // In what comes before the events stand the sort of the file and its rank.
 const HEAD_BYTES = 256 * 1024;
 
-interface Head {
-  readonly rank: number | null;
-  readonly is_execution: boolean;
-}
-
-/** What the first bytes tell. What is wrong with them shows when the file is read. */
-async function headOf(module: WebAssembly.Module, file: File): Promise<Head> {
-  try {
-    const head = new WasmSource(module, { kineto: await bytesOf(file.slice(0, HEAD_BYTES)), execution: undefined });
-    const { num_events: events, num_nodes: nodes, parts } = head.query("overview", {});
-    head.close();
-    return { rank: parts[0]?.rank ?? null, is_execution: events === 0 && nodes > 0 };
-  } catch {
-    return { rank: null, is_execution: false };
-  }
+/** Which files belong together, as their heads and names say. */
+async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<readonly Recording[]> {
+  const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
+  return recordingsOf(module, await Promise.all(heads)).map((places) => {
+    const [kineto, execution] = [places.kineto, places.execution].map((at) => (at === undefined ? at : files[at]));
+    if (kineto) return { kineto, execution };
+    throw new Error(
+      `${execution?.name}: expected the Kineto trace that was recorded with it, found an Execution Trace alone`,
+    );
+  });
 }
 
 async function read(module: WebAssembly.Module, { kineto, execution }: Recording): Promise<WasmSource> {

@@ -1,4 +1,4 @@
-import { initSync, partnersOf as placesOf, Session } from "../../dist/kinetoscope_wasm.js";
+import { initSync, recordingsOf as placesOf, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { TakenAway, Wanted } from "./source";
@@ -54,17 +54,31 @@ export interface TraceFiles {
   readonly execution: Uint8Array | undefined;
 }
 
-/** What is known of a file before it is read. */
-export interface Told {
+/** The first bytes of a file. */
+export interface Head {
   readonly name: string;
-  readonly rank: number | null;
-  readonly is_execution: boolean;
+  readonly bytes: Uint8Array;
 }
 
-/** The place of the partner of each file, -1 for none: the other of a Kineto trace and its Execution Trace. */
-export function partnersOf(module: WebAssembly.Module, files: readonly Told[]): Int32Array {
+/** The files of one recording, by their places among all; at least one is there. */
+export interface Places {
+  readonly kineto: number | undefined;
+  readonly execution: number | undefined;
+}
+
+/** Which files belong together. One that is there in another form, too, is passed over. */
+export function recordingsOf(module: WebAssembly.Module, heads: readonly Head[]): readonly Places[] {
   initSync({ module });
-  return placesOf(files);
+  const places = [
+    ...placesOf(
+      heads.map(({ name }) => name),
+      heads.map(({ bytes }) => bytes),
+    ),
+  ].map((place) => (place < 0 ? undefined : place));
+  return Array.from({ length: places.length / 2 }, (_, at) => ({
+    kineto: places[2 * at],
+    execution: places[2 * at + 1],
+  }));
 }
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];

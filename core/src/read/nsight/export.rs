@@ -22,7 +22,7 @@ const CHUNK_BYTES: usize = 1 << 18;
 const CHUNK_ROWS: usize = 1 << 12;
 
 /// Tables by which an export is known; the first is in every one.
-const EXPORTS: [&str; 2] = ["StringIds", "META_DATA_EXPORT"];
+pub(super) const EXPORTS: [&str; 2] = ["StringIds", "META_DATA_EXPORT"];
 
 /// An export that is being read.
 pub(super) struct Export<'a> {

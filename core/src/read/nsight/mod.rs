@@ -46,7 +46,12 @@ pub fn read_nsight(path: &Path, name: Option<&str>, limits: Limits, watch: Optio
     builder.finish()
 }
 
-/// The same, into a trace in the making.
+/// Whether a database whose first bytes these are is an export: it has a table of texts among the first.
+pub(super) fn is_export(head: &[u8]) -> bool {
+    memchr::memmem::find(head, export::EXPORTS[0].as_bytes()).is_some()
+}
+
+/// The same as [`read_nsight`], into a trace in the making.
 pub(super) fn read_export(
     database: Database<'_>,
     watch: Option<Watch<'_>>,

@@ -1,0 +1,59 @@
+//! What the names of files say.
+
+use kinetoscope::read;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// A name as Python has it; what is not Unicode in it is replaced.
+pub(crate) struct Name(pub(crate) String);
+
+impl<'py> FromPyObject<'_, 'py> for Name {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(name.cast::<PyString>()?.to_string_lossy().into_owned()))
+    }
+}
+
+/// Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a report of nsys.
+#[pyfunction]
+pub(crate) fn is_trace(name: Name) -> bool {
+    read::is_trace(&name.0)
+}
+
+/// Whether the name is that of an archive.
+#[pyfunction]
+pub(crate) fn is_archive_name(name: Name) -> bool {
+    read::is_archive_name(&name.0)
+}
+
+/// Whether the name is that of a report of Nsight Systems.
+#[pyfunction]
+pub(crate) fn is_report(name: Name) -> bool {
+    read::is_report(&name.0)
+}
+
+/// Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`.
+#[pyfunction]
+pub(crate) fn is_execution(name: Name) -> bool {
+    read::is_execution(&name.0)
+}
+
+/// The rank that a name tells.
+#[pyfunction]
+pub(crate) fn rank_of(name: Name) -> Option<i64> {
+    read::rank_of(&name.0)
+}
+
+/// What sorts names as people do.
+#[pyfunction]
+pub(crate) fn natural(name: Name) -> Vec<u8> {
+    read::natural(&name.0)
+}
+
+/// The place of the Execution Trace that was recorded with a Kineto trace, among the names in its folder.
+#[pyfunction]
+pub(crate) fn execution_beside(kineto: Name, names: Vec<Name>) -> Option<usize> {
+    let names: Vec<_> = names.iter().map(|name| name.0.as_str()).collect();
+    read::execution_beside(&kineto.0, &names)
+}
