@@ -63,3 +63,13 @@ fn marks_are_few_when_far_and_all_of_them_when_near() {
     let nothing = ask(&session, &json!({"type": "marks", "text": "", "start": 0.0, "end": 9.0, "pixels": 9}));
     assert_eq!(nothing["start"], json!([]));
 }
+
+#[test]
+fn a_hit_that_is_wide_has_a_mark_of_its_own() {
+    let event = |(start, dur): &(i64, i64)| json!({"ph": "X", "cat": "cpu_op", "name": "gemm", "pid": 1, "tid": 1, "ts": start, "dur": dur});
+    let events: Vec<_> = [(0, 1), (2, 1), (4, 50), (60, 1), (62, 1)].iter().map(event).collect();
+    let trace = read([Input::new(json!(events).to_string().as_bytes())], Limits::default()).unwrap();
+    let request = json!({"type": "marks", "text": "gemm", "start": 0.0, "end": 100_000.0, "pixels": 10});
+    let marks = ask(&Session::new(LinkedTrace::new(trace)), &request);
+    assert_eq!(numbers(&marks["start"]), [0, 4_000, 60_000]);
+}

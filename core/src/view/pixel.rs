@@ -1,5 +1,7 @@
 //! Time in pixels, which are counted from the screen's start, so that what shares one stays the same while the window moves.
 
+use std::ops::Range;
+
 use super::part::View;
 use crate::time::{TimeRange, Ts};
 
@@ -19,6 +21,21 @@ impl Pixels {
     /// The pixel of a time.
     pub(super) fn of(self, time: Ts) -> i64 {
         time.since(self.zero).0.div_euclid(self.pixel_ns)
+    }
+
+    /// The place of the first event of a lane that is drawn apart from the one that `places` begin with: it is wide enough for that,
+    /// or in another pixel.
+    pub(super) fn next(self, part: View<'_>, places: Range<usize>) -> usize {
+        let (events, lanes) = (&part.linked.trace.events, part.lanes());
+        let (row, after) = (lanes.row(places.start), places.start + 1);
+        if events.dur[row].0 >= self.pixel_ns {
+            return after;
+        }
+        let end_of_pixel = self.start(self.of(events.start[row]).saturating_add(1));
+        let next = lanes.first(after..places.end, |row| events.start[row] >= end_of_pixel);
+        // Only the last one of a pixel can be wide enough to be drawn by itself.
+        let is_wide = |at: usize| events.dur[lanes.row(at)].0 >= self.pixel_ns;
+        if next > after && is_wide(next - 1) { next - 1 } else { next }
     }
 
     /// When a pixel starts.

@@ -1,6 +1,5 @@
 //! Events whose name holds a text.
 
-use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use super::part::View;
@@ -9,7 +8,6 @@ use super::request::{SearchRequest, Window};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
 use crate::error::Error;
-use crate::id::StrId;
 use crate::sort;
 use crate::time::TimeRange;
 
@@ -18,9 +16,8 @@ pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
     let mut num_hidden = 0;
     let mut all: Vec<(usize, usize)> = Vec::new();
     for part in screen.parts.iter().copied() {
-        let names = names(part, &request.text);
-        let events = &part.linked.trace.events;
-        let found = (0..events.len()).filter(|row| names.contains(&events.name[*row]));
+        let names = Names::holding(part, &request.text);
+        let found = (0..part.linked.trace.events.len()).filter(|row| names.has(part, *row));
         let (shown, hidden): (Vec<_>, Vec<_>) = found.partition(|row| part.is_shown(*row));
         num_hidden += hidden.len();
         all.extend(shown.into_iter().map(|row| (part.at, row)));
@@ -42,7 +39,7 @@ pub(super) fn marks(screen: &Screen<'_>, text: &str, window: Window) -> Result<R
     let Window { start, end, pixels } = window.expect_some()?;
     let mut columns = Columns::default();
     for part in screen.parts.iter().copied() {
-        let (names, window) = (names(part, text), part.time_range(start, end));
+        let (names, window) = (Names::holding(part, text), part.time_range(start, end));
         let lanes = |track| (0..part.lanes().num_lanes(track)).map(move |lane| (track, lane));
         for lane in (0..part.linked.trace.tracks.len()).flat_map(lanes) {
             mark_lane(&mut columns, part, lane, (window, Pixels::new(part, window, pixels)), &names);
@@ -57,17 +54,18 @@ fn mark_lane(
     part: View<'_>,
     (track, lane): (usize, usize),
     (window, pixels): (TimeRange, Pixels),
-    names: &FxHashSet<StrId>,
+    names: &Names,
 ) {
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(track, lane);
-    let first = lanes.first(places.clone(), |row| events.end(row) >= window.start);
-    let inside = (first..places.end).map(|at| lanes.row(at)).take_while(|row| events.start[*row] < window.end);
-    let mut last = None;
-    for row in inside.filter(|row| names.contains(&events.name[*row])) {
-        let pixel = pixels.of(events.start[row]);
-        if last.replace(pixel) != Some(pixel) || events.dur[row].0 >= pixels.pixel_ns {
+    let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
+    while at < places.end && events.start[lanes.row(at)] < window.end {
+        let row = lanes.row(at);
+        if names.has(part, row) {
             columns.push(part, row);
+            at = pixels.next(part, at..places.end);
+        } else {
+            at += 1;
         }
     }
 }
@@ -102,9 +100,19 @@ impl Columns {
     }
 }
 
-/// The names in a part that hold a text, which is not empty.
-fn names(part: View<'_>, text: &str) -> FxHashSet<StrId> {
-    let text = text.to_lowercase();
-    let is_match = |(_, name): &(usize, &str)| !text.is_empty() && name.to_lowercase().contains(&text);
-    part.linked.trace.strings.iter().enumerate().filter(is_match).map(|(id, _)| id.into()).collect()
+/// Which of the names in a part hold a text, which is not empty.
+#[derive(Debug)]
+struct Names(Vec<bool>);
+
+impl Names {
+    fn holding(part: View<'_>, text: &str) -> Self {
+        let text = text.to_lowercase();
+        let is_match = |name: &str| !text.is_empty() && name.to_lowercase().contains(&text);
+        Self(part.linked.trace.strings.iter().map(is_match).collect())
+    }
+
+    /// Whether an event has one of them.
+    fn has(&self, part: View<'_>, row: usize) -> bool {
+        self.0.get(part.linked.trace.events.name[row].index()).copied().unwrap_or_default()
+    }
 }

@@ -43,20 +43,11 @@ pub(super) fn tiles(part: View<'_>, lane: (usize, usize), window: TimeRange, pix
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(lane.0, lane.1);
     let pixels = Pixels::new(part, window, pixels);
-    let pixel_ns = pixels.pixel_ns;
     let mut tiles = Vec::new();
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
     while at < places.end && events.start[lanes.row(at)] < window.end {
         let row = lanes.row(at);
-        let end_of_pixel = pixels.start(pixels.of(events.start[row]).saturating_add(1));
-        let mut next = at + 1;
-        if events.dur[row].0 < pixel_ns {
-            next = lanes.first(at + 1..places.end, |row| events.start[row] >= end_of_pixel);
-            // Only the last one of a pixel can be wide enough to be drawn by itself.
-            if next > at + 1 && events.dur[lanes.row(next - 1)].0 >= pixel_ns {
-                next -= 1;
-            }
-        }
+        let next = pixels.next(part, at..places.end);
         let time = TimeRange { start: events.start[row], end: events.end(lanes.row(next - 1)) };
         tiles.push(Tile { row: lanes.longest(&part.linked, at..next), time, count: (next - at) as u32 });
         at = next;
