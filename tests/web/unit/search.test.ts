@@ -109,6 +109,30 @@ test("zoomed in, each hit has its mark", () => {
   assert.equal(marked(timeline).length, 10);
 });
 
+test("while the picture moves the old marks stay, and new ones are asked for once it rests", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { source, timeline } = open();
+  timeline.find("kernel");
+  marked(timeline);
+  for (const start of [900_005, 900_405, 900_805]) {
+    timeline.viewport.show(span(start, start + 190));
+    marked(timeline);
+    context.mock.timers.tick(16);
+  }
+  assert.equal(source.markAsks.length, 1);
+  let placed = 0;
+  timeline.search.placed.subscribe(() => placed++);
+  context.mock.timers.tick(80);
+  assert.equal(source.markAsks.length, 2);
+  assert.equal(placed, 1, "the picture is drawn anew");
+  assert.equal(marked(timeline).length, 10);
+  timeline.viewport.show(span(0, 190));
+  marked(timeline);
+  timeline.close();
+  context.mock.timers.tick(80);
+  assert.equal(source.markAsks.length, 2, "nobody is asked any more");
+});
+
 test("few hits are known at once, and nothing more is asked for", () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, source.overview);

@@ -1,7 +1,10 @@
 import { lengthOf, type Span } from "../base/time";
 import type { Marks } from "../source/protocol";
 import { type Source, settle } from "../source/source";
-import { quantaOf } from "./quanta";
+import { type Quanta, quantaOf } from "./quanta";
+
+// Among a million events they take longer than a frame to find: they are asked for when the picture rests.
+const REST_MS = 80;
 
 /** Marks by the lane that they lie on. */
 export class MarksByLane {
@@ -48,6 +51,7 @@ export class FarMarks {
   readonly #failed: (error: unknown) => void;
   #known: MarksByLane | null = null;
   #asked = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(source: Source, text: string, arrived: () => void, failed: (error: unknown) => void) {
     this.#source = source;
@@ -56,13 +60,25 @@ export class FarMarks {
     this.#failed = failed;
   }
 
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
   /** The right ones, or the last ones while those are on their way. */
   in(window: Span, width: number): MarksByLane | null {
+    clearTimeout(this.#timer);
+    if (lengthOf(window) === 0) return this.#known;
     // A mark is two pixels wide.
-    const { key, span, pixels } = quantaOf(window, Math.max(1, width / 2));
-    if (this.#asked === key || lengthOf(window) === 0) return this.#known;
+    const wanted = quantaOf(window, Math.max(1, width / 2));
+    if (this.#asked === "") this.#ask(wanted);
+    else if (this.#asked !== wanted.key) this.#timer = setTimeout(() => this.#ask(wanted), REST_MS);
+    return this.#known;
+  }
+
+  #ask({ key, span, pixels }: Quanta): void {
+    const isFirst = this.#asked === "";
     this.#asked = key;
-    let waiting = false;
+    let waiting = !isFirst;
     settle(
       () => this.#source.query("marks", { text: this.#text, start: span.start, end: span.end, pixels }),
       (marks) => {
@@ -73,6 +89,5 @@ export class FarMarks {
       this.#failed,
     );
     waiting = true;
-    return this.#known;
   }
 }

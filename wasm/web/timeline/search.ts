@@ -42,6 +42,7 @@ export class Search {
   }
 
   clear(): void {
+    this.#forget();
     this.#text = "";
     this.found.set(null);
   }
@@ -135,7 +136,14 @@ export class Search {
     );
   }
 
+  #forget(): void {
+    this.#places?.near.close();
+    this.#places?.whole.close();
+    this.#places = null;
+  }
+
   #show(text: string, hits: Hits): void {
+    this.#forget();
     this.#marks = new WeakMap();
     const arrived = () => this.placed.update((n) => n + 1);
     const far = () => new FarMarks(this.#source, text, arrived, this.#failed);

@@ -93,6 +93,7 @@ export class Timeline {
     this.tiles = new TileCache(source, arrived, failed);
     this.waiting = new Waiting(arrived, (text) => this.said.set(text));
     this.#cleanup.add(() => this.waiting.close());
+    this.#cleanup.add(() => this.search.clear());
     this.findings = new Findings(source, failed);
     this.path = new CriticalPath(source, isJob(overview), failed);
     this.saving = new Saving(
