@@ -3,8 +3,10 @@ import { firstLane, numLanes, type Row } from "../row";
 import { laneBox, type Scene } from "./scene";
 
 const NARROW = 3;
+// Ticks side by side would hide what they mark.
+const MANY = 12;
 
-/** Marks each hit in `row`: a tick where the bar is too narrow to be seen, else a line below it. */
+/** Marks each hit in `row`: a tick where the bar is too narrow to be seen, else a line below it, as below many such bars. */
 export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, marks: MarksByLane): void {
   context.fillStyle = scene.look.hit;
   for (const track of row.tracks) {
@@ -29,7 +31,8 @@ function paintLane(context: CanvasRenderingContext2D, scene: Scene, marks: Marks
   // Ticks that touch are one rectangle: thousands of them would make a frame late.
   let [from, to] = [0, 0];
   const flush = () => {
-    if (to > from) context.fillRect(from, y, to - from, height);
+    const high = to - from < MANY * dpr ? height : thick;
+    if (to > from) context.fillRect(from, y + height - high, to - from, high);
   };
   marks.within(lane.track, lane.lane, scale.window, (start, end) => {
     const x = Math.max(-2, Math.round(scale.x(start)));
