@@ -58,6 +58,7 @@ fn every_layout_is_kept() {
 fn values_of_other_types_are_kept() {
     for node in [
         r#"{"id":"7","name":"quoted","ctrl_deps":"1","rf_id":0}"#,
+        r#"{"id":7,"name":"odd","ctrl_deps":"+1","rf_id":"007","parent":"-0"}"#,
         r#"{"id":7,"name":"several","ctrl_deps":[1,2],"tid":{"a":1},"op_schema":null}"#,
         r#"{"id":7,"name":"","attrs":[{"value":3,"name":"late"},{"value":4},{"name":"name","value":"x"},{"name":"empty"},{"doc":1.0,"name":"tid","value":2}]}"#,
         r#"{"id":7,"name":"n","inputs":{"values":[],"layout":["strided"]},"outputs":3,"parent":-1}"#,

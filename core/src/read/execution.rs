@@ -189,8 +189,12 @@ impl Builder {
         is_text.then(|| self.trace.strings.intern(&plain_text(&json::canonical(value).text)))
     }
 
+    /// A number that is written again as it stands: `+1` and `007` in quotes are none.
     fn integer<T: std::str::FromStr>(&mut self, value: &[u8]) -> Option<T> {
-        let number = std::str::from_utf8(unquoted(value)).ok().and_then(|text| text.parse().ok());
+        let digits = unquoted(value);
+        let is_plain = matches!(digits, b"0" | [b'1'..=b'9', ..] | [b'-', b'1'..=b'9', ..]);
+        let text = std::str::from_utf8(digits).ok().filter(|_| is_plain);
+        let number = text.and_then(|text| text.parse().ok());
         if number.is_none() {
             self.warn(WarningKind::InvalidNumber);
         }

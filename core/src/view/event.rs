@@ -35,6 +35,9 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
     let events = &trace.events;
     let args: Vec<_> = trace.args.pairs(&trace.strings, events.args(row)).collect();
     let optional = |row: Option<u32>| row.map(|row| reference(part, row as usize));
+    let annotation = part.linked.frames().annotation.get(row);
+    // Who has no operator around it is owned by the annotation, which is told as such.
+    let operator = links.operator.get(row).filter(|operator| annotation != Some(*operator));
     let mut data = reference(part, row);
     let more = json!({
         "part": part.at,
@@ -49,7 +52,7 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "owners": owners(part, row),
         "num_children": num_children(part, row),
         "launch": optional(links.launch.get(row)),
-        "operator": optional(links.operator.get(row)),
+        "operator": optional(operator),
         "node": node(part, row),
     });
     for more in [more, launched(part, row), context(part, row)] {
