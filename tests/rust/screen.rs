@@ -335,3 +335,20 @@ fn the_picture_of_a_job_shows_all_ranks_by_their_busiest_tracks() {
     }
     assert!(picture.contains("more tracks"));
 }
+
+#[test]
+fn an_annotation_is_told_as_such_and_not_as_an_operator() {
+    let session = Session::new(LinkedTrace::new(files::trace(
+        r#"{"traceEvents":[
+        {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":50},
+        {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":9},
+        {"ph":"X","cat":"cpu_op","name":"aten::empty","pid":1,"tid":1,"ts":2,"dur":3}]}"#,
+    )));
+    let told = |id| {
+        let event = ask(&session, &json!({"type": "event", "id": id}));
+        ["operator", "annotation"].map(|key| event[key]["name"].as_str().map(String::from))
+    };
+    let step = || Some(String::from("ProfilerStep#1"));
+    assert_eq!(told(1), [None, step()]);
+    assert_eq!(told(2), [Some(String::from("aten::mm")), step()]);
+}
