@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::read::{Origin, Told, head, pair_up};
+use kinetoscope::read::{Container, Origin, Told, head, pair_up, rank_of, sniff};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
 use serde::Serialize;
@@ -31,11 +31,15 @@ impl Session {
         added.map_err(|error| thrown(&error))
     }
 
-    /// Reads trace files as they are, plain or gzip. Throws `{message, byte, event}`.
+    /// Reads trace files as they are, plain or gzip, or a snapshot. Throws `{message, byte, event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
     pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
         let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
-        let trace = read(inputs, Limits::default()).map_err(|error| thrown(&error))?;
+        let trace = match sniff(kineto) {
+            Container::Snapshot => read_snapshot(kineto, Limits::default()),
+            _ => read(inputs, Limits::default()),
+        };
+        let trace = trace.map_err(|error| thrown(&error))?;
         Ok(Self(view::Session::new(LinkedTrace::new(trace))))
     }
 
@@ -72,14 +76,19 @@ impl Session {
 }
 
 /// Which files that a person chose belong together, by their names and first bytes: the places of a Kineto trace and of its
-/// Execution Trace, of the next two, and so on; −1 where there is none.
+/// Execution Trace, and the rank in their names, then those of the next two, and so on; −1 where there is none.
 #[wasm_bindgen(js_name = recordingsOf)]
 #[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
 pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Vec<i32> {
     let told = |(name, bytes): (_, &js_sys::Uint8Array)| Told { name, head: head(&bytes.to_vec()) };
     let files: Vec<_> = names.iter().map(String::as_str).zip(&heads).map(told).collect();
     let pairs = pair_up(&files, Origin::Choice).pairs;
-    pairs.iter().flat_map(|pair| [pair.kineto, pair.execution]).map(|at| at.map_or(-1, |at| at as i32)).collect()
+    let known = pairs.iter().flat_map(|pair| {
+        let places = [pair.kineto, pair.execution];
+        let rank = places.into_iter().flatten().find_map(|at| rank_of(files[at].name));
+        [pair.kineto.map(|at| at as i64), pair.execution.map(|at| at as i64), rank]
+    });
+    known.map(|number| number.and_then(|number| i32::try_from(number).ok()).unwrap_or(-1)).collect()
 }
 
 #[derive(Serialize)]

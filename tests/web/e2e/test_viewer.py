@@ -117,12 +117,40 @@ def test_two_files_belong_together_whatever_they_are_called_and_a_copy_is_passed
 
 
 def test_an_execution_trace_alone_is_said_to_be_one(viewer: Any, data: Path) -> None:
+    give(viewer, data / "mlp_gloo/torch_et_0.json.gz")
+    viewer.locator(".ks-failed").wait_for()
+    said = viewer.get_by_role("status").inner_text()
+    assert said.startswith("torch_et_0.json.gz: expected the Kineto trace that was recorded with it")
+
+
+def test_what_cannot_be_shown_beside_others_is_left_out_and_told(
+    viewer: Any, data: Path, tmp_path: Path, timeline_on: Any
+) -> None:
     folder = data / "mlp_gloo"
-    for names in (["torch_et_0.json.gz"], ["kineto_trace_0.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz"]):
-        give(viewer, *(folder / name for name in names))
-        viewer.locator(".ks-failed").wait_for()
-        said = viewer.get_by_role("status").inner_text()
-        assert said.startswith(f"{names[-1]}: expected the Kineto trace that was recorded with it")
+    (tmp_path / "notes.json").write_text("not a trace")
+    names = ("kineto_trace_0.json.gz", "torch_et_0.json.gz", "torch_et_1.json.gz")
+    give(viewer, *(folder / name for name in names), tmp_path / "notes.json")
+    timeline_on(viewer).wait()
+    told = viewer.get_by_role("alert").inner_text()
+    assert told.startswith("Left out: ")
+    # The only two that are left are taken for a pair.
+    for why in ("notes.json: expected a JSON trace", "torch_et_1.json.gz: it goes with notes.json"):
+        assert why.split(":")[0] in told
+        assert viewer.locator("#recording").get_by_text(why).count() == 1
+    assert viewer.title() == "kineto_trace_0.json.gz"
+
+
+def test_a_snapshot_is_read_and_ranks_tell_traces_apart_that_have_none(
+    viewer: Any, data: Path, tmp_path: Path, timeline_on: Any
+) -> None:
+    trace = ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz")
+    trace.save(tmp_path / "a.kscope")
+    trace.save(tmp_path / "b.kscope")
+    give(viewer, tmp_path / "a.kscope", tmp_path / "b.kscope")
+    timeline_on(viewer).wait()
+    table = viewer.locator("[data-analysis=breakdown]").first
+    assert "rank 0" in table.inner_text()
+    assert "rank 1" in table.inner_text()
 
 
 def drop(page: Any, *files: tuple[str, bytes]) -> list[bool]:

@@ -67,6 +67,23 @@ test("who is faster than the answers comes where the last step leads", async () 
   assert.equal(selectedId(timeline), 2 * COUNT - 3);
 });
 
+test("steps from a standstill that are faster than the first answer all count", async () => {
+  for (const [by, place] of [
+    [1, 2],
+    [-1, COUNT - 3],
+  ] as const) {
+    const { timeline } = open(true);
+    timeline.find("kernel");
+    await settled();
+    timeline.viewport.show(span(0, 1000));
+    for (let i = 0; i < 3; i++) timeline.step(by);
+    await settled();
+    await settled();
+    assert.equal(timeline.search.found.value?.at, place);
+    assert.equal(selectedId(timeline), COUNT + place);
+  }
+});
+
 test("every hit is drawn as one, also those that are not known", () => {
   const { timeline } = open();
   timeline.find("kernel");

@@ -54,14 +54,19 @@ async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrac
 
 /** Files of the reader's own become a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
-  const { source, names } = await readAll(await core(), files);
+  const { source, names, leftOut } = await readAll(await core(), files);
   const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");
-  const facts = files.map((file) => ["file", file.name] as const);
+  const isLeftOut = ({ name }: File) => leftOut.some((left) => left.name === name);
+  const facts = [
+    ...files.filter((file) => !isLeftOut(file)).map((file) => ["file", file.name] as const),
+    ...leftOut.map(({ name, why }) => ["left out", `${name}: ${why}`] as const),
+  ];
   const body = source.query("report", { title, facts }).html;
   document.title = title;
   main.innerHTML = body;
   decorate(main);
   bring(main, { file, body, source, traces: () => pageTraces(source) });
+  if (leftOut.length > 0) tell(`Left out: ${leftOut.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
 }
 
 /** What needs no core. */
@@ -215,13 +220,18 @@ function actions(
 /** The page stays readable; what is missing is said above the timeline. */
 function fail(error: unknown): void {
   const place = document.getElementById("ks-timeline");
+  const what = place?.classList.contains("ks-live") ? "This did not work" : "The timeline cannot be shown here";
+  tell(`${what}: ${messageOf(error)}`);
+}
+
+/** Says something above the timeline, in place of what was said there. */
+function tell(text: string): void {
   const note = document.createElement("p");
   note.className = "ks-note ks-error-note";
   note.setAttribute("role", "alert");
-  const what = place?.classList.contains("ks-live") ? "This did not work" : "The timeline cannot be shown here";
-  note.textContent = `${what}: ${messageOf(error)}`;
+  note.textContent = text;
   for (const earlier of document.querySelectorAll(".ks-error-note")) earlier.remove();
-  place?.before(note);
+  document.getElementById("ks-timeline")?.before(note);
 }
 
 if (main) start(main);

@@ -62,7 +62,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const input = element("input", "");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.gz";
+  input.accept = ".json,.gz,.kscope";
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");

@@ -1,52 +1,81 @@
-import { recordingsOf, WasmSource } from "./session";
+import { recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
 /** Files that were read. */
 export interface FilesRead {
   readonly source: WasmSource;
-  /** What the Kineto traces are called. */
+  /** What the traces are called. */
   readonly names: readonly string[];
+  /** What is not among them, and why. */
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
 }
 
 /** A Kineto trace, perhaps with its Execution Trace. */
 interface Recording {
   readonly kineto: File;
   readonly execution: File | undefined;
+  readonly rank: number | null;
 }
 
 const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
+const ALONE = "expected the Kineto trace that was recorded with it, found an Execution Trace alone";
 
-/** Reads Kineto traces, each perhaps with its Execution Trace: one, or those of several ranks or runs. */
+/**
+ * Reads Kineto traces, each perhaps with its Execution Trace: one, or those of several ranks or runs. What is not to be read beside
+ * others is left out; rejects when nothing is left.
+ */
 export async function readAll(module: WebAssembly.Module, files: readonly File[]): Promise<FilesRead> {
-  const [first, ...more] = await recordings(module, files);
-  if (!first) throw new Error("expected a Kineto trace, found no file");
-  const names = [first, ...more].map(({ kineto }) => kineto.name);
-  if (more.length === 0) return { source: await read(module, first), names };
-  const traces = [];
-  for (const recording of [first, ...more]) {
-    const name = recording.kineto.name;
+  const found = await recordings(module, files);
+  const leftOut = found.alone.map(({ name }) => ({ name, why: ALONE }));
+  const [only, ...more] = found.whole;
+  if (only && more.length === 0) return { source: await read(module, only), names: [only.kineto.name], leftOut };
+  const traces: Snapshot[] = [];
+  for (const recording of found.whole) {
+    const { name } = recording.kineto;
     try {
-      traces.push({ bytes: await snapshotOf(module, recording), name, rank: null });
+      traces.push({ name, ...(await snapshotOf(module, recording)) });
     } catch (error) {
-      throw new Error(`${name}: ${messageOf(error)}`);
+      leftOut.push({ name, why: messageOf(error) });
+      if (recording.execution) leftOut.push({ name: recording.execution.name, why: `it goes with ${name}` });
     }
   }
-  return { source: new WasmSource(module, traces), names };
+  const [first] = leftOut;
+  if (traces.length === 0)
+    throw new Error(first ? `${first.name}: ${first.why}` : "expected a Kineto trace, found no file");
+  return { source: new WasmSource(module, ranked(traces)), names: traces.map(({ name }) => name), leftOut };
+}
+
+/** Several are told apart by their ranks: who has none has the next one that is free. */
+function ranked(traces: readonly Snapshot[]): readonly Snapshot[] {
+  const taken = new Set(traces.map(({ rank }) => rank));
+  let next = 0;
+  return traces.map((trace) => {
+    if (traces.length === 1 || trace.rank !== null) return trace;
+    while (taken.has(next)) next++;
+    return { ...trace, rank: next++ };
+  });
 }
 
 // In what comes before the events stand the sort of the file and its rank.
 const HEAD_BYTES = 256 * 1024;
 
+interface Found {
+  readonly whole: readonly Recording[];
+  /** Execution Traces without a Kineto trace. */
+  readonly alone: readonly File[];
+}
+
 /** Which files belong together, as their heads and names say. */
-async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<readonly Recording[]> {
+async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<Found> {
   const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
-  return recordingsOf(module, await Promise.all(heads)).map((places) => {
-    const [kineto, execution] = [places.kineto, places.execution].map((at) => (at === undefined ? at : files[at]));
-    if (kineto) return { kineto, execution };
-    throw new Error(
-      `${execution?.name}: expected the Kineto trace that was recorded with it, found an Execution Trace alone`,
-    );
-  });
+  const whole: Recording[] = [];
+  const alone: File[] = [];
+  for (const { kineto: place, execution: other, rank = null } of recordingsOf(module, await Promise.all(heads))) {
+    const [kineto, execution] = [place, other].map((at) => (at === undefined ? at : files[at]));
+    if (kineto) whole.push({ kineto, execution, rank });
+    else if (execution) alone.push(execution);
+  }
+  return { whole, alone };
 }
 
 async function read(module: WebAssembly.Module, { kineto, execution }: Recording): Promise<WasmSource> {
@@ -56,10 +85,11 @@ async function read(module: WebAssembly.Module, { kineto, execution }: Recording
   });
 }
 
-async function snapshotOf(module: WebAssembly.Module, recording: Recording): Promise<Uint8Array> {
+async function snapshotOf(module: WebAssembly.Module, recording: Recording): Promise<Omit<Snapshot, "name">> {
   const alone = await read(module, recording);
   try {
-    return alone.snapshot(0);
+    const [part] = alone.query("overview", {}).parts;
+    return { bytes: alone.snapshot(0), rank: part?.rank ?? recording.rank };
   } finally {
     alone.close();
   }

@@ -64,6 +64,8 @@ export interface Head {
 export interface Places {
   readonly kineto: number | undefined;
   readonly execution: number | undefined;
+  /** What their names tell. */
+  readonly rank: number | undefined;
 }
 
 /** Which files belong together. One that is there in another form, too, is passed over. */
@@ -75,9 +77,10 @@ export function recordingsOf(module: WebAssembly.Module, heads: readonly Head[])
       heads.map(({ bytes }) => bytes),
     ),
   ].map((place) => (place < 0 ? undefined : place));
-  return Array.from({ length: places.length / 2 }, (_, at) => ({
-    kineto: places[2 * at],
-    execution: places[2 * at + 1],
+  return Array.from({ length: places.length / 3 }, (_, at) => ({
+    kineto: places[3 * at],
+    execution: places[3 * at + 1],
+    rank: places[3 * at + 2],
   }));
 }
 

@@ -33,6 +33,8 @@ export class Search {
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #text = "";
+  /** Steps from a standstill that wait for where they begin. */
+  #waiting = 0;
   #places: Places | null = null;
   #marks = new WeakMap<Sheet, Uint8Array>();
 
@@ -55,6 +57,7 @@ export class Search {
   /** Calls `then` when the hits are there, unless other ones are wanted by then. */
   ask(text: string, then?: (hits: Hits) => void): void {
     this.#text = text;
+    this.#waiting = 0;
     if (text === "") {
       this.found.set(null);
       return;
@@ -94,13 +97,16 @@ export class Search {
     const found = this.found.value;
     if (!found || found.hits.count === 0) return;
     const { hits, text, at } = found;
-    const enter = (first: number) => this.#go(by > 0 && first === hits.count ? 0 : first + Math.min(0, by), then);
     if (at >= 0) this.#go(at + by, then);
-    else if (hits.id.length === hits.count) enter(firstFrom(hits, time));
+    else if (hits.id.length === hits.count) this.#go(entry(firstFrom(hits, time), by), then);
+    else if (this.#waiting !== 0) this.#waiting += by;
     else {
+      this.#waiting = by;
       this.#query(text, { start: time }, (page) => {
+        const steps = this.#waiting;
+        this.#waiting = 0;
         this.found.set({ text, hits: page, at });
-        enter(page.first);
+        this.#go(entry(page.first, steps), then);
       });
     }
   }
@@ -110,7 +116,7 @@ export class Search {
     const found = this.found.value;
     if (!found) return;
     const { text, hits } = found;
-    const at = (place + hits.count) % hits.count;
+    const at = ((place % hits.count) + hits.count) % hits.count;
     this.found.set({ text, hits, at });
     const arrive = (page: Hits): boolean => {
       const id = page.id[at - page.first];
@@ -132,7 +138,10 @@ export class Search {
       (hits) => {
         if (this.#text === text) use(hits);
       },
-      this.#failed,
+      (error) => {
+        this.#waiting = 0;
+        this.#failed(error);
+      },
     );
   }
 
@@ -152,6 +161,9 @@ export class Search {
     this.found.set({ text, hits, at: -1 });
   }
 }
+
+/** The place that so many steps lead to from before the hit at `first`. */
+const entry = (first: number, steps: number): number => first + steps - (steps > 0 ? 1 : 0);
 
 /** How many hits begin before `time`. */
 function firstFrom({ start, count }: Hits, time: Time): number {

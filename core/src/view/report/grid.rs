@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::source::Source;
-use super::words::{count, decimal, plural, short};
+use super::words::{count, decimal, percents, plural, short};
 use crate::view::svg::{WHOLE, clipped, escape};
 
 /// A column of a table on the page.
@@ -188,7 +188,7 @@ fn numbered(words: Option<String>) -> String {
 
 fn shared(share: Option<f64>) -> String {
     let Some(share) = share else { return numbered(None) };
-    let percent = decimal(share * 100.0, 1);
+    let percent = percents(share);
     format!("<td class=\"ks-number ks-share\">{}{percent}</td>", bar(share))
 }
 

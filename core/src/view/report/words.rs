@@ -26,13 +26,20 @@ pub(super) fn count(value: i64) -> String {
     decimal(value as f64, 0)
 }
 
-/// A part of one, in percent: what is something is not said to be nothing, nor what is not all to be all.
+/// A part of one, in percent.
 pub(super) fn percent(share: f64) -> String {
+    let text = percents(share);
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    format!("{text} %")
+}
+
+/// The same as a number: what is something is not said to be nothing, nor what is not all to be all.
+pub(super) fn percents(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
     match text.as_str() {
-        "0.0" if share > 0.0 => String::from("below 0.1 %"),
-        "100.0" if share < 1.0 => String::from("above 99.9 %"),
-        text => format!("{} %", text.strip_suffix(".0").unwrap_or(text)),
+        "0.0" if share > 0.0 => String::from("below 0.1"),
+        "100.0" if share < 1.0 => String::from("above 99.9"),
+        _ => text,
     }
 }
 
