@@ -352,3 +352,19 @@ fn an_annotation_is_told_as_such_and_not_as_an_operator() {
     assert_eq!(told(1), [None, step()]);
     assert_eq!(told(2), [Some(String::from("aten::mm")), step()]);
 }
+
+#[test]
+fn traces_too_far_apart_to_be_seen_together_begin_together() {
+    let starts = |apart_s: u64, ranks: [i64; 2]| {
+        let mut session = Session::default();
+        for (rank, start) in [(ranks[0], 0), (ranks[1], apart_s * 1_000_000)] {
+            let json =
+                format!(r#"[{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":{start},"dur":1000000}}]"#);
+            session.add("", Some(rank), LinkedTrace::new(files::trace(&json))).unwrap();
+        }
+        ask(&session, &json!({"type": "search", "text": "a", "limit": 9}))["start"].clone()
+    };
+    assert_eq!(starts(1_000, [0, 1]), json!([0.0, 1e12]), "seconds, within minutes");
+    assert_eq!(starts(1_000_000, [0, 1]), json!([0.0, 0.0]), "days");
+    assert_eq!(starts(1_000_000, [0, 0]), json!([0.0, 1e15]), "one rank, days later");
+}

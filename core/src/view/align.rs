@@ -9,7 +9,8 @@ use crate::time::{TimeRange, Ts};
 /// What lies at the same place of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Align {
-    /// What happened at the same time: clocks are compared by the ends of communications.
+    /// What happened at the same time: clocks are compared by the ends of communications. Traces too far apart to be seen on one
+    /// screen begin together.
     #[default]
     Clocks,
     /// What has the same time in the files.
@@ -38,9 +39,12 @@ impl Align {
     /// nanoseconds by which each clock is ahead, and are asked for where they matter.
     pub(super) fn zeros(self, parts: &[Part], clocks: impl FnOnce() -> Vec<i64>) -> Vec<Ts> {
         let anchors: Vec<Ts> = match self {
-            Self::Clocks if parts.len() > 1 => clocks().into_iter().map(Ts).collect(),
+            Self::Clocks if parts.len() > 1 => {
+                let clocks: Vec<_> = clocks().into_iter().map(Ts).collect();
+                if are_apart(parts, &clocks) { starts(parts) } else { clocks }
+            }
             Self::Clocks | Self::Recorded => vec![Ts(0); parts.len()],
-            Self::Start => parts.iter().map(|part| part.range.start).collect(),
+            Self::Start => starts(parts),
             Self::Iteration(number) => parts.iter().map(|part| start_of(part, number)).collect(),
         };
         let lead = |is_told: fn(&Part) -> bool| {
@@ -53,6 +57,27 @@ impl Align {
         let lead = lead.unwrap_or(0);
         anchors.into_iter().map(|anchor| Ts(anchor.0.saturating_add(lead))).collect()
     }
+}
+
+fn starts(parts: &[Part]) -> Vec<Ts> {
+    parts.iter().map(|part| part.range.start).collect()
+}
+
+/// Less than a pixel of any screen would be left of what lasts a thousandth of it.
+const FAR: i128 = 1000;
+
+/// Whether nothing would be seen of traces of different ranks, for the time between them. Those of one rank follow each other.
+fn are_apart(parts: &[Part], clocks: &[Ts]) -> bool {
+    let with_time = parts.iter().zip(clocks).filter(|(part, _)| part.range != TimeRange::default());
+    let ranges = with_time.map(|(part, clock)| {
+        let [start, end] = [part.range.start, part.range.end].map(|time| i128::from(time.0) - i128::from(clock.0));
+        (start, end)
+    });
+    let (mut first, mut last, mut total) = (i128::MAX, i128::MIN, 0);
+    for (start, end) in ranges {
+        (first, last, total) = (first.min(start), last.max(end), total + end - start);
+    }
+    parts.iter().all(|part| part.window == 0) && last > first && last - first > FAR * total
 }
 
 fn start_of(part: &Part, number: i64) -> Ts {

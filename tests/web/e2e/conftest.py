@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).parent
 SHOTS = Path(os.environ.get("KINETOSCOPE_SHOTS") or REPOSITORY / "tests/web/screenshots")
 IMAGES = REPOSITORY / "docs/images"
 # As root Chromium has no sandbox; the rest keeps it from talking to anyone by itself.
@@ -29,6 +31,21 @@ FLAGS = [
 ]
 
 Scheme = Literal["light", "dark"]
+
+
+@pytest.fixture(scope="session")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes a script of the TypeScript of that name in this folder."""
+
+    def bundle(name: str) -> Path:
+        node = shutil.which("node")
+        if node is None:
+            pytest.skip("no Node on the path")
+        path = tmp_path_factory.mktemp(name) / f"{name}.js"
+        subprocess.run([node, HERE / "bundle.mjs", HERE / f"{name}.ts", path], check=True)
+        return path
+
+    return bundle
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,19 +13,13 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-HERE = Path(__file__).parent
 COUNT = 30_000
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def script(bundled: Callable[[str], Path]) -> Path:
     """What opens a timeline."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node on the path")
-    path = tmp_path_factory.mktemp("late") / "late.js"
-    subprocess.run([node, HERE / "bundle.mjs", HERE / "late.ts", path], check=True)
-    return path
+    return bundled("late")
 
 
 @pytest.fixture(scope="module")

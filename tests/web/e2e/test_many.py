@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +14,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-HERE = Path(__file__).parent
 COUNT = 10
 # Free memory is cut in another way each time, which may take a page of 64 KiB more; thirty traces take megabytes.
 FEWER_BYTES_THAN_LEFT_TRACES = 3 << 16
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def script(bundled: Callable[[str], Path]) -> Path:
     """What opens and closes timelines."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node on the path")
-    path = tmp_path_factory.mktemp("many") / "many.js"
-    subprocess.run([node, HERE / "bundle.mjs", HERE / "many.ts", path], check=True)
-    return path
+    return bundled("many")
 
 
 class Many:
