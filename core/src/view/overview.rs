@@ -220,9 +220,9 @@ fn group(trace: &Trace, track: &Track) -> (&'static str, String) {
 pub(super) fn track_name(trace: &Trace, track: &Track) -> String {
     let (name, thread) = (trace.strings.text(track.name).trim(), trace.strings.text(track.thread));
     match track.stream {
-        // A place that says more than the number tells one stream from another of the same number.
         // Waits for an event, or for all that a context does, are not those of a stream, and have this number instead of one.
         Some(Stream { stream: Some(-1), .. }) => String::from("no stream (-1)"),
+        // A place that says more than the number tells one stream from another of the same number.
         Some(stream) => stream
             .stream
             .map(|number| format!("stream {number}"))

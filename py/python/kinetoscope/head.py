@@ -19,7 +19,7 @@ class Head(NamedTuple):
     """The rank in its `distributedInfo`, where that stands before the events."""
 
 
-def peek(file: File, _reading: object = None) -> Head:
+def peek(file: File) -> Head:
     """Reads the head of a file. What is wrong with the file is not raised: it shows when it is read."""
     try:
         return Head(*_native.head(file.head()))

@@ -194,7 +194,7 @@ def _job(
     files, traces = found.files, traces or {}
     heads = {name: head_of(trace._native) for name, trace in traces.items()}  # noqa: SLF001 - what is known of it
     unread = {name: file for name, file in files.items() if name not in heads}
-    heads.update(zip(unread, for_each(list(unread.values()), peek), strict=True))
+    heads.update(zip(unread, for_each(list(unread.values()), lambda file, _: peek(file)), strict=True))
     recordings = pair_up(files, heads)
     left_out = {**found.left_out, **recordings.copies}
 

@@ -1,5 +1,6 @@
 import { Cell } from "../base/cell";
 import { formatBytes, formatNumber, formatShare } from "../base/format";
+import { firstReached } from "../base/partition";
 import type { Span } from "../base/time";
 import type { Counter, CounterSteps } from "../source/protocol";
 import { type Source, settle } from "../source/source";
@@ -73,13 +74,7 @@ export class Counters {
 
 /** The place of the step that holds at `time`; −1 before the first. */
 export function stepAt({ start }: CounterSteps, time: number): number {
-  let [low, high] = [0, start.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((start[middle] as number) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return firstReached(0, start.length, (at) => (start[at] as number) > time) - 1;
 }
 
 export function readValue(value: number, unit: Counter["unit"]): string {

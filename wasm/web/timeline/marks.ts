@@ -1,3 +1,4 @@
+import { firstReached } from "../base/partition";
 import { lengthOf, type Span } from "../base/time";
 import type { Marks } from "../source/protocol";
 import { type Source, settle } from "../source/source";
@@ -29,13 +30,8 @@ export class MarksByLane {
     const rows = this.#lanes.get(track)?.[lane] ?? [];
     const { start, dur } = this.marks;
     const endOf = (row: number) => (start[row] as number) + (dur[row] as number);
-    let [low, high] = [0, rows.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (endOf(rows[middle] as number) < window.start) low = middle + 1;
-      else high = middle;
-    }
-    for (let at = low; at < rows.length; at++) {
+    const first = firstReached(0, rows.length, (at) => endOf(rows[at] as number) >= window.start);
+    for (let at = first; at < rows.length; at++) {
       const row = rows[at] as number;
       if ((start[row] as number) > window.end) return;
       each(start[row] as number, endOf(row));

@@ -1,4 +1,5 @@
 import { Cell } from "../base/cell";
+import { firstReached } from "../base/partition";
 import type { Span, Time } from "../base/time";
 import type { EventId, Hits } from "../source/protocol";
 import { type Source, settle } from "../source/source";
@@ -18,7 +19,6 @@ export interface Found {
 
 /** Where the hits of a text are drawn: in the picture, and in the strip of the whole trace. */
 interface Places {
-  readonly text: string;
   /** Of all hits, where they are known. */
   readonly all: MarksByLane | null;
   readonly near: FarMarks;
@@ -59,7 +59,7 @@ export class Search {
     this.#text = text;
     this.#waiting = 0;
     if (text === "") {
-      this.found.set(null);
+      this.clear();
       return;
     }
     this.#query(text, {}, (hits) => {
@@ -157,7 +157,7 @@ export class Search {
     const arrived = () => this.placed.update((n) => n + 1);
     const far = () => new FarMarks(this.#source, text, arrived, this.#failed);
     const all = hits.id.length === hits.count ? new MarksByLane(hits) : null;
-    this.#places = { text, all, near: far(), whole: far() };
+    this.#places = { all, near: far(), whole: far() };
     this.found.set({ text, hits, at: -1 });
   }
 }
@@ -166,7 +166,5 @@ export class Search {
 const entry = (first: number, steps: number): number => first + steps - (steps > 0 ? 1 : 0);
 
 /** How many hits begin before `time`. */
-function firstFrom({ start, count }: Hits, time: Time): number {
-  const first = start.findIndex((hit) => hit >= time);
-  return first < 0 ? count : first;
-}
+const firstFrom = ({ start }: Hits, time: Time): number =>
+  firstReached(0, start.length, (at) => (start[at] as number) >= time);

@@ -1,5 +1,6 @@
 import { shortName } from "../base/names";
 import { type ColorBy, colorCode, type Kind, ownerCode } from "../base/palette";
+import { firstReached } from "../base/partition";
 import type { Tiles } from "../source/protocol";
 import { ownerOf } from "./tile-owner";
 
@@ -34,14 +35,8 @@ export class Sheet {
   /** The first tile of a lane that ends at `time` or later. */
   firstIn(lane: number, time: number): number {
     const { start, dur } = this.tiles;
-    let low = this.#lanes[lane] ?? this.length;
-    let high = this.laneEnd(lane);
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((start[middle] as number) + (dur[middle] as number) < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const isReached = (at: number) => (start[at] as number) + (dur[at] as number) >= time;
+    return firstReached(this.#lanes[lane] ?? this.length, this.laneEnd(lane), isReached);
   }
 
   /** One past the last tile of a lane. */
