@@ -340,6 +340,24 @@ fn ten_rounds_of_the_same_are_a_loop() {
 }
 
 #[test]
+fn the_same_element_again_is_no_loop_over_elements_nor_is_a_model_run_for_each() {
+    let taking = |index: fn(i64) -> i64, others: i64| {
+        let mut scene = scene();
+        for at in 0..12 {
+            let inputs = json!({"Concrete Inputs": ["", "1", index(at).to_string()]});
+            scene.with("cpu_op", "aten::select", (at * 100, 4), &inputs);
+            for other in 1..=others {
+                scene.operator("aten::mul", at * 100 + other * 5, 4);
+            }
+        }
+        scene
+    };
+    assert_eq!(taking(|at| at, 1).only("indexing_in_a_loop").1, 11 * 8);
+    taking(|_| -1, 1).expect_none("indexing_in_a_loop"); // the last token of each answer
+    taking(|at| at, 12).expect_none("indexing_in_a_loop");
+}
+
+#[test]
 fn evidence_names_the_costliest_events_first() {
     let mut scene = scene();
     scene.copy("Memcpy HtoD (Pageable -> Device)", (0, 1), (10, 10)).copy(
