@@ -299,10 +299,18 @@ fn the_roof_is_drawn_over_the_points_where_the_device_is_known() {
         kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason)
     };
     let chart = drawn("NVIDIA H100 80GB HBM3");
-    let line = chart.split("<polyline points=\"").nth(1).unwrap().split('"').next().unwrap();
-    let heights: Vec<_> = line.split(' ').map(|point| point.split(',').nth(1).unwrap()).collect();
-    assert!(heights.len() == 4 && heights[0] != heights[1] && heights[1..].iter().all(|height| *height == heights[1]));
-    assert!(chart.contains(">peak tflops 989<"));
+    let line = |text: &str| -> Vec<Vec<f64>> {
+        let points = text.split('"').next().unwrap().split(' ');
+        points.map(|point| point.split(',').map(|number| number.parse().unwrap()).collect()).collect()
+    };
+    let lines: Vec<_> = chart.split("<polyline points=\"").skip(1).map(line).collect();
+    let [rising, level] = &lines[..] else { panic!("{lines:?}") };
+    // From side to side, around all points.
+    assert!(rising[0][1] > rising[1][1] && rising[1] == level[0] && level[0][1] == level[1][1]);
+    let circles = chart.split("<circle cx=\"").skip(1);
+    let points: Vec<f64> = circles.map(|text| text.split('"').next().unwrap().parse().unwrap()).collect();
+    assert!(points.len() == 3 && points.iter().all(|x| (rising[0][0]..=level[1][0]).contains(x)));
+    assert!(chart.contains(">bfloat16: 989<"));
     assert!(!drawn("Thing 7").contains("<polyline"));
 }
 

@@ -94,12 +94,14 @@ pub enum Plot {
     },
 }
 
-/// Lines over points, each of which rises with what is to the right, and then is level.
+/// Lines over points, which rise together with what is to the right, until each is level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Ceiling {
-    /// The column of their height at a point.
+    /// The column of their height over a point.
     pub height: &'static str,
-    /// The column that names the line over a point.
+    /// The column of the height at which the line over a point is level.
+    pub level: &'static str,
+    /// The column of what the line over a point is for.
     pub label: &'static str,
 }
 

@@ -74,7 +74,7 @@ fn run(selection: &Selection<'_>, options: &Options) -> Answer {
         .drawn(Plot::Points { x: "intensity", y: "tflops", label: "name", ceiling: Some(CEILING) })
 }
 
-const CEILING: Ceiling = Ceiling { height: "roof_tflops", label: "peak_tflops" };
+const CEILING: Ceiling = Ceiling { height: "roof_tflops", level: "peak_tflops", label: "dtype" };
 const NO_WORK: &str = "no operator has work on a device (on=\"host\" takes the host's time)";
 const NO_MODEL: &str = "no operator with a model says its shapes (record_shapes=True records them)";
 

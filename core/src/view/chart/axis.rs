@@ -140,6 +140,11 @@ impl Axis {
         }
     }
 
+    /// The least value that has a place of its own on an axis of powers, and the greatest.
+    pub(super) fn powers_shown(&self) -> [f64; 2] {
+        [self.start, self.end].map(|power| base(self.unit).powf(power))
+    }
+
     /// Values to mark, each with its words.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values = if self.zeros.is_some() { self.power_ticks() } else { self.linear_ticks() };

@@ -53,7 +53,7 @@ enum Chosen {
     Bars { label: Option<usize>, parts: Vec<usize> },
     Change { label: usize, sides: [usize; 2] },
     Steps { time: usize, value: usize, series: Option<usize> },
-    Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 2]> },
+    Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
 }
 
 /// Draws a table as its plot says or, where there is none or it names other columns, as the table's columns suggest:
@@ -111,7 +111,8 @@ fn found(table: &dyn Rows, plot: Plot) -> Option<Chosen> {
             Chosen::Steps { time: at(time)?, value: at(value)?, series: series.and_then(at) }
         }
         Plot::Points { x, y, label, ceiling } => {
-            let ceiling = ceiling.and_then(|ceiling| Some([at(ceiling.height)?, at(ceiling.label)?]));
+            let ceiling =
+                ceiling.and_then(|ceiling| Some([at(ceiling.height)?, at(ceiling.level)?, at(ceiling.label)?]));
             Chosen::Points { x: at(x)?, y: at(y)?, label: at(label)?, ceiling }
         }
     })

@@ -1,11 +1,10 @@
 //! Points on axes of powers: what lies together, and what lies apart.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::axis::Axis;
+use super::axis::{Axis, Unit};
 use super::column::Column;
 use super::{COLOURS, Drawing, SIZE, WIDTH, said, sideward, text_at, upward};
 use crate::sort;
@@ -17,8 +16,8 @@ const MAX_MARKS: usize = 600;
 const HEIGHT: f64 = 300.0;
 const RIGHT: f64 = 30.0;
 const NAME: usize = 200;
-/// Heights that differ by less are the same.
-const ROUNDING: f64 = 1.000_001;
+/// Between the names of lines, from one to the next.
+const NAME_PITCH: f64 = 12.0;
 
 /// Points that are drawn as one.
 struct Mark {
@@ -30,7 +29,7 @@ struct Mark {
 }
 
 /// Draws a point a row, those that lie together as a larger one; below lines of such a height and such a name, if any.
-pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: Option<[usize; 2]>) -> Drawing {
+pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: Option<[usize; 3]>) -> Drawing {
     let (xs, ys, names) = (Column::of(table, x), Column::of(table, y), Column::of(table, label));
     let rows: Vec<_> =
         (0..table.num_rows()).filter(|row| xs.number(*row).is_some() && ys.number(*row).is_some()).collect();
@@ -39,20 +38,20 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: 
     }
     let of = |column: &Column, row: usize| column.number(row).unwrap_or(0.0);
     let all = |column: &Column| rows.iter().map(|row| of(column, *row)).collect::<Vec<_>>();
-    let ceilings =
-        ceiling.map_or_else(Vec::new, |columns| ceilings(&xs, &rows, columns.map(|at| Column::of(table, at))));
-    let heights = ceilings.iter().flat_map(|ceiling| ceiling.points.iter().map(|point| point.1));
+    let ceilings = ceiling.map(|columns| Ceilings::over(&xs, &rows, &columns.map(|at| Column::of(table, at))));
+    let heights = ceilings.iter().flat_map(Ceilings::heights);
     let upwards = Axis::powers(ys.unit, &all(&ys).into_iter().chain(heights).collect::<Vec<_>>(), HEIGHT);
     let left = upwards.ticks().iter().map(|(_, words)| width(words, SIZE)).fold(20.0, f64::max) + 10.0;
-    let along = Axis::powers(xs.unit, &all(&xs), WIDTH - left - RIGHT);
+    let knees = ceilings.iter().flat_map(Ceilings::knees);
+    let along = Axis::powers(xs.unit, &all(&xs).into_iter().chain(knees).collect::<Vec<_>>(), WIDTH - left - RIGHT);
     let placed: Vec<_> =
         rows.iter().map(|row| (along.at(of(&xs, *row)), HEIGHT - upwards.at(of(&ys, *row)), *row)).collect();
     let marks = marks(&placed);
     let mut body = String::new();
     upward(&mut body, &upwards, left, [WIDTH - left - RIGHT, HEIGHT]);
     sideward(&mut body, &along, left, HEIGHT);
-    for ceiling in &ceilings {
-        ceiling.draw(&mut body, |(x, y)| (left + along.at(x), HEIGHT - upwards.at(y)));
+    if let Some(ceilings) = ceilings {
+        ceilings.draw(&mut body, along.powers_shown(), |(x, y)| (left + along.at(x), HEIGHT - upwards.at(y)));
     }
     let _ = write!(body, "<g fill=\"{}\" fill-opacity=\".6\">", COLOURS[0]);
     for mark in &marks {
@@ -75,58 +74,70 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: 
     Drawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
 }
 
-/// What no point is above.
-struct Ceiling {
-    name: String,
-    /// From left to right.
-    points: Vec<(f64, f64)>,
+/// Lines that rise together and then are level, each at its own height: what no point should be above.
+#[derive(Default)]
+struct Ceilings {
+    /// How much they rise with each step to the right; none where all points are beyond.
+    slope: Option<f64>,
+    /// The heights at which they are level, from the top, each with what it is for.
+    levels: Vec<(f64, String)>,
 }
 
-/// Lines through the heights over points, for each name one.
-fn ceilings(xs: &Column, rows: &[usize], [heights, names]: [Column; 2]) -> Vec<Ceiling> {
-    let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    for row in rows {
-        let (x, height) = (xs.number(*row).unwrap_or(0.0), heights.number(*row).unwrap_or(0.0));
-        if x > 0.0 && height > 0.0 {
-            lines.entry(names.words(*row)).or_default().push((x, height));
+impl Ceilings {
+    /// Those over points, by their columns: the height there, where it is level, and what it is for.
+    fn over(xs: &Column, rows: &[usize], [heights, levels, labels]: &[Column; 3]) -> Self {
+        let mut found = Self::default();
+        for row in rows {
+            let [Some(x), Some(height), Some(level)] = [xs, heights, levels].map(|column| column.number(*row)) else {
+                continue;
+            };
+            if x > 0.0 && height > 0.0 && height < level {
+                found.slope = Some(found.slope.unwrap_or(0.0).max(height / x));
+            }
+            if level > 0.0 {
+                found.add(level, &labels.words(*row));
+            }
+        }
+        sort::by(&mut found.levels, |a, b| b.0.total_cmp(&a.0));
+        found
+    }
+
+    fn add(&mut self, level: f64, label: &str) {
+        match self.levels.iter_mut().find(|(known, _)| known.total_cmp(&level).is_eq()) {
+            Some((_, labels)) if labels.split(", ").any(|known| known == label) => {}
+            Some((_, labels)) => *labels = format!("{labels}, {label}"),
+            None => self.levels.push((level, label.to_owned())),
         }
     }
-    let line = |(name, mut points): (String, Vec<(f64, f64)>)| {
-        sort::by(&mut points, |a, b| a.0.total_cmp(&b.0));
-        points.dedup();
-        Ceiling { name, points: with_knee(points) }
-    };
-    lines.into_iter().map(line).collect()
-}
 
-/// The same with the point at which it ceases to rise.
-fn with_knee(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let rises = |[a, b]: [(f64, f64); 2]| b.1 > a.1 * ROUNDING;
-    let last = points.windows(2).rposition(|pair| rises([pair[0], pair[1]]));
-    if let Some(at) = last {
-        let ((x, height), most) = (points[at], points[at + 1].1);
-        let knee = (x * most / height, most);
-        if knee.0 < points[at + 1].0 {
-            points.insert(at + 1, knee);
-        }
+    fn heights(&self) -> impl Iterator<Item = f64> + '_ {
+        self.levels.iter().map(|(level, _)| *level)
     }
-    points
-}
 
-impl Ceiling {
-    fn draw(&self, out: &mut String, place: impl Fn((f64, f64)) -> (f64, f64)) {
-        let [.., before, last] = &self.points[..] else { return };
-        let points: Vec<_> =
-            self.points.iter().map(|point| place(*point)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = write!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\".6\"/>",
-            points.join(" ")
-        );
-        // While it rises, it is that of all names.
-        if before.1 * ROUNDING > last.1 {
-            let (x, y) = place(*last);
-            out.push_str(&text_at((x, y - 5.0), "text-anchor=\"end\" fill-opacity=\".75\"", &self.name, WIDTH));
+    /// Where the lines cease to rise.
+    fn knees(&self) -> impl Iterator<Item = f64> + '_ {
+        self.slope.into_iter().flat_map(|slope| self.heights().map(move |height| height / slope))
+    }
+
+    /// From side to side, with a name at the right end of each.
+    fn draw(&self, out: &mut String, [first, last]: [f64; 2], place: impl Fn((f64, f64)) -> (f64, f64)) {
+        let rising =
+            self.slope.zip(self.knees().next()).map(|(slope, end)| [(first, first * slope), (end, end * slope)]);
+        let starts = self.knees().chain(std::iter::repeat(first));
+        let level = starts.zip(self.heights()).map(|(start, height)| [(start, height), (last, height)]);
+        for [start, end] in rising.into_iter().chain(level).map(|ends| ends.map(&place)) {
+            let _ = write!(
+                out,
+                "<polyline points=\"{:.1},{:.1} {:.1},{:.1}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\".6\"/>",
+                start.0, start.1, end.0, end.1
+            );
+        }
+        let mut free = f64::MIN;
+        for (level, label) in &self.levels {
+            let (x, y) = place((last, *level));
+            let words = format!("{label}: {}", Unit::Plain.words(*level));
+            free = (y - 5.0).max(free + NAME_PITCH);
+            out.push_str(&text_at((x, free), "text-anchor=\"end\" fill-opacity=\".75\"", &words, WIDTH));
         }
     }
 }
