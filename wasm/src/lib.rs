@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::read::{Container, Origin, Told, head, pair_up, rank_of, sniff};
+use kinetoscope::read::{Container, Origin, Pair, Told, head, pair_up, rank_of, sniff};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
 use serde::Serialize;
@@ -75,20 +75,50 @@ impl Session {
     }
 }
 
-/// Which files that a person chose belong together, by their names and first bytes: the places of a Kineto trace and of its
-/// Execution Trace, and the rank in their names, then those of the next two, and so on; −1 where there is none.
-#[wasm_bindgen(js_name = recordingsOf)]
+/// Which files that a person chose belong together, by their names and first bytes.
+#[wasm_bindgen(js_name = recordingsOf, unchecked_return_type = "Recordings")]
 #[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
-pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Vec<i32> {
+pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Result<JsValue, JsValue> {
     let told = |(name, bytes): (_, &js_sys::Uint8Array)| Told { name, head: head(&bytes.to_vec()) };
     let files: Vec<_> = names.iter().map(String::as_str).zip(&heads).map(told).collect();
-    let pairs = pair_up(&files, Origin::Choice).pairs;
-    let known = pairs.iter().flat_map(|pair| {
-        let places = [pair.kineto, pair.execution];
-        let rank = places.into_iter().flatten().find_map(|at| rank_of(files[at].name));
-        [pair.kineto.map(|at| at as i64), pair.execution.map(|at| at as i64), rank]
-    });
-    known.map(|number| number.and_then(|number| i32::try_from(number).ok()).unwrap_or(-1)).collect()
+    let found = pair_up(&files, Origin::Choice);
+    let recording = |pair: &Pair| Recording {
+        kineto: pair.kineto,
+        execution: pair.execution,
+        // Ranks are far below what a float counts exactly.
+        rank: [pair.kineto, pair.execution]
+            .into_iter()
+            .flatten()
+            .find_map(|at| rank_of(files[at].name))
+            .map(|rank| rank as f64),
+    };
+    let recordings = found.pairs.iter().map(recording).collect();
+    Ok(serde_wasm_bindgen::to_value(&Recordings { recordings, copies: found.copies })?)
+}
+
+/// What files are, by their places among them.
+#[wasm_bindgen(typescript_custom_section)]
+const RECORDINGS: &str = r"
+/** What files are, by their places among all. */
+export interface Recordings {
+  /** Those of one recording, of which at least one is there, and the rank in their names. */
+  readonly recordings: readonly { readonly kineto?: number; readonly execution?: number; readonly rank?: number }[];
+  /** What is passed over, and why. */
+  readonly copies: readonly (readonly [number, string])[];
+}
+";
+
+#[derive(Serialize)]
+struct Recordings {
+    recordings: Vec<Recording>,
+    copies: Vec<(usize, &'static str)>,
+}
+
+#[derive(Serialize)]
+struct Recording {
+    kineto: Option<usize>,
+    execution: Option<usize>,
+    rank: Option<f64>,
 }
 
 #[derive(Serialize)]

@@ -58,10 +58,12 @@ fn read_head(bytes: &[u8]) -> Result<Head, Error> {
         Container::Snapshot => Ok(Head::of(&read_snapshot(window.text(), limits)?)),
         #[cfg(feature = "nsight")]
         Container::Sqlite => Ok(Head { is_execution: is_export(window.text()).then_some(false), rank: None }),
-        _ => {
+        Container::Json => {
             let mut builder = Builder::default();
             read_window(window, None, None, limits, &mut builder)?;
             Ok(Head::of(&builder.finish()?))
         }
+        // A graph for simulators has nodes, too.
+        _ => Ok(Head::default()),
     }
 }

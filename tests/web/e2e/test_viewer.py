@@ -114,6 +114,8 @@ def test_two_files_belong_together_whatever_they_are_called_and_a_copy_is_passed
     assert viewer.title() == "mine.json.gz"
     linked = viewer.locator("#health tr", has_text="nodes of the Execution Trace with their operator")
     assert linked.count() == 1
+    told = viewer.locator("#recording").get_by_text("mine.json: passed over, it is there compressed, too")
+    assert told.count() == 1
 
 
 def test_an_execution_trace_alone_is_said_to_be_one(viewer: Any, data: Path) -> None:

@@ -7,7 +7,12 @@ export interface FilesRead {
   /** What the traces are called. */
   readonly names: readonly string[];
   /** What is not among them, and why. */
-  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+interface LeftOut {
+  readonly name: string;
+  readonly why: string;
 }
 
 /** A Kineto trace, perhaps with its Execution Trace. */
@@ -26,7 +31,7 @@ const ALONE = "expected the Kineto trace that was recorded with it, found an Exe
  */
 export async function readAll(module: WebAssembly.Module, files: readonly File[]): Promise<FilesRead> {
   const found = await recordings(module, files);
-  const leftOut = found.alone.map(({ name }) => ({ name, why: ALONE }));
+  const leftOut = [...found.leftOut];
   const [only, ...more] = found.whole;
   if (only && more.length === 0) return { source: await read(module, only), names: [only.kineto.name], leftOut };
   const traces: Snapshot[] = [];
@@ -61,21 +66,22 @@ const HEAD_BYTES = 256 * 1024;
 
 interface Found {
   readonly whole: readonly Recording[];
-  /** Execution Traces without a Kineto trace. */
-  readonly alone: readonly File[];
+  /** Execution Traces without a Kineto trace, and what is there in another form. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Which files belong together, as their heads and names say. */
 async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<Found> {
   const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
+  const { recordings, copies } = recordingsOf(module, await Promise.all(heads));
   const whole: Recording[] = [];
-  const alone: File[] = [];
-  for (const { kineto: place, execution: other, rank = null } of recordingsOf(module, await Promise.all(heads))) {
+  const leftOut = copies.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
+  for (const { kineto: place, execution: other, rank = null } of recordings) {
     const [kineto, execution] = [place, other].map((at) => (at === undefined ? at : files[at]));
     if (kineto) whole.push({ kineto, execution, rank });
-    else if (execution) alone.push(execution);
+    else if (execution) leftOut.push({ name: execution.name, why: ALONE });
   }
-  return { whole, alone };
+  return { whole, leftOut };
 }
 
 async function read(module: WebAssembly.Module, { kineto, execution }: Recording): Promise<WasmSource> {

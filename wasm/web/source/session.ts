@@ -1,4 +1,4 @@
-import { initSync, recordingsOf as placesOf, Session } from "../../dist/kinetoscope_wasm.js";
+import { initSync, recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { TakenAway, Wanted } from "./source";
@@ -60,28 +60,13 @@ export interface Head {
   readonly bytes: Uint8Array;
 }
 
-/** The files of one recording, by their places among all; at least one is there. */
-export interface Places {
-  readonly kineto: number | undefined;
-  readonly execution: number | undefined;
-  /** What their names tell. */
-  readonly rank: number | undefined;
-}
-
-/** Which files belong together. One that is there in another form, too, is passed over. */
-export function recordingsOf(module: WebAssembly.Module, heads: readonly Head[]): readonly Places[] {
+/** Which files belong together. */
+export function recordingsOf(module: WebAssembly.Module, heads: readonly Head[]): Recordings {
   initSync({ module });
-  const places = [
-    ...placesOf(
-      heads.map(({ name }) => name),
-      heads.map(({ bytes }) => bytes),
-    ),
-  ].map((place) => (place < 0 ? undefined : place));
-  return Array.from({ length: places.length / 3 }, (_, at) => ({
-    kineto: places[3 * at],
-    execution: places[3 * at + 1],
-    rank: places[3 * at + 2],
-  }));
+  return placesOf(
+    heads.map(({ name }) => name),
+    heads.map(({ bytes }) => bytes),
+  );
 }
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
