@@ -31,6 +31,7 @@ def test_duration(ns: float | None, words: str) -> None:
 def test_share() -> None:
     shares = [text.share(1, 3), text.share(1, 1), text.share(0, 5), text.share(1, 0), text.share(None, 2)]
     assert shares == ["33.3 %", "100 %", "0.0 %", "–", "–"]
+    assert [text.share(part, 9999) for part in (1, 9998)] == ["<0.1 %", ">99.9 %"]
 
 
 def test_plural() -> None:

@@ -42,10 +42,12 @@ def count(number: float | None) -> str:
 
 
 def share(part: float | None, whole: float | None) -> str:
-    """A percentage, `–` where there is no whole."""
+    """A percentage; `–` where there is no whole. Neither is something told as nothing, nor nearly all as all."""
     if part is None or not whole:
         return "–"
     percent = round(100 * part / whole, 1) + 0.0  # no minus before a zero
+    if 0 < part < whole and percent in {0, 100}:
+        return ">99.9 %" if percent else "<0.1 %"
     return f"{percent:.1f} %".replace("100.0", "100")
 
 

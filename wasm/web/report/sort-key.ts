@@ -13,7 +13,7 @@ const FACTORS: Readonly<Record<string, number>> = {
 /** What a cell is sorted by: `1.5 ms` before `2 s`, `1,234` as a number, anything else as text. */
 export function sortKey(cell: string): number | string {
   const text = cell.trim();
-  const match = /^(?:below |above )?([−-]?[\d,]+(?:\.\d+)?)\s*(\D*)$/.exec(text);
+  const match = /^[<>]?([−-]?[\d,]+(?:\.\d+)?)\s*(\D*)$/.exec(text);
   const factor = FACTORS[match?.[2]?.trim() ?? "none"];
   if (!match || factor === undefined) return text;
   return Number((match[1] ?? "").replaceAll(",", "").replace("−", "-")) * factor;

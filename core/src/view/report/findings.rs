@@ -66,7 +66,7 @@ fn finding(out: &mut String, source: &Source<'_>, found: &Frame, rules: &Frame, 
     let share = number("share");
     let (cost, bar) = match number("cost_ns") {
         0.0 => (String::new(), String::new()), // not counted: its like are found by what they are
-        cost => (format!("{} <small>{}</small>", time_words(cost), percent(share)), bar(share)),
+        cost => (format!("{} <small>{}</small>", time_words(cost), escape(&percent(share))), bar(share)),
     };
     // Writing into a `String` cannot fail.
     let _ = write!(
@@ -83,7 +83,7 @@ fn finding(out: &mut String, source: &Source<'_>, found: &Frame, rules: &Frame, 
     );
     evidence(out, source, found, row);
     also(out, found, others);
-    let _ = write!(out, "confidence {}</p></li>", percent(number("confidence")));
+    let _ = write!(out, "confidence {}</p></li>", escape(&percent(number("confidence"))));
 }
 
 /// The other ranks that have it.

@@ -188,7 +188,7 @@ fn numbered(words: Option<String>) -> String {
 
 fn shared(share: Option<f64>) -> String {
     let Some(share) = share else { return numbered(None) };
-    let percent = percents(share);
+    let percent = escape(&percents(share));
     format!("<td class=\"ks-number ks-share\">{}{percent}</td>", bar(share))
 }
 

@@ -63,7 +63,7 @@ fn linked(source: &Source<'_>) -> String {
         let _ = write!(
             out,
             "<tr><td>{what}</td><td class=\"ks-number\">{}</td><td class=\"ks-number\">{} of {}</td></tr>",
-            percent(*num_linked as f64 / *num as f64),
+            escape(&percent(*num_linked as f64 / *num as f64)),
             count(*num_linked as i64),
             count(*num as i64)
         );

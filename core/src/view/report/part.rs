@@ -8,6 +8,7 @@ use super::source::{Source, frame};
 use super::words::{count, decimal, percent};
 use crate::analyze::Outline;
 use crate::view::chart::time_words;
+use crate::view::svg::escape;
 
 /// A part of a device's time: its column, its name, its class on the page.
 pub(super) struct Part {
@@ -104,7 +105,7 @@ fn device(out: &mut String, frame: &Frame, parts: &[&Part], row: usize) {
         let _ = write!(
             out,
             "<td class=\"ks-number\"><b>{}</b> <small>{}</small></td>",
-            percent(ns / span.max(1.0)),
+            escape(&percent(ns / span.max(1.0))),
             if frame.num_rows > 2 { String::new() } else { time_words(ns) }
         );
     }

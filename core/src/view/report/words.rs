@@ -37,8 +37,8 @@ pub(super) fn percent(share: f64) -> String {
 pub(super) fn percents(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
     match text.as_str() {
-        "0.0" if share > 0.0 => String::from("below 0.1"),
-        "100.0" if share < 1.0 => String::from("above 99.9"),
+        "0.0" if share > 0.0 => String::from("<0.1"),
+        "100.0" if share < 1.0 => String::from(">99.9"),
         _ => text,
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     fn a_part_is_neither_nothing_nor_all() {
         assert_eq!(
             [0.0, 1e-6, 0.0126, 0.5, 0.9999, 1.0].map(percent),
-            ["0 %", "below 0.1 %", "1.3 %", "50 %", "above 99.9 %", "100 %"]
+            ["0 %", "<0.1 %", "1.3 %", "50 %", ">99.9 %", "100 %"]
         );
     }
 
