@@ -164,3 +164,8 @@ def test_a_table_of_all_ranks(data: Path, tmp_path: Path) -> None:
     csv = job.export(tmp_path / "nodes.csv", table="nodes").read_text().splitlines()
     assert csv[0].startswith("rank,window,node_id,")
     assert len(csv) == 1 + table.num_rows
+
+
+def test_a_report_of_the_only_trace_of_a_folder_is_called_as_it(tmp_path: Path, data: Path) -> None:
+    report = ks.read_dir(data / "minimal_cpu").report(tmp_path / "report.html")
+    assert "<title>kineto_trace_0.json.gz" in report.read_text(encoding="utf-8")

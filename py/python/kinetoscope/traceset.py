@@ -266,7 +266,7 @@ class TraceSet(JobAnalyses):
         found = [member.trace for member in members]
         shown = redacted(found) if redact else found
         traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
-        return write_report(traces, path, title or f"{text.plural(len(traces), 'trace')} of a job", max_size)
+        return write_report(traces, path, title or _title(traces), max_size)
 
     def render_static(self, height: int = 640) -> hints.Static:
         """The report in a frame, for the output of a notebook's cell: as `Trace.render_static`.
@@ -278,7 +278,7 @@ class TraceSet(JobAnalyses):
         from kinetoscope.static import Static
 
         traces = [(member.rank, member.trace) for member in self._chosen(None)]
-        title = f"{text.plural(len(traces), 'trace')} of a job"
+        title = _title(traces)
         page = report_page(traces, title, [trace.snapshot() for _, trace in traces])
         return Static(page, Screen(self.on_screen(), "clocks").picture(_PICTURE_WIDTH), title, height)
 
@@ -395,6 +395,11 @@ class TraceSet(JobAnalyses):
 
 def _native_of(member: Member) -> tuple[int | None, _native.Trace]:
     return member.rank, member.trace._native  # noqa: SLF001 - the core compares them
+
+
+def _title(traces: Sequence[tuple[int | None, Trace]]) -> str:
+    """Of a page about them."""
+    return traces[0][1].title if len(traces) == 1 else f"{text.plural(len(traces), 'trace')} of a job"
 
 
 def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:
