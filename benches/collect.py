@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import kinetoscope as ks
 from case import Measured, Skipped, short
@@ -23,8 +23,18 @@ NUM_PAIRS = 15
 NUM_STEPS = 20
 
 
+class Iteration(NamedTuple):
+    """The median one of a loop: seconds in all, and those of them in the profiler's `step()`."""
+
+    all: float
+    call: float
+
+
 def measure() -> list[Measured]:
-    """An iteration that is recorded, and one that is not, beside torch's; the median iteration of each loop."""
+    """What `step()` takes longer than torch's in an iteration that is recorded, and in one that is not.
+
+    What torch records between two calls is the same, and differs more from loop to loop than calls take.
+    """
     try:
         import torch
     except ImportError:
@@ -37,11 +47,20 @@ def measure() -> list[Measured]:
 
 
 def _beside(loops: tuple[Loop, Loop], step: Callable[[], None]) -> Measured:
-    ours, theirs = loops
-    pairs = alternate(partial(_median_step, ours, step), partial(_median_step, theirs, step), NUM_PAIRS)
-    percent = [(ratio - 1) * 100 for ratio in pairs.ratios]
-    our, their = (f"{short(seconds * 1e3)} ms" for seconds in pairs.medians)
-    return Measured(f"two layers on the CPU, {NUM_STEPS} iterations", percent, our, f"{their}, torch.profiler")
+    found: dict[Loop, list[Iteration]] = {loop: [] for loop in loops}
+
+    def call(loop: Loop) -> float:
+        found[loop].append(_median(loop, step))
+        return found[loop][-1].call
+
+    pairs = alternate(*(partial(call, loop) for loop in loops), NUM_PAIRS)
+    our, their = (statistics.median(one.all for one in found[loop]) for loop in loops)
+    percent = [(ours - peers) / their * 100 for ours, peers in zip(*pairs, strict=True)]
+    words = [
+        f"{short(call * 1e3)} ms of {short(whole * 1e3)} ms"
+        for call, whole in zip(pairs.medians, (our, their), strict=True)
+    ]
+    return Measured(f"two layers on the CPU, {NUM_STEPS} iterations", percent, words[0], f"{words[1]}, torch.profiler")
 
 
 def _step(torch: Any) -> Callable[[], None]:
@@ -81,16 +100,18 @@ def _torch(folder: Path, active: int, wait: int) -> AbstractContextManager[Any]:
     )
 
 
-def _median_step(loop: Loop, step: Callable[[], None]) -> float:
-    """Of iterations with their `step()`, without those at both ends of the window."""
-    times: list[float] = []
+def _median(loop: Loop, step: Callable[[], None]) -> Iteration:
+    """Without the iterations at both ends of the window."""
+    times: list[Iteration] = []
     with loop() as prof:
         for _ in range(NUM_STEPS + 1):
             start = time.perf_counter()
             step()
+            called = time.perf_counter()
             prof.step()
-            times.append(time.perf_counter() - start)
-    return statistics.median(times[2:-1])
+            end = time.perf_counter()
+            times.append(Iteration(end - start, end - called))
+    return Iteration(*map(statistics.median, zip(*times[2:-1], strict=True)))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ from shares import parts
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
+MORE = "% of the iteration more than torch's"
+
 EXPERIMENTS = [
     Experiment(
         speed.measure,
@@ -95,8 +97,8 @@ EXPERIMENTS = [
     Experiment(
         collect.measure,
         [
-            Case("an iteration that `ks.profile` records", at_most(3, None, "% more than torch's profiler")),
-            Case("an iteration that it does not record", at_most(3, None, "% more than torch's profiler")),
+            Case("`step()` of `ks.profile` in an iteration that is recorded", at_most(3, None, MORE)),
+            Case("`step()` of `ks.profile` in one that is not", at_most(3, None, MORE)),
         ],
     ),
     Experiment(
