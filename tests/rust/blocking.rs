@@ -97,6 +97,15 @@ fn a_copy_that_is_over_before_its_call_was_waited_for() {
 }
 
 #[test]
+fn a_call_that_need_not_wait_for_its_copy_did_not_though_the_copy_was_quick() {
+    let copied = |call, copy| waits(&[("cuda_runtime", call, 1, 1, 0, 20, 1), ("gpu_memcpy", copy, 0, 7, 5, 10, 1)]);
+    let (pinned, pageable) = ("Memcpy DtoH (Device -> Pinned)", "Memcpy DtoH (Device -> Pageable)");
+    assert_eq!(copied("cudaMemcpyAsync", pinned), []);
+    assert_eq!(copied("cudaMemcpy", pinned), [(1, 0)]);
+    assert_eq!(copied("cudaMemcpyAsync", pageable), [(1, 0)]);
+}
+
+#[test]
 fn a_wait_with_a_report_of_its_own_is_as_the_report_says() {
     let report = r#"{"traceEvents":[
         {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":0,"dur":1,"args":{"correlation":1}},

@@ -17,8 +17,10 @@ use crate::trace::kind::EventKind;
 /// What such a call has in its name, in every runtime.
 const NAMES: [&str; 2] = ["Synchronize", "synchronize"];
 
-/// What a copy that the host has no part in has in its name.
+/// What a copy that the host has no part in has in its name, and one that it need not wait for when it asks not to.
 const WITHIN_DEVICES: &str = "(Device -> Device)";
+const PINNED: &str = "Pinned";
+const ASYNC: &str = "Async";
 
 /// Who waits goes on soon: what ended before so many others was not waited for.
 const MAX_PASSED: usize = 256;
@@ -83,8 +85,12 @@ fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> 
 fn own_copy(trace: &Trace, links: &Links, call: usize) -> Option<u32> {
     let events = &trace.events;
     let work = || links.launched.of(call).filter(|row| events.kind[*row].is_device_work());
-    let is_copy =
-        |row: &usize| events.kind[*row] == EventKind::Copy && !trace.event_name(*row).contains(WITHIN_DEVICES);
+    let is_async = trace.event_name(call).contains(ASYNC);
+    let is_copy = |row: &usize| {
+        let name = trace.event_name(*row);
+        let is_free = name.contains(WITHIN_DEVICES) || is_async && name.contains(PINNED);
+        events.kind[*row] == EventKind::Copy && !is_free
+    };
     let last = work().max_by_key(|row| events.end(*row)).filter(is_copy)?;
     let is_inside = |row: usize| events.start[call] <= events.start[row] && events.end(row) <= events.end(call);
     work().all(is_inside).then_some(last as u32)
