@@ -91,6 +91,8 @@ fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
 /// Events that stay, and those of them whose own links are still to be followed.
 pub(super) struct Reach<'a> {
     linked: &'a LinkedTrace,
+    /// What begins earlier on the host is there for what it reaches or holds.
+    start: Ts,
     is_kept: Vec<bool>,
     open: Vec<u32>,
 }
@@ -98,7 +100,8 @@ pub(super) struct Reach<'a> {
 impl<'a> Reach<'a> {
     /// Some events.
     pub(super) fn of(linked: &'a LinkedTrace, rows: impl Iterator<Item = u32>) -> Self {
-        let mut reach = Self { linked, is_kept: vec![false; linked.trace.events.len()], open: Vec::new() };
+        let is_kept = vec![false; linked.trace.events.len()];
+        let mut reach = Self { linked, start: Ts(i64::MIN), is_kept, open: Vec::new() };
         rows.for_each(|row| reach.keep(row));
         reach
     }
@@ -107,7 +110,8 @@ impl<'a> Reach<'a> {
         let events = &linked.trace.events;
         let is_inside: Vec<bool> =
             (0..events.len()).map(|row| range.overlaps(events.start[row], events.dur[row])).collect();
-        let mut reach = Self::of(linked, (0..events.len() as u32).filter(|row| is_inside[*row as usize]));
+        let rows = (0..events.len() as u32).filter(|row| is_inside[*row as usize]);
+        let mut reach = Self { start: range.start, ..Self::of(linked, rows) };
         for edge in linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node) {
             if is_inside[edge.source as usize] || is_inside[edge.target as usize] {
                 reach.keep(edge.source);
@@ -143,7 +147,10 @@ impl<'a> Reach<'a> {
         let links = &self.linked.links;
         while let Some(row) = self.open.pop() {
             let row = row as usize;
-            let iteration = links.iteration.get(row).map(|at| links.iterations[at as usize].event);
+            let has_iteration =
+                self.linked.trace.is_on_device(row) || self.linked.trace.events.start[row] >= self.start;
+            let iteration = links.iteration.get(row).filter(|_| has_iteration);
+            let iteration = iteration.map(|at| links.iterations[at as usize].event);
             let owners = [links.nesting.parent.get(row), links.launch.get(row), links.operator.get(row), iteration];
             owners.into_iter().flatten().for_each(|owner| self.keep(owner));
         }
