@@ -64,3 +64,14 @@ fn a_summary_without_findings_is_the_same_in_all_else() {
     };
     assert_eq!(but_for_findings(&brief), but_for_findings(&whole));
 }
+
+#[test]
+fn the_time_in_which_the_profiler_processed_what_it_recorded_is_not_part_of_the_trace() {
+    let duration_ns = |name: &str| {
+        let end = format!(r#"{{"ph": "i", "name": "{name}", "pid": "", "tid": "", "ts": 900, "s": "g"}}]}}"#);
+        let linked = Arc::new(LinkedTrace::new(files::trace(&TRACE.replace("]}", &format!(", {end}")))));
+        brief_summary(&Selection::all(&linked), TOP).outline.duration_ns
+    };
+    assert_eq!(duration_ns("Record Window End"), 100_000);
+    assert_eq!(duration_ns("[memory]"), 900_000);
+}

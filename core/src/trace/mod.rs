@@ -31,6 +31,9 @@ use flow::{Counter, Flow, Instant, Metadata};
 use node::Node;
 use track::{Process, Track};
 
+/// Kineto's name of the instant at which it has processed what it recorded; nothing is recorded in the time before it.
+const WINDOW_END: &str = "Record Window End";
+
 /// What one rank recorded: a Kineto trace, an Execution Trace, or both.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
@@ -105,10 +108,13 @@ impl Trace {
         }
     }
 
-    /// From the first to the last time in the trace, over events, instants and counters.
+    /// From the first to the last time in the trace, over events, instants and counters, but for the instant at which the
+    /// profiler was done with its own work after the recording.
     pub fn range(&self) -> TimeRange {
         let events = self.events.range();
-        let points = self.instants.iter().map(|row| row.time).chain(self.counters.iter().map(|row| row.time));
+        let is_recorded = |row: &&Instant| events.is_none() || self.strings.text(row.name) != WINDOW_END;
+        let instants = self.instants.iter().filter(is_recorded);
+        let points = instants.map(|row| row.time).chain(self.counters.iter().map(|row| row.time));
         let (mut first, mut last): (Option<Ts>, Option<Ts>) = (None, None);
         for time in points.chain(events.into_iter().flat_map(|range| [range.start, range.end])) {
             first = Some(first.map_or(time, |first| first.min(time)));
