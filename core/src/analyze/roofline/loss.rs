@@ -1,5 +1,5 @@
 //! Losses: so many operations an element that goes in; arguments and result once. Of a loss by classes only the class that is
-//! right is read, and of its gradient all classes are written.
+//! right is read, and of its gradient only that is written: the zeros of the others are `aten::zero_`'s.
 
 use super::call::Call;
 use super::dtype::Dtype;
@@ -11,10 +11,8 @@ enum Loss {
     Each(i64, usize),
     /// The gradient of such: arguments, and a result like the first of them.
     Gradient(i64),
-    /// Of classes: scores, the numbers of classes.
+    /// Of classes, or the gradient of such: scores, the numbers of classes.
     Classes(usize, usize),
-    /// The gradient of that, like the scores.
-    ClassesGradient(usize, usize),
 }
 
 static LOSSES: &[(&str, Loss)] = &[
@@ -27,8 +25,8 @@ static LOSSES: &[(&str, Loss)] = &[
     ("aten::binary_cross_entropy_backward", Loss::Gradient(5)),
     ("aten::nll_loss_forward", Loss::Classes(0, 1)),
     ("aten::nll_loss2d_forward", Loss::Classes(0, 1)),
-    ("aten::nll_loss_backward", Loss::ClassesGradient(1, 2)),
-    ("aten::nll_loss2d_backward", Loss::ClassesGradient(1, 2)),
+    ("aten::nll_loss_backward", Loss::Classes(1, 2)),
+    ("aten::nll_loss2d_backward", Loss::Classes(1, 2)),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -51,12 +49,8 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
         }
         Loss::Classes(scores, classes) => {
             let (scores, classes) = (call.tensor(scores)?, call.tensor(classes)?);
-            let read = classes.num_elems().saturating_add(1).saturating_mul(scores.dtype.bytes);
-            of(classes.num_elems(), read.saturating_add(classes.bytes()), scores.dtype)
-        }
-        Loss::ClassesGradient(scores, classes) => {
-            let (scores, classes) = (call.tensor(scores)?, call.tensor(classes)?);
-            of(classes.num_elems(), scores.bytes().saturating_add(classes.bytes()), scores.dtype)
+            let right = classes.num_elems().saturating_add(1).saturating_mul(scores.dtype.bytes);
+            of(classes.num_elems(), right.saturating_add(classes.bytes()), scores.dtype)
         }
     }
 }
