@@ -106,6 +106,32 @@ fn a_wait_costs_what_the_device_then_idles() {
 }
 
 #[test]
+fn a_copy_that_is_waited_for_twice_is_one_wait() {
+    let mut scene = scene();
+    scene.kernel("gemm", 0, 2, 20).operator("aten::to", 10, 95);
+    scene.copy("Memcpy DtoH (Device -> Pageable)", (11, 40), (25, 10));
+    scene.host("cuda_runtime", "cudaStreamSynchronize", 30, 12).kernel("gemm", 103, 120, 90);
+    assert_eq!(scene.only("host_device_sync"), (String::from("aten::to"), 40, 1));
+}
+
+#[test]
+fn kernels_of_graphs_are_told_where_the_launches_between_them_are_what_costs() {
+    let graphs = |call: &str| {
+        let mut scene = scene();
+        for at in 0..60 {
+            let (start, id) = (at * 100, at + 1);
+            scene.with("cuda_runtime", call, (start, 5), &json!({"correlation": id}));
+            let args = json!({"correlation": id, "device": 0, "stream": 7});
+            let kernel = json!({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": start + 10, "dur": 3, "args": args});
+            scene.events.push(kernel);
+        }
+        scene.found("launch_bound").remove(0).detail
+    };
+    assert!(graphs("cudaGraphLaunch").ends_with("60 kernels, copies and fills are of graphs already"));
+    assert!(!graphs("cudaLaunchKernel").contains("graphs"));
+}
+
+#[test]
 fn reading_one_number_is_told_apart_from_other_waits() {
     let item = reading("aten::item", 120);
     assert_eq!(item.only("item_in_loop"), (String::from("aten::item"), 19, 1));

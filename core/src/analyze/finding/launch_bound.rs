@@ -43,11 +43,12 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     let costs: Vec<_> = late.iter().filter_map(cost).collect();
     let median = median(durs.clone());
     let detail = format!(
-        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times",
+        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}",
         durs.len(),
         told_ns(SHORT_NS),
         told_ns(median),
-        idle.len()
+        idle.len(),
+        of_graphs(scene)
     );
     if costs.is_empty() {
         Vec::new()
@@ -57,6 +58,14 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
             ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail)
         }]
     }
+}
+
+/// Where graphs are in use already, what is left to do is between them.
+fn of_graphs(scene: &Scene<'_>) -> String {
+    let launches = |row: usize| scene.links.launch.get(row);
+    let is_of_graph = |row: &usize| launches(*row).is_some_and(|call| scene.name(call).contains("GraphLaunch"));
+    let count = scene.selection.device_work().filter(is_of_graph).count();
+    if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
 }
 
 fn median(mut durs: Vec<i64>) -> i64 {

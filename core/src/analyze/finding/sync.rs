@@ -1,5 +1,7 @@
 //! The host waits for the device, which then has nothing to do.
 
+use rustc_hash::FxHashMap;
+
 use super::found::{Found, by_subject, plural, told_ns};
 use super::scene::Scene;
 use super::{Find, Rule};
@@ -54,11 +56,21 @@ fn outermost_operators<'a>(
     move |row| std::iter::successors(around.get(row as usize), |row| around.get(*row as usize)).last()
 }
 
-/// Rows of calls on the host that waited for device work.
+/// Rows of calls on the host that waited for device work; of those for the same work the one that took longest: a copy may be
+/// waited for by its own call and by one after it.
 fn waits(scene: &Scene<'_>) -> Vec<u32> {
-    let edges = scene.linked.sync_edges().iter().filter(|edge| edge.kind == EdgeKind::Sync);
-    let calls = edges.map(|edge| edge.target).filter(|row| !scene.trace.is_on_device(*row as usize));
-    let mut calls: Vec<u32> = calls.filter(|row| scene.selection.contains(*row as usize)).collect();
+    let is_looked_at = |row: usize| !scene.trace.is_on_device(row) && scene.selection.contains(row);
+    let dur = |call: u32| scene.trace.events.dur[call as usize];
+    let mut longest: FxHashMap<u32, u32> = FxHashMap::default();
+    for edge in scene.linked.sync_edges() {
+        if edge.kind == EdgeKind::Sync && is_looked_at(edge.target as usize) {
+            let known = longest.entry(edge.source).or_insert(edge.target);
+            if dur(edge.target) > dur(*known) {
+                *known = edge.target;
+            }
+        }
+    }
+    let mut calls: Vec<u32> = longest.into_values().collect();
     crate::sort::ascending(&mut calls);
     calls.dedup();
     calls
