@@ -306,3 +306,22 @@ def test_who_wants_no_motion_gets_none(cuda: ks.Trace, reports: Reports, browser
     assert before not in at_once
     assert timeline.settle().page.locator(".ks-corner").inner_text() == at_once
     context.close()
+
+
+def test_what_is_told_of_an_event_lies_under_the_pointer_when_the_picture_has_moved(timeline: Any) -> None:
+    page = timeline.focus().page
+    tip = page.locator(".ks-tooltip")
+    place = timeline.point_at("stream 7", 0, 0.5)
+    page.mouse.move(*place)
+    told = tip.inner_text()
+    timeline.press("w", "w", "w", "d").settle()
+    assert tip.count() == 0
+    page.mouse.move(place[0] + 1, place[1])
+    timeline.press("0").settle()
+    page.mouse.move(*place)
+    assert tip.inner_text() == told
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    timeline.settle()
+    assert tip.inner_text() == told, "the wheel zooms around what is under the pointer"

@@ -34,7 +34,10 @@ export class Pointer {
   readonly #pinch: Pinch;
   #drag: Drag | null = null;
   #moved = false;
+  /** Where it stayed while its wheel turned. */
   #resting: Place | null = null;
+  /** What the picture was of when it was last looked up what lies under the pointer. */
+  #seen: readonly unknown[] = [];
 
   constructor(timeline: Timeline, screen: Screen) {
     this.#timeline = timeline;
@@ -108,20 +111,34 @@ export class Pointer {
 
   #move(event: PointerEvent): void {
     const place = this.#place(event);
+    this.#resting = null;
     if (this.#pinch.move(event.pointerId, place)) return;
     if (this.#drag) this.#dragTo(this.#drag, event);
     else this.#hover(place);
     this.#timeline.pointer.set(place.x);
   }
 
-  /** To be called when the picture was drawn: only then is it known what has come to lie under a pointer that rests. */
+  /** To be called when the picture was drawn: something else may lie under a pointer that did not move. */
   drawn(): void {
-    const resting = this.#resting;
-    this.#resting = null;
-    if (resting) this.#hover(resting);
+    if (this.#view().every((value, at) => value === this.#seen[at])) return;
+    if (this.#resting) this.#hover(this.#resting);
+    else this.#forget();
+  }
+
+  #view(): readonly unknown[] {
+    const { viewport, layout } = this.#timeline;
+    return [viewport.window.value, viewport.scroll.value, layout.value];
+  }
+
+  /** Nothing is known to lie under the pointer. */
+  #forget(): void {
+    this.#seen = this.#view();
+    this.#timeline.hover.set(null);
+    this.#timeline.findings.hover.set(null);
   }
 
   #hover(place: Place): void {
+    this.#seen = this.#view();
     const onTracks = this.#onTracks(place);
     const hover = onTracks.y < 0 ? null : eventAt(this.#timeline, onTracks);
     this.#timeline.hover.set(hover && { ...hover, x: place.x, y: place.y });
@@ -175,8 +192,8 @@ export class Pointer {
 
   #leave(): void {
     if (this.#drag) return;
-    this.#timeline.hover.set(null);
-    this.#timeline.findings.hover.set(null);
+    this.#resting = null;
+    this.#forget();
     this.#timeline.pointer.set(null);
   }
 
