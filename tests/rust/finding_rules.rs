@@ -112,6 +112,9 @@ fn a_copy_that_is_waited_for_twice_is_one_wait() {
     scene.copy("Memcpy DtoH (Device -> Pageable)", (11, 40), (25, 10));
     scene.host("cuda_runtime", "cudaStreamSynchronize", 30, 12).kernel("gemm", 103, 120, 90);
     assert_eq!(scene.only("host_device_sync"), (String::from("aten::to"), 40, 1));
+    // Nor does it count for less when the profiler, as it ends, waits for it, too.
+    scene.annotation("ProfilerStep#1", 0, 300).host("cuda_runtime", "cudaDeviceSynchronize", 400, 90);
+    assert_eq!(scene.only("host_device_sync").2, 1);
 }
 
 #[test]

@@ -37,9 +37,7 @@ fn found(scene: &Scene<'_>, is_item: bool) -> Vec<Found> {
     let around_item = scene.around(&items);
     let is_operator = |row: usize| scene.trace.events.kind[row] == EventKind::Operator;
     let operators = outermost_operators(scene, is_operator);
-    let waits = waits(scene)
-        .into_iter()
-        .filter(|call| around_item.get(*call as usize).is_some() == is_item && scene.is_in_loop(*call));
+    let waits = waits(scene).into_iter().filter(|call| around_item.get(*call as usize).is_some() == is_item);
     let costs = waits.map(|call| {
         let subject = operators(call).unwrap_or(call);
         (scene.name(subject).to_owned(), cost_ns(scene, call), call)
@@ -56,14 +54,17 @@ fn outermost_operators<'a>(
     move |row| std::iter::successors(around.get(row as usize), |row| around.get(*row as usize)).last()
 }
 
-/// Rows of calls on the host that waited for device work; of those for the same work the one that took longest: a copy may be
+/// Rows of calls on the host inside the loop that waited for device work; of those for the same work the one that took longest: a copy may be
 /// waited for by its own call and by one after it.
 fn waits(scene: &Scene<'_>) -> Vec<u32> {
-    let is_looked_at = |row: usize| !scene.trace.is_on_device(row) && scene.selection.contains(row);
+    let is_looked_at = |call: u32| {
+        let row = call as usize;
+        !scene.trace.is_on_device(row) && scene.selection.contains(row) && scene.is_in_loop(call)
+    };
     let dur = |call: u32| scene.trace.events.dur[call as usize];
     let mut longest: FxHashMap<u32, u32> = FxHashMap::default();
     for edge in scene.linked.sync_edges() {
-        if edge.kind == EdgeKind::Sync && is_looked_at(edge.target as usize) {
+        if edge.kind == EdgeKind::Sync && is_looked_at(edge.target) {
             let known = longest.entry(edge.source).or_insert(edge.target);
             if dur(edge.target) > dur(*known) {
                 *known = edge.target;
