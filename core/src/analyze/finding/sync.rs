@@ -54,8 +54,8 @@ fn outermost_operators<'a>(
     move |row| std::iter::successors(around.get(row as usize), |row| around.get(*row as usize)).last()
 }
 
-/// Rows of calls on the host inside the loop that waited for device work; of those for the same work the one that took longest: a copy may be
-/// waited for by its own call and by one after it.
+/// Rows of calls on the host inside the loop that waited for device work; of those for the same work the one that took
+/// longest: a copy may be waited for by its own call and by one after it.
 fn waits(scene: &Scene<'_>) -> Vec<u32> {
     let is_looked_at = |call: u32| {
         let row = call as usize;
