@@ -53,9 +53,10 @@ def _beside(loops: tuple[Loop, Loop], step: Callable[[], None]) -> Measured:
         found[loop].append(_median(loop, step))
         return found[loop][-1].call
 
-    pairs = alternate(*(partial(call, loop) for loop in loops), NUM_PAIRS)
+    ours, theirs = loops
+    pairs = alternate(partial(call, ours), partial(call, theirs), NUM_PAIRS)
     our, their = (statistics.median(one.all for one in found[loop]) for loop in loops)
-    percent = [(ours - peers) / their * 100 for ours, peers in zip(*pairs, strict=True)]
+    percent = [(mine - torchs) / their * 100 for mine, torchs in zip(*pairs, strict=True)]
     words = [
         f"{short(call * 1e3)} ms of {short(whole * 1e3)} ms"
         for call, whole in zip(pairs.medians, (our, their), strict=True)
