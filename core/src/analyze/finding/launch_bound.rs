@@ -41,6 +41,9 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
         Some((scene.lost_ns(gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
     let costs: Vec<_> = late.iter().filter_map(cost).collect();
+    if costs.is_empty() {
+        return Vec::new();
+    }
     let median = median(durs.clone());
     let detail = format!(
         "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}",
@@ -50,20 +53,13 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
         idle.len(),
         of_graphs(scene)
     );
-    if costs.is_empty() {
-        Vec::new()
-    } else {
-        vec![Found {
-            count: idle.len() as u64,
-            ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail)
-        }]
-    }
+    vec![Found { count: idle.len() as u64, ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail) }]
 }
 
 /// Where graphs are in use already, what is left to do is between them.
 fn of_graphs(scene: &Scene<'_>) -> String {
-    let launches = |row: usize| scene.links.launch.get(row);
-    let is_of_graph = |row: &usize| launches(*row).is_some_and(|call| scene.name(call).contains("GraphLaunch"));
+    let launch = &scene.links.launch;
+    let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| scene.name(call).contains("GraphLaunch"));
     let count = scene.selection.device_work().filter(is_of_graph).count();
     if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
 }
