@@ -89,7 +89,9 @@ impl Coverage {
 
 /// Counts what was linked.
 pub fn coverage(linked: &LinkedTrace) -> Coverage {
-    let mut coverage = Coverage { nodes: nodes(linked), operators: operators(linked), ..Coverage::default() };
+    let sides = (Side::of_nodes(linked), Side::of_events(linked));
+    let (nodes, operators) = (nodes(linked, &sides), operators(linked, &sides));
+    let mut coverage = Coverage { nodes, operators, ..Coverage::default() };
     let links = &linked.links;
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
@@ -110,9 +112,8 @@ fn window_row(linked: &LinkedTrace, window: &Window) -> WindowRow {
     WindowRow { iteration, fit, start_ns, is_linked }
 }
 
-fn nodes(linked: &LinkedTrace) -> Share {
+fn nodes(linked: &LinkedTrace, (nodes, events): &(Side, Side)) -> Share {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
-    let (nodes, events) = (Side::of_nodes(linked), Side::of_events(linked));
     let is_counted = |row: &usize| {
         let node = &trace.nodes[*row];
         !matches!(node.kind(trace.strings.text(node.name)), NodeKind::Root | NodeKind::ProcessGroup)
@@ -120,18 +121,17 @@ fn nodes(linked: &LinkedTrace) -> Share {
     let mut share = Share::default();
     for row in (0..trace.nodes.len()).filter(is_counted) {
         let how = links.how.filter(|_| links.event_of_node.get(row).is_some());
-        share.add(how.ok_or_else(|| nodes.reason(linked, row, &events)));
+        share.add(how.ok_or_else(|| nodes.reason(linked, row, events)));
     }
     share
 }
 
-fn operators(linked: &LinkedTrace) -> Share {
+fn operators(linked: &LinkedTrace, (nodes, events): &(Side, Side)) -> Share {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
-    let (nodes, events) = (Side::of_nodes(linked), Side::of_events(linked));
     let mut share = Share::default();
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
         let how = links.how.filter(|_| links.node_of_event.get(row).is_some());
-        share.add(how.ok_or_else(|| events.reason(linked, row, &nodes)));
+        share.add(how.ok_or_else(|| events.reason(linked, row, nodes)));
     }
     share
 }

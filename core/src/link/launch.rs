@@ -1,9 +1,11 @@
 //! Device events and the host events that enqueued them.
 
+use rustc_hash::FxHashMap;
+
 use super::count_events;
 use super::flow::{Starts, flows};
 use super::how::How;
-use crate::id::OptionalColumn;
+use crate::id::{OptionalColumn, StrId};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -90,7 +92,11 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let launched = Launched { pairs, by_flow };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
-    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueues(trace.event_name(*row)));
+    // There are few names, and many calls of each.
+    let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
+    let mut enqueues =
+        |row: usize| *known.entry(trace.events.name[row]).or_insert_with(|| enqueues(trace.event_name(row)));
+    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueues(*row));
     let idle = hosts.filter(|row| launched.of(*row).len() == 0);
     count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
     (launch, launched)

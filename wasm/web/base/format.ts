@@ -53,8 +53,9 @@ export function formatTick(ns: number, step: number): string {
   return `${(ns / unit.ns).toFixed(decimals)} ${unit.name}`;
 }
 
+/** Whole numbers, in groups of three digits. Asking `Intl` for them would delay the first picture by the loading of its data. */
 export function formatCount(count: number): string {
-  return count.toLocaleString("en-US");
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `a`, `b` or `1 event`, `2 events`. */

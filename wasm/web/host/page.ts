@@ -40,8 +40,13 @@ function start(main: HTMLElement): void {
     awaitFiles(main, (files) => read(main, file, files));
     return;
   }
-  decorate(main);
-  open(main, file, traces).catch(fail);
+  open(main, file, traces).then(
+    () => afterPicture(() => decorate(main)),
+    (error: unknown) => {
+      decorate(main);
+      fail(error);
+    },
+  );
 }
 
 const core = () => compile("page", () => gunzip(fromBase64(PageFile.data("ks-wasm"))));
@@ -69,8 +74,14 @@ async function read(main: HTMLElement, file: PageFile, files: readonly File[]): 
   if (leftOut.length > 0) tell(`Left out: ${leftOut.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
 }
 
-/** What needs no core. */
+/** Calls `act` when what stands in the page has been drawn. */
+function afterPicture(act: () => void): void {
+  requestAnimationFrame(() => setTimeout(act));
+}
+
+/** What needs no core, and what is laid out late. */
 function decorate(main: HTMLElement): void {
+  main.classList.add("ks-drawn");
   for (const table of main.querySelectorAll("table")) makeSortable(table);
   for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) makeCopyable(cell);
 }

@@ -32,7 +32,6 @@ pub(super) type Call = Vec<Part>;
 
 /// What a name says that its row is.
 pub(super) fn part(row: usize, name: &str) -> Option<Part> {
-    let pattern = known(name).map(|(_, pattern)| pattern);
     let role = match name.split_once(':') {
         _ if name == "record_param_comms" => Role::Record,
         Some(("c10d" | "c10d_functional" | "_c10d_functional" | "_c10d_functional_autograd", _)) => Role::Operator,
@@ -40,6 +39,7 @@ pub(super) fn part(row: usize, name: &str) -> Option<Part> {
         Some(("gloo" | "mpi", _)) => Role::Run,
         _ => return None,
     };
+    let pattern = known(name).map(|(_, pattern)| pattern);
     (role == Role::Record || pattern.is_some()).then_some(Part { row: row as u32, role, pattern })
 }
 

@@ -25,7 +25,7 @@ def path(request: pytest.FixtureRequest) -> str:
     return str(found)
 
 
-def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, haste: Callable[[], float]) -> None:
+def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, slowness: Callable[[], float]) -> None:
     read = f"import kinetoscope as ks\nimport kinetoscope.widget\ntrace = ks.read({path!r})"
     notebook = opened(f"soon{len(path)}", [read, "trace.timeline()", "trace.timeline()", "trace.timeline()"])
     notebook.run(0)
@@ -33,7 +33,7 @@ def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, has
     taken: list[float] = []
     for at in (1, 2, 3):  # other work on the machine can only make it later, so the best is the truth
         page.locator(".jp-CodeCell").nth(at).locator(".jp-InputArea-prompt").click()
-        share = 1 / haste()
+        share = 1 / slowness()
         start = time.perf_counter()
         page.keyboard.press("Shift+Enter")
         page.locator(".ks-tracks[data-cost]").nth(at - 1).wait_for(timeout=30_000)
