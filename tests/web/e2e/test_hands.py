@@ -325,3 +325,26 @@ def test_what_is_told_of_an_event_lies_under_the_pointer_when_the_picture_has_mo
     page.keyboard.up("Control")
     timeline.settle()
     assert tip.inner_text() == told, "the wheel zooms around what is under the pointer"
+
+
+def test_what_is_written_beside_a_track_stays_in_sight_while_the_track_is(
+    transformer: ks.Trace, reports: Reports, open_timeline: Open
+) -> None:
+    timeline = open_timeline(reports(transformer))
+    page = timeline.page
+    page.set_viewport_size({"width": 1280, "height": 240})
+    timeline.focus().settle()
+    timeline.overlay.hover()
+    row = page.locator(".ks-scrolled .ks-track", has=page.get_by_role("button", name="Show names")).first
+    left: list[float] = []
+    while len(left) < 2 or left[-1] < left[-2]:
+        page.mouse.wheel(0, 30)
+        timeline.settle()
+        top = page.locator(".ks-scrolled").bounding_box()["y"]
+        whole, name = row.bounding_box(), row.locator(".ks-name").bounding_box()
+        button = row.get_by_role("button", name="Show names").bounding_box()
+        left.append(whole["y"] + whole["height"] - top)
+        assert name["y"] >= top - 1
+        assert button["y"] >= name["y"] + name["height"] - 1, "one below the other"
+        assert button["y"] + button["height"] <= whole["y"] + whole["height"] + 1
+    assert left[0] - left[-1] > 100, "its beginning was scrolled away"

@@ -6,12 +6,17 @@ const MIN_LANE = 12;
 const PADDING = 4;
 
 /** Writes the names into the bars that have room for them. A bar that begins off the screen has its name at the edge. */
-export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, { row, boxes, pieces }: Lanes): void {
-  if (row.laneHeight < MIN_LANE) return;
-  prepare(context, scene);
-  for (const { lane, box } of boxes) {
-    for (const [index, piece] of pieces.entries())
-      labelLane(context, scene, piece, { lane, box, isFirst: index === 0 });
+export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, drawn: readonly Lanes[]): void {
+  // A font is looked up whenever it is set, which takes as long as to write many names.
+  context.font = fontOf(scene);
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const { row, boxes, pieces } of drawn) {
+    if (row.laneHeight < MIN_LANE) continue;
+    for (const { lane, box } of boxes) {
+      for (const [index, piece] of pieces.entries())
+        labelLane(context, scene, piece, { lane, box, isFirst: index === 0 });
+    }
   }
 }
 
@@ -41,12 +46,6 @@ function labelLane(context: CanvasRenderingContext2D, scene: Scene, piece: Piece
     context.fillStyle = !hits || hits[i] === 1 ? look.palette.text : look.muted;
     write(context, scene, sheet.label(i), { left, right, box });
   }
-}
-
-function prepare(context: CanvasRenderingContext2D, scene: Scene): void {
-  context.font = fontOf(scene);
-  context.textBaseline = "middle";
-  context.textAlign = "left";
 }
 
 interface Place {

@@ -39,7 +39,7 @@ function paintPart(context: CanvasRenderingContext2D, scene: Scene, rows: readon
   for (const lanes of drawn) paintBars(strip, scene, lanes);
   strip.draw(context);
   for (const lanes of drawn) paintChanges(context, scene, lanes);
-  for (const lanes of drawn) paintLabels(context, scene, lanes);
+  paintLabels(context, scene, drawn);
   if (marks) for (const row of rows) paintHits(context, scene, row, marks);
 }
 

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Row, rowsBetween } from "../row";
 import type { Timeline } from "../timeline";
 import { useCell, useDerived } from "./hooks";
 import { useRowDrag } from "./row-drag";
-import { type Handlers, RowHeader } from "./row-header";
+import { type Handlers, headerHeight, RowHeader } from "./row-header";
 import { focusRow, rowKeys } from "./row-keys";
 
 // Rows are made anew only when the scroll leaves its step; in between the whole column moves.
@@ -16,10 +16,10 @@ export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => v
   const { height } = useCell(timeline.size);
   const step = useDerived(timeline.viewport.scroll, stepOf);
   const gutter = useRef<HTMLDivElement>(null);
-  const column = useScrolled(timeline);
   const [current, setCurrent] = useState("");
   const drag = useRowDrag(timeline);
   const shown = rowsBetween(layout.scrolled, (step - 1) * STEP, (step + 2) * STEP + height);
+  const column = useScrolled(timeline, shown);
   const rows = [...layout.pinned, ...shown];
   const entry = rows.find((row) => row.key === current) ?? rows[0];
   const refocus = (key: string) => focusRow(timeline, gutter.current, key);
@@ -59,13 +59,28 @@ function Rows({ rows, handlers }: { rows: readonly Row[]; handlers: Handlers }):
   );
 }
 
-/** An element that moves with the scroll without being drawn anew. */
-function useScrolled({ viewport: { scroll } }: Timeline): { current: HTMLDivElement | null } {
+/** An element that moves with the scroll without its `rows` being drawn anew. */
+function useScrolled({ viewport: { scroll } }: Timeline, rows: readonly Row[]): { current: HTMLDivElement | null } {
   const column = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const move = () => column.current?.style.setProperty("--ks-scroll", `${scroll.value}px`);
+  useLayoutEffect(() => {
+    const shifts: number[] = [];
+    const move = () => {
+      const box = column.current;
+      if (!box) return;
+      box.style.transform = `translateY(${-scroll.value}px)`;
+      // What all rows would inherit is looked up for every element in them, at every step of a scroll.
+      for (const [at, row] of rows.entries()) {
+        const shift = shiftOf(row, scroll.value);
+        if (shift !== shifts[at]) (box.children[at] as HTMLElement).style.setProperty("--ks-shift", `${shift}px`);
+        shifts[at] = shift;
+      }
+    };
     move();
     return scroll.subscribe(move);
-  }, [scroll]);
+  }, [scroll, rows]);
   return column;
 }
+
+/** How far what is written beside a track has moved down in it, to stay in sight while any of the track is. */
+const shiftOf = (row: Row, scroll: number): number =>
+  row.kind === "track" ? Math.max(0, Math.min(scroll - row.top, row.height - headerHeight(row))) : 0;

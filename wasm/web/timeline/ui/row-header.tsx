@@ -7,8 +7,12 @@ import { useLeaving } from "./hooks";
 import { Icon, type IconName } from "./icons";
 import type { RowDrag } from "./row-drag";
 
+const ONE_LINE = 25;
 /** From this height on a row has room for its buttons below its name. */
 const TWO_LINES = 50;
+
+/** The CSS pixels that its name and buttons take. */
+export const headerHeight = ({ height }: Row): number => (height >= TWO_LINES ? TWO_LINES : ONE_LINE);
 
 /** What the rows of a gutter share. */
 export interface Handlers {
