@@ -14,7 +14,7 @@ const LIMIT = 1_500_000;
 // What an entry costs beside its rectangles.
 const ENTRY = 50;
 // What is asked for in one frame must not make it late; the rest comes with the next ones.
-const BUDGET_MS = 3;
+const BUDGET_MS = 2;
 // Of it, for what is not on the screen yet.
 const AHEAD_MS = 1;
 
