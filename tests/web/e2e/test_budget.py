@@ -38,14 +38,17 @@ def seconds_to_picture(strict: Any, timeline_on: Any, report: Path) -> float:
     start = time.perf_counter()
     page.goto(report.as_uri())
     timeline_on(page).wait()
-    return time.perf_counter() - start
+    taken = time.perf_counter() - start
+    page.close()  # what it still does would make the next one late
+    return taken
 
 
 def test_the_first_picture_comes_soon(
     report: Path, strict: Any, timeline_on: Any, slowness: Callable[[], float]
 ) -> None:
-    # Other work on the machine can only make it later, so the best of three is the truth.
-    taken = [seconds_to_picture(strict, timeline_on, report) / slowness() for _ in range(3)]
+    # Other work on the machine can only make it later, so the best of a few is the truth. What a page does itself is
+    # no other work: how slow the machine is, is measured before it is there.
+    taken = [1 / slowness() * seconds_to_picture(strict, timeline_on, report) for _ in range(6)]
     assert min(taken) < FIRST_PICTURE_S, taken
 
 

@@ -53,7 +53,7 @@ export function formatTick(ns: number, step: number): string {
   return `${(ns / unit.ns).toFixed(decimals)} ${unit.name}`;
 }
 
-/** Whole numbers, in groups of three digits. Asking `Intl` for them would delay the first picture by the loading of its data. */
+/** A whole number, in groups of three digits. The first picture would wait until `Intl` had loaded its data for them. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

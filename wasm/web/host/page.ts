@@ -40,13 +40,10 @@ function start(main: HTMLElement): void {
     awaitFiles(main, (files) => read(main, file, files));
     return;
   }
-  open(main, file, traces).then(
-    () => afterPicture(() => decorate(main)),
-    (error: unknown) => {
-      decorate(main);
-      fail(error);
-    },
-  );
+  open(main, file, traces).catch((error: unknown) => {
+    decorate(main);
+    fail(error);
+  });
 }
 
 const core = () => compile("page", () => gunzip(fromBase64(PageFile.data("ks-wasm"))));
@@ -69,18 +66,13 @@ async function read(main: HTMLElement, file: PageFile, files: readonly File[]): 
   const body = source.query("report", { title, facts }).html;
   document.title = title;
   main.innerHTML = body;
-  decorate(main);
   bring(main, { file, body, source, traces: () => pageTraces(source) });
   if (leftOut.length > 0) tell(`Left out: ${leftOut.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
 }
 
-/** Calls `act` when what stands in the page has been drawn. */
-function afterPicture(act: () => void): void {
-  requestAnimationFrame(() => setTimeout(act));
-}
-
-/** What needs no core, and what is laid out late. */
+/** Once: what needs no core, and what is laid out late. */
 function decorate(main: HTMLElement): void {
+  if (main.classList.contains("ks-drawn")) return;
   main.classList.add("ks-drawn");
   for (const table of main.querySelectorAll("table")) makeSortable(table);
   for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) makeCopyable(cell);
@@ -94,7 +86,9 @@ function bring(main: HTMLElement, page: Page): void {
   const notes = new Cell((left?.notes ?? []) as readonly Note[]);
   const hash = followHash(left?.hash);
   const overview = page.source.query("overview", hash.target.setup);
-  const mounted = mount(place, page, overview, { notes, hash });
+  // In a task of its own, so that the picture comes onto the screen before.
+  const onDrawn = () => setTimeout(() => decorate(main));
+  const mounted = mount(place, page, overview, { notes, hash, onDrawn });
   const go = (target: Target) => show(mounted, page.source, target);
   hash.listen((target) => {
     mounted.setUp(target.setup);
@@ -127,11 +121,18 @@ function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCo
   download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
+/** What a timeline tells the page around it through. */
+interface Around {
+  readonly notes: Cell<readonly Note[]>;
+  readonly hash: HashFollower;
+  readonly onDrawn: () => void;
+}
+
 function mount(
   place: HTMLElement,
   { file, source }: Page,
   overview: Overview,
-  { notes, hash }: { readonly notes: Cell<readonly Note[]>; readonly hash: HashFollower },
+  { notes, hash, onDrawn }: Around,
 ): MountedTimeline {
   const picture = [...place.childNodes];
   place.classList.add("ks-live");
@@ -145,6 +146,7 @@ function mount(
     onSelect: (id) => hash.tell({ event: id }),
     onRange: (range) => hash.tell({ range }),
     onNotes: (all) => notes.set(all),
+    onDrawn,
   });
   // The style sheet has the least and the most: room for the details, and for the page around.
   place.style.height = `${mounted.naturalHeight}px`;

@@ -31,6 +31,8 @@ export interface MountOptions {
   readonly onSetup?: (setup: Setup) => void;
   readonly onSelect?: (id: EventId | null) => void;
   readonly onRange?: (range: Span | null) => void;
+  /** Called when the first picture has been drawn. */
+  readonly onDrawn?: () => void;
   /** Writes a copy of the page, where the host is one. */
   readonly savePage?: SavePage;
   /** Called with all notes whenever one is added, written or removed. */
@@ -124,9 +126,10 @@ export function nameOf({ title, device_names: devices, parts }: Overview, name?:
 /** Tells the host what the reader chose, until `cleanup` is run. */
 export function tellHost(
   timeline: Timeline,
-  { onSelect, onRange, onNotes, onSetup }: MountOptions,
+  { onSelect, onRange, onNotes, onSetup, onDrawn }: MountOptions,
   cleanup: Cleanup,
 ): void {
+  if (onDrawn) cleanup.add(timeline.isDrawn.subscribe(onDrawn));
   const { all } = timeline.notes;
   if (onNotes) cleanup.add(all.subscribe(() => onNotes(all.value)));
   const { setup } = timeline;

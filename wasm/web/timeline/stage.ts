@@ -169,6 +169,7 @@ export class Stage {
     if (context) this.#pills = paintOverlay(context, scene, this.#timeline.pointer.value);
     this.#minimap.paint(scene.dpr);
     this.#pointer.drawn();
+    this.#timeline.isDrawn.set(true);
   }
 
   #scene(): Scene {

@@ -71,6 +71,8 @@ export class Timeline {
   readonly pointer = new Cell<number | null>(null);
   /** CSS pixels that the tracks have on the screen. */
   readonly size = new Cell({ width: 0, height: 0 });
+  /** Whether there has been a picture. */
+  readonly isDrawn = new Cell(false);
   readonly waiting: Waiting;
   readonly #cleanup = new Cleanup();
   #overview: Overview;

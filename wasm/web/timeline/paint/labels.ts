@@ -7,7 +7,7 @@ const PADDING = 4;
 
 /** Writes the names into the bars that have room for them. A bar that begins off the screen has its name at the edge. */
 export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, drawn: readonly Lanes[]): void {
-  // A font is looked up whenever it is set, which takes as long as to write many names.
+  // Once for all tracks: whenever a font is set, the browser brings its styles up to date.
   context.font = fontOf(scene);
   context.textBaseline = "middle";
   context.textAlign = "left";

@@ -8,11 +8,13 @@ import { Icon, type IconName } from "./icons";
 import type { RowDrag } from "./row-drag";
 
 const ONE_LINE = 25;
-/** From this height on a row has room for its buttons below its name. */
 const TWO_LINES = 50;
 
+/** Whether it has room for its buttons below its name. */
+const isRoomy = ({ height }: Row): boolean => height >= TWO_LINES;
+
 /** The CSS pixels that its name and buttons take. */
-export const headerHeight = ({ height }: Row): number => (height >= TWO_LINES ? TWO_LINES : ONE_LINE);
+export const headerHeight = (row: Row): number => (isRoomy(row) ? TWO_LINES : ONE_LINE);
 
 /** What the rows of a gutter share. */
 export interface Handlers {
@@ -88,7 +90,7 @@ function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Elem
   const [track] = row.tracks;
   if (!track) return null;
   const tabIndex = entry === row.key ? 0 : -1;
-  const hasRoom = row.height >= TWO_LINES;
+  const hasRoom = isRoomy(row);
   return (
     <div class={`ks-row-tools ${hasRoom ? "ks-roomy" : ""} ${row.low && hasRoom ? "ks-low" : ""}`}>
       {track.num_lanes > 1 && !row.folded && (
