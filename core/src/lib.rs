@@ -22,6 +22,7 @@ pub mod edit;
 pub mod error;
 pub mod id;
 pub mod json;
+pub mod label;
 pub mod link;
 pub mod memory;
 pub mod read;

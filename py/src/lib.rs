@@ -23,7 +23,10 @@ use pyo3::prelude::*;
 /// The extension module: one class a file, and nothing else here.
 #[pymodule]
 mod _native {
+    use kinetoscope::label::Label;
     use pyo3::prelude::*;
+
+    use crate::name::Name;
 
     #[pymodule_export]
     use crate::afar::{answer_of_packed, answer_of_told, communications, packed_answer, questions, told};
@@ -56,6 +59,12 @@ mod _native {
     #[pyfunction]
     fn sniff(head: &[u8]) -> &'static str {
         kinetoscope::sniff(head).words()
+    }
+
+    /// All of a name, or what of it fits into so many characters: its label, or only what tells it from others.
+    #[pyfunction]
+    fn fitting(name: Name, width: usize) -> String {
+        Label::fitting(&name.0, |text| text.chars().count() <= width).into_owned()
     }
 
     /// A name of a trace in HTML, as reports have it.

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.unit
 
 LAYERS = Layers(
     modules={
-        "base": {"error", "warning", "time", "id", "strings", "threads", "sort"},
+        "base": {"error", "warning", "time", "id", "strings", "threads", "sort", "label"},
         "json": {"json"},
         "chakra": {"chakra"},
         "memory": {"memory"},

@@ -156,16 +156,22 @@ def test_hostile_names(number: int) -> None:
             assert max(map(len, texts(root))) < 400
 
 
-def test_a_long_name_is_short_beside_its_bar_and_whole_above_it() -> None:
+def test_a_long_name_is_its_label_beside_its_bar_and_whole_above_it() -> None:
     name = (
         "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>(int)"
     )
     root = parsed(trace_of(kernel(name, 0, 1)).kernels().plot().svg)
-    (label,) = [text for text in texts(root) if text.startswith("void")]
+    assert "FillFunctor · vectorized_elementwise_kernel" in texts(root)
+    assert titles(root)[1] == f"{name}: 1 µs"
+
+
+def test_a_name_without_a_label_has_its_ends_beside_its_bar() -> None:
+    name = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel__5x_cublas"
+    root = parsed(trace_of(kernel(name, 0, 1)).kernels().plot().svg)
+    (label,) = [text for text in texts(root) if text.startswith("sm90")]
     assert len(label) < 60
     assert "…" in label
-    assert label.endswith("(int)")
-    assert titles(root)[1] == f"{name}: 1 µs"
+    assert label.endswith("_cublas")
 
 
 def test_functions_of_time_keep_their_peaks() -> None:

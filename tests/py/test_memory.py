@@ -51,6 +51,13 @@ def answered(folder: Path, events: list[Event]) -> Any:
     return trace.memory()
 
 
+@pytest.mark.parametrize(("kind", "device"), [(0, "cpu"), (1, "cuda:3"), (6, "hip:3"), (19, "mtia:3"), (99, "99:3")])
+def test_a_device_is_called_as_torch_calls_it(tmp_path: Path, kind: int, device: str) -> None:
+    args = {"Device Type": kind, "Device Id": 3, "Bytes": 10, "Addr": 1, "Total Allocated": 10}
+    event = {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args}
+    assert answered(tmp_path, [host("aten::add", 0, 10), event]).select("device").rows() == [(device,)]
+
+
 def test_allocations_are_for_what_their_lives_tell(tmp_path: Path) -> None:
     memory = Allocator(first_bytes=1000)
     memory.alloc(11, 1, 10)  # in forward, released by its operator

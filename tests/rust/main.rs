@@ -22,6 +22,7 @@ mod hostile;
 mod job;
 mod job_critical_path;
 mod kernels;
+mod label;
 mod laws;
 mod likeness;
 mod linked;

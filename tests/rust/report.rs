@@ -60,6 +60,39 @@ fn a_section_without_data_says_why() {
 }
 
 #[test]
+fn kernels_that_were_launched_and_not_recorded_are_missed() {
+    let call =
+        |name: &str| json!({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 2, "ts": 0, "dur": 5});
+    let why = |name: &str| html(&Session::new(linked(&json!([call(name)]))));
+    assert!(why("cudaLaunchKernel").contains("<dt>Kernels</dt><dd>Kernels were launched, but not recorded"));
+    assert!(why("cudaEventRecord").contains("<dt>Kernels</dt><dd>No kernel, copy or fill ran"));
+}
+
+/// An operator of an iteration, with its shapes, and the kernel that it launches.
+fn computing(name: &str, shapes: &Value, types: &Value) -> Value {
+    let args = json!({"Input Dims": shapes, "Input type": types});
+    let launched = json!({"correlation": 1, "device": 0, "stream": 7});
+    json!([
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#4", "pid": 1, "tid": 2, "ts": 0, "dur": 100},
+        {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 2, "ts": 10, "dur": 20, "args": args},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": 15, "dur": 5, "args": launched},
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 40, "dur": 20, "args": launched},
+    ])
+}
+
+#[test]
+fn the_roofline_is_drawn_of_what_computes() {
+    let page = |name: &str, shapes: Value, types: Value| html(&Session::new(linked(&computing(name, &shapes, &types))));
+    let product = page("aten::mm", json!([[64, 32], [32, 16]]), json!(["float", "float"]));
+    let section = &product[product.find("id=\"roofline\"").unwrap()..];
+    assert!(section.contains("<circle"));
+    assert!(section.contains("By iteration: how much of the device's peak was used (MFU)"));
+    let fill = page("aten::fill_", json!([[64, 32], []]), json!(["float", "Scalar"]));
+    let section = &fill[fill.find("id=\"roofline\"").unwrap()..];
+    assert!(!section.contains("<circle") && section.contains("aten::fill_"), "nothing has a place on it");
+}
+
+#[test]
 fn ranks_of_a_job_are_told_apart() {
     let mut session = Session::default();
     session.add("", Some(0), linked(&events())).unwrap();

@@ -37,7 +37,7 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
         let busy = busy(selection);
         let rows = rows(&busy, &spans, options.count("micro_ns"));
         let timeline = rows.iter().flat_map(gpu_timeline::rows).collect();
-        Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
+        Answer::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
             .and(&concurrency::TABLE, concurrency::concurrency(&busy, &spans))

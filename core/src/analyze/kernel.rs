@@ -29,7 +29,7 @@ pub(super) static KERNELS: Analysis = Analysis {
     run: Run::Trace(|selection, options: &Options| {
         let rows = kernels(selection, options.count("short_ns"));
         let classes = by_class(&rows);
-        Answer::of(&TABLE, rows, "no kernel, copy or fill ran")
+        Answer::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&kernel_class::TABLE, classes)
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
     }),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::interval::clip;
 use super::options::unlike;
 use crate::error::Error;
-use crate::link::LinkedTrace;
+use crate::link::{LinkedTrace, lacks_device_work};
 use crate::time::{TimeRange, Ts, add_ns};
 
 /// A linked trace and what of it is looked at.
@@ -94,6 +94,15 @@ impl<'a> Selection<'a> {
     pub fn device_work(&self) -> impl Iterator<Item = usize> + '_ {
         let kinds = &self.linked.trace.events.kind;
         self.rows().filter(|row| kinds[*row].is_device_work())
+    }
+
+    /// Why there may be no device work.
+    pub(super) fn why_nothing_ran(&self) -> &'static str {
+        if lacks_device_work(&self.linked.trace) {
+            "kernels were launched, but not recorded (activities of the device record them: ProfilerActivity.CUDA)"
+        } else {
+            "no kernel, copy or fill ran"
+        }
     }
 
     /// Whether an event is in the range, and on the stream if it is a device event.

@@ -60,6 +60,13 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
+/// Whether the host had a device work, of which the file has nothing.
+pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
+    let mut rows = 0..trace.events.len();
+    !rows.clone().any(|row| trace.events.kind[row].is_device_work())
+        && rows.any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
+}
+
 /// Whether a call of this name has a device work: most of them ask for an attribute, wait, or record an event.
 ///
 /// Of a graph, what adds its nodes only describes the work.

@@ -45,6 +45,7 @@ pub use frame::{Frames, MODULE_PREFIX};
 pub use how::How;
 pub use iteration::Iteration;
 pub use launch::Launched;
+pub(crate) use launch::lacks_device_work;
 pub use nesting::Nesting;
 pub(crate) use node::aligned;
 pub use node::{NodeLinks, Window, is_call, node_order};

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
+use super::labels::labels;
 use super::part::View;
 use super::request::AnalyzeRequest;
 use super::response::Response;
@@ -75,7 +76,9 @@ fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>)
         });
         cells.collect::<Vec<Value>>()
     };
-    let rows: Vec<_> = shown.map(row).collect();
+    let rows: Vec<_> = shown.clone().map(row).collect();
+    let texts = values.iter().filter(|values| matches!(values, Values::Text { .. }));
+    let texts = texts.flat_map(|values| shown.clone().filter_map(|row| values.text(row)));
     let column = |at: usize| json!({"name": table.column_name(at), "unit": table.column_unit(at), "role": roles[at]});
     let columns: Vec<_> = columns.map(column).collect();
     json!({
@@ -84,6 +87,7 @@ fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>)
         "num_rows": num_rows,
         "columns": columns,
         "rows": rows,
+        "labels": labels(texts),
         "parts": parts,
     })
 }

@@ -11,6 +11,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::siblings::siblings;
 use crate::id::TrackId;
+use crate::label::Label;
 use crate::link::EdgeKind;
 use crate::time::Dur;
 use crate::trace::args::plain_text;
@@ -66,9 +67,11 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
 /// An event in short.
 pub(super) fn reference(part: View<'_>, row: usize) -> Value {
     let events = &part.linked.trace.events;
+    let name = part.linked.trace.event_name(row);
     json!({
         "id": part.id(row),
-        "name": part.linked.trace.event_name(row),
+        "name": name,
+        "label": Label::of(name).to_string(),
         "kind": part.shown_kind(row).name(),
         "track": part.track(row),
         "lane": part.lane(row),

@@ -12,6 +12,7 @@ mod counter;
 mod event;
 mod fields;
 mod finding;
+mod labels;
 mod lanes;
 mod launched;
 mod overview;
@@ -28,6 +29,7 @@ mod search;
 mod series;
 mod shown_kind;
 mod siblings;
+mod summary;
 mod svg;
 mod tiles;
 
@@ -35,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 
-use crate::analyze::{DrawnStep, Finding, RankedTrace, Selection, TOP, brief_summary, summary};
+use crate::analyze::{DrawnStep, Finding, RankedTrace, Selection, TOP};
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::link::rank::Ranks;
@@ -160,8 +162,7 @@ impl Session {
             Request::Summary { start, end, limit, has_findings, part } => {
                 let part = screen.part(*part)?;
                 let selection = Selection::within(&part.linked, part.between(*start, *end));
-                let summary = if *has_findings { summary } else { brief_summary };
-                Ok(Response::of("summary", &summary(&selection, limit.unwrap_or(TOP))))
+                Ok(summary::answer(&selection, limit.unwrap_or(TOP), *has_findings))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! SVG text: what a name of a trace becomes in it, and how wide it is.
 
+use crate::label::Label;
+
 /// A text with nothing in it that a page or a reader of XML would take for anything else.
 pub(super) fn escape(text: &str) -> String {
     let clean = text.chars().filter(|character| is_shown(*character));
@@ -36,8 +38,9 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
 }
 
-/// The same by its width in pixels.
-pub(super) fn fitted(text: &str, pixels: f64, size: f64) -> String {
+/// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of that.
+pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
+    let text = &*Label::fitting(name, |text| width(text, size) <= pixels);
     if width(text, size) <= pixels {
         return text.to_owned();
     }

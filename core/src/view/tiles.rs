@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
+use super::labels::label;
 use super::owner::Owners;
 use super::part::View;
 use super::pixel::Pixels;
@@ -91,7 +92,8 @@ impl<'a> TileColumns<'a> {
     }
 
     fn response(self) -> Response {
-        let (mut data, mut columns) = (json!({"names": self.texts}), Vec::new());
+        let labels: Vec<_> = self.texts.iter().map(|name| label(name)).collect();
+        let (mut data, mut columns) = (json!({"names": self.texts, "labels": labels}), Vec::new());
         if let Some(owners) = self.owners {
             data["owners"] = json!(owners.names);
             columns.push(("owner", ColumnData::U32(owners.codes)));

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetoscope import _native
+
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 _STEP = 1024
@@ -69,7 +71,8 @@ def escaped(text: str) -> str:
 
 
 def clipped(text: str, width: int) -> str:
-    """At most `width` characters, the middle left out: the ends are what tells kernel names apart."""
+    """At most `width` characters: what tells a name from others, as far as it fits, else its ends."""
+    text = _native.fitting(text, width)
     if len(text) <= width:
         return text
     tail = width // 3

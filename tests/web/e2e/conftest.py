@@ -193,7 +193,8 @@ class Timeline:
             [row.children[0].textContent, [row.children[1].title, row.children[1].textContent]]))"""
         cells = dict(self.page.locator(".ks-facts").evaluate(read))
         facts = {key: title if title.endswith(" ns") else text for key, (title, text) in cells.items()}
-        return {"name": self.page.locator(".ks-event-name").inner_text(), **facts}
+        read = "name => (name.querySelector('.ks-whole-name') ?? name).textContent"
+        return {"name": self.page.locator(".ks-event-name").evaluate(read), **facts}
 
     def point_at(self, track: str, lane: int, share: float) -> tuple[float, float]:
         """The point of a lane at `share` of the width."""

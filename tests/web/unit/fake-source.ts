@@ -86,7 +86,7 @@ export class FakeSource implements Source {
 
   #summary(ask: Ask<"summary">): object {
     this.summaryAsks.push(ask);
-    return { num_events: this.#events.length, devices: [], time_by_kind: [], operators: [], kernels: [] };
+    return { num_events: this.#events.length, devices: [], time_by_kind: [], operators: [], kernels: [], labels: {} };
   }
 
   #tiles(ask: Ask<"tiles">): Tiles {
@@ -95,6 +95,7 @@ export class FakeSource implements Source {
     const events = this.#events.filter((event) => tracks.includes(event.track));
     return {
       names: ["operator", "kernel"],
+      labels: [null, null],
       lane: Uint32Array.from(events, (event) => event.lane),
       start: Float64Array.from(events, (event) => event.start),
       dur: Float64Array.from(events, (event) => event.dur),
@@ -195,6 +196,7 @@ function eventsOf(count: number, kind: "operator" | "kernel", delay: number): Ev
   return Array.from({ length: count }, (_, i) => ({
     id: track * count + i,
     name: kind,
+    label: kind,
     kind,
     track,
     lane: 0,

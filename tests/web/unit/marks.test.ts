@@ -263,6 +263,7 @@ const TABLE: AnswerTable = {
     ['d "x"', 20, null],
   ],
   parts: null,
+  labels: {},
 };
 
 test("a table is sorted by numbers as numbers, with nothing last", () => {

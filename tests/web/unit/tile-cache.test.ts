@@ -110,6 +110,7 @@ test("what would make a frame late comes with the next ones", () => {
 test("tiles are found by lane and time", () => {
   const tiles = {
     names: ["a"],
+    labels: [null],
     lane: Uint32Array.of(0, 0, 2, 2, 2),
     start: Float64Array.of(0, 50, 0, 20, 40),
     dur: Float64Array.of(40, 10, 10, 10, 10),

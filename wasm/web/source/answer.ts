@@ -18,9 +18,10 @@ function shaped(type: RequestType, frame: Frame): unknown {
 }
 
 function tilesOf(frame: Frame): Tiles {
-  const { names, owners } = frame.data as { names: readonly string[]; owners?: readonly string[] };
+  const { names, labels, owners } = frame.data as Pick<Tiles, "names" | "labels"> & { owners?: readonly string[] };
   return {
     names,
+    labels,
     owners: owners ?? null,
     owner: owners ? u32(frame, "owner") : null,
     lane: u32(frame, "lane"),

@@ -1,4 +1,5 @@
 /** What may be asked of the core and what it answers; the table in ARCHITECTURE.md, in types. */
+import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Time } from "../base/time";
 
@@ -8,6 +9,8 @@ export type EventId = number;
 export interface EventRef {
   readonly id: EventId;
   readonly name: string;
+  /** What tells it from others, where there is no room for all of the name. */
+  readonly label: string;
   readonly kind: Kind;
   readonly track: number;
   readonly lane: number;
@@ -116,6 +119,8 @@ export interface Coverage {
 /** Rectangles, one per row: what runs parallel here is one table. */
 export interface Tiles {
   readonly names: readonly string[];
+  /** What bars say that have no room for all of the name; null where that is the name. */
+  readonly labels: readonly (string | null)[];
   readonly lane: Uint32Array;
   readonly start: Float64Array;
   readonly dur: Float64Array;
@@ -264,6 +269,8 @@ export interface Summary {
   readonly num_operators: number;
   readonly kernels: readonly KernelTime[];
   readonly num_kernels: number;
+  /** Of operators and kernels. */
+  readonly labels: Labels;
 }
 
 /** Something that slows the run down. */
@@ -301,6 +308,8 @@ export interface AnswerTable {
   readonly rows: readonly (readonly Cell[])[];
   /** The part of each row; null where all are of the only one. */
   readonly parts: readonly (number | null)[] | null;
+  /** Of the texts in the rows. */
+  readonly labels: Labels;
 }
 
 /** What an analysis says. */

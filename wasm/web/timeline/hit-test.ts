@@ -93,6 +93,7 @@ function hoverOf(timeline: Timeline, { sheet, index }: Found, place: Place): Hov
     ...place,
     id: tiles.id[index] as number,
     name: tiles.names[tiles.name[index] as number] ?? "",
+    label: sheet.label(index),
     kind: kindName(timeline.overview.kinds, tiles.kind[index] as number),
     track: sheet.track,
     lane: tiles.lane[index] as number,

@@ -1,4 +1,3 @@
-import { shortName } from "../base/names";
 import { type ColorBy, colorCode, type Kind, ownerCode } from "../base/palette";
 import { firstReached } from "../base/partition";
 import type { Tiles } from "../source/protocol";
@@ -9,7 +8,6 @@ export class Sheet {
   readonly track: number;
   readonly tiles: Tiles;
   readonly length: number;
-  readonly #labels: (string | undefined)[];
   readonly #colorings = new Map<ColorBy, Uint8Array>();
   /** The first tile of each lane, and the number of tiles. */
   readonly #lanes: readonly number[];
@@ -18,18 +16,13 @@ export class Sheet {
     this.track = track;
     this.tiles = tiles;
     this.length = tiles.start.length;
-    this.#labels = new Array(tiles.names.length);
     this.#lanes = lanesOf(tiles);
   }
 
   /** What the bar of a tile says. */
   label(index: number): string {
     const name = this.tiles.name[index] as number;
-    const known = this.#labels[name];
-    if (known !== undefined) return known;
-    const label = shortName(this.tiles.names[name] ?? "");
-    this.#labels[name] = label;
-    return label;
+    return this.tiles.labels[name] ?? this.tiles.names[name] ?? "";
   }
 
   /** The first tile of a lane that ends at `time` or later. */

@@ -22,7 +22,7 @@ pub(super) static LAUNCH_BOUND: Rule = Rule {
 const MAX_GAP_NS: i64 = 1_000_000;
 
 /// Fewer kernels than this are not many.
-const MANY: usize = 50;
+const MANY: usize = 20;
 
 fn found(scene: &Scene<'_>) -> Vec<Found> {
     let is_kernel = |row: &usize| scene.trace.events.kind[*row] == EventKind::Kernel;
@@ -46,12 +46,13 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     }
     let median = median(durs.clone());
     let detail = format!(
-        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}",
+        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}{}",
         durs.len(),
         told_ns(SHORT_NS),
         told_ns(median),
         idle.len(),
-        of_graphs(scene)
+        of_graphs(scene),
+        of_compiled(scene)
     );
     vec![Found { count: idle.len() as u64, ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail) }]
 }
@@ -62,6 +63,16 @@ fn of_graphs(scene: &Scene<'_>) -> String {
     let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| scene.name(call).contains("GraphLaunch"));
     let count = scene.selection.device_work().filter(is_of_graph).count();
     if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
+}
+
+/// Where code is compiled already, what is left to do is what it launches, and what is around it.
+fn of_compiled(scene: &Scene<'_>) -> String {
+    let is_generated = |row: &usize| {
+        let name = scene.name(*row as u32);
+        name.starts_with("triton_") && name.contains("_fused_")
+    };
+    let count = scene.selection.device_work().filter(is_generated).count();
+    if count == 0 { String::new() } else { format!("; {count} kernels are of torch.compile already") }
 }
 
 fn median(mut durs: Vec<i64>) -> i64 {

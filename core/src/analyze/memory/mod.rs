@@ -122,11 +122,36 @@ const COLUMNS: &[Column<Vec<MemoryRow>>] = &[
     int("released_bytes", |rows, at| Some(rows[at].released_bytes)),
 ];
 
-fn put_device(out: &mut String, device: MemoryDevice) -> bool {
-    match device {
-        (0, _) => put_name(out, "cpu"),
-        (1, number) => put_name(out, &format!("cuda:{number}")),
-        (other, number) => put_name(out, &format!("{other}:{number}")),
+/// Types of devices by their numbers, as `PyTorch` has both (`c10/core/DeviceType.h`).
+const DEVICE_TYPES: [&str; 21] = [
+    "cpu",
+    "cuda",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "fpga",
+    "maia",
+    "xla",
+    "vulkan",
+    "metal",
+    "xpu",
+    "mps",
+    "meta",
+    "hpu",
+    "ve",
+    "lazy",
+    "ipu",
+    "mtia",
+    "privateuseone",
+];
+
+fn put_device(out: &mut String, (kind, number): MemoryDevice) -> bool {
+    match usize::try_from(kind).ok().and_then(|kind| DEVICE_TYPES.get(kind)) {
+        Some(&"cpu") => put_name(out, "cpu"),
+        Some(name) => put_name(out, &format!("{name}:{number}")),
+        None => put_name(out, &format!("{kind}:{number}")),
     }
 }
 

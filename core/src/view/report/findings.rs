@@ -14,11 +14,16 @@ use crate::view::svg::escape;
 
 /// More are not read.
 const MAX_FINDINGS: usize = 30;
+/// Beside the costliest of a kind.
+const MAX_OTHERS: usize = 6;
 /// Of a job with many ranks, most are those of other ranks, too.
 const MAX_ROWS: usize = 2_000;
 /// Events of each that are linked.
 const MAX_LINKS: usize = 8;
 const MAX_RULES: usize = 100;
+
+/// Rows of one finding about the same, on one rank or several, the costliest first.
+type Group = Vec<usize>;
 
 pub(super) fn section(source: &Source<'_>) -> Found {
     let Some(answer) = source.ask("findings", "{}") else { return Found::Nothing };
@@ -28,62 +33,105 @@ pub(super) fn section(source: &Source<'_>) -> Found {
     if found.num_rows == 0 {
         return Found::Missing { title: heading, why: "nothing was found of what is looked for" };
     }
+    let groups = grouped(0..found.num_rows, |row| (found.text("finding", *row), found.text("subject", *row)));
+    let kinds = grouped(groups, |rows| found.text("finding", rows[0]));
     let mut out = String::from("<ol class=\"ks-findings\">");
-    let groups = groups(&found);
-    for rows in groups.iter().take(MAX_FINDINGS) {
-        finding(&mut out, source, &found, &rules, rows);
+    for kind in kinds.iter().take(MAX_FINDINGS) {
+        finding(&mut out, source, (&found, &rules), kind);
     }
     out.push_str("</ol>");
-    if groups.len() > MAX_FINDINGS {
-        let _ = write!(out, "<p class=\"ks-note\">and {} more</p>", groups.len() - MAX_FINDINGS);
-    }
+    more(&mut out, kinds.len(), MAX_FINDINGS);
     let note = String::from("the costliest first; two may cost the same time");
     Found::Section(Section::wide("findings", heading, out).with_note(note))
 }
 
-/// Rows of the same finding about the same, on several ranks, the costliest first.
-fn groups(found: &Frame) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut known: FxHashMap<(Option<&str>, Option<&str>), usize> = FxHashMap::default();
-    for row in 0..found.num_rows {
-        let group = *known.entry((found.text("finding", row), found.text("subject", row))).or_insert(groups.len());
+/// What has the same key together, in the order of the first of each.
+fn grouped<T, K: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    let mut known: FxHashMap<K, usize> = FxHashMap::default();
+    for one in all {
+        let group = *known.entry(key(&one)).or_insert(groups.len());
         match groups.get_mut(group) {
-            Some(rows) => rows.push(row),
-            None => groups.push(vec![row]),
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
         }
     }
     groups
 }
 
-fn finding(out: &mut String, source: &Source<'_>, found: &Frame, rules: &Frame, rows: &[usize]) {
-    let Some((&row, others)) = rows.split_first() else { return };
+fn more(out: &mut String, all: usize, most: usize) {
+    if all > most {
+        // Writing into a `String` cannot fail.
+        let _ = write!(out, "<p class=\"ks-note\">and {} more</p>", all - most);
+    }
+}
+
+/// All of one kind: what it is about that costs the most, then the others.
+fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Frame), kind: &[Group]) {
+    let Some((first, others)) = kind.split_first() else { return };
+    let row = first[0];
     let text = |column: &str| found.text(column, row).unwrap_or_default();
-    let number = |column: &str| found.number(column, row).unwrap_or(0.0);
     let rule = (0..rules.num_rows).find(|rule| rules.text("finding", *rule) == Some(text("finding")));
     let of_rule = |column: &str| rule.and_then(|rule| rules.text(column, rule)).unwrap_or_default();
-    let rank = found.int("rank", row).filter(|_| source.is_job());
-    let rank = rank.map_or_else(String::new, |rank| format!(" <span class=\"ks-tag\">rank {rank}</span>"));
-    let share = number("share");
-    let (cost, bar) = match number("cost_ns") {
-        0.0 => (String::new(), String::new()), // not counted: its like are found by what they are
-        cost => (format!("{} <small>{}</small>", time_words(cost), escape(&percent(share))), bar(share)),
-    };
-    // Writing into a `String` cannot fail.
+    let cost = found.number("cost_ns", row).filter(|cost| *cost > 0.0);
+    let bar = cost.map_or_else(String::new, |_| bar(found.number("share", row).unwrap_or(0.0)));
     let _ = write!(
         out,
-        "<li><h3>{}{rank}<span class=\"ks-cost\" title=\"costs at most: {}\">{cost}</span></h3>\
+        "<li><h3>{}{}<span class=\"ks-cost\" title=\"costs at most: {}\">{}</span></h3>\
          <div class=\"ks-share\">{bar}</div><p class=\"ks-subject\">{}</p><p>{}: {}.</p>\
-         <p class=\"ks-advice\"><b>What helps</b> {}</p><p class=\"ks-note\">",
+         <p class=\"ks-advice\"><b>What helps</b> {}</p>",
         escape(&title(text("finding"))),
+        rank(source, found, row),
         escape(of_rule("cost")),
+        costs(found, row),
         name(text("subject")),
         escape(&title(of_rule("what"))),
         escape(text("detail")),
         escape(text("advice")),
     );
+    seen(out, source, found, first);
+    for other in others.iter().take(MAX_OTHERS) {
+        let row = other[0];
+        let text = |column: &str| found.text(column, row).unwrap_or_default();
+        let _ = write!(
+            out,
+            "<p class=\"ks-subject\">{}{}<span class=\"ks-cost\">{}</span></p><p>{}.</p>",
+            name(text("subject")),
+            rank(source, found, row),
+            costs(found, row),
+            escape(&title(text("detail"))),
+        );
+        seen(out, source, found, other);
+    }
+    more(out, others.len(), MAX_OTHERS);
+    out.push_str("</li>");
+}
+
+/// The rank that it costs the most, of a job.
+fn rank(source: &Source<'_>, found: &Frame, row: usize) -> String {
+    let rank = found.int("rank", row).filter(|_| source.is_job());
+    rank.map_or_else(String::new, |rank| format!(" <span class=\"ks-tag\">rank {rank}</span>"))
+}
+
+/// What it costs; nothing where that is not counted: its like are found by what they are.
+fn costs(found: &Frame, row: usize) -> String {
+    match found.number("cost_ns", row) {
+        None | Some(0.0) => String::new(),
+        Some(cost) => {
+            let share = percent(found.number("share", row).unwrap_or(0.0));
+            format!("{} <small>{}</small>", time_words(cost), escape(&share))
+        }
+    }
+}
+
+/// Where it is to be seen, on which ranks besides, and how sure that is.
+fn seen(out: &mut String, source: &Source<'_>, found: &Frame, rows: &[usize]) {
+    let Some((&row, others)) = rows.split_first() else { return };
+    out.push_str("<p class=\"ks-note\">");
     evidence(out, source, found, row);
     also(out, found, others);
-    let _ = write!(out, "confidence {}</p></li>", escape(&percent(number("confidence"))));
+    let confidence = percent(found.number("confidence", row).unwrap_or(0.0));
+    let _ = write!(out, "confidence {}</p>", escape(&confidence));
 }
 
 /// The other ranks that have it.

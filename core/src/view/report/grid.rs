@@ -2,7 +2,8 @@
 
 use super::frame::Frame;
 use super::source::Source;
-use super::words::{count, decimal, percents, plural, short};
+use super::words::{count, decimal, percents, plural};
+use crate::label::Label;
 use crate::view::svg::{WHOLE, clipped, escape};
 
 /// A column of a table on the page.
@@ -163,9 +164,9 @@ impl Written {
 /// A name: what tells it from others first, then all of it, as far as there is room.
 pub(in crate::view) fn name(text: &str) -> String {
     let whole = clipped(text, WHOLE);
-    let telling = short(&whole);
-    let (whole_html, telling_html) = (escape(&whole), escape(telling));
-    if telling.len() == whole.len() {
+    let telling = Label::of(&whole).telling;
+    let (whole_html, telling_html) = (escape(&whole), escape(&telling));
+    if telling == whole {
         return format!("<span title=\"{whole_html}\"><b>{whole_html}</b></span>");
     }
     format!("<span title=\"{whole_html}\"><b>{telling_html}</b> <small>{whole_html}</small></span>")

@@ -40,13 +40,17 @@ pub(super) fn section(source: &Source<'_>) -> Found {
     let Some(slowest) = slowest else {
         return Found::Missing { title, why: "none was marked (call `prof.step()` at the end of each)" };
     };
-    let chart = if rows.len() > 1 { chart(source, &frame, &rows, slowest) } else { String::new() };
     let rank = frame.int("rank", slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
     let number = count(frame.int("iteration", slowest).unwrap_or_default());
-    let note = if rows.len() > 1 { format!("slowest: {number}{rank}") } else { plural(1, "iteration") };
     // Of more than a page should have, those that took longest.
     let grid = GRID.html(source, &top_of(&answer, "breakdown", ("span_ns", MAX_ROWS)));
-    Found::Section(Section::half("iterations", title, chart + &grid).with_note(note))
+    // A single line would leave half of the page empty beside what is longer.
+    let section = match rows.len() {
+        1 => Section::wide("iterations", title, grid).with_note(plural(1, "iteration")),
+        _ => Section::half("iterations", title, chart(source, &frame, &rows, slowest) + &grid)
+            .with_note(format!("slowest: {number}{rank}")),
+    };
+    Found::Section(section)
 }
 
 /// A pillar for each, in the order of time, those of one iteration beside each other.

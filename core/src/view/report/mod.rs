@@ -17,6 +17,7 @@ mod memory;
 mod part;
 mod path;
 mod recording;
+mod roofline;
 mod section;
 mod source;
 mod tops;
@@ -59,7 +60,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
         tops::modules(&source),
         communication::section(&source),
         memory::section(&source),
-        tops::roofline(&source),
+        roofline::section(&source),
         health::section(&source),
         recording::section(&source, facts),
     ];

@@ -1,11 +1,10 @@
-//! What took the most time: kernels, operators, modules, and how near they came to what the device can do.
+//! What took the most time: kernels, operators, modules.
 
 use super::across::Across;
 use super::grid::{Grid, Kind, col};
 use super::section::{Found, Section};
-use super::source::{Source, frame, table, top};
+use super::source::{Source, frame, top};
 use crate::analyze::Answer;
-use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
 
@@ -129,26 +128,6 @@ const MODULES: Grid = Grid {
     ],
 };
 
-const ROOFLINE: Grid = Grid {
-    analysis: "roofline",
-    request: "{}",
-    table: "roofline",
-    title: "Operators by shape, against what the device can do",
-    columns: &[
-        col("rank", "rank", Kind::Key),
-        col("name", "operator", Kind::Name),
-        col("input_shapes", "shapes", Kind::Name),
-        col("dtype", "type", Kind::Word),
-        col("count", "calls", Kind::Count),
-        col("total_ns", "device", Kind::Time),
-        col("tflops", "TFLOP/s", Kind::Number),
-        col("gbps", "GB/s", Kind::Number),
-        col("bound", "bound by", Kind::Word),
-        col("share_of_peak", "of the roof", Kind::Share),
-        col("longest_id", "Longest call", Kind::Event),
-    ],
-};
-
 pub(super) fn kernels(source: &Source<'_>) -> Found {
     let Some(answer) = source.ask("kernels", "{}") else { return Found::Nothing };
     let found = if source.is_job() {
@@ -176,26 +155,6 @@ pub(super) fn operators(source: &Source<'_>) -> Found {
 
 pub(super) fn modules(source: &Source<'_>) -> Found {
     source.ask("modules", "{}").map_or(Found::Nothing, |answer| wide(source, &answer, &MODULES, ("modules", "Modules")))
-}
-
-/// How near operators came to the roof; only where their shapes say what they computed.
-pub(super) fn roofline(source: &Source<'_>) -> Found {
-    let Some(answer) = source.ask("roofline", "{}") else { return Found::Nothing };
-    let rows = top(source, &answer, "roofline", ("total_ns", MAX_ROWS));
-    if rows.num_rows == 0 || !(0..rows.num_rows).any(|row| rows.number("flops", row).is_some()) {
-        return Found::Missing {
-            title: "Roofline",
-            why: answer.reason.unwrap_or("no shapes were recorded (`record_shapes=True` records them)"),
-        };
-    }
-    let chart =
-        table(&answer, answer.drawn.unwrap_or("roofline")).map(|table| figure(&**table, answer.plot, answer.reason));
-    let body = format!(
-        "<div class=\"ks-lead\"><figure class=\"ks-picture\">{}</figure>{}</div>",
-        chart.unwrap_or_default(),
-        ROOFLINE.html(source, &rows)
-    );
-    Found::Section(Section::wide("roofline", "Roofline", body))
 }
 
 fn across(

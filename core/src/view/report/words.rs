@@ -55,48 +55,6 @@ pub(super) fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The telling part of a name: of a signature its last name, of a Python frame the function.
-pub(super) fn short(name: &str) -> &str {
-    if let Some(module) = name.strip_prefix("nn.Module: ") {
-        return module;
-    }
-    if let Some((_, function)) = name.split_once(".py(").and_then(|(_, rest)| rest.split_once("): ")) {
-        return function;
-    }
-    if name.contains(['<', '(']) { signature(name).unwrap_or(name) } else { name }
-}
-
-/// `foo_kernel` of `void at::native::foo_kernel<4, float>(int)`.
-fn signature(name: &str) -> Option<&str> {
-    const NOWHERE: &str = "(anonymous namespace)";
-    let (mut depth, mut start, mut at) = (0_usize, 0, 0);
-    let mut end = None;
-    while let Some(rest) = name.get(at..).filter(|rest| !rest.is_empty()) {
-        if rest.starts_with(NOWHERE) {
-            at += NOWHERE.len();
-            continue;
-        }
-        let letter = rest.chars().next()?;
-        match letter {
-            '(' if depth == 0 => {
-                end = end.or(Some(at));
-                break;
-            }
-            '<' => {
-                if depth == 0 {
-                    end = Some(at);
-                }
-                depth += 1;
-            }
-            '>' => depth = depth.saturating_sub(1),
-            ' ' | ':' if depth == 0 => (start, end) = (at + 1, None),
-            _ => {}
-        }
-        at += letter.len_utf8();
-    }
-    name.get(start..end.unwrap_or(name.len())).map(str::trim).filter(|short| short.len() > 2)
-}
-
 /// The date and time, in UTC, of nanoseconds since 1970; none of what is no date of a recording.
 pub(super) fn date(ns: i64) -> Option<String> {
     /// 2015: files before `PyTorch` 2.4 may count from the start of the machine.
@@ -120,7 +78,7 @@ pub(super) fn date(ns: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{date, decimal, percent, short};
+    use super::{date, decimal, percent};
 
     #[test]
     fn numbers_keep_their_digits_in_groups() {
@@ -137,23 +95,6 @@ mod tests {
             [0.0, 1e-6, 0.0126, 0.5, 0.9999, 1.0].map(percent),
             ["0 %", "<0.1 %", "1.3 %", "50 %", ">99.9 %", "100 %"]
         );
-    }
-
-    #[test]
-    fn the_telling_part_of_a_name() {
-        for (name, telling) in [
-            ("void at::native::foo_kernel<4, std::array<char*, 3ul> >(int, a<b>)", "foo_kernel"),
-            ("void at::native::(anonymous namespace)::cat<float>(x)", "cat"),
-            ("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_Generic"),
-            ("torch/nn/modules/linear.py(124): forward", "forward"),
-            ("nn.Module: Linear_3", "Linear_3"),
-            ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"),
-            ("aten::mm", "aten::mm"),
-            ("<<<", "<<<"),
-            ("größe(", "größe"),
-        ] {
-            assert_eq!(short(name), telling);
-        }
     }
 
     #[test]

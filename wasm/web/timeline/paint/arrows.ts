@@ -1,5 +1,4 @@
 import { formatDuration } from "../../base/format";
-import { shortName } from "../../base/names";
 import type { EventRef, Link } from "../../source/protocol";
 import type { Selected } from "../selection";
 import { type Pill, paintPill } from "./pill";
@@ -91,7 +90,7 @@ function pillOf(context: CanvasRenderingContext2D, scene: Scene, selected: Selec
   const other = otherOf(selected, link);
   const box = eventBox(scene, other);
   if (!box || isVisible(scene, other, box)) return null;
-  const text = `${direction(scene, box)} ${scene.fitter.fit(shortName(other.name), 180)} · ${gap(selected.details, other)}`;
+  const text = `${direction(scene, box)} ${scene.fitter.fit(other.label, 180)} · ${gap(selected.details, other)}`;
   return paintPill(context, scene, { x: box.x + box.width / 2, y: box.y + box.height / 2, text, event: other });
 }
 

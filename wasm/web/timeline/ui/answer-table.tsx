@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { copyText } from "../../base/clipboard";
 import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
-import { shortName } from "../../base/names";
+import { type Labels, labelOf } from "../../base/labels";
 import type { AnswerColumn, Cell, Part, AnswerTable as Table } from "../../source/protocol";
 import { isNumeric, readCell, sortedRows, written } from "../answer";
 import type { Timeline } from "../timeline";
@@ -73,7 +73,14 @@ export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
           </thead>
           <tbody>
             {rows.map((row) => (
-              <Line key={row} timeline={timeline} cells={table.rows[row] ?? []} part={partOf(row)} {...places} />
+              <Line
+                key={row}
+                timeline={timeline}
+                cells={table.rows[row] ?? []}
+                part={partOf(row)}
+                labels={table.labels}
+                {...places}
+              />
             ))}
           </tbody>
         </table>
@@ -114,7 +121,7 @@ function Head({ shown: { column, at, isNumber }, order, sort }: HeadProps): JSX.
   return (
     <th class={isNumber ? "ks-number" : ""} aria-sort={isSorted ? direction : "none"}>
       <button type="button" class="ks-sort" onClick={sort}>
-        {labelOf(column)}
+        {titleOf(column)}
         {isSorted && (order?.descends ? " ▾" : " ▴")}
       </button>
     </th>
@@ -122,35 +129,44 @@ function Head({ shown: { column, at, isNumber }, order, sort }: HeadProps): JSX.
 }
 
 /** The unit is beside each value. */
-const labelOf = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
+const titleOf = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
 
 interface LineProps extends Places {
   readonly timeline: Timeline;
   readonly cells: readonly Cell[];
   readonly part: Part | undefined;
+  readonly labels: Labels;
 }
 
-function Line({ timeline, cells, part, shown, name, event }: LineProps): JSX.Element {
+function Line({ timeline, cells, part, labels, shown, name, event }: LineProps): JSX.Element {
   const target = cells[event];
   return (
     <tr>
       {shown.map(({ column, at, isNumber }) => {
         const cell = cells[at] ?? null;
         if (at === name && typeof target === "number")
-          return <NameCell key={at} name={String(cell)} visit={() => timeline.go(target)} />;
+          return (
+            <NameCell
+              key={at}
+              name={String(cell)}
+              label={labelOf(labels, String(cell))}
+              visit={() => timeline.go(target)}
+            />
+          );
         if (column.role === "event" && typeof cell === "number")
           return <EventCell key={at} id={cell} visit={() => timeline.go(cell)} />;
-        return <PlainCell key={at} text={readCell(cell, column, part)} cell={cell} isNumber={isNumber} />;
+        const text = readCell(cell, column, part);
+        return <PlainCell key={at} text={isNumber ? text : labelOf(labels, text)} cell={cell} isNumber={isNumber} />;
       })}
     </tr>
   );
 }
 
-function NameCell({ name, visit }: { name: string; visit: () => void }): JSX.Element {
+function NameCell({ name, label, visit }: { name: string; label: string; visit: () => void }): JSX.Element {
   return (
     <td class="ks-name-cell">
       <button type="button" class="ks-link" title={`${name}\nGo there`} onClick={visit}>
-        <span>{shortName(name)}</span>
+        <span>{label}</span>
       </button>
     </td>
   );
@@ -169,7 +185,7 @@ function EventCell({ id, visit }: { id: number; visit: () => void }): JSX.Elemen
 function PlainCell({ text, cell, isNumber }: { text: string; cell: Cell; isNumber: boolean }): JSX.Element {
   return (
     <td class={isNumber ? "ks-number" : "ks-text-cell"} title={String(cell ?? "")}>
-      {isNumber ? text : shortName(text)}
+      {text}
     </td>
   );
 }

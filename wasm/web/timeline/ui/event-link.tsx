@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
-import { shortName } from "../../base/names";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventRef } from "../../source/protocol";
 import type { Timeline } from "../timeline";
@@ -23,7 +22,7 @@ export function EventLink({ timeline, palette, event, visit }: Props): JSX.Eleme
       onClick={visit ?? (() => timeline.visit(event))}
     >
       <i style={{ background: kindColor(palette, event.kind) }} />
-      <span>{event.kind === "python" ? shortName(event.name) : event.name}</span>
+      <span>{event.label}</span>
       <small>{formatDuration(event.dur)}</small>
     </button>
   );

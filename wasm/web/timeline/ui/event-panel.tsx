@@ -7,6 +7,7 @@ import type { Selected } from "../selection";
 import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
 import { Icon, IconButton } from "./icons";
+import { Name } from "./name";
 import { NodeTable } from "./node-table";
 import { Relations } from "./relations";
 
@@ -23,7 +24,9 @@ export function EventPanel({ timeline, palette, selected }: Props): JSX.Element 
     <div class="ks-event">
       <h3>
         <i style={{ background: kindColor(palette, details.kind) }} />
-        <span class="ks-event-name">{details.name}</span>
+        <span class="ks-event-name">
+          <Name event={details} />
+        </span>
         <IconButton icon="focus" label="Fill the screen with it (f f)" onClick={() => timeline.showEvent(details)} />
         <CopyButton label="Copy the name" text={details.name} />
       </h3>

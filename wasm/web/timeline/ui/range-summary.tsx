@@ -37,13 +37,18 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
       {summary.kernels.length > 0 && (
         <div class="ks-column ks-wide">
           <h4>{topOf(summary.kernels.length, summary.num_kernels, "kernel")}</h4>
-          <RankTable rows={summary.kernels} columns={KERNEL_COLUMNS} visit={visit} />
+          <RankTable rows={summary.kernels} columns={KERNEL_COLUMNS} labels={summary.labels} visit={visit} />
         </div>
       )}
       {summary.operators.length > 0 && (
         <div class="ks-column ks-wide">
           <h4>{topOf(summary.operators.length, summary.num_operators, "operator")}</h4>
-          <RankTable rows={summary.operators} columns={operatorColumns(summary)} visit={visit} />
+          <RankTable
+            rows={summary.operators}
+            columns={operatorColumns(summary)}
+            labels={summary.labels}
+            visit={visit}
+          />
         </div>
       )}
     </div>

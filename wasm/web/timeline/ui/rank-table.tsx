@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { shortName } from "../../base/names";
+import { type Labels, labelOf } from "../../base/labels";
 import type { EventId } from "../../source/protocol";
 
 export interface Column<Row> {
@@ -14,11 +14,13 @@ export interface Column<Row> {
 interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
+  /** Of the names. */
+  readonly labels?: Labels;
   readonly visit?: (id: EventId) => void;
 }
 
 /** A table of what took the most time. */
-export function RankTable<Row extends object>({ rows, columns, visit }: Props<Row>): JSX.Element {
+export function RankTable<Row extends object>({ rows, columns, labels = {}, visit }: Props<Row>): JSX.Element {
   return (
     <table class="ks-table ks-rank">
       <thead>
@@ -35,7 +37,11 @@ export function RankTable<Row extends object>({ rows, columns, visit }: Props<Ro
           <tr key={String(index)}>
             {columns.map((column) => (
               <td key={column.title} class={classOf(column)}>
-                {column.isName ? <Name name={String(column.cell(row))} row={row} visit={visit} /> : column.cell(row)}
+                {column.isName ? (
+                  <Name name={String(column.cell(row))} {...{ labels, row, visit }} />
+                ) : (
+                  column.cell(row)
+                )}
               </td>
             ))}
           </tr>
@@ -53,16 +59,17 @@ function classOf(column: Pick<Column<never>, "isNumber" | "isBar" | "isName">): 
 
 interface NameProps {
   readonly name: string;
+  readonly labels: Labels;
   readonly row: { readonly longest_id?: EventId };
   readonly visit: ((id: EventId) => void) | undefined;
 }
 
-function Name({ name, row, visit }: NameProps): JSX.Element {
+function Name({ name, labels, row, visit }: NameProps): JSX.Element {
   const id = row.longest_id;
-  if (id === undefined || !visit) return <span title={name}>{shortName(name)}</span>;
+  if (id === undefined || !visit) return <span title={name}>{labelOf(labels, name)}</span>;
   return (
     <button type="button" class="ks-link" title={`${name}\nGo to the longest`} onClick={() => visit(id)}>
-      <span>{shortName(name)}</span>
+      <span>{labelOf(labels, name)}</span>
     </button>
   );
 }

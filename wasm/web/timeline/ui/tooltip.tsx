@@ -6,6 +6,7 @@ import type { Change } from "../../source/protocol";
 import type { Hover, Timeline } from "../timeline";
 import { Changed } from "./changed";
 import { useCell } from "./hooks";
+import { Name } from "./name";
 
 const AWAY = 14;
 
@@ -41,7 +42,9 @@ interface OneProps {
 function One({ hover, palette, change }: OneProps): JSX.Element {
   return (
     <>
-      <div class="ks-tooltip-name">{hover.name}</div>
+      <div class="ks-tooltip-name">
+        <Name event={hover} />
+      </div>
       <div>
         <b>{formatDuration(hover.dur)}</b>
         <i style={{ background: kindColor(palette, hover.kind) }} />
@@ -63,7 +66,7 @@ function Several({ hover }: { hover: Hover }): JSX.Element {
       </div>
       <div class="ks-tooltip-name">
         <span>the longest: </span>
-        {hover.name}
+        {hover.label}
       </div>
     </>
   );

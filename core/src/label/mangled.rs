@@ -1,0 +1,57 @@
+//! Names that no profiler demangled, because they are too long for it: their parts, each after its length.
+
+use super::Label;
+use super::signature::is_general;
+
+pub(super) fn label(name: &str) -> Option<Label<'_>> {
+    let rest = name.strip_prefix("_Z")?;
+    let (kernel, rest) = last_part(rest)?;
+    if !is_general(kernel) {
+        return Some(Label::at(kernel, ""));
+    }
+    let given = rest.strip_prefix('I').and_then(argument);
+    Some(given.map_or_else(|| Label::at(kernel, ""), |given| Label::at(given, kernel)))
+}
+
+/// The last part of a path, and what comes after it.
+fn last_part(text: &str) -> Option<(&str, &str)> {
+    let mut rest = text.strip_prefix('N').unwrap_or(text).trim_start_matches(['K', 'V']);
+    let mut last = None;
+    loop {
+        rest = outer(rest);
+        let Some((part, after)) = part(rest) else { break };
+        rest = after;
+        if !part.starts_with("_GLOBAL__N_") {
+            last = Some(part);
+        }
+    }
+    Some((last?, rest))
+}
+
+/// The text after names that were met before: `S_`, `S1_`, `St`.
+fn outer(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('S') else { return text };
+    if let Some(rest) = rest.strip_prefix('t') {
+        return rest;
+    }
+    rest.split_once('_').filter(|(number, _)| number.len() <= 3).map_or(text, |(_, rest)| rest)
+}
+
+/// `6kentry`
+fn part(text: &str) -> Option<(&str, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let length: usize = text[..digits].parse().ok()?;
+    let rest = &text[digits..];
+    (length > 0).then_some(())?;
+    Some((rest.get(..length)?, rest.get(length..)?))
+}
+
+/// The first class that is given, after literals such as `Li1E`.
+fn argument(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while let Some(literal) = rest.strip_prefix('L') {
+        rest = literal.split_once('E')?.1;
+    }
+    rest.starts_with('N').then_some(())?;
+    last_part(rest).map(|(name, _)| name)
+}

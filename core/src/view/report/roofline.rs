@@ -1,0 +1,100 @@
+//! How near operators came to what the device can do.
+
+use super::grid::{Grid, Kind, col};
+use super::section::{Found, Section};
+use super::source::{Source, frame, table, top};
+use super::words::decimal;
+use crate::analyze::Answer;
+use crate::view::chart::figure;
+
+const MAX_ROWS: usize = 50;
+/// Beside the chart, which is about as high.
+const FEW: usize = 12;
+
+const OPERATORS: Grid = Grid {
+    analysis: "roofline",
+    request: "{}",
+    table: "roofline",
+    title: "Operators by shape, against what the device can do",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("name", "operator", Kind::Name),
+        col("input_shapes", "shapes", Kind::Name),
+        col("dtype", "type", Kind::Word),
+        col("count", "calls", Kind::Count),
+        col("total_ns", "device", Kind::Time),
+        col("tflops", "TFLOP/s", Kind::Number),
+        col("gbps", "GB/s", Kind::Number),
+        col("bound", "bound by", Kind::Word),
+        col("share_of_peak", "of the roof", Kind::Share),
+        col("longest_id", "Longest call", Kind::Event),
+    ],
+};
+
+const ITERATIONS: Grid = Grid {
+    analysis: "roofline",
+    request: "{}",
+    table: "roofline_iterations",
+    title: "By iteration: how much of the device's peak was used (MFU)",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("iteration", "iteration", Kind::Count),
+        col("dur_ns", "duration", Kind::Time),
+        col("tflops", "TFLOP/s", Kind::Number),
+        col("share_of_peak", "of the peak", Kind::Share),
+    ],
+};
+
+const UNMODELLED: Grid = Grid {
+    analysis: "roofline",
+    request: "{}",
+    table: "roofline_unmodelled",
+    title: "Not counted",
+    columns: &[
+        col("rank", "rank", Kind::Key),
+        col("name", "operator", Kind::Name),
+        col("reason", "why", Kind::Word),
+        col("count", "calls", Kind::Count),
+        col("total_ns", "device", Kind::Time),
+    ],
+};
+
+/// Only where the shapes of operators say what they computed.
+pub(super) fn section(source: &Source<'_>) -> Found {
+    let Some(answer) = source.ask("roofline", "{}") else { return Found::Nothing };
+    let rows = top(source, &answer, "roofline", ("total_ns", MAX_ROWS));
+    if rows.num_rows == 0 || !(0..rows.num_rows).any(|row| rows.number("flops", row).is_some()) {
+        return Found::Missing {
+            title: "Roofline",
+            why: answer.reason.unwrap_or("no shapes were recorded (`record_shapes=True` records them)"),
+        };
+    }
+    let beside = [
+        ITERATIONS.html(source, &frame(&answer, "roofline_iterations", FEW)),
+        UNMODELLED.html(source, &top(source, &answer, "roofline_unmodelled", ("total_ns", FEW))),
+    ];
+    let body = format!(
+        "<div class=\"ks-pair\">{}<div>{}</div></div>{}",
+        chart(&answer).unwrap_or_default(),
+        beside.concat(),
+        OPERATORS.html(source, &rows)
+    );
+    Found::Section(Section::wide("roofline", "Roofline", body).with_note(device(&answer)))
+}
+
+/// None where no operator computed anything, but only moved bytes.
+fn chart(answer: &Answer) -> Option<String> {
+    let table = table(answer, answer.drawn.unwrap_or("roofline"))?;
+    let all = super::frame::Frame::of(&**table, usize::MAX);
+    let computes = (0..all.num_rows).any(|row| all.number("tflops", row).is_some_and(|tflops| tflops > 0.0));
+    computes.then(|| format!("<figure class=\"ks-picture\">{}</figure>", figure(&**table, answer.plot, answer.reason)))
+}
+
+/// The device that the roof is of.
+fn device(answer: &Answer) -> String {
+    let devices = frame(answer, "roofline_device", 1);
+    let (Some(peaks), Some(bandwidth)) = (devices.text("peaks_of", 0), devices.number("bandwidth_gbps", 0)) else {
+        return String::new();
+    };
+    format!("of {peaks}: {} GB/s", decimal(bandwidth, 0))
+}

@@ -1,0 +1,17 @@
+import type { JSX } from "preact";
+import type { EventRef } from "../../source/protocol";
+
+/** An event's name: what tells it from others first, then all of it. */
+export function Name({ event }: { event: Pick<EventRef, "name" | "label"> }): JSX.Element {
+  const { name, label } = event;
+  return (
+    <>
+      {label}
+      {name !== label && (
+        <small class="ks-whole-name" title={name}>
+          {name}
+        </small>
+      )}
+    </>
+  );
+}
