@@ -143,7 +143,7 @@ fn kernels_of_compiled_code_are_told_where_launches_are_what_costs() {
         }
         scene.found("launch_bound").remove(0).detail
     };
-    assert!(running("triton_poi_fused_add_0").ends_with("60 kernels are of torch.compile already"));
+    assert!(running("triton_poi_fused_add_0").ends_with("60 kernels of torch.compile already"));
     assert!(!running("add").contains("compile"));
 }
 

@@ -71,20 +71,24 @@ proptest! {
     }
 }
 
+/// As deep as they are long: neither the time that they take nor the stack may grow with it.
 #[test]
-fn a_name_of_any_size_takes_little_time() {
-    let many = 2_000_000;
+fn a_name_may_be_of_any_size() {
+    let many = 300_000;
+    let wrappers = ",ReduceOp<".repeat(many);
+    let cut = |name: &str| format!("{name}{}ß{wrappers}", "1".repeat(4_095 - name.len()));
     for name in [
         "a::".repeat(many),
         format!("void {}", "elementwise_kernel<".repeat(many)),
         format!("void reduce_kernel<{}", "ReduceOp<".repeat(many)),
+        cut("void reduce_kernel<"),
         format!("void elementwise_kernel<{}>", "float, ".repeat(many)),
         format!("_ZN{}", "1a".repeat(many)),
         format!("_ZN6Kernel{}", "ILi1E".repeat(many)),
+        format!("_ZN6Kernel{}", "IN8ReduceOp".repeat(many)),
         "€".repeat(many),
     ] {
-        let start = std::time::Instant::now();
         assert!(Label::of(&name).to_string().len() <= name.len());
-        assert!(start.elapsed().as_secs() < 5);
+        assert!(Label::fitting(&name, |text| text.len() < 60).len() <= name.len());
     }
 }

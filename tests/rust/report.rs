@@ -7,7 +7,11 @@ use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
 fn linked(events: &Value) -> Arc<LinkedTrace> {
-    let bytes = json!({"traceEvents": events, "with_stack": 1}).to_string();
+    read_text(&json!({"traceEvents": events, "with_stack": 1}))
+}
+
+fn read_text(json: &Value) -> Arc<LinkedTrace> {
+    let bytes = json.to_string();
     Arc::new(LinkedTrace::new(read([Input::new(bytes.as_bytes())], Limits::default()).unwrap()))
 }
 
@@ -64,7 +68,7 @@ fn kernels_that_were_launched_and_not_recorded_are_missed() {
     let call =
         |name: &str| json!({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 2, "ts": 0, "dur": 5});
     let why = |name: &str| html(&Session::new(linked(&json!([call(name)]))));
-    assert!(why("cudaLaunchKernel").contains("<dt>Kernels</dt><dd>Kernels were launched, but not recorded"));
+    assert!(why("cudaLaunchKernel").contains("<dt>Kernels</dt><dd>The device had work, but none of it was recorded"));
     assert!(why("cudaEventRecord").contains("<dt>Kernels</dt><dd>No kernel, copy or fill ran"));
 }
 
@@ -86,7 +90,12 @@ fn the_roofline_is_drawn_of_what_computes() {
     let product = page("aten::mm", json!([[64, 32], [32, 16]]), json!(["float", "float"]));
     let section = &product[product.find("id=\"roofline\"").unwrap()..];
     assert!(section.contains("<circle"));
-    assert!(section.contains("By iteration: how much of the device's peak was used (MFU)"));
+    assert!(section.contains("Operations by iteration") && !section.contains("MFU"), "of no known device");
+    let events = computing("aten::mm", &json!([[64, 32], [32, 16]]), &json!(["float", "float"]));
+    let devices = json!([{"id": 0, "name": "NVIDIA H100 80GB HBM3"}]);
+    let known = html(&Session::new(read_text(&json!({"deviceProperties": devices, "traceEvents": events}))));
+    assert!(known.contains("By iteration: how much of the device's peak was used (MFU)"));
+    assert!(known.contains("of H100 SXM: 3,350 GB/s"));
     let fill = page("aten::fill_", json!([[64, 32], []]), json!(["float", "Scalar"]));
     let section = &fill[fill.find("id=\"roofline\"").unwrap()..];
     assert!(!section.contains("<circle") && section.contains("aten::fill_"), "nothing has a place on it");

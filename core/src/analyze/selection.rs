@@ -99,7 +99,7 @@ impl<'a> Selection<'a> {
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if lacks_device_work(&self.linked.trace) {
-            "kernels were launched, but not recorded (activities of the device record them: ProfilerActivity.CUDA)"
+            "the device had work, but none of it was recorded (the profiler's `activities` must name the device, too)"
         } else {
             "no kernel, copy or fill ran"
         }

@@ -1,16 +1,18 @@
 //! Names that no profiler demangled, because they are too long for it: their parts, each after its length.
 
 use super::Label;
-use super::signature::is_general;
+use super::words::{is_general, is_ordinary, is_wrapper};
+
+/// No more of what a kernel is given is looked at.
+const MOST_GIVEN: usize = 16;
 
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
-    let rest = name.strip_prefix("_Z")?;
+    let rest = name.strip_prefix("_ZTS").or_else(|| name.strip_prefix("_Z"))?;
     let (kernel, rest) = last_part(rest)?;
     if !is_general(kernel) {
         return Some(Label::at(kernel, ""));
     }
-    let given = rest.strip_prefix('I').and_then(argument);
-    Some(given.map_or_else(|| Label::at(kernel, ""), |given| Label::at(given, kernel)))
+    Some(given(rest).map_or_else(|| Label::at(kernel, ""), |given| Label::at(given, kernel)))
 }
 
 /// The last part of a path, and what comes after it.
@@ -46,12 +48,25 @@ fn part(text: &str) -> Option<(&str, &str)> {
     Some((rest.get(..length)?, rest.get(length..)?))
 }
 
-/// The first class that is given, after literals such as `Li1E`.
-fn argument(text: &str) -> Option<&str> {
-    let mut rest = text;
-    while let Some(literal) = rest.strip_prefix('L') {
-        rest = literal.split_once('E')?.1;
+/// The first class that is given and tells something, inside of what only hands it on.
+fn given(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix('I')?;
+    let mut wrapper = None;
+    for _ in 0..MOST_GIVEN {
+        rest = rest.trim_start_matches(|letter: char| letter.is_ascii_lowercase()); // types of numbers
+        if let Some(literal) = rest.strip_prefix('L') {
+            rest = literal.split_once('E')?.1;
+            continue;
+        }
+        let Some((class, after)) = rest.starts_with('N').then(|| last_part(rest)).flatten() else { break };
+        if is_wrapper(class) {
+            wrapper = Some(class);
+            rest = after.strip_prefix('I').unwrap_or("");
+        } else if is_ordinary(class) {
+            rest = after.strip_prefix('E').unwrap_or("");
+        } else {
+            return Some(class);
+        }
     }
-    rest.starts_with('N').then_some(())?;
-    last_part(rest).map(|(name, _)| name)
+    wrapper
 }

@@ -2,6 +2,7 @@
 
 mod mangled;
 mod signature;
+mod words;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,13 +36,17 @@ impl<'a> Label<'a> {
             .or_else(|| backward(name))
             .or_else(|| signature::label(name))
             .or_else(|| mangled::label(name))
+            .filter(|label| !label.telling.trim().is_empty())
             .unwrap_or(Self { telling: Cow::Borrowed(name), place: Cow::Borrowed("") })
     }
 
-    /// The first of a name, its label and what tells it from others that fits, else the last of these.
+    /// As much of a name as fits: all, a kernel with what it is given, the label, or only what tells it from others.
     pub fn fitting(name: &'a str, fits: impl Fn(&str) -> bool) -> Cow<'a, str> {
         if fits(name) {
             return Cow::Borrowed(name);
+        }
+        if let Some(plain) = signature::plain(name).filter(|plain| fits(plain)) {
+            return Cow::Owned(plain);
         }
         let label = Self::of(name);
         let whole = label.to_string();
@@ -135,6 +140,17 @@ mod tests {
             "_ZN9",
             "_ZN99999999999999999999999a",
             "größe(",
+            "nn.Module: ",
+            "a.py(3): ",
+            "mymodel::forward(batch=3)",
+            "epoch<1>",
+            "epoch<1>::step<2>",
+            "train(batch<10)",
+            "loss(a*b)",
+            "step(x::y)",
+            "Iteration(1)::forward",
+            "void function",
+            "at::native::operator()<int>(x)",
         ] {
             assert_eq!(Label::of(name).to_string(), name);
         }
@@ -174,12 +190,43 @@ mod tests {
                 "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, 1>(cublasGemvParamsEx<int>)",
                 "gemvx · kernel",
             ),
+            (
+                "void at::native::index_elementwise_kernel<128, 4, void at::native::gpu_index_kernel<void at::native::\
+                 index_kernel_impl<at::native::OpaqueType<4> >(at::TensorIteratorBase&)::{lambda(char*)#1}>(int)::{lambda(int)#1}>(long)",
+                "index_kernel_impl · index_elementwise_kernel",
+            ),
             ("void at::native::elementwise_kernel<128, 4, float>(int)", "elementwise_kernel"),
             ("void at::native::foo_kernel<4, a<b", "foo_kernel"),
             ("void ns::größe<int>(x)", "größe"),
+            ("void at::native::<unnamed>::layer_norm<float, float>(int)", "layer_norm"),
+            ("void <unnamed>::softmax<float>(int)", "softmax"),
+            ("torch::autograd::CppNode<Lookup_Op>", "Lookup_Op · CppNode"),
+            (
+                "at::native::xpu::VectorizedElementwiseKernel<4, at::native::xpu::MulFunctor<float> >",
+                "MulFunctor · VectorizedElementwiseKernel",
+            ),
+            (
+                "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<int> > >(int)",
+                "FlashAttnFwdSm90 · device_kernel",
+            ),
+            (
+                "void at::native::vectorized_elementwise_kernel<4, __nv_hdl_wrapper_t<false, true, __nv_dl_tag<void (*)(at::\
+                 TensorIteratorBase&), &at::native::abs_kernel_cuda, 1u>, float (float)>, std::array<char*, 2ul> >(int)",
+                "abs_kernel_cuda · vectorized_elementwise_kernel",
+            ),
+            ("void xmma_new::fprop::kernel<xmma_new::fprop::Kernel_traits<int> >(int)", "fprop · kernel"),
         ] {
             assert_eq!(Label::of(name).to_string(), telling);
         }
+    }
+
+    #[test]
+    fn what_fits_of_a_kernel_is_told_with_what_it_is_given() {
+        let name = "void at::native::(anonymous namespace)::softmax_warp_forward<float, c10::Half, at::native::(anonymous namespace)::A<8> >(float*)";
+        let most = |most: usize| Label::fitting(name, move |text| text.len() <= most);
+        assert_eq!(most(200), name);
+        assert_eq!(most(60), "softmax_warp_forward<float, Half, A<8>>");
+        assert_eq!([most(30), most(5)], ["softmax_warp_forward"; 2]);
     }
 
     #[test]
@@ -188,6 +235,11 @@ mod tests {
             ("_ZN2ck16tensor_operation6device12_GLOBAL__N_111kernel_gemmINS_4GemmEEEvi", "kernel_gemm"),
             ("_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_1AEEEEEvT0_", "Rmsnorm2dFwd · kentry"),
             ("_Z10rms_kernelPfi", "rms_kernel"),
+            (
+                "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIN3c108BFloat16ENS0_7MeanOpsIfEEEEEEvT1_",
+                "MeanOps · reduce_kernel",
+            ),
+            ("_ZTSN2at6native3xpu9SumKernelIfEE", "SumKernel"),
         ] {
             assert_eq!(Label::of(name).to_string(), telling);
         }

@@ -3,118 +3,81 @@
 use std::borrow::Cow;
 
 use super::Label;
+use super::words::{is_general, is_number, is_ordinary, is_wrapper};
 
-const NOWHERE: &str = "(anonymous namespace)";
+/// How compilers write a namespace without a name.
+const NOWHERE: [&str; 3] = ["(anonymous namespace)", "<unnamed>", "{anonymous}"];
 
-/// No more of a name is looked at: a file may hold one of any size.
+/// No more of a name is looked at, nor deeper than this into what it is given: a file may hold one of any size.
 const MOST: usize = 4_096;
-
-/// Kernels that say nothing of what they compute: what they are given says that.
-const GENERAL: [&str; 10] = [
-    "reduce_kernel",
-    "multi_tensor_apply_kernel",
-    "device_kernel",
-    "trampoline_kernel",
-    "GeneralKernel",
-    "Kernel",
-    "Kernel2",
-    "kernel",
-    "kentry",
-    "launch_kernel",
-];
-
-/// What is given to such kernels only to hand on something else.
-const WRAPPERS: [&str; 12] = [
-    "gpu_kernel_impl",
-    "gpu_kernel_impl_nocast",
-    "gpu_kernel_with_scalars",
-    "gpu_index_kernel",
-    "opmath_gpu_kernel_with_scalars",
-    "opmath_symmetric_gpu_kernel_with_scalars",
-    "ReduceOp",
-    "func_wrapper_t",
-    "BinaryFunctor",
-    "AUnaryFunctor",
-    "BUnaryFunctor",
-    "GemmKernel",
-];
-
-/// What is given to many kernels, and tells none from another: types of numbers, lists of tensors, ways to load.
-const ORDINARY: [&str; 40] = [
-    "float",
-    "double",
-    "int",
-    "long",
-    "short",
-    "char",
-    "bool",
-    "unsigned",
-    "signed",
-    "void",
-    "true",
-    "false",
-    "half",
-    "__half",
-    "half2",
-    "__half2",
-    "__nv_bfloat16",
-    "__nv_bfloat162",
-    "__hip_bfloat16",
-    "hip_bfloat16",
-    "BFloat16",
-    "bfloat16_t",
-    "Half",
-    "half_t",
-    "complex",
-    "OpaqueType",
-    "array",
-    "Array",
-    "tuple",
-    "integral_constant",
-    "LoadWithoutCast",
-    "StoreWithoutCast",
-    "LoadWithCast",
-    "StoreWithCast",
-    "int8_t",
-    "uint8_t",
-    "int32_t",
-    "int64_t",
-    "uint32_t",
-    "size_t",
-];
+const DEEPEST: usize = 8;
 
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
-    let signature = signature(name.get(..MOST).unwrap_or(name))?;
-    let called = Called::of(signature)?;
+    let called = Called::of_kernel(name)?;
     if !is_general(called.name) {
         return Some(Label::at(called.name, ""));
     }
-    let given: Vec<_> = arguments(called.arguments).filter_map(telling).collect();
+    let mut given: Vec<_> = arguments(called.arguments).filter_map(|one| telling(one, DEEPEST)).collect();
+    given.dedup();
     let telling = match &given[..] {
         [] if called.name.eq_ignore_ascii_case("kernel") => Cow::Borrowed(called.scope),
-        [] => return Some(Label::at(called.name, "")),
+        [] => Cow::Borrowed(""),
         [one] => Cow::Borrowed(*one),
         several => Cow::Owned(several.join(", ")),
     };
     Some(if telling.is_empty() { Label::at(called.name, "") } else { Label::at(telling, called.name) })
 }
 
-pub(super) fn is_general(kernel: &str) -> bool {
-    kernel.contains("elementwise") || GENERAL.contains(&kernel)
+/// `softmax_warp_forward<float, 8>` of a kernel that says itself what it computes: without scopes and parameters.
+pub(super) fn plain(name: &str) -> Option<String> {
+    let called = Called::of_kernel(name).filter(|called| !is_general(called.name) && !called.arguments.is_empty())?;
+    let mut given = String::new();
+    let mut rest =
+        NOWHERE.iter().fold(Cow::Borrowed(called.arguments), |text, nowhere| text.replace(nowhere, "").into());
+    if rest.contains(['(', '{']) {
+        return None;
+    }
+    while let Some((before, after)) = rest.split_once("::") {
+        let scope = before.rfind(|letter: char| !is_letter(letter)).map_or(0, |at| at + 1);
+        given.push_str(&before[..scope]);
+        rest = after.to_owned().into();
+    }
+    Some(format!("{}<{given}{}>", called.name, rest.trim_end()))
+}
+
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 /// The signature without its type, of what is one: what else has brackets may be a sentence, or a call of Python.
 fn signature(name: &str) -> Option<&str> {
-    if let Some(rest) = name.strip_prefix("void ") {
-        return Some(rest);
-    }
     if let Some(rest) = name.strip_prefix("std::enable_if<") {
         return rest.split_once(">::type ").map(|(_, rest)| rest);
     }
-    let open = name.find(['<', '('])?;
-    let is_cpp = name.contains('*') || name.contains("::") || name[open..].contains('<');
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':' || !byte.is_ascii();
-    (is_cpp && open > 0 && name[..open].bytes().all(is_name)).then_some(name)
+    match name.strip_prefix("void ") {
+        // Every template of a kernel has it.
+        Some(rest) => rest.contains(['<', '(']).then_some(rest),
+        None => is_signature(name).then_some(name),
+    }
+}
+
+/// Whether a text without a type is that of a function with its parameters, or of a class with what it is given.
+fn is_signature(text: &str) -> bool {
+    let mut path = Path::new(text);
+    let first = path.next();
+    let is_scoped = first.is_some_and(|(_, arguments)| arguments.is_empty()) && path.rest.starts_with("::");
+    let has_arguments = |part: &(&str, &str)| !part.1.is_empty();
+    let is_template = first.iter().any(has_arguments) || path.any(|part| has_arguments(&part));
+    let rest = Path::after(text);
+    let Some(inside) = rest.strip_prefix('(') else { return is_template && is_scoped && rest.is_empty() };
+    let (parameters, behind) = inside.split_at(closing(inside));
+    let behind = behind.strip_prefix(')').unwrap_or("").trim_start();
+    let is_end = behind.is_empty() || ["const", "[clone", ".kd"].iter().any(|end| behind.starts_with(end));
+    let is_type = |one: &str| {
+        let is_class = one.contains("::") && is_scoped || one.contains('<') && one.contains('>');
+        !one.contains('=') && (one.ends_with(['*', '&']) || is_class || one.split(' ').all(is_number))
+    };
+    is_end && (is_scoped || !is_template) && arguments(parameters).any(is_type)
 }
 
 /// The first function or class that a text names: the last part of its path, and what that is given.
@@ -141,9 +104,16 @@ impl<'a> Called<'a> {
         let (name, arguments) = last;
         (name.len() > 2).then_some(Self { name, scope, arguments })
     }
+
+    fn of_kernel(name: &'a str) -> Option<Self> {
+        let beginning = (0..4).find_map(|less| name.get(..MOST - less)).unwrap_or(name);
+        let signature = signature(beginning)?;
+        // An operator is told by its class, which may be a namespace: nothing tells them apart.
+        (!Path::new(signature).any(|part| part.0 == "operator")).then(|| Self::of(signature))?
+    }
 }
 
-/// Parts of a path, each with what it is given, as far as the arguments of a function or a blank.
+/// Parts of a path, each with what it is given, as far as the parameters of a function or a blank.
 struct Path<'a> {
     rest: &'a str,
 }
@@ -152,17 +122,25 @@ impl<'a> Path<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text }
     }
+
+    /// What comes behind the path.
+    fn after(text: &'a str) -> &'a str {
+        let mut path = Self::new(text);
+        while path.next().is_some() {}
+        path.rest
+    }
 }
 
 impl<'a> Iterator for Path<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        while let Some(rest) = self.rest.strip_prefix(NOWHERE).and_then(|rest| rest.strip_prefix("::")) {
-            self.rest = rest;
+        let mut text = self.rest.strip_prefix("::").unwrap_or(self.rest);
+        while let Some(rest) = NOWHERE.iter().find_map(|nowhere| text.strip_prefix(nowhere)?.strip_prefix("::")) {
+            text = rest;
         }
-        let end = self.rest.find([':', '<', '>', '(', ')', '{', ' ', ',']).unwrap_or(self.rest.len());
-        let (name, rest) = self.rest.split_at(end);
+        let end = text.find(|letter: char| !is_letter(letter) && letter != '~').unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
         if name.is_empty() {
             return None;
         }
@@ -170,8 +148,7 @@ impl<'a> Iterator for Path<'a> {
             Some(inside) => inside.split_at(closing(inside)),
             None => ("", rest),
         };
-        let rest = if arguments.is_empty() { rest } else { rest.strip_prefix('>').unwrap_or("") };
-        self.rest = rest.strip_prefix("::").unwrap_or("");
+        self.rest = if arguments.is_empty() { rest } else { rest.strip_prefix('>').unwrap_or(rest) };
         Some((name, arguments))
     }
 }
@@ -210,19 +187,16 @@ fn arguments(mut list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What of that which is given to a kernel tells it from others.
-fn telling(argument: &str) -> Option<&str> {
-    let first = argument.bytes().next()?;
-    if first.is_ascii_digit() || argument.ends_with(['*', '&']) {
+fn telling(argument: &str, deepest: usize) -> Option<&str> {
+    // A template of functions is told with its type, a function by its address.
+    let argument = argument.strip_prefix("void ").unwrap_or(argument);
+    let argument = argument.trim_start_matches(['(', '&']);
+    if argument.starts_with(|letter: char| letter.is_ascii_digit()) || argument.ends_with(['*', '&']) {
         return None;
     }
-    let called = Called::of(argument)?;
-    if is_ordinary(called.name) {
-        return None;
+    let called = Called::of(argument).filter(|called| !is_ordinary(called.name))?;
+    if !is_wrapper(called.name) || deepest == 0 {
+        return Some(called.name);
     }
-    let inner = || arguments(called.arguments).find_map(telling);
-    if WRAPPERS.contains(&called.name) { inner().or(Some(called.name)) } else { Some(called.name) }
-}
-
-fn is_ordinary(class: &str) -> bool {
-    ORDINARY.contains(&class) || ["Metadata", "Calculator", "Params"].iter().any(|part| class.contains(part))
+    arguments(called.arguments).find_map(|one| telling(one, deepest - 1)).or(Some(called.name))
 }

@@ -38,6 +38,12 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
 }
 
+/// A name in a sentence.
+pub(super) fn told(name: &str) -> String {
+    const ROOM: usize = 120;
+    clipped(&Label::fitting(name, |text| text.chars().count() <= ROOM), ROOM)
+}
+
 /// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of that.
 pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     let text = &*Label::fitting(name, |text| width(text, size) <= pixels);

@@ -347,7 +347,7 @@ export class Timeline {
     const [at, count] = this.selection.choose(forward);
     const partner = this.selection.partner(forward);
     const where = forward ? "on from here" : "here";
-    this.said.set(partner ? `Arrow ${at + 1} of ${count} ${where}: ${partner.name}` : `No arrow leads ${where}`);
+    this.said.set(partner ? `Arrow ${at + 1} of ${count} ${where}: ${partner.label}` : `No arrow leads ${where}`);
   }
 
   /** Opens a list, or shuts it. */

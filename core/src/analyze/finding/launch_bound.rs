@@ -3,7 +3,7 @@
 use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
 use super::super::interval::{difference, total_ns, union};
 use super::super::kernel::SHORT_NS;
-use super::found::{Found, told_ns};
+use super::found::{Found, plural, told_ns};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::trace::kind::EventKind;
@@ -72,7 +72,7 @@ fn of_compiled(scene: &Scene<'_>) -> String {
         name.starts_with("triton_") && name.contains("_fused_")
     };
     let count = scene.selection.device_work().filter(is_generated).count();
-    if count == 0 { String::new() } else { format!("; {count} kernels are of torch.compile already") }
+    if count == 0 { String::new() } else { format!("; {} of torch.compile already", plural(count, "kernel")) }
 }
 
 fn median(mut durs: Vec<i64>) -> i64 {

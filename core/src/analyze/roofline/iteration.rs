@@ -21,7 +21,7 @@ pub(super) struct IterationFlops {
 /// `tflops = flops / dur_ns`, `share_of_peak = Σ (flops of a call / peak of its type) / dur_ns`.
 pub(super) static TABLE: Table<Vec<IterationFlops>> = Table {
     name: "roofline_iterations",
-    doc: "the operations of an iteration, and which share of the device's peak they are (model FLOPs utilization)",
+    doc: "the operations of an iteration, and which share of the device's peak they are (model FLOPs utilization; what checkpointing computes again counts, too)",
     num_rows: Vec::len,
     columns: &[
         int("iteration", |rows, at| Some(rows[at].iteration)),

@@ -9,7 +9,7 @@ use super::column::{Column, apart};
 use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::Rows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, width};
+use crate::view::svg::{WHOLE, clipped, escape, fitted, told, width};
 
 /// More bars would not be compared.
 const MAX_BARS: usize = 20;
@@ -53,7 +53,7 @@ pub(super) fn draw(table: &dyn Rows, label: Option<usize>, parts: &[usize]) -> D
     let (body, height) = body(&bars, &columns, unit);
     let what = columns.first().filter(|_| columns.len() == 1).map_or_else(|| String::from("parts"), Column::title);
     let by = label.map_or_else(String::new, |column| format!(" by {}", column.title()));
-    let named = bars.iter().take(3).map(|bar| format!("{} {}", clipped(&bar.name, 120), unit.words(bar.sum())));
+    let named = bars.iter().take(3).map(|bar| format!("{} {}", told(&bar.name), unit.words(bar.sum())));
     let desc = format!("{num_bars} bars of {what}{by}: {}.", named.collect::<Vec<_>>().join(", "));
     Drawing { subtitle: format!("{what}{by}"), desc, legend, body, height, notes }
 }

@@ -7,7 +7,7 @@ use super::column::{Column, apart};
 use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::Rows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, width};
+use crate::view::svg::{WHOLE, clipped, escape, fitted, told, width};
 
 /// More parts would not be compared; the rest is one.
 const MAX_PARTS: usize = 14;
@@ -92,8 +92,8 @@ const SHORTER: &str = COLOURS[2];
 fn described(change: &[Row], unit: Unit) -> String {
     let Some((whole, parts)) = change.split_first() else { return String::new() };
     let parts = parts.iter().filter(|row| row.by() != 0.0).take(5);
-    let parts: Vec<_> = parts.map(|row| format!("{} {}", clipped(&row.name, 120), signed(unit, row.by()))).collect();
-    let name = clipped(&whole.name, 120);
+    let parts: Vec<_> = parts.map(|row| format!("{} {}", told(&row.name), signed(unit, row.by()))).collect();
+    let name = told(&whole.name);
     format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
 }
 

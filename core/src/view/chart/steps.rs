@@ -9,7 +9,7 @@ use super::column::{Column, apart};
 use super::{COLOURS, Drawing, SIZE, WIDTH, sideward, upward};
 use crate::sort;
 use crate::table::Rows;
-use crate::view::svg::{clipped, escape, width};
+use crate::view::svg::{clipped, escape, told, width};
 
 /// More lines could not be told apart.
 const MAX_SERIES: usize = COLOURS.len();
@@ -51,7 +51,7 @@ pub(super) fn draw(table: &dyn Rows, time: usize, value: usize, series: Option<u
     if num_left_out > 0 {
         notes.push(format!("and {num_left_out} that never reach as much"));
     }
-    let peaks = all.iter().map(|one| format!("{} at most {}", clipped(&one.name, 120), values.unit.words(one.most())));
+    let peaks = all.iter().map(|one| format!("{} at most {}", told(&one.name), values.unit.words(one.most())));
     let desc = format!("{} over time: {}.", values.title(), peaks.collect::<Vec<_>>().join(", "));
     Drawing { subtitle: format!("{} over time", values.title()), desc, legend, body, height: HEIGHT + 24.0, notes }
 }

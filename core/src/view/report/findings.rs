@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::grid::{bar, name};
 use super::section::{Found, Section};
 use super::source::{Source, frame};
-use super::words::{percent, title};
+use super::words::{percent, sentence, title};
 use crate::view::chart::time_words;
 use crate::view::svg::escape;
 
@@ -85,7 +85,7 @@ fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Fram
         escape(of_rule("cost")),
         costs(found, row),
         name(text("subject")),
-        escape(&title(of_rule("what"))),
+        escape(&sentence(of_rule("what"))),
         escape(text("detail")),
         escape(text("advice")),
     );
@@ -99,7 +99,7 @@ fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Fram
             name(text("subject")),
             rank(source, found, row),
             costs(found, row),
-            escape(&title(text("detail"))),
+            escape(&sentence(text("detail"))),
         );
         seen(out, source, found, other);
     }

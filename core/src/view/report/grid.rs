@@ -164,7 +164,7 @@ impl Written {
 /// A name: what tells it from others first, then all of it, as far as there is room.
 pub(in crate::view) fn name(text: &str) -> String {
     let whole = clipped(text, WHOLE);
-    let telling = Label::of(&whole).telling;
+    let telling = clipped(&Label::of(text).telling, WHOLE);
     let (whole_html, telling_html) = (escape(&whole), escape(&telling));
     if telling == whole {
         return format!("<span title=\"{whole_html}\"><b>{whole_html}</b></span>");

@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, Kind, col};
 use super::section::{Found, Section};
-use super::source::{Source, frame, table, top};
+use super::source::{Source, frame, table, top, top_of};
 use super::words::decimal;
 use crate::analyze::Answer;
 use crate::view::chart::figure;
@@ -35,7 +35,7 @@ const ITERATIONS: Grid = Grid {
     analysis: "roofline",
     request: "{}",
     table: "roofline_iterations",
-    title: "By iteration: how much of the device's peak was used (MFU)",
+    title: "Operations by iteration",
     columns: &[
         col("rank", "rank", Kind::Key),
         col("iteration", "iteration", Kind::Count),
@@ -44,6 +44,9 @@ const ITERATIONS: Grid = Grid {
         col("share_of_peak", "of the peak", Kind::Share),
     ],
 };
+
+/// The same where the peak is known.
+const UTILISATION: Grid = Grid { title: "By iteration: how much of the device's peak was used (MFU)", ..ITERATIONS };
 
 const UNMODELLED: Grid = Grid {
     analysis: "roofline",
@@ -69,8 +72,11 @@ pub(super) fn section(source: &Source<'_>) -> Found {
             why: answer.reason.unwrap_or("no shapes were recorded (`record_shapes=True` records them)"),
         };
     }
+    // Of more than there is room for, those that took longest.
+    let iterations = top_of(&answer, "roofline_iterations", ("dur_ns", FEW));
+    let has_peak = (0..iterations.num_rows).any(|row| iterations.number("share_of_peak", row).is_some());
     let beside = [
-        ITERATIONS.html(source, &frame(&answer, "roofline_iterations", FEW)),
+        if has_peak { &UTILISATION } else { &ITERATIONS }.html(source, &iterations),
         UNMODELLED.html(source, &top(source, &answer, "roofline_unmodelled", ("total_ns", FEW))),
     ];
     let body = format!(
@@ -90,11 +96,19 @@ fn chart(answer: &Answer) -> Option<String> {
     computes.then(|| format!("<figure class=\"ks-picture\">{}</figure>", figure(&**table, answer.plot, answer.reason)))
 }
 
-/// The device that the roof is of.
+/// The devices that the roof is of, or why there is none.
 fn device(answer: &Answer) -> String {
-    let devices = frame(answer, "roofline_device", 1);
-    let (Some(peaks), Some(bandwidth)) = (devices.text("peaks_of", 0), devices.number("bandwidth_gbps", 0)) else {
-        return String::new();
+    let devices = frame(answer, "roofline_device", MAX_ROWS);
+    let told = |row: usize| {
+        let (peaks, bandwidth) = (devices.text("peaks_of", row)?, devices.number("bandwidth_gbps", row)?);
+        Some(format!("of {peaks}: {} GB/s", decimal(bandwidth, 0)))
     };
-    format!("of {peaks}: {} GB/s", decimal(bandwidth, 0))
+    let rows = 0..devices.num_rows;
+    let mut all: Vec<_> = rows.clone().filter_map(told).collect();
+    all.dedup();
+    if all.is_empty() {
+        let mut reasons = rows.filter_map(|row| devices.text("reason", row));
+        return reasons.next().unwrap_or_default().to_owned();
+    }
+    all.join(" · ")
 }

@@ -55,6 +55,16 @@ pub(super) fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A text as a sentence begins, unless it begins with a name.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let is_name = text.split(' ').next().is_some_and(|word| word.contains(['_', '.', ':']));
+    match letters.next() {
+        Some(first) if !is_name => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
 /// The date and time, in UTC, of nanoseconds since 1970; none of what is no date of a recording.
 pub(super) fn date(ns: i64) -> Option<String> {
     /// 2015: files before `PyTorch` 2.4 may count from the start of the machine.
@@ -78,7 +88,7 @@ pub(super) fn date(ns: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{date, decimal, percent};
+    use super::{date, decimal, percent, sentence};
 
     #[test]
     fn numbers_keep_their_digits_in_groups() {
@@ -95,6 +105,13 @@ mod tests {
             [0.0, 1e-6, 0.0126, 0.5, 0.9999, 1.0].map(percent),
             ["0 %", "<0.1 %", "1.3 %", "50 %", ">99.9 %", "100 %"]
         );
+    }
+
+    #[test]
+    fn names_in_sentences_stay_as_they_are() {
+        let texts = ["10 steps without _foreach_ operators", "many short kernels", "zero_grad fills", ""];
+        let sentences = ["10 steps without _foreach_ operators", "Many short kernels", "zero_grad fills", ""];
+        assert_eq!(texts.map(sentence), sentences);
     }
 
     #[test]
