@@ -108,11 +108,8 @@ pub(super) fn ranks(source: &Source<'_>) -> Found {
         return Found::Missing { title, why: answer.reason.unwrap_or("no two ranks have a communication in common") };
     }
     let late = LATE.html(source, &frame(&answer, "late_arrivals", MAX_ROWS));
-    Found::Section(Section::wide(
-        "stragglers",
-        title,
-        format!("<div class=\"ks-pair\">{}{late}</div>", STRAGGLERS.html(source, &rows)),
-    ))
+    // Both have too many columns to stand beside each other.
+    Found::Section(Section::wide("stragglers", title, STRAGGLERS.html(source, &rows) + &late))
 }
 
 pub(super) fn section(source: &Source<'_>) -> Found {
