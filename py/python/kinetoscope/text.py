@@ -72,7 +72,8 @@ def escaped(text: str) -> str:
 
 def clipped(text: str, width: int) -> str:
     """At most `width` characters: what tells a name from others, as far as it fits, else its ends."""
-    text = _native.fitting(text, width)
+    if len(text) > width:
+        text = _native.fitting(text, width)
     if len(text) <= width:
         return text
     tail = width // 3

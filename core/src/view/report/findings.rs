@@ -73,17 +73,16 @@ fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Fram
     let text = |column: &str| found.text(column, row).unwrap_or_default();
     let rule = (0..rules.num_rows).find(|rule| rules.text("finding", *rule) == Some(text("finding")));
     let of_rule = |column: &str| rule.and_then(|rule| rules.text(column, rule)).unwrap_or_default();
-    let cost = found.number("cost_ns", row).filter(|cost| *cost > 0.0);
-    let bar = cost.map_or_else(String::new, |_| bar(found.number("share", row).unwrap_or(0.0)));
+    let cost = costs(found, row);
+    let bar = if cost.is_empty() { String::new() } else { bar(found.number("share", row).unwrap_or(0.0)) };
     let _ = write!(
         out,
-        "<li><h3>{}{}<span class=\"ks-cost\" title=\"costs at most: {}\">{}</span></h3>\
+        "<li><h3>{}{}<span class=\"ks-cost\" title=\"costs at most: {}\">{cost}</span></h3>\
          <div class=\"ks-share\">{bar}</div><p class=\"ks-subject\">{}</p><p>{}: {}.</p>\
          <p class=\"ks-advice\"><b>What helps</b> {}</p>",
         escape(&title(text("finding"))),
         rank(source, found, row),
         escape(of_rule("cost")),
-        costs(found, row),
         name(text("subject")),
         escape(&sentence(of_rule("what"))),
         escape(text("detail")),

@@ -1,5 +1,6 @@
 //! How near operators came to what the device can do.
 
+use super::frame::Frame;
 use super::grid::{Grid, Kind, col};
 use super::section::{Found, Section};
 use super::source::{Source, frame, table, top, top_of};
@@ -91,7 +92,7 @@ pub(super) fn section(source: &Source<'_>) -> Found {
 /// None where no operator computed anything, but only moved bytes.
 fn chart(answer: &Answer) -> Option<String> {
     let table = table(answer, answer.drawn.unwrap_or("roofline"))?;
-    let all = super::frame::Frame::of(&**table, usize::MAX);
+    let all = Frame::of(&**table, usize::MAX);
     let computes = (0..all.num_rows).any(|row| all.number("tflops", row).is_some_and(|tflops| tflops > 0.0));
     computes.then(|| format!("<figure class=\"ks-picture\">{}</figure>", figure(&**table, answer.plot, answer.reason)))
 }

@@ -155,8 +155,8 @@ function Line({ timeline, cells, part, labels, shown, name, event }: LineProps):
           );
         if (column.role === "event" && typeof cell === "number")
           return <EventCell key={at} id={cell} visit={() => timeline.go(cell)} />;
-        const text = readCell(cell, column, part);
-        return <PlainCell key={at} text={isNumber ? text : labelOf(labels, text)} cell={cell} isNumber={isNumber} />;
+        const text = labelOf(labels, readCell(cell, column, part));
+        return <PlainCell key={at} text={text} cell={cell} isNumber={isNumber} />;
       })}
     </tr>
   );
