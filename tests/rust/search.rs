@@ -73,3 +73,14 @@ fn a_hit_that_is_wide_has_a_mark_of_its_own() {
     let marks = ask(&Session::new(LinkedTrace::new(trace)), &request);
     assert_eq!(numbers(&marks["start"]), [0, 4_000, 60_000]);
 }
+
+#[test]
+fn what_a_bar_shows_is_found_as_it_is_shown() {
+    let name = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, A>(int)";
+    let event = json!([{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 1, "dur": 1}]);
+    let trace = read([Input::new(event.to_string().as_bytes())], Limits::default()).unwrap();
+    let session = Session::new(LinkedTrace::new(trace));
+    for (text, count) in [("cudafunctor_add · vectorized_elementwise_kernel", 1), ("at::native::CUDAFunctor_add", 1), ("add · CUDA", 0)] {
+        assert_eq!(ask(&session, &json!({"type": "search", "text": text, "limit": 9}))["count"], count, "{text}");
+    }
+}

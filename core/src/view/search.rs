@@ -1,4 +1,4 @@
-//! Events whose name holds a text.
+//! Events whose name, or the label shown for it, holds a text.
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,7 @@ use super::request::{SearchRequest, Window};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
 use crate::error::Error;
+use crate::label::Label;
 use crate::sort;
 use crate::time::TimeRange;
 
@@ -100,14 +101,15 @@ impl Columns {
     }
 }
 
-/// Which of the names in a part hold a text, which is not empty.
+/// Which of the names in a part hold a text, which is not empty, by themselves or in what bars show of them.
 #[derive(Debug)]
 struct Names(Vec<bool>);
 
 impl Names {
     fn holding(part: View<'_>, text: &str) -> Self {
         let text = text.to_lowercase();
-        let is_match = |name: &str| !text.is_empty() && name.to_lowercase().contains(&text);
+        let holds = |name: &str| name.to_lowercase().contains(&text);
+        let is_match = |name: &str| !text.is_empty() && (holds(name) || holds(&Label::of(name).to_string()));
         Self(part.linked.trace.strings.iter().map(is_match).collect())
     }
 
