@@ -148,6 +148,22 @@ fn kernels_of_compiled_code_are_told_where_launches_are_what_costs() {
 }
 
 #[test]
+fn recorded_stacks_are_told_where_launches_are_what_costs() {
+    let recorded = |has_stacks: bool| {
+        let mut scene = scene();
+        for at in 0..60 {
+            scene.kernel("add", at * 100, at * 100 + 10, 3);
+        }
+        if has_stacks {
+            scene.host("python_function", "train.py(3): step", 0, 6000);
+        }
+        scene.found("launch_bound").remove(0).detail
+    };
+    assert!(recorded(true).contains("with_stack=False"));
+    assert!(!recorded(false).contains("stack"));
+}
+
+#[test]
 fn reading_one_number_is_told_apart_from_other_waits() {
     let item = reading("aten::item", 120);
     assert_eq!(item.only("item_in_loop"), (String::from("aten::item"), 19, 1));

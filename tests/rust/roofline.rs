@@ -120,6 +120,23 @@ fn every_family_counts_what_it_computes_and_moves() {
 const FLOATS: &str = "GenericList[Tensor(float),Tensor(float)]";
 
 #[test]
+fn what_is_expanded_is_read_as_often_as_memory_holds_it() {
+    let strided = |dims: Value, strides: Value| {
+        let mut args = args(&dims, &json!(["float", "float"]), &json!([]));
+        args["Input Strides"] = strides;
+        args
+    };
+    let dims = || json!([[64, 128], [64, 128]]);
+    let (elems, of) = (64 * 128, |strides| cost("aten::mul", &strided(dims(), strides)).unwrap());
+    assert_eq!(of(json!([[128, 1], [128, 1]])), (elems, 4 * 3 * elems));
+    assert_eq!(of(json!([[128, 1], [0, 1]])), (elems, 4 * (2 * elems + 128)), "a row that is repeated");
+    assert_eq!(of(json!([[128, 1], [0, 0]])), (elems, 4 * (2 * elems + 1)), "one number, as the mean's gradient has it");
+    assert_eq!(of(json!([[128, 1], [0]])), (elems, 4 * 3 * elems), "strides that do not fit say nothing");
+    let nothing = strided(json!([[64, 0], [64, 0]]), json!([[0, 0], [0, 0]]));
+    assert_eq!(cost("aten::mul", &nothing), Some((0, 0)), "of nothing there is nothing to repeat");
+}
+
+#[test]
 fn what_is_looked_up_put_and_pooled_counts_what_it_moves() {
     let none = json!([]);
     let pool = |ceil: &str| {

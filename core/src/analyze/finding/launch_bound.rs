@@ -46,13 +46,14 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     }
     let median = median(durs.clone());
     let detail = format!(
-        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}{}",
+        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}{}{}",
         durs.len(),
         told_ns(SHORT_NS),
         told_ns(median),
         idle.len(),
         of_graphs(scene),
-        of_compiled(scene)
+        of_compiled(scene),
+        if has_stacks(scene) { SLOWED } else { "" }
     );
     vec![Found { count: idle.len() as u64, ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail) }]
 }
@@ -74,6 +75,13 @@ fn of_compiled(scene: &Scene<'_>) -> String {
     let count = scene.selection.device_work().filter(is_generated).count();
     if count == 0 { String::new() } else { format!("; {} of torch.compile already", plural(count, "kernel")) }
 }
+
+/// Whether each call of Python was recorded, which takes the host as long as many a launch.
+fn has_stacks(scene: &Scene<'_>) -> bool {
+    scene.trace.events.kind.contains(&EventKind::Python)
+}
+
+const SLOWED: &str = "; recording Python's stacks slowed the host: without them (with_stack=False) it may be less";
 
 fn median(mut durs: Vec<i64>) -> i64 {
     crate::sort::ascending(&mut durs);

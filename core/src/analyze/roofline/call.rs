@@ -14,6 +14,8 @@ use crate::trace::tensor::element_types;
 pub(super) struct Tensor {
     pub shape: Vec<i64>,
     pub dtype: Dtype,
+    /// How many elements memory holds of it: fewer than its shape says where it is expanded.
+    pub num_stored: i64,
 }
 
 impl Tensor {
@@ -22,7 +24,13 @@ impl Tensor {
         product(&self.shape)
     }
 
+    /// The bytes that memory holds of it.
     pub(super) fn bytes(&self) -> i64 {
+        self.num_stored.saturating_mul(self.dtype.bytes)
+    }
+
+    /// The bytes of a new tensor of its shape and type.
+    pub(super) fn bytes_anew(&self) -> i64 {
         self.num_elems().saturating_mul(self.dtype.bytes)
     }
 }
@@ -59,7 +67,7 @@ pub(super) struct Call {
 pub(super) const UNTYPED_LIST: &str = "TensorList";
 
 impl Call {
-    /// From `Input Dims`, `Input type` and `Concrete Inputs` of an event; from the inputs of its node where there are none, or
+    /// From `Input Dims`, `Input Strides`, `Input type` and `Concrete Inputs` of an event; from the inputs of its node where there are none, or
     /// where they have lists whose types are not said.
     pub(super) fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
         let trace = &linked.trace;
@@ -79,10 +87,12 @@ impl Call {
         {
             return Some(of_node);
         }
-        let (dims, concrete) = (list(&shapes), list(&text(ArgKey::ConcreteInputs).unwrap_or_default()));
+        let recorded = |key| list(&text(key).unwrap_or_default());
+        let (dims, strides, concrete) =
+            (list(&shapes), recorded(ArgKey::InputStrides), recorded(ArgKey::ConcreteInputs));
         let argument = |(at, name): (usize, &Value)| {
             let value = concrete.get(at).and_then(Value::as_str).map_or(Value::Null, plain);
-            argument(name.as_str().unwrap_or(""), dims.get(at), value)
+            argument(name.as_str().unwrap_or(""), [dims.get(at), strides.get(at)], value)
         };
         Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes, has_untyped_list })
     }
@@ -90,8 +100,10 @@ impl Call {
     fn of_node(inputs: &Values, strings: &Strings) -> Option<Self> {
         let parse = |id| list(strings.text(id));
         let (types, dims, values) = (parse(inputs.types), parse(inputs.shapes), parse(inputs.values));
+        let strides = parse(inputs.strides);
         let argument = |(at, name): (usize, &Value)| {
-            argument(name.as_str().unwrap_or(""), dims.get(at), values.get(at).cloned().unwrap_or_default())
+            let value = values.get(at).cloned().unwrap_or_default();
+            argument(name.as_str().unwrap_or(""), [dims.get(at), strides.get(at)], value)
         };
         let shapes = strings.text(inputs.shapes).to_owned();
         let arguments: Vec<_> = types.iter().enumerate().map(argument).collect();
@@ -167,20 +179,25 @@ fn flags(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(&text.to_ascii_lowercase())
 }
 
-fn argument(type_name: &str, dims: Option<&Value>, value: Value) -> Argument {
+fn argument(type_name: &str, layout: [Option<&Value>; 2], value: Value) -> Argument {
     let name = type_name.strip_prefix("Tensor(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(type_name);
     if let Some(dtype) = spelled(name) {
-        return tensor(dtype, dims).map_or(Argument::Value(Value::Null), Argument::Tensor);
+        return tensor(dtype, layout).map_or(Argument::Value(Value::Null), Argument::Tensor);
     }
     let Some(types) = element_types(type_name) else { return Argument::Value(value) };
     let tensors = types.iter().enumerate().map(|(at, name)| {
         let dtype = spelled(name.strip_prefix("Tensor(")?.strip_suffix(')')?)?;
-        tensor(dtype, dims.and_then(|dims| dims.get(at)))
+        tensor(dtype, layout.map(|of_all| of_all.and_then(|of_all| of_all.get(at))))
     });
     tensors.collect::<Option<Vec<_>>>().map_or(Argument::Value(value), Argument::Tensors)
 }
 
-fn tensor(dtype: Dtype, dims: Option<&Value>) -> Option<Tensor> {
+fn tensor(dtype: Dtype, [dims, strides]: [Option<&Value>; 2]) -> Option<Tensor> {
     let shape = dims?.as_array()?.iter().map(|size| size.as_i64().filter(|size| *size >= 0));
-    Some(Tensor { shape: shape.collect::<Option<_>>()?, dtype })
+    let shape: Vec<i64> = shape.collect::<Option<_>>()?;
+    let strides = strides.and_then(Value::as_array).filter(|strides| strides.len() == shape.len());
+    let is_repeated = |at: usize| strides.is_some_and(|strides| strides[at].as_i64() == Some(0));
+    let stored = (0..shape.len()).map(|at| if is_repeated(at) { shape[at].min(1) } else { shape[at] });
+    let num_stored = product(&stored.collect::<Vec<_>>());
+    Some(Tensor { shape, dtype, num_stored })
 }

@@ -1,7 +1,7 @@
 //! Operators that compute each element of the result from those at its place: so many operations an element; all arguments
 //! and the result once.
 
-use super::call::{Call, Tensor};
+use super::call::{Call, Tensor, product};
 use super::dtype::{Dtype, named, promoted};
 use super::matmul::broadcast;
 use super::model::{Cost, base};
@@ -156,9 +156,8 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     if let Some(list) = call.tensors(0) {
         return of_list(call, list, *flops);
     }
-    let result = result(call, is_in_place)?;
-    let dtype = if *is_truth && !is_in_place { named("bool")? } else { result.dtype };
-    let num_elems = result.num_elems();
+    let (num_elems, promoted) = result(call, is_in_place)?;
+    let dtype = if *is_truth && !is_in_place { named("bool")? } else { promoted };
     let mut bytes = call.read_bytes().saturating_add(num_elems.saturating_mul(dtype.bytes));
     if *flops == 0 && is_in_place {
         // The elements that are kept are not read.
@@ -167,23 +166,23 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     if name.ends_with(DROPOUT) {
         bytes = bytes.saturating_add(num_elems.saturating_mul(named("bool")?.bytes));
     }
-    Some(Cost { flops: num_elems.saturating_mul(*flops), bytes, dtype: result.dtype })
+    Some(Cost { flops: num_elems.saturating_mul(*flops), bytes, dtype: promoted })
 }
 
 /// Of an operator on lists, each tensor of the first one makes a result like it.
 fn of_list(call: &Call, list: &[Tensor], flops: i64) -> Option<Cost> {
     let sum = |count: fn(&Tensor) -> i64| list.iter().map(count).fold(0, i64::saturating_add);
-    let bytes = call.read_bytes().saturating_add(sum(Tensor::bytes));
+    let bytes = call.read_bytes().saturating_add(sum(Tensor::bytes_anew));
     Some(Cost { flops: sum(Tensor::num_elems).saturating_mul(flops), bytes, dtype: list.first()?.dtype })
 }
 
-/// The result: the first argument where it is written, else what all are broadcast and promoted to.
-fn result(call: &Call, is_in_place: bool) -> Option<Tensor> {
+/// Elements and type of the result: of the first argument where it is written, else of what all are broadcast and promoted to.
+fn result(call: &Call, is_in_place: bool) -> Option<(i64, Dtype)> {
     if is_in_place {
-        return call.tensor(0).cloned();
+        return call.tensor(0).map(|written| (written.num_elems(), written.dtype));
     }
     let shapes: Vec<_> = call.all_tensors().map(|tensor| tensor.shape.as_slice()).collect();
-    Some(Tensor { shape: broadcast(&shapes)?, dtype: common(call)? })
+    Some((product(&broadcast(&shapes)?), common(call)?))
 }
 
 /// The type that the tensors with dimensions are promoted to; of those without, where no other is.

@@ -39,12 +39,12 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
         Loss::Each(flops, reduction) => {
             let input = call.tensor(0)?;
             let is_added_up = call.integers(reduction).is_none_or(|how| how != [0]);
-            let result = if is_added_up { input.dtype.bytes } else { input.bytes() };
+            let result = if is_added_up { input.dtype.bytes } else { input.bytes_anew() };
             of(input.num_elems().saturating_mul(flops), call.read_bytes().saturating_add(result), input.dtype)
         }
         Loss::Gradient(flops) => {
             let input = call.tensor(1)?;
-            let bytes = call.read_bytes().saturating_add(input.bytes());
+            let bytes = call.read_bytes().saturating_add(input.bytes_anew());
             of(input.num_elems().saturating_mul(flops), bytes, input.dtype)
         }
         Loss::Classes(scores, classes) => {

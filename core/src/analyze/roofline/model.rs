@@ -10,7 +10,7 @@ use super::{
 /// What a call computes and moves at least.
 ///
 /// Operations are those of the mathematics, a multiplication and an addition two of them, whatever the kernels do; bytes are
-/// those of each argument and each result once.
+/// those of each argument and each result once, of what is expanded as often as memory holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
     pub flops: i64,

@@ -61,11 +61,11 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let input = call.tensor(0)?;
     let (flops, written) = match entry(NORMALISATIONS, name)? {
         Forward(statistics) => (FORWARD_FLOPS, statistics.bytes(call, input)),
-        Backward(weight) => (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.bytes().saturating_mul(2))),
+        Backward(weight) => (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.bytes_anew().saturating_mul(2))),
     };
     Some(Cost {
         flops: input.num_elems().saturating_mul(flops),
-        bytes: call.read_bytes().saturating_add(input.bytes()).saturating_add(written),
+        bytes: call.read_bytes().saturating_add(input.bytes_anew()).saturating_add(written),
         dtype: input.dtype,
     })
 }

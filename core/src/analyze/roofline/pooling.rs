@@ -52,11 +52,11 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
         }
         Pooling::Places(at) => {
             let (spread_over, places) = (call.tensor(1)?, call.tensor(at)?);
-            (input.num_elems(), spread_over.bytes().saturating_add(places.bytes()))
+            (input.num_elems(), spread_over.bytes_anew().saturating_add(places.bytes()))
         }
         Pooling::Spread(num_dims) => {
             let window = spread(&call.integers(2)?, num_dims)?;
-            (input.num_elems().saturating_mul(product(&window)), call.tensor(1)?.bytes())
+            (input.num_elems().saturating_mul(product(&window)), call.tensor(1)?.bytes_anew())
         }
         Pooling::Adaptive => {
             (input.num_elems(), num_of_size(input, &call.integers(1)?)?.saturating_mul(input.dtype.bytes))

@@ -60,7 +60,7 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
         Adds::Flag(at) => call.flag(at),
     };
     let moved = num_elems.saturating_mul(if adds { 3 } else { 2 }).saturating_mul(target.dtype.bytes);
-    let copied = if base(name) == name { target.bytes().saturating_mul(2) } else { 0 };
+    let copied = if base(name) == name { target.bytes().saturating_add(target.bytes_anew()) } else { 0 };
     Some(Cost {
         flops: if adds { num_elems } else { 0 },
         bytes: moved.saturating_add(number_bytes).saturating_add(copied),
