@@ -8,6 +8,7 @@ use super::response::{Response, rounded};
 use super::screen::Screen;
 use crate::analyze::{Finding, Job, MIN_SHARE, Options, RankedTrace, Wanted, findings_of_job};
 use crate::error::Error;
+use crate::label::Label;
 use crate::sort;
 
 /// Those of all traces of a job. Two traces of one rank are there to be compared: neither ever waited for the other.
@@ -40,6 +41,7 @@ fn finding_json(part: View<'_>, finding: &Finding) -> Value {
         "part": part.at,
         "finding": finding.name,
         "subject": finding.subject,
+        "label": Label::of(&finding.subject).to_string(),
         "detail": finding.detail,
         "advice": finding.advice,
         "cost_ns": finding.cost_ns,

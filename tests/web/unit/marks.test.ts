@@ -23,6 +23,7 @@ function finding(source: FakeSource, name: string, ids: readonly number[], cost:
     part: 0,
     finding: name,
     subject: "",
+    label: "",
     detail: "",
     advice: "",
     cost_ns: cost,

@@ -278,6 +278,8 @@ export interface Finding {
   readonly part: number;
   readonly finding: string;
   readonly subject: string;
+  /** Of the subject. */
+  readonly label: string;
   readonly detail: string;
   readonly advice: string;
   readonly cost_ns: number;

@@ -37,7 +37,7 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
             {factsOf(timeline, finding).map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>
-                <dd>{value}</dd>
+                <dd title={value === finding.label ? finding.subject : undefined}>{value}</dd>
               </div>
             ))}
           </dl>
@@ -67,7 +67,7 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
 function factsOf(timeline: Timeline, finding: Finding): readonly (readonly [string, string])[] {
   const facts: [string, string][] = [
     ["costs at most", `${formatDuration(finding.cost_ns)} · ${formatShare(finding.share, 1)} of the time`],
-    ["about", finding.subject],
+    ["about", finding.label],
     ["how often", formatCount(finding.count)],
     ["confidence", formatShare(finding.confidence, 1)],
   ];

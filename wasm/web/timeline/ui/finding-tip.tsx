@@ -23,7 +23,7 @@ export function FindingTip({ timeline }: { timeline: Timeline }): JSX.Element | 
         <div key={String(index)} class="ks-finding-line">
           <div class="ks-tooltip-name">{titleOf(finding)}</div>
           <div>
-            <b>{formatDuration(finding.cost_ns)}</b> · {formatShare(finding.share, 1)} <span>{finding.subject}</span>
+            <b>{formatDuration(finding.cost_ns)}</b> · {formatShare(finding.share, 1)} <span>{finding.label}</span>
           </div>
         </div>
       ))}

@@ -23,9 +23,9 @@ export function FindingsList({ timeline, close }: { timeline: Timeline; close: (
             }}
           >
             <b>{titleOf(finding)}</b>
-            <span>
+            <span title={finding.subject}>
               {several && `${timeline.partName(finding.part)} · `}
-              {finding.subject}
+              {finding.label}
             </span>
             <small>
               {formatDuration(finding.cost_ns)} · {formatShare(finding.share, 1)}
