@@ -54,7 +54,7 @@ const SKEW: Grid = Grid {
         col("num_traces", "ranks", Kind::Count),
         col("out_bytes", "size", Kind::Bytes),
         col("skew_ns", "first to last", Kind::Time),
-        col("wait_ns", "waited, in all", Kind::Time),
+        col("wait_ns", "total wait", Kind::Time),
         col("transfer_ns", "moving data", Kind::Time),
         col("bus_gbps", "bus, GB/s", Kind::Number),
         col("first_rank", "first", Kind::Count),

@@ -71,8 +71,8 @@ fn ns(frame: &Frame, part: &Part, row: usize) -> f64 {
 fn kinds(out: &mut String, outline: &Outline) {
     out.push_str(
         "<table><caption>Time by kind of event</caption><thead><tr><th scope=\"col\">kind</th>\
-         <th scope=\"col\" class=\"ks-number\">events</th><th scope=\"col\" class=\"ks-number\">in all <i>ms</i></th>\
-         <th scope=\"col\" class=\"ks-number\">in nothing inside <i>ms</i></th></tr></thead><tbody>",
+         <th scope=\"col\" class=\"ks-number\">events</th><th scope=\"col\" class=\"ks-number\">total <i>ms</i></th>\
+         <th scope=\"col\" class=\"ks-number\">self <i>ms</i></th></tr></thead><tbody>",
     );
     for kind in &outline.time_by_kind {
         let _ = write!(

@@ -56,7 +56,7 @@ fn of_trace(source: &Source<'_>, trace: &Trace) -> Vec<(String, String)> {
         facts.push(("rank", trace.rank().map(|rank| rank.to_string()).unwrap_or_default()));
     }
     if let Some(info) = trace.header_value("distributedInfo") {
-        facts.push(("ranks in all", words(&info["world_size"])));
+        facts.push(("world size", words(&info["world_size"])));
         facts.push((
             "communication",
             [words(&info["backend"]), words(&info["nccl_version"])].join(" ").trim().to_owned(),
