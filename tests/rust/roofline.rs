@@ -85,7 +85,7 @@ fn every_family_counts_what_it_computes_and_moves() {
                 &json!([BF16, BF16, BF16, "", "", "Scalar", "Scalar", "Scalar", "Scalar"]),
                 &json!(["", "", "", "", "", "4", "6", "0.", "True"]),
             ),
-            (2 * 2 * 3 * 10 * 16, 2 * (192 + 96 + 96 + 192)),
+            (2 * 2 * 3 * 18 * 16, 2 * (192 + 96 + 96 + 192)),
         ),
         (
             "aten::native_layer_norm",
@@ -120,6 +120,43 @@ fn every_family_counts_what_it_computes_and_moves() {
 const FLOATS: &str = "GenericList[Tensor(float),Tensor(float)]";
 
 #[test]
+fn what_results_are_written_to_is_no_argument() {
+    let of = |name: &str, dims: Value, types: Value| cost(name, &args(&dims, &types, &json!([])));
+    let image = json!([[4, 8], [], [4, 8]]);
+    assert_eq!(of("aten::clamp_min", image, json!(["float", "Scalar", "float"])), Some((32, 4 * 2 * 32)), "out=");
+    let bounds = json!([[4, 8], [4, 8]]);
+    assert_eq!(of("aten::clamp_min", bounds, json!(["float", "float"])), Some((32, 4 * 3 * 32)), "a tensor of bounds");
+    let sum = json!([[4, 8], [4, 8], [], [0]]);
+    assert_eq!(
+        of("aten::add", sum, json!(["float", "float", "Scalar", "float"])),
+        Some((32, 4 * 3 * 32)),
+        "not yet sized"
+    );
+    let product = json!([[4, 8], [8, 2], [4, 2]]);
+    assert_eq!(of("aten::mm", product, json!(vec!["float"; 3])), Some((128, 4 * (32 + 16 + 8))));
+    let linear = json!([[4, 8], [2, 8], [2]]);
+    assert_eq!(of("aten::linear", linear, json!(vec!["float"; 3])), Some((128, 4 * (32 + 16 + 2 + 8))), "a bias is one");
+    let softmax = json!([[4, 8], [], [], [4, 8]]);
+    assert_eq!(of("aten::_softmax", softmax, json!(["float", "Scalar", "Scalar", "float"])), Some((160, 4 * 2 * 32)));
+}
+
+#[test]
+fn queries_see_the_keys_of_their_window() {
+    let of = |queries: i64, keys: i64, said: [&str; 3]| {
+        let none = json!([]);
+        let dims = json!([[1, queries, 2, 8], [1, keys, 2, 8], [1, keys, 2, 8], none, none, none, none, none]);
+        let types = json!([BF16, BF16, BF16, "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"]);
+        let concrete = json!(["", "", "", "0.", "0.1", said[0], said[1], said[2]]);
+        cost("flash_attn::_flash_attn_forward", &args(&dims, &types, &concrete)).unwrap().0 / (2 * 2 * 16)
+    };
+    assert_eq!(of(4, 4, ["False", "-1", "-1"]), 16);
+    assert_eq!(of(4, 4, ["True", "-1", "-1"]), 10);
+    assert_eq!(of(2, 5, ["True", "-1", "-1"]), 4 + 5, "the last query is beside the last key");
+    assert_eq!(of(6, 6, ["True", "1", "0"]), 1 + 5 * 2, "its own key and the one before");
+    assert_eq!(of(6, 6, ["False", "1", "1"]), 6 * 3 - 2);
+}
+
+#[test]
 fn what_is_expanded_is_read_as_often_as_memory_holds_it() {
     let strided = |dims: Value, strides: Value| {
         let mut args = args(&dims, &json!(["float", "float"]), &json!([]));
@@ -130,7 +167,11 @@ fn what_is_expanded_is_read_as_often_as_memory_holds_it() {
     let (elems, of) = (64 * 128, |strides| cost("aten::mul", &strided(dims(), strides)).unwrap());
     assert_eq!(of(json!([[128, 1], [128, 1]])), (elems, 4 * 3 * elems));
     assert_eq!(of(json!([[128, 1], [0, 1]])), (elems, 4 * (2 * elems + 128)), "a row that is repeated");
-    assert_eq!(of(json!([[128, 1], [0, 0]])), (elems, 4 * (2 * elems + 1)), "one number, as the mean's gradient has it");
+    assert_eq!(
+        of(json!([[128, 1], [0, 0]])),
+        (elems, 4 * (2 * elems + 1)),
+        "one number, as the mean's gradient has it"
+    );
     assert_eq!(of(json!([[128, 1], [0]])), (elems, 4 * 3 * elems), "strides that do not fit say nothing");
     let nothing = strided(json!([[64, 0], [64, 0]]), json!([[0, 0], [0, 0]]));
     assert_eq!(cost("aten::mul", &nothing), Some((0, 0)), "of nothing there is nothing to repeat");

@@ -80,7 +80,9 @@ fn what_a_bar_shows_is_found_as_it_is_shown() {
     let event = json!([{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 1, "dur": 1}]);
     let trace = read([Input::new(event.to_string().as_bytes())], Limits::default()).unwrap();
     let session = Session::new(LinkedTrace::new(trace));
-    for (text, count) in [("cudafunctor_add · vectorized_elementwise_kernel", 1), ("at::native::CUDAFunctor_add", 1), ("add · CUDA", 0)] {
+    for (text, count) in
+        [("cudafunctor_add · vectorized_elementwise_kernel", 1), ("at::native::CUDAFunctor_add", 1), ("add · CUDA", 0)]
+    {
         assert_eq!(ask(&session, &json!({"type": "search", "text": text, "limit": 9}))["count"], count, "{text}");
     }
 }

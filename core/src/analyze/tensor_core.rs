@@ -19,6 +19,9 @@ const NAMES: &[&str] = &[
     "xmma_implicit_gemm",
     "xmma_sparse_conv",
     "xmma_warp_specialized_implicit_gemm",
+    // The shape of the unit's product: cuDNN 8's convolutions.
+    "_tensor16x8x",
+    "_tensor8x8x",
     "xmma_gemm",
     "xmma_sparse_gemm",
     // CUTLASS, Hopper, Blackwell.
@@ -75,6 +78,18 @@ mod tests {
             ("nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNN", true),
             ("Cijk_Ailk_Bljk_BBS_BH_MT128x128x32_MI32x32x8x1_SE", true),
             ("igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32", true),
+            (
+                "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_g1_tensor16x8x8_kernel",
+                true,
+            ),
+            (
+                "sm80_xmma_dgrad_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x64x32_g1_tensor16x8x16",
+                true,
+            ),
+            (
+                "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nchwkcrs_nchw_tilesize128x128x8_stage3_g1_ffma_kernel",
+                false,
+            ),
             ("volta_sgemm_128x64_nn", false),
             ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8", false),
             ("void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(…)", false),

@@ -28,7 +28,8 @@ impl Peaks {
     /// The device of that name, as the profiler or a person writes it; none where it might be several.
     pub(super) fn of(name: &str) -> Option<Self> {
         let words = words(name);
-        if words.iter().any(|word| word == "laptop") {
+        // Of a slice (MIG) of a device, the name says its memory, not its share of what computes.
+        if words.iter().any(|word| word == "laptop" || word == "mig") {
             return None;
         }
         let has_all = |words: &[String], alternative: &str| {
@@ -104,7 +105,13 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(Peaks::of(name).map(|peaks| peaks.name), Some(expected), "{name}");
         }
-        for unknown in ["NVIDIA H100", "AMD Radeon Graphics", "", "NVIDIA GeForce RTX 4090 Laptop GPU"] {
+        for unknown in [
+            "NVIDIA H100",
+            "AMD Radeon Graphics",
+            "",
+            "NVIDIA GeForce RTX 4090 Laptop GPU",
+            "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+        ] {
             assert_eq!(Peaks::of(unknown), None, "{unknown}");
         }
     }

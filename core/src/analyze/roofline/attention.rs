@@ -2,6 +2,7 @@
 //! computed again; query, key, value and result once, and their gradients.
 
 use super::call::{Call, Tensor};
+use super::mask::Mask;
 use super::model::{Cost, entry};
 
 /// In which order the dimensions are.
@@ -13,22 +14,30 @@ enum Layout {
     Sequence,
 }
 
-/// Where the query is (key and value follow it), where the mask is said to be causal, and whether it is the gradient.
+/// Where the query is (key and value follow it), where the mask is said to be causal, where its window is said (how far it
+/// reaches before, and behind that how far after), whether its last query is beside the last key, and whether it is the gradient.
 #[derive(Debug, Clone, Copy)]
 struct Attention {
     layout: Layout,
     query: usize,
     causal: usize,
+    window: Option<usize>,
+    is_from_end: bool,
     is_backward: bool,
 }
 
 const fn forward(layout: Layout, causal: usize) -> Attention {
-    Attention { layout, query: 0, causal, is_backward: false }
+    Attention { layout, query: 0, causal, window: None, is_from_end: false, is_backward: false }
 }
 
 /// The gradient of the result comes first.
 const fn backward(layout: Layout, causal: usize) -> Attention {
-    Attention { layout, query: 1, causal, is_backward: true }
+    Attention { query: 1, is_backward: true, ..forward(layout, causal) }
+}
+
+/// Flash attention itself: windows, and the last query beside the last key.
+const fn flash(attention: Attention, window: usize) -> Attention {
+    Attention { window: Some(window), is_from_end: true, ..attention }
 }
 
 static ATTENTIONS: &[(&str, Attention)] = &[
@@ -37,20 +46,20 @@ static ATTENTIONS: &[(&str, Attention)] = &[
     ("aten::_scaled_dot_product_efficient_attention", forward(Layout::Heads, 6)),
     ("aten::_scaled_dot_product_cudnn_attention", forward(Layout::Heads, 6)),
     ("aten::_scaled_dot_product_fused_attention_overrideable", forward(Layout::Heads, 5)),
-    ("aten::_flash_attention_forward", forward(Layout::Sequence, 8)),
+    ("aten::_flash_attention_forward", flash(forward(Layout::Sequence, 8), 11)),
     ("aten::_efficient_attention_forward", forward(Layout::Sequence, 9)),
     ("aten::_cudnn_attention_forward", forward(Layout::Heads, 10)),
     ("aten::_scaled_dot_product_flash_attention_backward", backward(Layout::Heads, 11)),
     ("aten::_scaled_dot_product_flash_attention_for_cpu_backward", backward(Layout::Heads, 7)),
     ("aten::_scaled_dot_product_efficient_attention_backward", backward(Layout::Heads, 11)),
     ("aten::_scaled_dot_product_cudnn_attention_backward", backward(Layout::Heads, 14)),
-    ("aten::_flash_attention_backward", backward(Layout::Sequence, 11)),
+    ("aten::_flash_attention_backward", flash(backward(Layout::Sequence, 11), 15)),
     ("aten::_efficient_attention_backward", backward(Layout::Sequence, 14)),
     ("aten::_cudnn_attention_backward", backward(Layout::Heads, 14)),
-    ("flash_attn::_flash_attn_forward", forward(Layout::Sequence, 5)),
-    ("flash_attn::_flash_attn_backward", backward(Layout::Sequence, 11)),
-    ("aiter::_flash_attn_forward", forward(Layout::Sequence, 5)),
-    ("FlashAttnFunc", forward(Layout::Sequence, 5)),
+    ("flash_attn::_flash_attn_forward", flash(forward(Layout::Sequence, 5), 6)),
+    ("flash_attn::_flash_attn_backward", flash(backward(Layout::Sequence, 11), 12)),
+    ("aiter::_flash_attn_forward", flash(forward(Layout::Sequence, 5), 6)),
+    ("FlashAttnFunc", flash(forward(Layout::Sequence, 5), 6)),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -64,7 +73,7 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let (batch, heads, num_queries, channels) = attention.layout.sizes(query)?;
     let (_, _, num_keys, _) = attention.layout.sizes(key)?;
     let (_, _, _, value_channels) = attention.layout.sizes(value)?;
-    let seen = seen(num_queries, num_keys, call.flag(attention.causal));
+    let seen = attention.mask(call).pairs(num_queries, num_keys);
     let all = batch.saturating_mul(heads).saturating_mul(2).saturating_mul(seen);
     // Forward: scores and result; backward: scores, gradients of query and key; gradients of scores and value.
     let num_channels = if attention.is_backward {
@@ -79,14 +88,17 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     Some(Cost { flops: all.saturating_mul(num_channels), bytes, dtype: query.dtype })
 }
 
-/// How many pairs of a query and a key there are; with a causal mask, those of a key no later than its query.
-fn seen(num_queries: i64, num_keys: i64, is_causal: bool) -> i64 {
-    if !is_causal {
-        return num_queries.saturating_mul(num_keys);
+impl Attention {
+    fn mask(self, call: &Call) -> Mask {
+        // The type of a mask, where it is no flag: 2 begins at the last query.
+        let is_from_end = self.is_from_end || call.integers(self.causal) == Some(vec![2]);
+        let window = |side: usize| {
+            let said = self.window.and_then(|at| call.integers(at + side))?;
+            said.first().copied().filter(|reach| *reach >= 0)
+        };
+        let after = if call.flag(self.causal) { Some(0) } else { window(1) };
+        Mask { is_from_end, before: window(0), after }
     }
-    let (queries, keys) = (i128::from(num_queries), i128::from(num_keys));
-    let short = queries.min(keys);
-    i64::try_from(short * (short + 1) / 2 + (queries - short) * keys).unwrap_or(i64::MAX)
 }
 
 impl Layout {
@@ -97,16 +109,5 @@ impl Layout {
             Self::Heads => (batch, a, b, channels),
             Self::Sequence => (batch, b, a, channels),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::seen;
-
-    #[test]
-    fn a_causal_query_sees_the_keys_up_to_its_own() {
-        assert_eq!((seen(4, 4, true), seen(2, 5, true), seen(5, 2, true)), (10, 3, 9));
-        assert_eq!(seen(4, 5, false), 20);
     }
 }

@@ -110,6 +110,15 @@ impl Call {
         (!types.is_empty()).then_some(Self { arguments, shapes, has_untyped_list: false })
     }
 
+    /// The same without what it writes its results to (`out=`): tensors at its end, behind the places of those that it reads.
+    pub(super) fn without_outputs(&self, num_places: usize) -> Self {
+        let mut call = self.clone();
+        while call.arguments.len() > num_places && matches!(call.arguments.last(), Some(Argument::Tensor(_))) {
+            call.arguments.pop();
+        }
+        call
+    }
+
     /// The tensor at a place.
     pub(super) fn tensor(&self, at: usize) -> Option<&Tensor> {
         match self.arguments.get(at)? {

@@ -89,7 +89,8 @@ fn backward_cost(backward: Backward, call: &Call) -> Option<Cost> {
     let num_summed = if call.flag(backward.transposed) { input } else { gradient }.num_elems();
     let one = num_summed.saturating_mul(taps(&weight.shape)?).saturating_mul(2);
     let bias = gradient.shape.get(1).map_or(0, |channels| channels.saturating_mul(gradient.dtype.bytes));
-    let wanted = [(is_wanted(0), one, input.bytes_anew()), (is_wanted(1), one, weight.bytes_anew()), (is_wanted(2), 0, bias)];
+    let wanted =
+        [(is_wanted(0), one, input.bytes_anew()), (is_wanted(1), one, weight.bytes_anew()), (is_wanted(2), 0, bias)];
     let wanted = wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted);
     let (flops, written) = wanted
         .fold((0_i64, 0_i64), |sum, (_, flops, bytes)| (sum.0.saturating_add(flops), sum.1.saturating_add(bytes)));

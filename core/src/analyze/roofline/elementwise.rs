@@ -6,17 +6,26 @@ use super::dtype::{Dtype, named, promoted};
 use super::matmul::broadcast;
 use super::model::{Cost, base};
 
-/// Operations an element, whether the result is of truth values, and the names without `aten::` and `_` at the end.
-struct Group(i64, bool, &'static [&'static str]);
+/// Operations an element, whether the result is of truth values, in how many places there may be a tensor that is read, and
+/// the names without `aten::` and `_` at the end.
+struct Group(i64, bool, usize, &'static [&'static str]);
 
 static GROUPS: &[Group] = &[
-    Group(1, false, UNARY),
-    Group(1, false, BINARY),
-    Group(1, true, COMPARISONS),
-    Group(3, false, &["addcmul", "addcdiv", "lerp"]),
+    Group(1, false, 1, UNARY),
+    Group(1, false, 2, &["clamp_max", "clamp_min"]),
+    Group(1, false, 2, BINARY),
+    Group(
+        1,
+        false,
+        3,
+        &["clamp", "log_sigmoid_backward", "mse_loss_backward", "huber_loss_backward", "smooth_l1_loss_backward"],
+    ),
+    Group(1, false, 6, &["elu_backward"]),
+    Group(1, true, 2, COMPARISONS),
+    Group(3, false, 3, &["addcmul", "addcdiv", "lerp"]),
     // By what is kept, which is a result of truth values beside the other.
-    Group(1, false, &[DROPOUT]),
-    Group(0, false, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
+    Group(1, false, 1, &[DROPOUT]),
+    Group(0, false, 3, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
 ];
 
 const DROPOUT: &str = "native_dropout";
@@ -32,9 +41,6 @@ const UNARY: &[&str] = &[
     "bitwise_not",
     "ceil",
     "celu",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
     "cos",
     "cosh",
     "cumprod",
@@ -91,7 +97,6 @@ const BINARY: &[&str] = &[
     "bitwise_xor",
     "copysign",
     "div",
-    "elu_backward",
     "floor_divide",
     "fmax",
     "fmin",
@@ -100,14 +105,11 @@ const BINARY: &[&str] = &[
     "hardsigmoid_backward",
     "hardswish_backward",
     "hardtanh_backward",
-    "huber_loss_backward",
     "hypot",
     "leaky_relu_backward",
-    "log_sigmoid_backward",
     "maximum",
     "minimum",
     "mish_backward",
-    "mse_loss_backward",
     "mul",
     "native_dropout_backward",
     "pow",
@@ -115,7 +117,6 @@ const BINARY: &[&str] = &[
     "rsub",
     "sigmoid_backward",
     "silu_backward",
-    "smooth_l1_loss_backward",
     "softplus_backward",
     "sub",
     "tanh_backward",
@@ -148,11 +149,12 @@ pub(super) fn is_known(name: &str) -> bool {
 fn group(name: &str) -> Option<(&'static Group, bool)> {
     let name = name.strip_prefix("aten::")?;
     let name = name.strip_prefix("_foreach_").unwrap_or(name);
-    GROUPS.iter().find(|group| group.2.contains(&base(name))).map(|group| (group, base(name) != name))
+    GROUPS.iter().find(|group| group.3.contains(&base(name))).map(|group| (group, base(name) != name))
 }
 
 pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
-    let (Group(flops, is_truth, _), is_in_place) = group(name)?;
+    let (Group(flops, is_truth, num_places, _), is_in_place) = group(name)?;
+    let call = &call.without_outputs(*num_places);
     if let Some(list) = call.tensors(0) {
         return of_list(call, list, *flops);
     }

@@ -13,12 +13,14 @@ struct Product {
     right: usize,
     /// Whether the second factor's last dimension is the one that is summed over.
     is_transposed: bool,
+    /// In how many places there may be a tensor that is read.
+    num_places: usize,
     /// Where the type of the result is said, if it is not that of the first factor.
     dtype: Option<usize>,
 }
 
 const fn of(left: usize, right: usize) -> Product {
-    Product { left, right, is_transposed: false, dtype: None }
+    Product { left, right, is_transposed: false, num_places: right + 1, dtype: None }
 }
 
 static PRODUCTS: &[(&str, Product)] = &[
@@ -37,9 +39,9 @@ static PRODUCTS: &[(&str, Product)] = &[
     ("aten::baddbmm", of(1, 2)),
     ("aten::baddbmm_", of(1, 2)),
     ("aten::_addmm_activation", of(1, 2)),
-    ("aten::linear", Product { is_transposed: true, ..of(0, 1) }),
-    ("aten::mkldnn_linear", Product { is_transposed: true, ..of(0, 1) }),
-    ("aten::_scaled_mm", Product { dtype: Some(6), ..of(0, 1) }),
+    ("aten::linear", Product { is_transposed: true, num_places: 3, ..of(0, 1) }),
+    ("aten::mkldnn_linear", Product { is_transposed: true, num_places: 3, ..of(0, 1) }),
+    ("aten::_scaled_mm", Product { dtype: Some(6), num_places: 6, ..of(0, 1) }),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -48,6 +50,7 @@ pub(super) fn is_known(name: &str) -> bool {
 
 pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let product = entry(PRODUCTS, name)?;
+    let call = &call.without_outputs(product.num_places);
     let (left, right) = (call.tensor(product.left)?, call.tensor(product.right)?);
     let shape = result(&left.shape, &right.shape, product.is_transposed)?;
     let num_elems = super::call::product(&shape);

@@ -8,6 +8,7 @@ mod elementwise;
 mod gather;
 mod iteration;
 mod loss;
+mod mask;
 mod matmul;
 mod model;
 mod normalisation;

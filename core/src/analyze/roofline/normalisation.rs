@@ -61,7 +61,9 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let input = call.tensor(0)?;
     let (flops, written) = match entry(NORMALISATIONS, name)? {
         Forward(statistics) => (FORWARD_FLOPS, statistics.bytes(call, input)),
-        Backward(weight) => (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.bytes_anew().saturating_mul(2))),
+        Backward(weight) => {
+            (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.bytes_anew().saturating_mul(2)))
+        }
     };
     Some(Cost {
         flops: input.num_elems().saturating_mul(flops),

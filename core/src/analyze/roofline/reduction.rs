@@ -78,6 +78,7 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
         // The larger of two tensors.
         return elementwise::cost("aten::maximum", call);
     }
+    let call = &call.without_outputs(1);
     let num_results = num_results(&input.shape, call.integers(reduction.dims).as_deref());
     let bytes = num_results.saturating_mul(reduction.results.bytes(input.dtype, call.value(reduction.dims).is_some())?);
     let flops = input.num_elems().saturating_mul(reduction.flops);
@@ -107,6 +108,7 @@ fn num_results(shape: &[i64], dims: Option<&[i64]>) -> i64 {
 
 pub(super) fn softmax_cost(name: &str, call: &Call) -> Option<Cost> {
     let (flops, larger) = entry(SOFTMAX, name)?;
+    let call = &call.without_outputs(2);
     let input = call.tensor(0)?;
     let dtype = if larger.is_some_and(|at| call.flag(at)) { named("float32")? } else { input.dtype };
     let num_elems = input.num_elems();
