@@ -4,6 +4,7 @@ use kinetoscope::analyze::coverage;
 use kinetoscope::link::How;
 use kinetoscope::table::Values;
 use kinetoscope::{EventKind, LinkedTrace};
+use serde_json::{Value, json};
 
 use crate::files;
 
@@ -129,4 +130,36 @@ fn communication_attributes_are_columns() {
     assert_eq!([text("collective"), text("group_name"), text("in_split")], ["allreduce", "0", "[1, 2]"]);
     assert_eq!(column(&linked, "nodes", "in_elems"), Values::Int([Some(64)].into_iter().collect()));
     assert_eq!(column(&linked, "nodes", "group_size"), Values::Int([Some(8)].into_iter().collect()));
+}
+
+/// A launch and its kernel, of one `correlation`, 10 µs later.
+fn launched(process: i64, device: i64, start: i64, external: Option<i64>) -> Vec<Value> {
+    let mut args = json!({"correlation": 5});
+    if let Some(id) = external {
+        args["External id"] = json!(id);
+    }
+    let mut on_device = args.clone();
+    (on_device["device"], on_device["stream"]) = (json!(device), json!(7));
+    vec![
+        json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": process, "tid": process, "ts": start, "dur": 5,
+            "args": args}),
+        // The driver's call of the same number inside is no other launch.
+        json!({"ph": "X", "cat": "cuda_driver", "name": "cuLaunchKernel", "pid": process, "tid": process, "ts": start + 1, "dur": 3,
+            "args": args}),
+        json!({"ph": "X", "cat": "kernel", "name": "k", "pid": device, "tid": 7, "ts": start + 10, "dur": 2, "args": on_device}),
+    ]
+}
+
+#[test]
+fn a_number_that_is_used_again_is_that_of_the_launch_before() {
+    let launches = |events: [Vec<Value>; 2]| {
+        let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": events.concat()}).to_string()));
+        let events = &linked.trace.events;
+        let kernels = (0..events.len()).filter(|row| linked.trace.events.kind[*row] == EventKind::Kernel);
+        let starts = kernels.map(|row| events.start[linked.links.launch.get(row).unwrap() as usize].0 / 1_000);
+        starts.collect::<Vec<_>>()
+    };
+    assert_eq!(launches([launched(1, 0, 100, None), launched(1, 0, 500, None)]), [100, 500], "the ids wrapped");
+    assert_eq!(launches([launched(1, 0, 100, None), launched(2, 1, 500, None)]), [100, 500], "two processes");
+    assert_eq!(launches([launched(1, 0, 100, Some(1)), launched(2, 1, 105, Some(2))]), [100, 105], "External id");
 }

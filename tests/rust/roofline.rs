@@ -135,7 +135,11 @@ fn what_results_are_written_to_is_no_argument() {
     let product = json!([[4, 8], [8, 2], [4, 2]]);
     assert_eq!(of("aten::mm", product, json!(vec!["float"; 3])), Some((128, 4 * (32 + 16 + 8))));
     let linear = json!([[4, 8], [2, 8], [2]]);
-    assert_eq!(of("aten::linear", linear, json!(vec!["float"; 3])), Some((128, 4 * (32 + 16 + 2 + 8))), "a bias is one");
+    assert_eq!(
+        of("aten::linear", linear, json!(vec!["float"; 3])),
+        Some((128, 4 * (32 + 16 + 2 + 8))),
+        "a bias is one"
+    );
     let softmax = json!([[4, 8], [], [], [4, 8]]);
     assert_eq!(of("aten::_softmax", softmax, json!(["float", "Scalar", "Scalar", "float"])), Some((160, 4 * 2 * 32)));
 }

@@ -109,9 +109,10 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     (launch, launched)
 }
 
-/// Launches by `correlation`, and by their process.
+/// Launches by `correlation`, and by their process; those of one number in the order of their starts.
 ///
-/// Where several processes are in a file, each numbers its launches anew: then device events say whose they are.
+/// Where several processes are in a file, each numbers its launches anew: then device events may say whose they are. Numbers may
+/// be used again, too.
 struct Launches(Vec<((u64, Option<i64>), u32)>);
 
 impl Launches {
@@ -126,8 +127,13 @@ impl Launches {
         let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
         let mut launches: Vec<_> =
             hosts.filter_map(|row| Some(((trace.correlation_id(row)?, host_process(row)), row as u32))).collect();
-        launches.sort_unstable();
-        launches.dedup_by_key(|(key, _)| *key);
+        sort::by_key(&mut launches, |(key, row)| (*key, events.start[*row as usize]));
+        // A call of the driver inside one of the runtime may bear its number.
+        let is_inside = |row: u32, other: u32| {
+            let (row, other) = (row as usize, other as usize);
+            events.track[row] == events.track[other] && events.end(row) <= events.end(other)
+        };
+        launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
         Self(launches)
     }
 
@@ -135,12 +141,27 @@ impl Launches {
     fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
         let id = trace.correlation_id(row)?;
         let first = self.0.partition_point(|((other, _), _)| *other < id);
-        let mut same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
+        let same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
         let process = process_of_device_event(trace, row);
         // Who does not say which process it is of may be of any.
-        let found = same.find(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
-        found.map(|(_, host)| *host)
+        let of_process = same.filter(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
+        let mut found = of_process.map(|(_, host)| *host);
+        let first = found.next()?;
+        Some(found.fold(first, |best, other| if is_nearer(trace, row, [best, other]) { other } else { best }))
     }
+}
+
+/// Whether the second launch of one number is rather that of a device event than the first: it has its `External id`, or else is
+/// the last before it.
+fn is_nearer(trace: &Trace, device: usize, [best, other]: [u32; 2]) -> bool {
+    let external = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
+    let rank = |host: u32| {
+        let start = trace.events.start[host as usize];
+        let is_before = start <= trace.events.start[device];
+        let is_of_call = external(device).is_some_and(|id| external(host as usize) == Some(id));
+        (is_of_call, is_before, if is_before { start.0 } else { i64::MIN })
+    };
+    rank(other) > rank(best)
 }
 
 fn process_of_device_event(trace: &Trace, row: usize) -> Option<i64> {
