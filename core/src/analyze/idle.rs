@@ -244,13 +244,33 @@ pub fn idle(gaps: &[Gap], micro_ns: i64) -> Vec<IdleRow> {
 /// How many host events of a gap are looked at: the first of them.
 const MAX_LOOKED_AT: usize = 10_000;
 
-/// What the thread that launched the next work did for most of a gap.
-fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> {
-    let (trace, events) = (&selection.linked.trace, &selection.linked.trace.events);
-    let self_ns = self_during(selection.linked, events.track[gap.launch? as usize], gap.time);
+/// What the host did for most of a gap: the thread that launched the next work, or another of its process, where that one did
+/// nothing for most of it, as the thread of the backward pass before that begins.
+pub(super) fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> {
+    let trace = &selection.linked.trace;
+    let thread = trace.events.track[gap.launch? as usize];
+    let own = most_during(selection.linked, thread, gap.time);
+    if own.as_ref().is_some_and(|(_, all_ns)| *all_ns * 2 >= gap.time.dur().0) {
+        return own.map(|(host, _)| host);
+    }
+    let process = trace.track(thread).process;
+    let of_process =
+        |at: &TrackId| *at != thread && trace.track(*at).stream.is_none() && trace.track(*at).process == process;
+    let others = (0..trace.tracks.len()).map(TrackId::from).filter(of_process);
+    let all = others.filter_map(|other| most_during(selection.linked, other, gap.time));
+    // Of threads that did as much, the one that launched.
+    let busiest = all.chain(own).reduce(|best, next| if next.1 >= best.1 { next } else { best });
+    busiest.map(|(host, _)| host)
+}
+
+/// What a thread did for most of a time, and for how long of it it did anything.
+fn most_during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> Option<(Host, i64)> {
+    let (trace, events) = (&linked.trace, &linked.trace.events);
+    let self_ns = self_during(linked, thread, time);
+    let all_ns = sum_ns(self_ns.values().copied());
     let (row, self_ns) = self_ns.into_iter().max_by_key(|(row, ns)| (*ns, std::cmp::Reverse(*row)))?;
     let name = trace.event_name(row as usize).to_owned();
-    (self_ns > 0).then(|| Host { id: events.position[row as usize], name, self_ns })
+    (self_ns > 0).then(|| (Host { id: events.position[row as usize], name, self_ns }, all_ns))
 }
 
 /// How long of a time each event of a thread was what the thread did, less what was inside of it; by row.

@@ -34,8 +34,13 @@ const CALLS: [&str; 16] = [
     "hipMallocAsync",
 ];
 
+/// Whether a call allocates or frees.
+pub(super) fn is_call(name: &str) -> bool {
+    CALLS.contains(&name)
+}
+
 fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let calls = scene.named(|name| CALLS.contains(&name)).into_iter().filter(|row| is_steady(scene, *row));
+    let calls = scene.named(is_call).into_iter().filter(|row| is_steady(scene, *row));
     let costs = calls.map(|row| (scene.name(row).to_owned(), scene.time(row).dur().0, row));
     let confidence = if scene.links.iterations.len() > 1 { 0.9 } else { 0.5 };
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
@@ -46,10 +51,10 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     by_subject(costs).into_iter().map(found).collect()
 }
 
-/// Whether an event comes after the first iteration, where there are several.
+/// Whether an event comes after the first iteration, where there are several; else, after what is done once.
 fn is_steady(scene: &Scene<'_>, row: u32) -> bool {
     match scene.links.iterations.len() {
-        0 | 1 => scene.is_in_loop(row),
+        0 | 1 => scene.is_in_loop(row) && !scene.is_start_up(row),
         _ => scene.links.iteration.get(row as usize).is_some_and(|iteration| iteration > 0),
     }
 }

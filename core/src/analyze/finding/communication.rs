@@ -23,7 +23,7 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let names = Names::of(scene.linked);
-    let cost = |row| (names.name(row).to_owned(), scene.computing.outside_ns(scene.time(row)), row);
+    let cost = |row| (names.name(row).to_owned(), scene.exposed_ns(row), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let all_ns = sum_ns(costs.iter().map(|(_, row)| scene.time(*row).dur().0));
         let detail = format!("of {} in {} events", told_ns(all_ns), costs.len());

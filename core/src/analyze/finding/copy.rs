@@ -2,9 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::interval::clip;
 use super::found::{Found, by_subject, plural, told_bytes, told_ns};
 use super::scene::Scene;
 use super::sibling;
+use super::start_up;
 use super::{Find, Rule};
 use crate::time::{add_ns, sum_ns};
 use crate::trace::arg_key::ArgKey;
@@ -31,7 +33,7 @@ pub(super) static EXPOSED: Rule = Rule {
 pub(super) static CREATED_ON_HOST: Rule = Rule {
     name: "created_on_host",
     doc: "a tensor is filled on the host and at once moved to the device",
-    cost: "device time of the copy and host time of moving",
+    cost: "device time of the copy and host time of moving, without what is done once",
     advice: "create it where it is needed: torch.zeros(…, device=\"cuda\")",
     is_pattern: true,
     find: Find::Trace(created),
@@ -41,7 +43,7 @@ fn exposed(scene: &Scene<'_>, is_pageable: bool) -> Vec<Found> {
     let copies = scene.selection.device_work().filter(|row| scene.trace.events.kind[*row] == EventKind::Copy);
     let crosses = copies.map(|row| row as u32).filter(|row| is_with_host(scene.name(*row)));
     let wanted = crosses.filter(|row| scene.is_in_loop(*row) && scene.name(*row).contains("Pageable") == is_pageable);
-    let costs = wanted.map(|row| (scene.name(row).to_owned(), scene.computing.outside_ns(scene.time(row)), row));
+    let costs = wanted.map(|row| (scene.name(row).to_owned(), scene.exposed_ns(row), row));
     by_subject(costs).into_iter().map(|(subject, costs)| told(scene, subject, costs)).collect()
 }
 
@@ -70,12 +72,12 @@ fn created(scene: &Scene<'_>) -> Vec<Found> {
     if moved.is_empty() {
         return Vec::new();
     }
-    let (tree, to_device) = (sibling::Operators::new(scene), to_device(scene, &moved));
+    let (tree, to_device, once) = (sibling::Operators::new(scene), to_device(scene, &moved), start_up::calls(scene));
     let costs = moved.into_iter().filter_map(|row| {
         let is_moved = is_copy(scene, &tree, row) && (!scene.has_device() || to_device.contains(&row));
         let made = tree.before(row).filter(|_| is_moved)?;
         let is_filled = FILLS.contains(&scene.name(tree.last_leaf(made)));
-        is_filled.then(|| (scene.name(made).to_owned(), cost_of_moving(scene, row), row))
+        is_filled.then(|| (scene.name(made).to_owned(), cost_of_moving(scene, &once, row), row))
     });
     let found = |(subject, costs): (String, Vec<_>)| {
         let detail = format!("{} right after {subject}", plural(costs.len(), "move"));
@@ -104,7 +106,10 @@ fn is_copy(scene: &Scene<'_>, tree: &sibling::Operators<'_>, row: u32) -> bool {
     types.get(0).is_none() || types.get(0) == types.get(1)
 }
 
-fn cost_of_moving(scene: &Scene<'_>, row: u32) -> i64 {
+fn cost_of_moving(scene: &Scene<'_>, once: &[u32], row: u32) -> i64 {
     let device_ns = if scene.has_device() { scene.linked.device_time().total_ns[row as usize] } else { 0 };
-    sum_ns([device_ns, scene.time(row).dur().0])
+    let (time, track) = (scene.time(row), scene.trace.events.track[row as usize]);
+    let is_inside = |call: &&u32| scene.trace.events.track[**call as usize] == track;
+    let once_ns = sum_ns(once.iter().filter(is_inside).map(|call| clip(scene.time(*call), time).dur().0));
+    sum_ns([device_ns, time.dur().0.saturating_sub(once_ns).max(0)])
 }

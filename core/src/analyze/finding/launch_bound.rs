@@ -1,7 +1,7 @@
 //! The device waits for the host to launch the next of many short kernels.
 
 use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
-use super::super::interval::{difference, total_ns, union};
+use super::super::interval::total_ns;
 use super::super::kernel::SHORT_NS;
 use super::found::{Found, plural, told_ns};
 use super::scene::Scene;
@@ -10,7 +10,7 @@ use crate::trace::kind::EventKind;
 
 pub(super) static LAUNCH_BOUND: Rule = Rule {
     name: "launch_bound",
-    doc: "many short kernels, each launched only after the device had nothing left to do",
+    doc: "kernels that are short, or many, are launched only after the device had nothing left to do",
     cost: "idle time of the device, in gaps of less than 1 ms, before work that was launched after the gap began",
     advice: "fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
              operators, larger batches",
@@ -19,29 +19,33 @@ pub(super) static LAUNCH_BOUND: Rule = Rule {
 };
 
 /// Longer gaps have other reasons than launches, such as loading of data.
-const MAX_GAP_NS: i64 = 1_000_000;
+pub(super) const MAX_GAP_NS: i64 = 1_000_000;
 
 /// Fewer kernels than this are not many.
 const MANY: usize = 20;
+
+/// Of the time looked at, what is lost in this share of it, before every other kernel, is lost to launches however long kernels are.
+const MUCH: f64 = 0.2;
 
 fn found(scene: &Scene<'_>) -> Vec<Found> {
     let is_kernel = |row: &usize| scene.trace.events.kind[*row] == EventKind::Kernel;
     let durs: Vec<i64> =
         scene.selection.device_work().filter(is_kernel).map(|row| scene.trace.events.dur[row].0).collect();
     let num_short = durs.iter().filter(|ns| **ns < SHORT_NS).count();
-    if durs.len() < MANY || num_short * 2 < durs.len() {
+    if durs.len() < MANY {
         return Vec::new();
     }
     let is_late = |gap: &Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
     // Where another stream goes on, the device is not idle.
     let late: Vec<Gap> = gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter(is_late).collect();
-    let idle = difference(&union(late.iter().map(|gap| gap.time).collect()), scene.busy.ranges());
+    let idle = scene.busy.outside(late.iter().map(|gap| (gap.stream.device, gap.time)));
     let cost = |gap: &Gap| {
         let row = scene.trace.events.row_at(gap.after_id)? as u32;
-        Some((scene.lost_ns(gap.time), row)).filter(|(ns, _)| *ns > 0)
+        Some((scene.busy.outside_ns(gap.stream.device, gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
     let costs: Vec<_> = late.iter().filter_map(cost).collect();
-    if costs.is_empty() {
+    let is_much = idle.len() * 2 >= durs.len() && total_ns(&idle) as f64 >= MUCH * scene.span_ns as f64;
+    if costs.is_empty() || (num_short * 2 < durs.len() && !is_much) {
         return Vec::new();
     }
     let median = median(durs.clone());

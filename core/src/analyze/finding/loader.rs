@@ -22,9 +22,17 @@ pub(super) static STALL: Rule = Rule {
     find: Find::Trace(|scene| found(scene, "_MultiProcessingDataLoaderIter")),
 };
 
+/// Whether an event is the loading of a batch.
+pub(super) fn is_loading(name: &str) -> bool {
+    ["_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"].iter().any(|iterator| is_next(name, iterator))
+}
+
+fn is_next(name: &str, iterator: &str) -> bool {
+    name.contains(iterator) && name.contains("__next__")
+}
+
 fn found(scene: &Scene<'_>, iterator: &str) -> Vec<Found> {
-    let is_next = |name: &str| name.contains(iterator) && name.contains("__next__");
-    let rows = scene.outermost(scene.named(is_next));
+    let rows = scene.outermost(scene.named(|name| is_next(name, iterator)));
     if rows.is_empty() {
         return Vec::new();
     }

@@ -5,16 +5,19 @@ mod communication;
 mod compile;
 mod conv_bias;
 mod copy;
+mod devices;
 mod found;
 mod indexing;
 mod launch_bound;
 mod loader;
+mod long_idle;
 mod matmul;
 mod optimizer;
 mod rank;
 mod scene;
 mod seen;
 mod sibling;
+mod start_up;
 mod sync;
 
 use serde::Serialize;
@@ -95,6 +98,8 @@ const RULES: &[&Rule] = &[
     &loader::NO_WORKERS,
     &loader::STALL,
     &launch_bound::LAUNCH_BOUND,
+    &long_idle::LONG_IDLE,
+    &start_up::START_UP,
     &optimizer::UNFUSED,
     &optimizer::ZEROED,
     &matmul::FP32,

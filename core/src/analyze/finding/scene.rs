@@ -4,12 +4,13 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::super::class::{Class, classes};
-use super::super::interval::{Cover, clip, total_ns, union};
+use super::super::interval::{clip, total_ns, union};
 use super::super::selection::Selection;
+use super::devices::Devices;
 use crate::id::{OptionalColumn, StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
 use crate::sort;
-use crate::time::{TimeRange, sum_ns};
+use crate::time::{TimeRange, Ts, sum_ns};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -23,25 +24,29 @@ pub(super) struct Scene<'a> {
     pub(super) span: TimeRange,
     pub(super) span_ns: i64,
     pub(super) classes: Vec<Class>,
-    /// When any device did any work.
-    pub(super) busy: Cover,
-    /// When any device computed.
-    pub(super) computing: Cover,
+    /// When devices did any work.
+    pub(super) busy: Devices,
+    /// When devices computed.
+    pub(super) computing: Devices,
     /// Rows of host events, by name.
     rows: FxHashMap<StrId, Vec<u32>>,
+    /// When the first event of each name began.
+    firsts: FxHashMap<StrId, Ts>,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn new(selection: &'a Selection<'a>) -> Self {
         let linked = selection.linked;
         let classes = classes(linked);
-        let time = |row: usize| selection.time(row);
-        let computing = selection.device_work().filter(|row| classes[*row] == Class::Computation).map(time).collect();
+        let time = |row: usize| (linked.trace.device(row), selection.time(row));
+        let computing = selection.device_work().filter(|row| classes[*row] == Class::Computation).map(time);
         let span = selection.span();
+        let rows = rows_by_name(selection);
         Self {
-            busy: Cover::of(selection.device_work().map(time).collect()),
-            computing: Cover::of(computing),
-            rows: rows_by_name(selection),
+            firsts: firsts(selection),
+            busy: Devices::of(selection.device_work().map(time)),
+            computing: Devices::of(computing),
+            rows,
             selection,
             linked,
             trace: &linked.trace,
@@ -86,12 +91,12 @@ impl<'a> Scene<'a> {
 
     /// Whether there is any device work.
     pub(super) fn has_device(&self) -> bool {
-        !self.busy.ranges().is_empty()
+        !self.busy.any.ranges().is_empty()
     }
 
     /// The time in a range with no device work; all of it where there is no device.
     pub(super) fn lost_ns(&self, range: TimeRange) -> i64 {
-        self.busy.outside_ns(clip(range, self.span))
+        self.busy.any.outside_ns(clip(range, self.span))
     }
 
     /// The time in any of the ranges with no device work.
@@ -99,15 +104,36 @@ impl<'a> Scene<'a> {
         sum_ns(union(ranges.collect()).into_iter().map(|range| self.lost_ns(range)))
     }
 
-    /// The time of any of the events with no computation.
+    /// The time of a device event without computation on its device.
+    pub(super) fn exposed_ns(&self, row: u32) -> i64 {
+        self.computing.outside_ns(self.trace.device(row as usize), self.time(row))
+    }
+
+    /// The time of any of the device events without computation on theirs.
     pub(super) fn all_exposed_ns(&self, costs: &[(i64, u32)]) -> i64 {
-        let ranges = union(costs.iter().map(|(_, row)| self.time(*row)).collect());
-        sum_ns(ranges.into_iter().map(|range| self.computing.outside_ns(range)))
+        let times = costs.iter().map(|(_, row)| (self.trace.device(*row as usize), self.time(*row)));
+        total_ns(&self.computing.outside(times))
     }
 
     /// The time of any of the events.
     pub(super) fn all_ns(&self, costs: &[(i64, u32)]) -> i64 {
         total_ns(&union(costs.iter().map(|(_, row)| self.time(*row)).collect()))
+    }
+
+    /// Whether a call is before the first work of a device, in the first call of an operator, or the first launch of a kernel:
+    /// what is done there may be done once.
+    pub(super) fn is_start_up(&self, row: u32) -> bool {
+        let start = |row: u32| self.trace.events.start[row as usize];
+        let is_early = self.busy.any.ranges().first().is_some_and(|first| start(row) < first.start);
+        is_early
+            || self.links.operator.get(row as usize).is_some_and(|operator| self.is_first(operator))
+            || self.links.launched.of(row as usize).next().is_some_and(|kernel| self.is_first(kernel as u32))
+    }
+
+    /// Whether no event of this name began before.
+    fn is_first(&self, row: u32) -> bool {
+        let events = &self.trace.events;
+        self.firsts.get(&events.name[row as usize]).is_none_or(|first| events.start[row as usize] <= *first)
     }
 
     /// Whether an event is part of what is repeated: in an iteration, where there are any.
@@ -148,6 +174,16 @@ impl JsonArgs<'_> {
             serde_json::from_str(&text).unwrap_or_default()
         })
     }
+}
+
+fn firsts(selection: &Selection<'_>) -> FxHashMap<StrId, Ts> {
+    let events = &selection.linked.trace.events;
+    let mut firsts: FxHashMap<StrId, Ts> = FxHashMap::default();
+    for row in selection.rows() {
+        let first = firsts.entry(events.name[row]).or_insert(events.start[row]);
+        *first = events.start[row].min(*first);
+    }
+    firsts
 }
 
 fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {

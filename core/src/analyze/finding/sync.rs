@@ -84,7 +84,7 @@ fn cost_ns(scene: &Scene<'_>, call: u32) -> i64 {
 /// From the start of a wait to the next device work.
 fn until_next(scene: &Scene<'_>, call: u32) -> TimeRange {
     let wait = scene.time(call);
-    TimeRange { start: wait.start, end: scene.busy.next_start(wait.end).unwrap_or(wait.end) }
+    TimeRange { start: wait.start, end: scene.busy.any.next_start(wait.end).unwrap_or(wait.end) }
 }
 
 fn told(scene: &Scene<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
