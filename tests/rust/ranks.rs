@@ -122,10 +122,16 @@ fn a_late_end_moves_no_clock_and_clocks_reach_through_others() {
     // Ranks 0 and 2 have no group together.
     let middle = in_groups(1, &[("0", &[0, 1], &calls(5, 90)), ("1", &[1, 2], &calls(1_005, 0))]);
     let far = in_groups(2, &[("1", &[1, 2], &calls(1_007, 0))]);
-    let lonely = in_groups(3, &[("2", &[3, 4], &calls(7, 0))]);
-    let ranks = Ranks::new(vec![first, middle, far, lonely], false);
-    let clocks = ranks.members.iter().map(|member| member.clock.map(|clock| (clock.offset_ns, clock.spread_ns)));
-    assert_eq!(clocks.collect::<Vec<_>>(), [Some((0, 0)), Some((5_000, 0)), Some((7_000, 0)), None]);
+    let lonely = in_groups(3, &[("2", &[3, 9], &calls(7, 0))]);
+    // Nothing leads from the others to these two, but from one to the other.
+    let apart = [4, 5].map(|rank| in_groups(rank, &[("3", &[4, 5], &calls(40 * rank, 0))]));
+    let [fourth, fifth] = apart;
+    let ranks = Ranks::new(vec![first, middle, far, lonely, fourth, fifth], false);
+    let clocks =
+        ranks.members.iter().map(|member| member.clock.map(|clock| (clock.group, clock.offset_ns, clock.spread_ns)));
+    let expected =
+        [Some((0, 0, 0)), Some((0, 5_000, 0)), Some((0, 7_000, 0)), None, Some((1, 0, 0)), Some((1, 40_000, 0))];
+    assert_eq!(clocks.collect::<Vec<_>>(), expected);
 }
 
 #[test]

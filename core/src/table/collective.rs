@@ -103,11 +103,12 @@ pub(crate) static RANK_COLLECTIVES: Table<Ranks> = Table {
 
 static CLOCK_OFFSETS: Table<Ranks> = Table {
     name: "clock_offsets",
-    doc: "how far a trace's clock is ahead of the first one's",
+    doc: "how far a trace's clock is ahead of the first one's in its group",
     num_rows: |ranks| ranks.members.len(),
     columns: &[
         int("rank", |ranks, row| ranks.members[row].rank),
         int("window", |ranks, row| Some(ranks.members[row].window)),
+        int("group", |ranks, row| Some(ranks.members[row].clock?.group.into())),
         int("offset_ns", |ranks, row| Some(ranks.members[row].clock?.offset_ns)),
         int("spread_ns", |ranks, row| Some(ranks.members[row].clock?.spread_ns)),
         int("num_collectives", |ranks, row| Some(ranks.members[row].clock?.num_collectives as i64)),

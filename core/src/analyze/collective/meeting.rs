@@ -82,11 +82,13 @@ fn parts<'a>(ranks: &'a Ranks, rows: &[(u32, u32)], clocks: Clocks) -> Vec<Part<
     // A call and a kernel do not compare.
     let is_run = rows.first().and_then(told).map(|(is_run, _)| is_run);
     let is_alike = rows.iter().all(|row| told(row).map(|(is_run, _)| is_run) == is_run);
-    let known = |(member, _): &(u32, u32)| Some(ranks.members[*member as usize].clock?.offset_ns);
-    let is_known = rows.iter().all(|row| known(row).is_some());
+    let clock = |row: &(u32, u32)| ranks.members[row.0 as usize].clock;
+    let is_known = rows.iter().all(|row| clock(row).is_some());
+    let do_compare = ranks.do_clocks_compare(rows);
     let offset_ns = |row: &(u32, u32)| match clocks {
-        Clocks::OfRanks => ranks.offset_ns(row.0 as usize),
-        Clocks::AlignedWhereKnown => known(row).filter(|_| is_known).or(Some(0)),
+        Clocks::OfRanks => ranks.offset_ns(row.0 as usize).filter(|_| do_compare || !ranks.is_aligned()),
+        Clocks::AlignedWhereKnown if !is_known => Some(0),
+        Clocks::AlignedWhereKnown => clock(row).filter(|_| do_compare).map(|clock| clock.offset_ns),
     };
     let part = |at: &(u32, u32)| {
         let member = &ranks.members[at.0 as usize];

@@ -6,7 +6,7 @@ use super::{Ranks, Shared};
 use crate::sort;
 use crate::time::Ts;
 
-/// How far a clock is ahead of the first trace's.
+/// How far a clock is ahead of the first trace's, or, where no communication leads to that one, of the first in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClockOffset {
     /// Its time minus the other's, in nanoseconds: the median over communications that end on both at once.
@@ -15,13 +15,15 @@ pub struct ClockOffset {
     pub spread_ns: i64,
     /// How many communications there were.
     pub num_collectives: u64,
+    /// Which of the groups of traces that communications lead from one to another through, from 0; offsets of one compare.
+    pub group: u32,
 }
 
 /// Ends of one communication, by member.
 type Ends = Vec<(u32, Ts)>;
 
-/// Gives each member its offset to the first that communicates: directly, or through others that have offsets already.
-/// Spreads add up on the way.
+/// Gives each member its offset to the first of its group: directly, or through others that have offsets already. Spreads add up
+/// on the way.
 pub(super) fn align(ranks: &mut Ranks) {
     let all: Vec<Ends> = ranks.shared.iter().filter_map(|shared| ends(ranks, shared)).collect();
     let mut of_member: Vec<Vec<u32>> = vec![Vec::new(); ranks.members.len()];
@@ -30,12 +32,22 @@ pub(super) fn align(ranks: &mut Ranks) {
             of_member[*member as usize].push(at as u32);
         }
     }
-    let Some(first) = of_member.iter().position(|those| !those.is_empty()) else { return };
-    let own = ClockOffset { num_collectives: of_member[first].len() as u64, ..ClockOffset::default() };
-    ranks.members[first].clock = Some(own);
-    let mut reached = vec![first];
     // After one of its members was gone through, all of a communication's have their clocks.
     let mut is_done = vec![false; all.len()];
+    let mut group = 0;
+    for first in 0..of_member.len() {
+        if !of_member[first].is_empty() && ranks.members[first].clock.is_none() {
+            let num_collectives = of_member[first].len() as u64;
+            ranks.members[first].clock = Some(ClockOffset { num_collectives, group, ..ClockOffset::default() });
+            reach(ranks, first, (&all, &of_member), &mut is_done);
+            group += 1;
+        }
+    }
+}
+
+/// Gives an offset to all that communications lead to from the first of a group.
+fn reach(ranks: &mut Ranks, first: usize, (all, of_member): (&[Ends], &[Vec<u32>]), is_done: &mut [bool]) {
+    let mut reached = vec![first];
     let mut next = 0;
     while let Some(&near) = reached.get(next) {
         next += 1;
@@ -69,6 +81,7 @@ fn further(near: ClockOffset, mut differences: Vec<i64>) -> ClockOffset {
         offset_ns: near.offset_ns.saturating_add(difference),
         spread_ns: near.spread_ns.saturating_add(median(&mut spreads)),
         num_collectives: differences.len() as u64,
+        group: near.group,
     }
 }
 

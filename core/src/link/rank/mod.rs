@@ -133,6 +133,9 @@ impl Ranks {
     }
 
     fn last_start(&self, shared: &Shared) -> Option<Ts> {
+        if self.is_aligned && !self.do_clocks_compare(&shared.rows) {
+            return None;
+        }
         let starts = shared.rows.iter().map(|(member, row)| self.start(*member as usize, *row as usize));
         let starts = starts.collect::<Option<Vec<_>>>()?;
         // A call and a kernel do not compare.
@@ -143,6 +146,17 @@ impl Ranks {
     fn start(&self, member: usize, row: usize) -> Option<(bool, Ts)> {
         let (is_run, start) = self.members[member].start(row)?;
         Some((is_run, Ts(start.0.saturating_sub(self.offset_ns(member)?))))
+    }
+
+    /// Whether starts are compared with the clocks' offsets taken away.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.is_aligned
+    }
+
+    /// Whether the offsets of all these communications' members are to one clock.
+    pub(crate) fn do_clocks_compare(&self, rows: &[(u32, u32)]) -> bool {
+        let group = |(member, _): &(u32, u32)| self.members[*member as usize].clock.map(|clock| clock.group);
+        rows.iter().all(|row| group(row) == rows.first().and_then(group))
     }
 
     /// What is taken off a member's times where they are compared: nothing, or its clock's offset, where that is known.
