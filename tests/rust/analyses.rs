@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{
-    Selection, Span, Wait, breakdown, gaps, idle, kernels, overlap, queue_length, queue_points,
+    Selection, Span, Wait, analysis, breakdown, gaps, idle, kernels, overlap, queue_length, queue_points,
 };
 use kinetoscope::time::{TimeRange, Ts};
 use proptest::prelude::*;
@@ -246,4 +246,16 @@ proptest! {
         }
         prop_assert_eq!(rows.len(), num_rows);
     }
+}
+
+#[test]
+fn fills_compute_in_the_timeline_of_tracelens_alone() {
+    let work = |category: &str, start: i64, dur: i64| json!({"ph": "X", "cat": category, "name": category, "pid": 0, "tid": 7, "ts": start, "dur": dur, "args": {"device": 0, "stream": 7}});
+    let events = json!([work("kernel", 0, 10), work("gpu_memset", 10, 5), work("gpu_memcpy", 15, 2)]);
+    let linked = Arc::new(LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string())));
+    let answer = analysis("breakdown").unwrap().answer(&linked, "{}").unwrap();
+    let of = |table: usize| files::rows(&*answer.tables[table]);
+    assert_eq!((&of(0)[0]["compute_ns"], &of(0)[0]["copy_ns"]), (&json!(10_000), &json!(7_000)));
+    let part = |name: &str| of(1).iter().find(|row| row["type"] == name).unwrap()["total_ns"].clone();
+    assert_eq!((part("computation_time"), part("total_memcpy_time")), (json!(15_000), json!(2_000)));
 }

@@ -34,13 +34,15 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
     ],
     run: Run::Trace(|selection, options: &Options| {
         let spans = spans(selection, options.choice("per"));
-        let busy = busy(selection);
-        let rows = rows(&busy, &spans, options.count("micro_ns"));
-        let timeline = rows.iter().flat_map(gpu_timeline::rows).collect();
+        let (classes, micro_ns) = (classes(selection.linked), options.count("micro_ns"));
+        let by_class = busy(selection, |row| classes[row]);
+        let of_timeline = busy(selection, gpu_timeline::class(selection.linked, &classes));
+        let timeline = rows(&of_timeline, &spans, micro_ns).iter().flat_map(gpu_timeline::rows).collect();
+        let rows = rows(&by_class, &spans, micro_ns);
         Answer::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
-            .and(&concurrency::TABLE, concurrency::concurrency(&busy, &spans))
+            .and(&concurrency::TABLE, concurrency::concurrency(&by_class, &spans))
             .drawn(Plot::Bars {
                 label: "iteration",
                 parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
@@ -138,12 +140,11 @@ pub(super) type ByClass = [Vec<TimeRange>; Class::ALL.len()];
 /// When each device did work of each class.
 pub(super) type Busy = BTreeMap<Option<i64>, ByClass>;
 
-fn busy(selection: &Selection<'_>) -> Busy {
+fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> Class) -> Busy {
     let trace = &selection.linked.trace;
-    let classes = classes(selection.linked);
     let mut devices = Busy::new();
     for row in selection.device_work() {
-        devices.entry(trace.device(row)).or_default()[classes[row] as usize].push(selection.time(row));
+        devices.entry(trace.device(row)).or_default()[class(row) as usize].push(selection.time(row));
     }
     devices.values_mut().flatten().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
     devices
@@ -169,7 +170,8 @@ fn busy(selection: &Selection<'_>) -> Busy {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn breakdown(selection: &Selection<'_>, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {
-    rows(&busy(selection), spans, micro_ns)
+    let classes = classes(selection.linked);
+    rows(&busy(selection, |row| classes[row]), spans, micro_ns)
 }
 
 fn rows(busy: &Busy, spans: &[Span], micro_ns: i64) -> Vec<BreakdownRow> {

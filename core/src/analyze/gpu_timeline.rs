@@ -1,7 +1,10 @@
 //! The breakdown as the `gpu_timeline` of `TraceLens` has it: a row for each part.
 
 use super::breakdown::BreakdownRow;
+use super::class::Class;
+use crate::link::LinkedTrace;
 use crate::table::{Column, Table, float, int, put_name, text};
+use crate::trace::kind::EventKind;
 
 /// A part of a device's time in a span.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,11 @@ const COLUMNS: &[Column<Vec<GpuTimelineRow>>] = &[
     int("total_ns", |rows, at| Some(rows[at].total_ns)),
     float("share", |rows, at| Some(rows[at].share)),
 ];
+
+/// The class of a row as `TraceLens` has it: fills compute.
+pub(super) fn class<'a>(linked: &'a LinkedTrace, classes: &'a [Class]) -> impl Fn(usize) -> Class + 'a {
+    |row| if linked.trace.events.kind[row] == EventKind::Fill { Class::Computation } else { classes[row] }
+}
 
 pub(super) fn rows(row: &BreakdownRow) -> [GpuTimelineRow; 9] {
     let parts = [
