@@ -160,7 +160,11 @@ fn the_slowest_of_very_many_iterations_is_the_slowest() {
     slow[299] = 500;
     let page = job(&[rank(&usual), rank(&slow)]);
     assert!(page.contains("slowest: 299 on rank 1"));
-    assert!(page.contains("By iteration <small>the first 240 of 600</small>"));
+    assert!(
+        page.contains("of every 3 the longest") && page.contains("iteration 299, rank 1"),
+        "the chart has the slowest, too"
+    );
+    assert!(page.contains("By iteration <small>the top 240 of 600</small>"));
     let table = &page[page.find("By iteration").unwrap()..];
     let first = &table[table.find("<tbody>").unwrap()..];
     assert!(

@@ -30,8 +30,8 @@ class Analyses:
         any of these; and nothing. `overlap_ns` is communication with computation. Idle stretches of less than
         `micro_ns` are summed in `micro_idle_ns`.
 
-        Beside it, the same as others show it: `gpu_timeline` (TraceLens, where fills compute), a row for each part; and `step_time` (the
-        TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset, communication,
+        Beside it, the same as others show it: `gpu_timeline` (TraceLens, where fills compute), a row for each part; and
+        `step_time` (the TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset, communication,
         runtime, data loader, CPU execution, other. And `concurrency`: how long just these classes of work ran together.
 
         `per="work"` looks at the time from the first start of device work to its last end.

@@ -296,11 +296,11 @@ class TraceSet(JobAnalyses):
 
     @property
     def clock_offsets(self) -> Table:
-        """How far each trace's clock is ahead of the first one's in its group, in ns; nothing takes it away unless asked to.
+        """How far each trace's clock is ahead of the first one's in its group, in ns; nothing takes it away by itself.
 
         A group (`group`, from 0) has all traces that communications lead to from one to another; offsets of one group
-        compare. An offset is the median over communications that end on all ranks at about the same time, such as all-reduces;
-        `spread_ns` is the median of how far single ones are from it. Null where no communication tells. Reads what is
+        compare. An offset is the median over communications that end on all ranks at about the same time, such as
+        all-reduces; `spread_ns` is the median of how far single ones are from it. Null where no communication tells. Reads what is
         not read yet.
         """
         self.load()

@@ -21,6 +21,10 @@ def events(trace: ks.Trace, *columns: str) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in trace.events.select(*columns).rows()]
 
 
+# Longer than what counts as one move.
+ONE_MOVE_MS = 1100
+
+
 def gemms(trace: ks.Trace) -> list[dict[str, Any]]:
     rows = events(trace, "id", "name", "kind", "start_ns", "dur_ns", "launch")
     found = [row for row in rows if "gemm" in row["name"]]
@@ -116,6 +120,27 @@ def test_details_lead_from_the_kernel_to_its_operator_and_node(
         assert expected in text
     panel.get_by_role("button", name="cudaLaunchKernel").click()
     assert timeline.settle().details()["kind"] == "launch"
+
+
+def test_back_returns_to_what_was_looked_at_before(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
+    first = gemms(cuda)[0]
+    timeline = open_timeline(reports(cuda), target=f"#event={first['id']}")
+    page = timeline.page
+    page.wait_for_timeout(ONE_MOVE_MS)
+    page.locator(".ks-event").get_by_role("button", name="cudaLaunchKernel").click()
+    assert timeline.settle().details()["kind"] == "launch"
+    page.go_back()
+    page.wait_for_function(f"location.hash === '#event={first['id']}'")
+    assert timeline.settle().details()["kind"] == "kernel"
+
+
+def test_a_page_with_traces_is_not_left_for_a_file_that_is_dropped_on_it(
+    cuda: ks.Trace, reports: Reports, open_timeline: Open
+) -> None:
+    page = open_timeline(reports(cuda)).page
+    drop = "!dispatchEvent(new DragEvent('drop', {cancelable: true, dataTransfer: new DataTransfer()}))"
+    assert page.evaluate(drop), "the browser would open it instead"
+    assert "Open the empty page once more" in page.locator(".ks-error-note").inner_text()
 
 
 def test_the_launch_arrow_is_drawn_and_can_be_followed(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

@@ -25,6 +25,16 @@ test("of several traces that one is summed up on whose tracks the range was mark
   assert.ok(timeline.range.summary.value);
 });
 
+test("a range ends where the trace does", () => {
+  const source = new FakeSource();
+  const timeline = over(source);
+  const { duration } = timeline.overview;
+  timeline.mark(span(-500, duration + 900), true);
+  assert.deepEqual(timeline.range.span.value, span(0, duration));
+  timeline.mark(span(duration + 5, duration + 9), true);
+  assert.equal(timeline.range.summary.value !== null && source.summaryAsks.length, 2);
+});
+
 test("counters that lie beyond the screen are gone to when they are asked for", () => {
   const source = new FakeSource({ lanes: 60 });
   source.counters = [{ counter: 0, part: 0, group: 1, name: "busy", unit: "share", least: 0, greatest: 1 }];

@@ -45,6 +45,30 @@ test("what is folded is squeezed, not hidden", () => {
   assert.ok(row && row.laneHeight > 0 && row.laneTop + 5 * row.laneHeight <= row.height);
 });
 
+test("a pinned track says whose it is, where others have its name", () => {
+  const [track] = overview.tracks;
+  const [group] = overview.groups;
+  assert.ok(track && group);
+  const group_of = (number: number, part: number, parent: number | null, name: string): Group => ({
+    ...group,
+    group: number,
+    part,
+    parent,
+    name,
+  });
+  const stream = (number: number, of: number) => ({ ...track, track: number, group: of, name: "stream 7" });
+  const names = (groups: readonly Group[], tracks: Overview["tracks"]) =>
+    layOut({ ...overview, groups, tracks }, { ...plain, pinned: new Set([0, 1]) }).pinned.map(({ name }) => name);
+  const devices = [group_of(0, 0, null, "Device 0 · NVIDIA H100"), group_of(1, 0, null, "Device 1 · NVIDIA H100")];
+  assert.deepEqual(names(devices, [stream(0, 0), stream(1, 1)]), ["Device 0 · stream 7", "Device 1 · stream 7"]);
+  assert.deepEqual(names(devices, [stream(0, 0), { ...stream(1, 1), name: "stream 8" }]), ["stream 7", "stream 8"]);
+  const ranks = [0, 1].flatMap((rank) => [
+    group_of(2 * rank, rank, null, `rank ${rank}`),
+    group_of(2 * rank + 1, rank, 2 * rank, "Device 0"),
+  ]);
+  assert.deepEqual(names(ranks, [stream(0, 1), stream(1, 3)]), ["rank 0 · stream 7", "rank 1 · stream 7"]);
+});
+
 test("a pinned track leaves its group", () => {
   const layout = layOut(overview, { ...plain, pinned: new Set([1]) });
   assert.deepEqual(

@@ -5,7 +5,7 @@ import { copyText } from "../base/clipboard";
 import { download, fileName } from "../base/download";
 import { type Action, addActions } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
-import { awaitFiles } from "../report/drop";
+import { awaitFiles, keepDropsAway } from "../report/drop";
 import { followHash, formatHash, type HashFollower, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
 import { PageFile, type PageTrace } from "../report/page-file";
@@ -92,6 +92,7 @@ function bring(main: HTMLElement, page: Page): void {
   const go = (target: Target) => show(mounted, page.source, target);
   hash.listen((target) => {
     mounted.setUp(target.setup);
+    if (!target.range && target.event === null) mounted.leave();
     go(target);
     if (target.range || target.event !== null) place.scrollIntoView({ block: "nearest" });
   });
@@ -99,13 +100,18 @@ function bring(main: HTMLElement, page: Page): void {
     // Ranges in the report are those of traces that lie as they come.
     if (range) mounted.setUp({ align: undefined });
     hash.tell({ range, event });
-    go({ ...hash.target, range, event });
+    go({ ...hash.target, view: null, range, event });
   });
   for (const figure of main.querySelectorAll<HTMLElement>("[data-analysis]")) {
     addTableTools(figure, page.source, fail);
   }
   const nav = main.querySelector<HTMLElement>(".ks-nav");
-  if (nav) addActions(nav, actions(page, notes, hash), fail);
+  const saved = new Cell(notes.value);
+  if (nav) addActions(nav, actions(page, { notes, saved, hash, mounted }), fail);
+  addEventListener("beforeunload", (event) => {
+    if (notes.value !== saved.value) event.preventDefault();
+  });
+  keepDropsAway(tell);
 }
 
 /** Traces as a page carries them. */
@@ -117,7 +123,7 @@ const pageTraces = (traces: TakenAway): readonly PageTrace[] =>
 /** A page of these traces. */
 function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {
   const body = traces.query("report", { title, facts }).html;
-  const view = { hash: formatHash({ range: null, event: null, setup }), notes };
+  const view = { hash: formatHash({ view: null, range: null, event: null, setup }), notes };
   download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
@@ -161,13 +167,17 @@ function mount(
 // Of a range that is linked to: its ends are seen to be there.
 const MARGIN = 0.03;
 
-function show(mounted: MountedTimeline, source: WasmSource, { range, event }: Target): void {
+function show(mounted: MountedTimeline, source: WasmSource, { view, range, event }: Target): void {
   if (range) {
     const margin = MARGIN * (range.end - range.start);
     mounted.show(range.start - margin, range.end + margin);
     mounted.mark(range.start, range.end);
   }
-  if (event === null) return;
+  if (event !== null) goTo(mounted, source, event);
+  if (view) mounted.show(view.start, view.end);
+}
+
+function goTo(mounted: MountedTimeline, source: WasmSource, event: EventId): void {
   if (has(source, event)) mounted.go(event);
   // A page that was made smaller has fewer events than its tables are about.
   else fail(new Error(`event ${event} is not in this page: it was left out, or there never was one`));
@@ -182,19 +192,25 @@ function has(source: WasmSource, id: EventId): boolean {
   }
 }
 
-function actions(
-  { file, body, source, traces }: Page,
-  notes: Cell<readonly Note[]>,
-  hash: HashFollower,
-): readonly Action[] {
+/** What a reader did, and what of it was saved. */
+interface Reading {
+  readonly notes: Cell<readonly Note[]>;
+  readonly saved: Cell<readonly Note[]>;
+  readonly hash: HashFollower;
+  readonly mounted: MountedTimeline;
+}
+
+function actions({ file, body, source, traces }: Page, reading: Reading): readonly Action[] {
+  const { notes, saved, hash, mounted } = reading;
+  const here = () => formatHash({ ...hash.target, view: mounted.view });
   const name = fileName(document.title);
   const saveTrace = () => void saveTraces(source, name).catch(fail);
   return [
     {
       label: "Copy link",
-      title: "Copy the address of this page with the range and the event that are shown",
+      title: "Copy the address of this page, opening where you are now",
       run: () => {
-        copyText(location.href, document.body);
+        copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
         return "copied";
       },
     },
@@ -202,8 +218,9 @@ function actions(
       label: "Save a copy",
       title: "This page with your notes, opening where you are now",
       run: () => {
-        const view = { hash: formatHash(hash.target), notes: notes.value };
+        const view = { hash: here(), notes: notes.value };
         download(`${name}.html`, file.write(document.title, body, traces(), view), "text/html");
+        saved.set(notes.value);
         return undefined;
       },
     },

@@ -3,6 +3,15 @@ import { messageOf } from "../source/source";
 // Reading keeps the page busy: the words that tell of it must be there before.
 const PAUSE_MS = 30;
 
+/** A page that has its traces keeps them: a file dropped on it does not take its place. */
+export function keepDropsAway(said: (text: string) => void): void {
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    said("This page has its traces. Open the empty page once more to read others.");
+  });
+}
+
 /** The page without a trace: takes files from the reader, by choice or by drop, until `read` made a report of some. */
 export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => Promise<void>): void {
   const [place, input, said] = build(main);

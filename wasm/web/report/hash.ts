@@ -2,10 +2,12 @@ import { type Span, span } from "../base/time";
 import type { Align, EventId, Setup } from "../source/protocol";
 
 /**
- * What a link into a report points at: `#range=1200-5600&event=42`, times in ns since the trace's start. How the traces lie on the
+ * What a link into a report points at: `#view=0-9000&range=1200-5600&event=42`, times in ns since the trace's start. How the traces lie on the
  * screen, where that is not as they come: `align=start`, `align=iteration-3`, `frames=hidden`.
  */
 export interface Target {
+  /** What is shown, where it is said apart from what is marked. */
+  readonly view: Span | null;
   readonly range: Span | null;
   readonly event: EventId | null;
   readonly setup: Setup;
@@ -13,14 +15,21 @@ export interface Target {
 
 export function parseHash(hash: string): Target {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const range = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(fields.get("range") ?? "");
   const event = /^\d+$/.exec(fields.get("event") ?? "");
   return {
-    range: range ? span(Number(range[1]), Number(range[2])) : null,
+    view: spanOf(fields.get("view") ?? ""),
+    range: spanOf(fields.get("range") ?? ""),
     event: event ? Number(event[0]) : null,
     setup: { align: alignOf(fields.get("align") ?? ""), frames: fields.get("frames") === "hidden" ? false : undefined },
   };
 }
+
+function spanOf(text: string): Span | null {
+  const ends = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text);
+  return ends ? span(Number(ends[1]), Number(ends[2])) : null;
+}
+
+const spanText = ({ start, end }: Span): string => `${Math.round(Math.max(0, start))}-${Math.round(Math.max(0, end))}`;
 
 function alignOf(text: string): Align | undefined {
   const iteration = /^iteration-(\d+)$/.exec(text);
@@ -30,9 +39,10 @@ function alignOf(text: string): Align | undefined {
 
 const textOf = (align: Align): string => (typeof align === "string" ? align : `iteration-${align.iteration}`);
 
-export function formatHash({ range, event, setup }: Target): string {
+export function formatHash({ view, range, event, setup }: Target): string {
   const fields = [
-    range && `range=${Math.round(Math.max(0, range.start))}-${Math.round(range.end)}`,
+    view && `view=${spanText(view)}`,
+    range && `range=${spanText(range)}`,
     event !== null && `event=${event}`,
     setup.align !== undefined && `align=${textOf(setup.align)}`,
     setup.frames === false && "frames=hidden",
@@ -41,7 +51,7 @@ export function formatHash({ range, event, setup }: Target): string {
 }
 
 /** Whether an address says where to be; others lead to a part of the page, and change nothing on the timeline. */
-const speaks = (hash: string): boolean => hash.length <= 1 || /^#(range|event|align|frames)=/.test(hash);
+const speaks = (hash: string): boolean => hash.length <= 1 || /^#(view|range|event|align|frames)=/.test(hash);
 
 export interface HashFollower {
   /** What the address says. */
@@ -52,23 +62,33 @@ export interface HashFollower {
   listen(use: (target: Target) => void): void;
 }
 
+// What follows sooner, as while a range is dragged or events are stepped through, is one move, which Back takes back as a whole.
+const ONE_MOVE_MS = 1000;
+
 /** Follows the address; without one that says anything, it begins with what a saved page says. */
 export function followHash(saved = ""): HashFollower {
+  let written = performance.now();
   let now = parseHash(location.hash.length > 1 && speaks(location.hash) ? location.hash : saved);
   return {
     get target() {
       return now;
     },
     tell: (change) => {
-      now = { ...now, ...change };
+      now = { ...now, view: null, ...change };
       const { pathname, search } = location;
+      const isOne = performance.now() - written < ONE_MOVE_MS;
+      written = performance.now();
+      const address = formatHash(now) || `${pathname}${search}`;
       // A page in a frame without an address of its own cannot have one written.
-      if (location.protocol !== "about:") history.replaceState(null, "", formatHash(now) || `${pathname}${search}`);
+      if (location.protocol === "about:" || address === (location.hash || `${pathname}${search}`)) return;
+      if (isOne) history.replaceState(null, "", address);
+      else history.pushState(null, "", address);
     },
     listen: (use) => {
       addEventListener("hashchange", () => {
         if (!speaks(location.hash)) return;
         now = parseHash(location.hash);
+        written = performance.now();
         use(now);
       });
       use(now);

@@ -27,7 +27,7 @@ export function layOut(
   const pinned = new Stack();
   const scrolled = new Stack();
   for (const [track, group] of pinnedTracks(overview, arrangement)) {
-    const row = trackRow(track, group, arrangement, 0);
+    const row = { ...trackRow(track, group, arrangement, 0), name: nameAlone(overview, track, group) };
     const fits = pinned.height + row.height <= room;
     (fits ? pinned : scrolled).push({ ...row, kept: true, pinned: fits });
   }
@@ -39,6 +39,17 @@ export function layOut(
     scrolledHeight: scrolled.height,
     rowOf: rowsByTrack([...pinned.rows, ...scrolled.rows]),
   };
+}
+
+/** A pinned track's name: outside of its groups, where others have the same, with theirs. */
+function nameAlone({ tracks, groups }: Overview, track: Track, group: Group): string {
+  const same = tracks.filter(({ name }) => name === track.name);
+  const part = groups.find(({ part, parent }) => part === group.part && parent === null) ?? group;
+  const isOfParts = same.some((other) => groups.some((one) => one.group === other.group && one.part !== group.part));
+  const isOfGroups = same.some((other) => other.group !== group.group && !isOfParts);
+  const of = [isOfParts ? part.name : "", isOfGroups ? group.name : ""].filter(Boolean);
+  // What follows the first name of a group, such as a device's model, has no room.
+  return [...of.map((name) => name.split(" · ")[0]), track.name].join(" · ");
 }
 
 type Draft = Omit<Row, "top">;

@@ -3,7 +3,7 @@ import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { formatPlural } from "../base/format";
 import type { Theme } from "../base/palette";
-import { type Span, span } from "../base/time";
+import { lengthOf, type Span, span } from "../base/time";
 import type { EventId, Overview, Setup } from "../source/protocol";
 import type { Source } from "../source/source";
 import { type Look, readLook } from "./look";
@@ -43,12 +43,16 @@ export interface MountOptions {
 export interface MountedTimeline {
   /** CSS pixels in which everything could be seen without scrolling. */
   readonly naturalHeight: number;
+  /** The stretch of time that is shown; null where it is all. */
+  readonly view: Span | null;
   /** Selects an event and brings it onto the screen. */
   go(id: EventId): void;
   /** Shows a stretch of time. */
   show(start: number, end: number): void;
   /** Marks a stretch of time. */
   mark(start: number, end: number): void;
+  /** Neither selects an event nor marks a range any longer. */
+  leave(): void;
   /** Has the traces lie otherwise. */
   setUp(setup: Setup): void;
   /** Shows these notes instead of those that were there. */
@@ -79,9 +83,14 @@ export function mountTimeline(
   render(<App timeline={timeline} root={root} look={look} title={title} />, root);
   return {
     naturalHeight: CHROME_HEIGHT + cssHeaderHeight(timeline) + timeline.layout.value.scrolledHeight,
+    get view() {
+      const { target, bounds } = timeline.viewport;
+      return lengthOf(target) < lengthOf(bounds) * 0.999 ? target : null;
+    },
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end) => timeline.mark(span(start, end), true),
+    leave: () => timeline.leave(),
     setUp: (setup) => timeline.setUp(setup),
     restoreNotes: (notes) => {
       timeline.notes.restore(notes);

@@ -3,7 +3,7 @@ import { Cleanup } from "../base/cleanup";
 import { formatDuration, formatPlural } from "../base/format";
 import type { ColorBy } from "../base/palette";
 import { scaleOf } from "../base/scale";
-import { lengthOf, padded, type Span, span, type Time } from "../base/time";
+import { common, lengthOf, padded, type Span, span, type Time } from "../base/time";
 import type { EventId, EventRef, Finding, Overview, Setup } from "../source/protocol";
 import { isSameAlign, isSameSetup } from "../source/setup";
 import { messageOf, type Source, settle } from "../source/source";
@@ -300,13 +300,21 @@ export class Timeline {
     this.said.set("Selection cleared");
   }
 
+  /** Neither an event nor a range is looked at. */
+  leave(): void {
+    this.selection.clear();
+    this.unmark();
+  }
+
   unmark(): void {
     this.range.clear();
     this.drawer.set(this.selection.current.value ? "event" : null);
   }
 
   /** Of several traces `part` is summed up, else the one that was before. */
-  mark(marked: Span, settled: boolean, part = this.range.part.value): void {
+  mark(wanted: Span, settled: boolean, part = this.range.part.value): void {
+    // Beside the trace nothing was recorded: what is summed up there would count as idle.
+    const marked = common(wanted, span(0, this.overview.duration));
     this.range.mark(marked);
     if (!settled) return;
     this.range.part.set(part);

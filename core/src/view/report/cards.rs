@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::grid::bar;
 use super::source::{Source, frame};
-use super::words::{count, percent};
+use super::words::{count, percent, plural};
 use crate::analyze::Outline;
 use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
@@ -83,7 +83,7 @@ fn of_trace(source: &Source<'_>, outline: &Outline) -> Vec<Card> {
 fn span(outline: &Outline) -> Card {
     let nodes =
         if outline.num_nodes > 0 { format!(", {} nodes", count(outline.num_nodes as i64)) } else { String::new() };
-    let note = format!("{} events{nodes}", count(outline.num_events as i64));
+    let note = format!("{}{nodes}", plural(outline.num_events as usize, "event"));
     Card::of("span", time_words(outline.duration_ns as f64), note)
 }
 
@@ -92,7 +92,7 @@ fn of_job(all: &[Outline]) -> Vec<Card> {
     let events: u64 = all.iter().map(|outline| outline.num_events).sum();
     let longest = all.iter().map(|outline| outline.duration_ns).max().unwrap_or(0);
     let mut cards = vec![
-        Card::of("traces", count(all.len() as i64), format!("{} events", count(events as i64))),
+        Card::of("traces", count(all.len() as i64), plural(events as usize, "event")),
         Card::of("span", time_words(longest as f64), String::from("the longest of all ranks")),
     ];
     let means: Vec<_> =

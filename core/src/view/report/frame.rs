@@ -13,6 +13,8 @@ pub(super) struct Frame {
     pub(super) num_rows: usize,
     /// How many the table has.
     pub(super) num_in_all: usize,
+    /// Whether they are here for having the most of something, and not for being first.
+    pub(super) is_top: bool,
 }
 
 impl Frame {
@@ -20,13 +22,13 @@ impl Frame {
         let num_in_all = table.num_rows();
         let num_rows = num_in_all.min(limit);
         let values = |at| (table.column_name(at), table.values(at, 0..num_rows));
-        Self { columns: (0..table.num_columns()).map(values).collect(), num_rows, num_in_all }
+        Self { columns: (0..table.num_columns()).map(values).collect(), num_rows, num_in_all, is_top: false }
     }
 
     /// Rows that were made here, the first of so many.
     pub(super) fn of_columns(columns: Vec<(&'static str, Values)>, num_in_all: usize) -> Self {
         let num_rows = columns.first().map_or(0, |(_, values)| values.len());
-        Self { columns, num_rows, num_in_all }
+        Self { columns, num_rows, num_in_all, is_top: false }
     }
 
     /// Some of a table's rows, of so many.
@@ -41,7 +43,8 @@ impl Frame {
         let of = |row| number(values.as_ref()?, row);
         let mut ranked: Vec<_> = (0..num_in_all).map(|row| (of(row).unwrap_or(f64::MIN), row as u32)).collect();
         crate::sort::by(&mut ranked, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        Self::picked(table, ranked.into_iter().take(limit).map(|(_, row)| row).collect(), num_in_all)
+        let rows = ranked.into_iter().take(limit).map(|(_, row)| row).collect();
+        Self { is_top: true, ..Self::picked(table, rows, num_in_all) }
     }
 
     /// A number, whole or not.

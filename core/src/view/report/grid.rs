@@ -59,7 +59,8 @@ impl Grid {
         }
         let columns: Vec<_> = self.columns.iter().filter_map(|shown| Written::of(source, frame, shown)).collect();
         let rows = if frame.num_in_all > frame.num_rows {
-            format!("the first {} of {}", frame.num_rows, count(frame.num_in_all as i64))
+            let which = if frame.is_top { "the top" } else { "the first" };
+            format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))
         } else {
             plural(frame.num_rows, "row")
         };

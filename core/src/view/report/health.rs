@@ -15,6 +15,9 @@ pub(super) fn section(source: &Source<'_>) -> Found {
         let rows = health(linked);
         num_defects += rows.iter().map(|row| row.count).sum::<u64>();
         for row in rows {
+            // Who made this page has folders of their own.
+            let place = row.first.split(", ").next().unwrap_or("");
+            let folders = place.rfind(['/', '\\']).map_or(0, |at| at + 1);
             let rank = rank.filter(|_| source.is_job()).map_or_else(String::new, |rank| format!("rank {rank}: "));
             // Writing into a `String` cannot fail.
             let _ = write!(
@@ -22,7 +25,7 @@ pub(super) fn section(source: &Source<'_>) -> Found {
                 "<tr><td>{rank}{}</td><td class=\"ks-number\">{}</td><td>{}</td></tr>",
                 escape(row.message),
                 count(row.count as i64),
-                escape(&row.first)
+                escape(&row.first[folders..])
             );
         }
     }

@@ -57,7 +57,10 @@ pub(super) fn section(source: &Source<'_>) -> Found {
 fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> String {
     let mut rows = rows.to_vec();
     crate::sort::by_key(&mut rows, |row| (frame.int("iteration", *row), *row));
-    rows.truncate(MAX_PILLARS);
+    // Of those that share a pillar's place, the longest is seen.
+    let num_each = rows.len().div_ceil(MAX_PILLARS).max(1);
+    let longest = |some: &[usize]| some.iter().copied().rev().max_by_key(|row| frame.int("span_ns", *row));
+    let rows: Vec<usize> = rows.chunks(num_each).filter_map(longest).collect();
     // Where all are of one iteration, ranks tell them apart.
     let is_one = rows.iter().all(|row| frame.int("iteration", *row) == frame.int("iteration", rows[0]));
     let parts = PARTS.map(|part| (part.title, part.class));
@@ -77,5 +80,9 @@ fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> 
         }
     };
     let all: Vec<_> = rows.iter().map(pillar).collect();
-    format!("<figure class=\"ks-picture\">{}</figure>", pillars("Time of each iteration", &all, &parts))
+    let title = match num_each {
+        1 => String::from("Time of each iteration"),
+        _ => format!("Time of iterations, of every {num_each} the longest"),
+    };
+    format!("<figure class=\"ks-picture\">{}</figure>", pillars(&title, &all, &parts))
 }
