@@ -31,8 +31,9 @@ class Analyses:
         `micro_ns` are summed in `micro_idle_ns`.
 
         Beside it, the same as others show it: `gpu_timeline` (TraceLens, where fills compute), a row for each part; and
-        `step_time` (the TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset, communication,
-        runtime, data loader, CPU execution, other. And `concurrency`: how long just these classes of work ran together.
+        `step_time` (the TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset,
+        communication, runtime, data loader, CPU execution, other. And `concurrency`: how long just these classes of
+        work ran together.
 
         `per="work"` looks at the time from the first start of device work to its last end.
         """

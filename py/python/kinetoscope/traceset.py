@@ -300,8 +300,8 @@ class TraceSet(JobAnalyses):
 
         A group (`group`, from 0) has all traces that communications lead to from one to another; offsets of one group
         compare. An offset is the median over communications that end on all ranks at about the same time, such as
-        all-reduces; `spread_ns` is the median of how far single ones are from it. Null where no communication tells. Reads what is
-        not read yet.
+        all-reduces; `spread_ns` is the median of how far single ones are from it. Null where no communication tells.
+        Reads what is not read yet.
         """
         self.load()
         traces = [_native_of(member) for member in self.members]
