@@ -1,6 +1,8 @@
 //! What is found of devices that wait: for launches, for the host, for what is done once.
 
-use serde_json::json;
+use kinetoscope::analyze::{MIN_SHARE, Selection, findings};
+use kinetoscope::time::TimeRange;
+use serde_json::{Value, json};
 
 use crate::scene::scene;
 
@@ -142,4 +144,32 @@ fn launches_cost_also_where_kernels_are_not_short() {
     };
     assert_eq!(of(90).only("launch_bound"), (String::from("device"), 59 * 90, 59));
     of(1).expect_none("launch_bound"); // A twelfth of the time, and kernels are not short.
+}
+
+#[test]
+fn a_part_of_a_trace_does_not_start_up_again() {
+    let mut scene = scene();
+    scene.annotation("ProfilerStep#1", 0, 1_000).operator("aten::conv", 10, 20).kernel("conv", 12, 15, 100);
+    scene.annotation("ProfilerStep#2", 1_000, 9_000).operator("aten::conv", 1_010, 7_000);
+    scene.host("cuda_runtime", "cudaMalloc", 1_020, 6_000).kernel("conv", 8_000, 8_010, 100);
+    let linked = scene.linked();
+    let start = |row: usize| linked.trace.events.start[row];
+    let range = TimeRange { start: start(4), end: linked.trace.events.end(4) };
+    let second = Selection { range: Some(range), ..Selection::all(&linked) };
+    let names: Vec<_> = findings(&second, MIN_SHARE).into_iter().map(|found| found.name).collect();
+    assert!(names.contains(&"allocation_in_steady_state") && !names.contains(&"start_up"), "{names:?}");
+}
+
+#[test]
+fn a_gap_before_the_backward_pass_is_told_by_the_thread_that_did_something() {
+    let mut scene = scene();
+    scene.kernel("a", 0, 10, 100).operator("aten::first", 120, 10).operator("forward", 200, 4_000);
+    let on_other = |category: &str, name: &str, start: i64, dur: i64, args: Value| json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 3, "ts": start, "dur": dur, "args": args});
+    let id = json!({"correlation": 900, "device": 0, "stream": 7});
+    scene.events.push(on_other("cpu_op", "aten::mm", 4_900, 50, json!({})));
+    scene.events.push(on_other("cuda_runtime", "cudaLaunchKernel", 4_910, 5, json!({"correlation": 900})));
+    scene
+        .events
+        .push(json!({"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 4_930, "dur": 9, "args": id}));
+    assert_eq!(scene.only("long_idle"), (String::from("forward"), 4_820, 1));
 }

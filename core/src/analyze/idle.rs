@@ -257,10 +257,30 @@ pub(super) fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> 
     let of_process =
         |at: &TrackId| *at != thread && trace.track(*at).stream.is_none() && trace.track(*at).process == process;
     let others = (0..trace.tracks.len()).map(TrackId::from).filter(of_process);
-    let all = others.filter_map(|other| most_during(selection.linked, other, gap.time));
+    let busiest = others.max_by_key(|other| covered_ns(selection.linked, *other, gap.time));
+    let other = busiest.and_then(|busiest| most_during(selection.linked, busiest, gap.time));
     // Of threads that did as much, the one that launched.
-    let busiest = all.chain(own).reduce(|best, next| if next.1 >= best.1 { next } else { best });
-    busiest.map(|(host, _)| host)
+    let most = own.into_iter().chain(other).reduce(|best, next| if next.1 > best.1 { next } else { best });
+    most.map(|(host, _)| host)
+}
+
+/// For how long of a time a thread did anything.
+fn covered_ns(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> i64 {
+    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
+    let rows = nesting.track_rows(thread);
+    let first = rows.partition_point(|row| events.start[*row as usize] < time.start);
+    let begun = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < time.end);
+    let outermost = begun.copied().filter(|row| nesting.parent.get(*row as usize).is_none());
+    // What began before is around its start.
+    let mut around = first.checked_sub(1).map(|at| rows[at]);
+    while let Some(parent) = around.and_then(|row| nesting.parent.get(row as usize)) {
+        around = Some(parent);
+    }
+    let inside = |row: u32| {
+        let own = TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
+        super::interval::clip(own, time).dur().0
+    };
+    sum_ns(outermost.chain(around).map(inside))
 }
 
 /// What a thread did for most of a time, and for how long of it it did anything.

@@ -1,13 +1,14 @@
 //! Copies between host and device that the run waits for.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::interval::clip;
+use super::super::interval::Cover;
 use super::found::{Found, by_subject, plural, told_bytes, told_ns};
 use super::scene::Scene;
 use super::sibling;
 use super::start_up;
 use super::{Find, Rule};
+use crate::id::TrackId;
 use crate::time::{add_ns, sum_ns};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -72,7 +73,8 @@ fn created(scene: &Scene<'_>) -> Vec<Found> {
     if moved.is_empty() {
         return Vec::new();
     }
-    let (tree, to_device, once) = (sibling::Operators::new(scene), to_device(scene, &moved), start_up::calls(scene));
+    let (tree, to_device, once) =
+        (sibling::Operators::new(scene), to_device(scene, &moved), start_up::by_thread(scene));
     let costs = moved.into_iter().filter_map(|row| {
         let is_moved = is_copy(scene, &tree, row) && (!scene.has_device() || to_device.contains(&row));
         let made = tree.before(row).filter(|_| is_moved)?;
@@ -106,10 +108,8 @@ fn is_copy(scene: &Scene<'_>, tree: &sibling::Operators<'_>, row: u32) -> bool {
     types.get(0).is_none() || types.get(0) == types.get(1)
 }
 
-fn cost_of_moving(scene: &Scene<'_>, once: &[u32], row: u32) -> i64 {
+fn cost_of_moving(scene: &Scene<'_>, once: &FxHashMap<TrackId, Cover>, row: u32) -> i64 {
     let device_ns = if scene.has_device() { scene.linked.device_time().total_ns[row as usize] } else { 0 };
-    let (time, track) = (scene.time(row), scene.trace.events.track[row as usize]);
-    let is_inside = |call: &&u32| scene.trace.events.track[**call as usize] == track;
-    let once_ns = sum_ns(once.iter().filter(is_inside).map(|call| clip(scene.time(*call), time).dur().0));
-    sum_ns([device_ns, time.dur().0.saturating_sub(once_ns).max(0)])
+    let (time, once) = (scene.time(row), once.get(&scene.trace.events.track[row as usize]));
+    sum_ns([device_ns, once.map_or(time.dur().0, |once| once.outside_ns(time))])
 }

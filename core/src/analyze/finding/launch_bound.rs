@@ -1,6 +1,6 @@
 //! The device waits for the host to launch the next of many short kernels.
 
-use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps};
+use super::super::idle::{Gap, Wait};
 use super::super::interval::total_ns;
 use super::super::kernel::SHORT_NS;
 use super::found::{Found, plural, told_ns};
@@ -35,15 +35,15 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     if durs.len() < MANY {
         return Vec::new();
     }
-    let is_late = |gap: &Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
+    let is_late = |gap: &&Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
     // Where another stream goes on, the device is not idle.
-    let late: Vec<Gap> = gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter(is_late).collect();
+    let late: Vec<&Gap> = scene.gaps().iter().filter(is_late).collect();
     let idle = scene.busy.outside(late.iter().map(|gap| (gap.stream.device, gap.time)));
     let cost = |gap: &Gap| {
         let row = scene.trace.events.row_at(gap.after_id)? as u32;
         Some((scene.busy.outside_ns(gap.stream.device, gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
-    let costs: Vec<_> = late.iter().filter_map(cost).collect();
+    let costs: Vec<_> = late.iter().copied().filter_map(cost).collect();
     let is_much = idle.len() * 2 >= durs.len() && total_ns(&idle) as f64 >= MUCH * scene.span_ns as f64;
     if costs.is_empty() || (num_short * 2 < durs.len() && !is_much) {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! The device waits for long while the host does something else than launching.
 
-use super::super::idle::{Gap, KERNEL_WAIT_NS, Wait, gaps, host_during};
+use super::super::idle::{Gap, Wait, host_during};
 use super::super::interval::Cover;
 use super::found::{Found, by_subject, plural};
 use super::launch_bound::MAX_GAP_NS;
@@ -27,8 +27,7 @@ const MUCH: f64 = 0.02;
 const UNRECORDED: &str = "nothing that was recorded";
 
 fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let mut idle: Vec<Gap> =
-        gaps(scene.selection, KERNEL_WAIT_NS).into_iter().filter_map(|gap| of_device(scene, gap)).collect();
+    let mut idle: Vec<Gap> = scene.gaps().iter().filter_map(|gap| of_device(scene, gap)).collect();
     sort::by_key(&mut idle, |gap| (std::cmp::Reverse(gap.time.dur()), gap.after_id));
     idle.truncate(MOST);
     let loading = Cover::of(scene.named(loader::is_loading).into_iter().map(|row| scene.time(row)).collect());
@@ -46,10 +45,10 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
 }
 
 /// The end of a stream's gap in which no other of the device's streams worked, where that is long and the host ended it.
-fn of_device(scene: &Scene<'_>, gap: Gap) -> Option<Gap> {
+fn of_device(scene: &Scene<'_>, gap: &Gap) -> Option<Gap> {
     let time = scene.busy.idle_before(gap.stream.device, gap.time);
     let launch = scene.trace.events.start[gap.launch? as usize];
-    (gap.wait == Wait::Host && time.dur().0 >= MAX_GAP_NS && launch > time.start).then_some(Gap { time, ..gap })
+    (gap.wait == Wait::Host && time.dur().0 >= MAX_GAP_NS && launch > time.start).then(|| Gap { time, ..gap.clone() })
 }
 
 /// What the host did for most of a gap; none where another rule tells of it, or where it waited for the device itself, whose work

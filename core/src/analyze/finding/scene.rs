@@ -1,9 +1,12 @@
 //! What all rules look at, made once.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::super::class::{Class, classes};
+use super::super::idle::{Gap, KERNEL_WAIT_NS, gaps};
 use super::super::interval::{clip, total_ns, union};
 use super::super::selection::Selection;
 use super::devices::Devices;
@@ -30,8 +33,11 @@ pub(super) struct Scene<'a> {
     pub(super) computing: Devices,
     /// Rows of host events, by name.
     rows: FxHashMap<StrId, Vec<u32>>,
-    /// When the first event of each name began.
+    /// When the first event of each name began, in the whole trace.
     firsts: FxHashMap<StrId, Ts>,
+    /// When the first device work began, in the whole trace.
+    first_work: Option<Ts>,
+    gaps: OnceCell<Vec<Gap>>,
 }
 
 impl<'a> Scene<'a> {
@@ -43,7 +49,9 @@ impl<'a> Scene<'a> {
         let span = selection.span();
         let rows = rows_by_name(selection);
         Self {
-            firsts: firsts(selection),
+            firsts: firsts(&linked.trace),
+            first_work: first_work(&linked.trace),
+            gaps: OnceCell::new(),
             busy: Devices::of(selection.device_work().map(time)),
             computing: Devices::of(computing),
             rows,
@@ -94,6 +102,11 @@ impl<'a> Scene<'a> {
         !self.busy.any.ranges().is_empty()
     }
 
+    /// All gaps between the work of each stream.
+    pub(super) fn gaps(&self) -> &[Gap] {
+        self.gaps.get_or_init(|| gaps(self.selection, KERNEL_WAIT_NS))
+    }
+
     /// The time in a range with no device work; all of it where there is no device.
     pub(super) fn lost_ns(&self, range: TimeRange) -> i64 {
         self.busy.any.outside_ns(clip(range, self.span))
@@ -123,9 +136,7 @@ impl<'a> Scene<'a> {
     /// Whether a call is before the first work of a device, in the first call of an operator, or the first launch of a kernel:
     /// what is done there may be done once.
     pub(super) fn is_start_up(&self, row: u32) -> bool {
-        let start = |row: u32| self.trace.events.start[row as usize];
-        let is_early = self.busy.any.ranges().first().is_some_and(|first| start(row) < first.start);
-        is_early
+        self.first_work.is_some_and(|first| self.trace.events.start[row as usize] < first)
             || self.links.operator.get(row as usize).is_some_and(|operator| self.is_first(operator))
             || self.links.launched.of(row as usize).next().is_some_and(|kernel| self.is_first(kernel as u32))
     }
@@ -176,10 +187,15 @@ impl JsonArgs<'_> {
     }
 }
 
-fn firsts(selection: &Selection<'_>) -> FxHashMap<StrId, Ts> {
-    let events = &selection.linked.trace.events;
+fn first_work(trace: &Trace) -> Option<Ts> {
+    let rows = 0..trace.events.len();
+    rows.filter(|row| trace.events.kind[*row].is_device_work()).map(|row| trace.events.start[row]).min()
+}
+
+fn firsts(trace: &Trace) -> FxHashMap<StrId, Ts> {
+    let events = &trace.events;
     let mut firsts: FxHashMap<StrId, Ts> = FxHashMap::default();
-    for row in selection.rows() {
+    for row in 0..events.len() {
         let first = firsts.entry(events.name[row]).or_insert(events.start[row]);
         *first = events.start[row].min(*first);
     }

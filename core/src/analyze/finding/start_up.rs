@@ -1,8 +1,13 @@
 //! What is done once, when a process begins to use a device.
 
+use rustc_hash::FxHashMap;
+
+use super::super::interval::Cover;
 use super::found::{Found, by_subject, plural};
 use super::scene::Scene;
 use super::{Find, Rule};
+use crate::id::TrackId;
+use crate::time::TimeRange;
 use crate::trace::kind::EventKind;
 
 pub(super) static START_UP: Rule = Rule {
@@ -34,8 +39,17 @@ pub(super) fn is_one(scene: &Scene<'_>, row: usize) -> bool {
         && scene.is_start_up(row as u32)
 }
 
+/// When each thread was in one of these calls.
+pub(super) fn by_thread(scene: &Scene<'_>) -> FxHashMap<TrackId, Cover> {
+    let mut times: FxHashMap<TrackId, Vec<TimeRange>> = FxHashMap::default();
+    for row in calls(scene) {
+        times.entry(scene.trace.events.track[row as usize]).or_default().push(scene.time(row));
+    }
+    times.into_iter().map(|(thread, times)| (thread, Cover::of(times))).collect()
+}
+
 /// Rows of the long calls that are done once.
-pub(super) fn calls(scene: &Scene<'_>) -> Vec<u32> {
+fn calls(scene: &Scene<'_>) -> Vec<u32> {
     if !scene.has_device() {
         return Vec::new();
     }

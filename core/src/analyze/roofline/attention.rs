@@ -59,7 +59,8 @@ static ATTENTIONS: &[(&str, Attention)] = &[
     ("flash_attn::_flash_attn_forward", flash(forward(Layout::Sequence, 5), 6)),
     ("flash_attn::_flash_attn_backward", flash(backward(Layout::Sequence, 11), 12)),
     ("aiter::_flash_attn_forward", flash(forward(Layout::Sequence, 5), 6)),
-    ("FlashAttnFunc", flash(forward(Layout::Sequence, 5), 6)),
+    // Its window is a pair, of which nothing is recorded.
+    ("FlashAttnFunc", Attention { is_from_end: true, ..forward(Layout::Sequence, 5) }),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
