@@ -266,21 +266,27 @@ pub(super) fn host_during(selection: &Selection<'_>, gap: &Gap) -> Option<Host> 
 
 /// For how long of a time a thread did anything.
 fn covered_ns(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> i64 {
-    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-    let rows = nesting.track_rows(thread);
+    let parent = |row: u32| linked.links.nesting.parent.get(row as usize);
+    let (begun, before) = during(linked, thread, time);
+    let around = std::iter::successors(before, |row| parent(*row)).last();
+    let outermost = begun.iter().copied().filter(|row| parent(*row).is_none());
+    sum_ns(outermost.chain(around).map(|row| inside_ns(linked, row, time)))
+}
+
+/// A thread's events that begin in a time, the first of them, and the last that began before.
+fn during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> (&[u32], Option<u32>) {
+    let (events, rows) = (&linked.trace.events, linked.links.nesting.track_rows(thread));
     let first = rows.partition_point(|row| events.start[*row as usize] < time.start);
-    let begun = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < time.end);
-    let outermost = begun.copied().filter(|row| nesting.parent.get(*row as usize).is_none());
-    // What began before is around its start.
-    let mut around = first.checked_sub(1).map(|at| rows[at]);
-    while let Some(parent) = around.and_then(|row| nesting.parent.get(row as usize)) {
-        around = Some(parent);
-    }
-    let inside = |row: u32| {
-        let own = TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
-        super::interval::clip(own, time).dur().0
-    };
-    sum_ns(outermost.chain(around).map(inside))
+    let last = rows.partition_point(|row| events.start[*row as usize] < time.end);
+    let end = last.max(first).min(first + MAX_LOOKED_AT);
+    (&rows[first..end], first.checked_sub(1).map(|at| rows[at]))
+}
+
+/// How long of a time an event was.
+fn inside_ns(linked: &LinkedTrace, row: u32, time: TimeRange) -> i64 {
+    let events = &linked.trace.events;
+    let own = TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
+    super::interval::clip(own, time).dur().0
 }
 
 /// What a thread did for most of a time, and for how long of it it did anything.
@@ -295,27 +301,18 @@ fn most_during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> Option
 
 /// How long of a time each event of a thread was what the thread did, less what was inside of it; by row.
 pub(super) fn self_during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> BTreeMap<u32, i64> {
-    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-    let inside = |row: usize| {
-        let own = TimeRange { start: events.start[row], end: events.end(row) };
-        super::interval::clip(own, time).dur().0
-    };
+    let parent = |row: u32| linked.links.nesting.parent.get(row as usize);
     let mut self_ns: BTreeMap<u32, i64> = BTreeMap::new();
     let mut add = |row: u32| {
-        *self_ns.entry(row).or_insert(0) += inside(row as usize);
-        if let Some(parent) = nesting.parent.get(row as usize) {
-            *self_ns.entry(parent).or_insert(0) -= inside(row as usize);
+        let inside_ns = inside_ns(linked, row, time);
+        *self_ns.entry(row).or_insert(0) += inside_ns;
+        if let Some(parent) = parent(row) {
+            *self_ns.entry(parent).or_insert(0) -= inside_ns;
         }
     };
-    let rows = nesting.track_rows(thread);
-    let first = rows.partition_point(|row| events.start[*row as usize] < time.start);
-    let begun = rows[first..].iter().take(MAX_LOOKED_AT).take_while(|row| events.start[**row as usize] < time.end);
-    begun.for_each(|row| add(*row));
+    let (begun, before) = during(linked, thread, time);
+    begun.iter().for_each(|row| add(*row));
     // What began before is around its start.
-    let mut around = first.checked_sub(1).map(|at| rows[at]);
-    while let Some(row) = around {
-        add(row);
-        around = nesting.parent.get(row as usize);
-    }
+    std::iter::successors(before, |row| parent(*row)).for_each(add);
     self_ns
 }

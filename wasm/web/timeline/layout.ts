@@ -45,7 +45,8 @@ export function layOut(
 function nameAlone({ tracks, groups }: Overview, track: Track, group: Group): string {
   const same = tracks.filter(({ name }) => name === track.name);
   const part = groups.find(({ part, parent }) => part === group.part && parent === null) ?? group;
-  const isOfParts = same.some((other) => groups.some((one) => one.group === other.group && one.part !== group.part));
+  const own = new Set(groups.filter((one) => one.part === group.part).map((one) => one.group));
+  const isOfParts = same.some((other) => !own.has(other.group));
   const isOfGroups = same.some((other) => other.group !== group.group && !isOfParts);
   const of = [isOfParts ? part.name : "", isOfGroups ? group.name : ""].filter(Boolean);
   // What follows the first name of a group, such as a device's model, has no room.

@@ -3,7 +3,7 @@ import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { formatPlural } from "../base/format";
 import type { Theme } from "../base/palette";
-import { lengthOf, type Span, span } from "../base/time";
+import { type Span, span } from "../base/time";
 import type { EventId, Overview, Setup } from "../source/protocol";
 import type { Source } from "../source/source";
 import { type Look, readLook } from "./look";
@@ -84,8 +84,7 @@ export function mountTimeline(
   return {
     naturalHeight: CHROME_HEIGHT + cssHeaderHeight(timeline) + timeline.layout.value.scrolledHeight,
     get view() {
-      const { target, bounds } = timeline.viewport;
-      return lengthOf(target) < lengthOf(bounds) * 0.999 ? target : null;
+      return timeline.viewport.isWhole ? null : timeline.viewport.target;
     },
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),

@@ -36,9 +36,14 @@ export class Viewport {
 
   /** Lasts another time now; who saw all of it still does. */
   rebound(duration: number): void {
-    const isWhole = lengthOf(this.#target) > lengthOf(this.bounds) * 0.999;
+    const { isWhole } = this;
     this.bounds = boundsOf(duration);
     this.show(isWhole ? this.bounds : this.#target);
+  }
+
+  /** Whether all of it is shown, or will be. */
+  get isWhole(): boolean {
+    return lengthOf(this.#target) > lengthOf(this.bounds) * 0.999;
   }
 
   get target(): Span {
