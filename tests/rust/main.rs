@@ -5,6 +5,7 @@
 
 mod afar;
 mod analyses;
+mod annotations;
 mod blocking;
 mod collective_skew;
 mod collectives;
@@ -47,6 +48,7 @@ mod shared;
 mod snapshot_hostile;
 mod stacks;
 mod stragglers;
+mod stream_wait;
 mod summary;
 mod sync;
 mod thin;

@@ -43,7 +43,8 @@ pub struct AnnotationRow {
     pub min_ns: i64,
     /// The longest.
     pub max_ns: i64,
-    /// Device time of the work launched inside those on the host, and in all that is inside of them; `None` on devices.
+    /// Device time of the work launched inside those on the host, and in all that is inside of them, and by the backward
+    /// pass while they lasted on the thread that waited for it; `None` on devices.
     pub device_total_ns: Option<i64>,
     /// Id of the longest.
     pub longest_id: u32,
@@ -67,7 +68,7 @@ const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
 ];
 
 /// Annotations by name and side, the longest total first. Times are cut to the selection; device times of work launched
-/// inside are those of whole ranges.
+/// inside, or by the backward pass that the range's thread waited for, are those of whole ranges.
 pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
@@ -80,7 +81,7 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
         let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
-        let device = || sum_ns(rows.iter().map(|row| linked.device_time().total_ns[*row]));
+        let device = || sum_ns(rows.iter().map(|row| linked.device_ns(*row)));
         AnnotationRow {
             name: name.to_owned(),
             side: if is_device { "device" } else { "host" },

@@ -9,7 +9,7 @@ use super::kept::{Kept, count, renumber, sort_tracks};
 use super::note::note;
 use crate::error::Position;
 use crate::id::TrackId;
-use crate::link::{EdgeKind, LinkedTrace};
+use crate::link::{EdgeKind, LinkedTrace, stream_wait_witnesses};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -135,7 +135,9 @@ impl<'a> Reach<'a> {
 
     fn rows(mut self) -> Vec<bool> {
         self.follow();
-        for row in witnesses(self.linked, &self.is_kept) {
+        let linked = self.linked;
+        let of_streams = stream_wait_witnesses(&linked.trace, &linked.links, |row| self.is_kept[row]);
+        for row in witnesses(linked, &self.is_kept).into_iter().chain(of_streams) {
             self.keep(row);
         }
         self.follow();

@@ -8,6 +8,7 @@ use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
 use super::sync::enqueued;
 use super::{How, Links};
+use crate::id::StrId;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -23,20 +24,31 @@ const PINNED: &str = "Pinned";
 const ASYNC: &str = "Async";
 
 /// Who waits goes on soon: what ended before so many others was not waited for.
-const MAX_PASSED: usize = 256;
+pub(super) const MAX_PASSED: usize = 256;
 
 /// Edges to the calls that no report says anything of.
 pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
-    let events = &trace.events;
-    let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
-    let mut ended: Vec<(Ts, u32)> = work.map(|row| (events.end(row), row as u32)).collect();
-    sort::ascending(&mut ended);
+    let (events, ended) = (&trace.events, ended(trace));
     let edge = |call: usize| {
         let is_wait = NAMES.iter().any(|name| trace.event_name(call).contains(name));
         let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
         Some(Edge::between(EdgeKind::Sync, How::EndedInside, source, call as u32))
     };
     (0..events.len()).filter(|row| is_launch(trace, *row)).filter_map(edge).collect()
+}
+
+/// Work of devices, by its ends.
+pub(super) fn ended(trace: &Trace) -> Vec<(Ts, u32)> {
+    let events = &trace.events;
+    let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
+    let mut ended: Vec<(Ts, u32)> = work.map(|row| (events.end(row), row as u32)).collect();
+    sort::ascending(&mut ended);
+    ended
+}
+
+/// The process of a host event, as it is written.
+pub(super) fn process_of(trace: &Trace, row: usize) -> StrId {
+    trace.track(trace.events.track[row]).process
 }
 
 /// What was enqueued before a call without a report of its own, and ended last while it lasted.
@@ -74,10 +86,11 @@ fn outlasts(trace: &Trace, links: &Links, row: usize, call: usize) -> bool {
 /// Whether the process of a call enqueued work before it.
 fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> bool {
     let events = &trace.events;
-    let process = |row: usize| trace.track(events.track[row]).process;
     let number = || trace.args.integer(&trace.strings, events.args(row), ArgKey::ProcessId);
-    let is_own =
-        links.launch.get(row).map_or_else(|| number().is_none(), |launch| process(launch as usize) == process(call));
+    let is_own = links
+        .launch
+        .get(row)
+        .map_or_else(|| number().is_none(), |launch| process_of(trace, launch as usize) == process_of(trace, call));
     is_own && enqueued(trace, links, row) < events.start[call]
 }
 

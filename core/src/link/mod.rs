@@ -1,5 +1,6 @@
 //! What belongs to what: derived columns beside a trace, never inside it.
 
+mod backward_work;
 mod blocking;
 mod calls;
 mod capture;
@@ -19,6 +20,7 @@ mod node;
 mod owner;
 pub mod rank;
 mod storage;
+mod stream_wait;
 mod sync;
 mod unfit;
 
@@ -31,9 +33,11 @@ use crate::id::OptionalColumn;
 use crate::threads::both;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
+use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
+pub use backward_work::BackwardWork;
 pub use capture::{Captured, CapturedGraphs};
 pub use collective::{Collective, Collectives, Facts, Wait};
 pub(crate) use collective::{bus_bytes, communicates, gbps};
@@ -50,6 +54,7 @@ pub use nesting::Nesting;
 pub(crate) use node::aligned;
 pub use node::{NodeLinks, Window, is_call, node_order};
 pub use owner::Named;
+pub(crate) use stream_wait::stream_wait_witnesses;
 
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +90,7 @@ pub struct LinkedTrace {
     depths: OnceLock<Vec<u32>>,
     children_ns: OnceLock<Vec<i64>>,
     device_time: OnceLock<DeviceTime>,
+    backward_work: OnceLock<BackwardWork>,
     node_device_ns: OnceLock<Vec<Option<i64>>>,
     tensors: OnceLock<Vec<TensorUse>>,
     dependencies: OnceLock<DataDependencies>,
@@ -159,6 +165,20 @@ impl LinkedTrace {
         self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
     }
 
+    /// Device time of the work launched inside of an event, in nanoseconds; of an annotation also of the backward pass that
+    /// its thread waited for while it lasted.
+    pub fn device_ns(&self, row: usize) -> i64 {
+        let inside_ns = self.device_time().total_ns[row];
+        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation;
+        let backward_ns = if is_annotation { self.backward_work().annotation_ns(self, row) } else { 0 };
+        inside_ns.saturating_add(backward_ns)
+    }
+
+    /// Device work that the backward pass launched on its own thread; found when first asked for.
+    pub fn backward_work(&self) -> &BackwardWork {
+        self.backward_work.get_or_init(|| BackwardWork::of(self))
+    }
+
     /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when first asked for.
     pub fn node_device_ns(&self) -> &[Option<i64>] {
         let sum = || device_time::of_nodes(&self.trace, &self.links.nodes, self.device_time());
@@ -195,7 +215,8 @@ impl LinkedTrace {
     /// What waited for which device event, by the row of who waited; found when first asked for.
     ///
     /// From `cuda_sync` events: the kind, `stream`, `wait_on_stream` and `wait_on_cuda_event_record_corr_id`. Of a call that
-    /// none reports, from the times: what ended last while it lasted ([`How::EndedInside`]).
+    /// none reports, from the times: what ended last while it lasted ([`How::EndedInside`]). Of work that was made to wait
+    /// for another stream and no report says for what, what ended before it began ([`How::EndedBefore`]).
     pub fn sync_edges(&self) -> &[Edge] {
         self.sync_edges.get_or_init(|| sync::sync_edges(&self.trace, &self.links))
     }

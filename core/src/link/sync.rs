@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocking::blocking_edges;
 use super::edge::{Edge, EdgeKind};
+use super::stream_wait::stream_wait_edges;
 use super::{How, Links};
 use crate::sort;
 use crate::time::Ts;
@@ -25,6 +26,7 @@ type Queue = Vec<(Ts, u32)>;
 pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     let mut edges = reported_edges(trace, links);
     edges.extend(blocking_edges(trace, links));
+    edges.extend(stream_wait_edges(trace, links));
     sort::by_key(&mut edges, |edge| (edge.target, edge.source));
     edges.dedup();
     edges

@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
     int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
     int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
     int("self_ns", |linked, row| Some(linked.self_ns(row))),
-    int("device_ns", |linked, row| host_only(linked, row, linked.device_time().total_ns[row])),
+    int("device_ns", |linked, row| host_only(linked, row, linked.device_ns(row))),
     int("depth", |linked, row| Some(i64::from(linked.depths()[row]))),
     int("parent", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
     int("iteration", |linked, row| {

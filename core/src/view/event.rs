@@ -47,7 +47,7 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "start_ns": events.start[row].0.to_string(),
         "dur_ns": events.dur[row].0.to_string(),
         "self_ns": part.linked.self_ns(row).to_string(),
-        "device_ns": part.linked.device_time().total_ns[row].to_string(),
+        "device_ns": part.linked.device_ns(row).to_string(),
         "iteration": links.iteration.get(row).map(|at| links.iterations[at as usize].number),
         "args": args,
         "owners": owners(part, row),

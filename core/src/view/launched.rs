@@ -1,4 +1,4 @@
-//! The device work that a launch enqueued, or that was launched inside of another event.
+//! The device work that a launch enqueued, or that was launched inside of another event or for it.
 
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -21,8 +21,15 @@ pub(super) fn launched(part: View<'_>, row: usize) -> Value {
     })
 }
 
-/// In the order of the launches.
+/// In the order of the launches; what the backward pass launched for an annotation's thread comes last.
 fn devices(part: View<'_>, row: usize) -> Vec<usize> {
+    let mut devices = inside_of(part, row);
+    let linked = &part.linked;
+    devices.extend(linked.backward_work().of_annotation(linked, row).iter().map(|row| *row as usize));
+    devices
+}
+
+fn inside_of(part: View<'_>, row: usize) -> Vec<usize> {
     let (events, links) = (&part.linked.trace.events, &part.linked.links);
     let mut around = FxHashSet::from_iter([row as u32]);
     let mut found = Vec::new();
