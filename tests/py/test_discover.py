@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kinetoscope.discover import pair_up
 from kinetoscope.head import Head
-from kinetoscope.names import execution_beside, is_execution
+from kinetoscope.names import execution_beside, is_execution, told_apart
 
 pytestmark = pytest.mark.unit
 
@@ -96,3 +96,19 @@ def test_names_in_the_order_that_people_count() -> None:
         "kineto_trace_9.10.json",
         "kineto_trace_10.json",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        (["/runs/a.json", "/runs/b.json"], ["a.json", "b.json"]),
+        (["/runs/h100/step/t.json", "/runs/v100/step/t.json"], ["h100/step/t.json", "v100/step/t.json"]),
+        (["t.json", "old/t.json"], ["t.json", "old/t.json"]),
+        (["/runs/t.json", "/runs/t.json"], ["t.json", "t.json"]),
+        (["C:\\new\\t.json", "C:\\old\\t.json"], ["new/t.json", "old/t.json"]),
+        (["", "t.json"], ["", "t.json"]),
+        ([], []),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_their_folders(sources: list[str], names: list[str]) -> None:
+    assert told_apart(sources) == names

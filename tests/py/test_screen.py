@@ -47,6 +47,7 @@ def test_both_sides_of_a_comparison_have_their_common_iteration_at_one_place(tmp
     starts = [{each["iteration"]: each["start"] for each in part["iterations"]} for part in parts]
     assert starts[0][4] == starts[1][4] == 200_000
     page = ks.diff(before, after).report(tmp_path / "page.html").read_text()
+    assert "<p><b>before</b> a.json</p><p><b>after</b> b.json</p>" in page
     picture = page[page.index('<svg class="ks-picture') :]
     picture = picture[: picture.index("</svg>")]
     assert re.findall(r">(\w+)</text>", picture) == ["before", "after"], "threads have names of two words"

@@ -8,6 +8,7 @@ from typing import Any
 from kinetoscope import text
 from kinetoscope.cells import section
 from kinetoscope.html import figure, table_html
+from kinetoscope.names import told_apart
 from kinetoscope.report import page_of, snapshot_data
 from kinetoscope.screen import Align, Screen
 from kinetoscope.static import Static
@@ -15,6 +16,7 @@ from kinetoscope.table import Table
 
 _PICTURE_WIDTH = 1200
 _ROWS = 12
+_FILES = 3
 _TITLES = {
     "diff": "What changed",
     "diff_kernels": "Kernels, copies and fills",
@@ -51,12 +53,26 @@ def _page(screen: Screen, picture: str, title: str, tables: Mapping[str, Any] | 
     links = "".join(f"<a href='#{name}'>{_TITLES[name]}</a>" for name in sections)
     links = f"<a href='#timeline'>Timeline</a>{links}"
     body = (
-        f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1></header>"
+        f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1>{_sides(screen) if tables else ''}</header>"
         f"<nav class='ks-nav' aria-label='Contents'>{links}</nav>"
         f"<div class='ks-grid'>{first}{_timeline(picture)}{''.join(sections.values())}</div>"
     )
     data = (snapshot_data(rank, trace.snapshot(), name) for trace, name, rank in screen.parts)
     return page_of(title, body, "".join(data), _hash(screen.align))
+
+
+def _sides(screen: Screen) -> str:
+    """Which files the sides are of."""
+    files: dict[str, list[str]] = {}
+    for part, name in zip(screen.parts, told_apart([part.trace.source or "" for part in screen.parts]), strict=True):
+        if part.name and name:
+            files.setdefault(part.name, []).append(name)
+    return "".join(f"<p><b>{text.escaped(side)}</b> {text.escaped(_few(names))}</p>" for side, names in files.items())
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - _FILES} more" if len(names) > _FILES else ""
+    return ", ".join(names[:_FILES]) + more
 
 
 def _table(name: str, table: Table, *, is_wide: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kinetoscope import _native
 from kinetoscope._native import is_archive_name, is_execution, is_report, is_trace, natural, rank_of
@@ -18,6 +18,7 @@ __all__ = [
     "metrics_name",
     "natural",
     "rank_of",
+    "told_apart",
 ]
 
 TYPE_CHECKING = False
@@ -47,6 +48,16 @@ def execution_beside(kineto: str, names: Iterable[str]) -> str | None:
     beside = list(names)
     place = _native.execution_beside(kineto, beside)
     return None if place is None else beside[place]
+
+
+def told_apart(sources: Sequence[str]) -> list[str]:
+    """The names of files without their folders; all with as many of these as it takes to tell different ones apart."""
+    split = [source.replace("\\", "/").rstrip("/").split("/") for source in sources]
+    for depth in range(1, max(map(len, split), default=0) + 1):
+        names = ["/".join(parts[-depth:]) for parts in split]
+        if len(set(names)) == len({"/".join(parts) for parts in split}):
+            return names
+    return list(sources)
 
 
 def metrics_beside(kineto: str) -> str | None:

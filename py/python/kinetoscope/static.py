@@ -21,5 +21,6 @@ class Static:
         """The frame; where frames are left out, as in a notebook that is not trusted, the picture in it stays."""
         return (
             f"<iframe srcdoc='{text.escaped(self._page)}' title='{text.escaped(self._title)}' sandbox='allow-scripts "
-            f"allow-downloads' style='width:100%;height:{self._height}px;border:0'>{self._picture}</iframe>"
+            f"allow-downloads' allow='fullscreen' style='width:100%;height:{self._height}px;border:0'>{self._picture}"
+            "</iframe>"
         )

@@ -50,7 +50,7 @@ def share(part: float | None, whole: float | None) -> str:
     percent = round(100 * part / whole, 1) + 0.0  # no minus before a zero
     if 0 < part < whole and percent in {0, 100}:
         return ">99.9 %" if percent else "<0.1 %"
-    return f"{percent:.1f} %".replace("100.0", "100")
+    return f"{percent:.1f} %".replace("100.0", "100").replace("-", "−")
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:

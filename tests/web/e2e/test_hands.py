@@ -47,6 +47,23 @@ def test_all_buttons_are_within_reach_on_a_narrow_page(
     shot(page, "narrow-toolbar")
 
 
+def test_the_timeline_takes_the_whole_screen_and_gives_it_back(timeline: Any, shot: Shot) -> None:
+    page = timeline.focus().page
+    small = page.locator(".ks-root").bounding_box()
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement !== null")
+    timeline.settle()
+    size = page.viewport_size
+    full = page.locator(".ks-root").bounding_box()
+    assert (full["width"], full["height"]) == (size["width"], size["height"])
+    shot(page, "full-screen")
+    timeline.focus()
+    page.keyboard.press("Shift+F")
+    page.wait_for_function("document.fullscreenElement === null")
+    timeline.settle()
+    assert page.locator(".ks-root").bounding_box() == small
+
+
 def test_tracks_are_filtered_by_their_names(timeline: Any, shot: Shot) -> None:
     page = timeline.focus().page
     before = names(timeline)

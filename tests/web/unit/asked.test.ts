@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { span } from "../../../wasm/web/base/time";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { FakeSource } from "./fake-source";
+import { AROUND, FakeSource } from "./fake-source";
 
 function over(source: FakeSource, height = 400): Timeline {
   const timeline = new Timeline(source, source.overview);
@@ -39,6 +39,6 @@ test("counters that lie beyond the screen are gone to when they are asked for", 
   const source = new FakeSource({ lanes: 60 });
   source.counters = [{ counter: 0, part: 0, group: 1, name: "busy", unit: "share", least: 0, greatest: 1 }];
   const timeline = over(source, 300);
-  COMMANDS.toggleCounters(timeline, { focusSearch: () => {}, focusFilter: () => {} });
+  COMMANDS.toggleCounters(timeline, AROUND);
   assert.ok(timeline.shownRows.some(({ kind }) => kind === "counter"));
 });

@@ -247,3 +247,6 @@ function overviewOf(count: number, lanes: number): Overview {
     },
   };
 }
+
+/** What commands need besides the timeline; here there is nothing. */
+export const AROUND = { focusSearch: () => {}, focusFilter: () => {}, toggleFullScreen: () => {} };

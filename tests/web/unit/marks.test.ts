@@ -6,6 +6,7 @@ import { asTime, span } from "../../../wasm/web/base/time";
 import type { AnswerTable, Change, Counter, Finding } from "../../../wasm/web/source/protocol";
 import { readCell, sortedRows, written } from "../../../wasm/web/timeline/answer";
 import { FALLS, isComparison, RISES } from "../../../wasm/web/timeline/changes";
+import { alike } from "../../../wasm/web/timeline/findings";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import type { Look } from "../../../wasm/web/timeline/look";
@@ -15,7 +16,7 @@ import { paintCounter } from "../../../wasm/web/timeline/paint/counters";
 import { paintPath } from "../../../wasm/web/timeline/paint/path";
 import { type Box, cssHeaderHeight, lanesOf, sceneOf, type Tools } from "../../../wasm/web/timeline/paint/scene";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { FakeSource } from "./fake-source";
+import { AROUND, FakeSource } from "./fake-source";
 
 function finding(source: FakeSource, name: string, ids: readonly number[], cost: number): Finding {
   const evidence = ids.map((id) => source.event(id));
@@ -49,6 +50,14 @@ function open(): { source: FakeSource; timeline: Timeline } {
   return { source, timeline };
 }
 
+test("what several ranks have in common comes once, the costliest first", () => {
+  const source = new FakeSource();
+  const of = (name: string, part: number, cost: number) => ({ ...finding(source, name, [10], cost), part });
+  const all = [of("launch_bound", 1, 30), of("copy", 0, 20), of("launch_bound", 0, 10)];
+  const groups = alike(all).map((group) => group.map(({ finding, part }) => `${finding} ${part}`));
+  assert.deepEqual(groups, [["launch_bound 1", "launch_bound 0"], ["copy 0"]]);
+});
+
 /** Keeps what was filled, and what it was clipped to. */
 class Drawn {
   readonly fills: { readonly fill: Box; readonly clip: Box }[] = [];
@@ -75,8 +84,7 @@ class Drawn {
   }
 }
 
-const run = (timeline: Timeline, command: Command): void =>
-  COMMANDS[command](timeline, { focusSearch: () => {}, focusFilter: () => {} });
+const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
 
 test("findings get a line of their own, with one marker for what lies close together", () => {
   const { timeline } = open();

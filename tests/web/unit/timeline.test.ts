@@ -14,7 +14,7 @@ import { type Note, notesWithin } from "../../../wasm/web/timeline/notes";
 import { snapped } from "../../../wasm/web/timeline/snap";
 import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { FakeSource } from "./fake-source";
+import { AROUND, FakeSource } from "./fake-source";
 
 function open(options = {}): Timeline {
   const source = new FakeSource(options);
@@ -24,8 +24,7 @@ function open(options = {}): Timeline {
   return timeline;
 }
 
-const run = (timeline: Timeline, command: Command): void =>
-  COMMANDS[command](timeline, { focusSearch: () => {}, focusFilter: () => {} });
+const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
 
 /** Until promises are kept. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));

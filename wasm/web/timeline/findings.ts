@@ -99,3 +99,17 @@ export class Findings {
 export const markerWidth = ({ findings }: FindingGroup): number => 14 + 6 * (String(findings.length).length - 1);
 
 export const titleOf = (finding: Finding): string => finding.finding.replaceAll("_", " ");
+
+/** What several traces have in common, each trace's in the order of its costs. */
+export type Alike = readonly [Finding, ...Finding[]];
+
+export function alike(findings: readonly Finding[]): readonly Alike[] {
+  const groups = new Map<string, [Finding, ...Finding[]]>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.finding, finding.subject]);
+    const group = groups.get(key);
+    if (group) group.push(finding);
+    else groups.set(key, [finding]);
+  }
+  return [...groups.values()];
+}

@@ -14,6 +14,7 @@ const SCROLL = 54;
 export interface Surroundings {
   readonly focusSearch: () => void;
   readonly focusFilter: () => void;
+  readonly toggleFullScreen: () => void;
 }
 
 type Action = (timeline: Timeline, around: Surroundings) => void;
@@ -56,6 +57,7 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   previousFinding: (t) => t.stepFinding(-1),
   foldAll: (t) => t.tracks.foldAll(true),
   unfoldAll: (t) => t.tracks.foldAll(false),
+  toggleFullScreen: (_, around) => around.toggleFullScreen(),
   help: (t) => t.togglePopover("help"),
   clear: (t) => t.clear(),
 };

@@ -37,6 +37,7 @@ export type Command =
   | "previousFinding"
   | "foldAll"
   | "unfoldAll"
+  | "toggleFullScreen"
   | "help"
   | "clear";
 
@@ -86,6 +87,7 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["Shift+G"], command: "previousFinding", text: "Go to the finding before" },
   { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
   { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
+  { keys: ["Shift+F"], command: "toggleFullScreen", text: "Full screen, or back" },
   { keys: ["Mod+Shift+P"], command: "commands", text: "All commands, to choose one by its words" },
   { keys: ["?"], command: "help", text: "This help" },
   { keys: ["Escape"], command: "clear", text: "Close, clear" },

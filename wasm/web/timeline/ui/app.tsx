@@ -11,6 +11,7 @@ import { Stage } from "../stage";
 import type { Timeline } from "../timeline";
 import { Drawer } from "./drawer";
 import { FindingTip } from "./finding-tip";
+import { toggleFullScreen } from "./full-screen";
 import { Gutter } from "./gutter";
 import { useCell } from "./hooks";
 import { IconButton } from "./icons";
@@ -36,6 +37,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   const around = {
     focusSearch: () => searchInput.current?.select(),
     focusFilter: () => filterInput.current?.select(),
+    toggleFullScreen: () => void toggleFullScreen(timeline, root),
   };
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
@@ -44,7 +46,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
   return (
     <>
-      <Toolbar timeline={timeline} title={title} searchInput={searchInput} leave={leave} />
+      <Toolbar timeline={timeline} title={title} searchInput={searchInput} around={around} leave={leave} />
       <ErrorBar timeline={timeline} />
       <div
         class="ks-stage"

@@ -1,39 +1,60 @@
 import type { JSX } from "preact";
 import { formatDuration, formatShare } from "../../base/format";
-import { titleOf } from "../findings";
+import type { Finding } from "../../source/protocol";
+import { type Alike, alike, titleOf } from "../findings";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
-/** All findings, the costliest first, each the way to its evidence. */
-export function FindingsList({ timeline, close }: { timeline: Timeline; close: () => void }): JSX.Element {
+interface Props {
+  readonly timeline: Timeline;
+  readonly close: () => void;
+}
+
+/** All findings, the costliest first, each the way to its evidence; what several ranks have comes once. */
+export function FindingsList({ timeline, close }: Props): JSX.Element {
   const all = useCell(timeline.findings.all);
-  const current = useCell(timeline.findings.current);
   if (all.length === 0) return <p class="ks-note">Nothing was found of what is looked for.</p>;
-  const several = timeline.overview.parts.length > 1;
   return (
     <ol class="ks-findings">
-      {all.map((finding, index) => (
-        <li key={String(index)} class={finding === current ? "ks-current" : ""}>
-          <button
-            type="button"
-            class="ks-link"
-            onClick={() => {
-              close();
-              timeline.visitFinding(finding);
-            }}
-          >
-            <b>{titleOf(finding)}</b>
-            <span title={finding.subject}>
-              {several && `${timeline.partName(finding.part)} · `}
-              {finding.label}
-            </span>
-            <small>
-              {formatDuration(finding.cost_ns)} · {formatShare(finding.share, 1)}
-            </small>
-          </button>
-          <p>{finding.advice}</p>
-        </li>
+      {alike(all).map((group, index) => (
+        <FindingsItem key={String(index)} timeline={timeline} close={close} group={group} />
       ))}
     </ol>
+  );
+}
+
+function FindingsItem({ timeline, close, group }: Props & { group: Alike }): JSX.Element {
+  const current = useCell(timeline.findings.current);
+  const [costliest] = group;
+  const visit = (finding: Finding) => () => {
+    close();
+    timeline.visitFinding(finding);
+  };
+  const name = group.length === 1 && timeline.overview.parts.length > 1 ? timeline.partName(costliest.part) : "";
+  return (
+    <li class={current && group.includes(current) ? "ks-current" : ""}>
+      <button type="button" class="ks-link" onClick={visit(costliest)}>
+        <b>{titleOf(costliest)}</b>
+        <span title={costliest.subject}>
+          {name && name !== costliest.label && `${name} · `}
+          {costliest.label}
+        </span>
+        <small>
+          {group.length > 1 && "up to "}
+          {formatDuration(costliest.cost_ns)} · {formatShare(costliest.share, 1)}
+        </small>
+      </button>
+      {group.length > 1 && (
+        <div class="ks-parts">
+          {group.map((finding, index) => (
+            <button key={String(index)} type="button" class="ks-link" onClick={visit(finding)}>
+              {timeline.partName(finding.part)}
+              <small>{formatDuration(finding.cost_ns)}</small>
+            </button>
+          ))}
+        </div>
+      )}
+      <p>{costliest.advice}</p>
+    </li>
   );
 }

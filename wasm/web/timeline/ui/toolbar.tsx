@@ -1,9 +1,10 @@
 import type { JSX, RefObject } from "preact";
 import { formatDuration, formatPlural } from "../../base/format";
-import { COMMANDS } from "../input/commands";
+import { COMMANDS, type Surroundings } from "../input/commands";
 import type { Command } from "../input/keymap";
 import type { Popover, Timeline } from "../timeline";
 import { AlignChoice } from "./align";
+import { canFillScreen } from "./full-screen";
 import { useCell } from "./hooks";
 import { Icon, IconButton } from "./icons";
 import { SearchBox } from "./search-box";
@@ -12,15 +13,15 @@ interface Props {
   readonly timeline: Timeline;
   readonly title: string;
   readonly searchInput: RefObject<HTMLInputElement | null>;
+  readonly around: Surroundings;
   readonly leave: () => void;
 }
 
-export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Element {
+export function Toolbar({ timeline, title, searchInput, around, leave }: Props): JSX.Element {
   const { overview } = timeline;
   const colorBy = useCell(timeline.colorBy);
   const popover = useCell(timeline.popover);
-  const nothing = () => {};
-  const run = (command: Command) => COMMANDS[command](timeline, { focusSearch: nothing, focusFilter: nothing });
+  const run = (command: Command) => COMMANDS[command](timeline, around);
   const toggle = (name: Popover) => timeline.togglePopover(name);
   return (
     <div class="ks-toolbar" role="toolbar" aria-label="Timeline">
@@ -52,6 +53,9 @@ export function Toolbar({ timeline, title, searchInput, leave }: Props): JSX.Ele
         <IconButton icon="minus" label="Zoom out (s)" onClick={() => run("zoomOut")} />
         <IconButton icon="plus" label="Zoom in (w)" onClick={() => run("zoomIn")} />
         <IconButton icon="fit" label="Show the whole trace (0)" onClick={() => run("fitAll")} />
+        {canFillScreen() && (
+          <IconButton icon="screen" label="Full screen (Shift+F)" onClick={() => run("toggleFullScreen")} />
+        )}
         <button
           type="button"
           class="ks-button ks-icon-button"
