@@ -64,6 +64,27 @@ def test_the_timeline_takes_the_whole_screen_and_gives_it_back(timeline: Any, sh
     assert page.locator(".ks-root").bounding_box() == small
 
 
+def test_the_names_of_tracks_get_the_room_they_need(timeline: Any, shot: Shot) -> None:
+    page = timeline.page
+    width = lambda: page.locator(".ks-gutter").bounding_box()["width"]  # noqa: E731 - asked thrice
+    sash = page.get_by_role("separator", name="Width of the names")
+    box = sash.bounding_box()
+    before, x, y = width(), box["x"] + box["width"] / 2, box["y"] + 200
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 130, y, steps=4)
+    page.mouse.up()
+    assert width() == pytest.approx(before + 130, abs=2)
+    timeline.settle()
+    picture = page.locator(".ks-stage > .ks-picture").bounding_box()
+    assert picture["width"] == pytest.approx(page.locator(".ks-stage").bounding_box()["width"] - width(), abs=2)
+    shot(page, "wide-names")
+    sash.focus()
+    for _ in range(100):
+        page.keyboard.press("ArrowLeft")
+    assert width() == pytest.approx(80, abs=2)
+
+
 def test_tracks_are_filtered_by_their_names(timeline: Any, shot: Shot) -> None:
     page = timeline.focus().page
     before = names(timeline)

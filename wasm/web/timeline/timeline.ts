@@ -61,6 +61,8 @@ export class Timeline {
   readonly drawer = new Cell<Drawer | null>(null);
   /** How much of the whole height the drawer takes. */
   readonly drawerShare = new Cell(0.42);
+  /** How many CSS pixels the names of the tracks take; null where the style sheet decides. */
+  readonly gutterWidth = new Cell<number | null>(null);
   readonly popover = new Cell<Popover | null>(null);
   readonly error = new Cell<string | null>(null);
   /** For readers who hear the screen. */

@@ -17,10 +17,17 @@ import { useCell } from "./hooks";
 import { IconButton } from "./icons";
 import { PathLegend } from "./path-legend";
 import { Popovers } from "./popovers";
+import { Sash } from "./sash";
 import { Scrollbar } from "./scrollbar";
 import { Toolbar } from "./toolbar";
 import { Tooltip } from "./tooltip";
 import { TrackFilter } from "./track-filter";
+
+// In CSS pixels: what the style sheet gives the names of tracks, and the least that they need.
+const GUTTER_WIDTH = 210;
+const NARROWEST = 80;
+// Of the whole.
+const WIDEST = 0.6;
 
 interface Props {
   readonly timeline: Timeline;
@@ -41,6 +48,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   };
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
+  const gutterWidth = useCell(timeline.gutterWidth);
   // All below tells of the overview.
   useCell(timeline.setup);
   if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
@@ -51,6 +59,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
       <div
         class="ks-stage"
         ref={stage}
+        style={gutterWidth === null ? {} : { "--ks-gutter": `${gutterWidth}px` }}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the keys itself
         tabIndex={0}
         role="application"
@@ -60,12 +69,20 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
         <Gutter timeline={timeline} leave={leave} />
         <Picture timeline={timeline} root={root} look={look} around={around} />
         <Scrollbar timeline={timeline} />
+        <GutterSash timeline={timeline} />
       </div>
       <Drawer timeline={timeline} palette={palette} leave={leave} />
       <Popovers timeline={timeline} palette={palette} around={around} leave={leave} />
       <Said timeline={timeline} />
     </>
   );
+}
+
+function GutterSash({ timeline }: { timeline: Timeline }): JSX.Element {
+  const width = useCell(timeline.gutterWidth);
+  const put = (wanted: number, whole: number) =>
+    timeline.gutterWidth.set(Math.round(Math.max(NARROWEST, Math.min(wanted, WIDEST * whole))));
+  return <Sash label="Width of the names" isUpright value={width ?? GUTTER_WIDTH} put={put} />;
 }
 
 type PictureProps = Omit<Props, "title"> & { readonly around: Surroundings };

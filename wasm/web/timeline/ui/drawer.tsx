@@ -6,10 +6,10 @@ import { FindingPanel } from "./finding-panel";
 import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
 import { RangePanel } from "./range-panel";
+import { Sash } from "./sash";
 
 const SMALLEST = 0.15;
 const LARGEST = 0.8;
-const KEY_STEP = 0.05;
 
 interface Props {
   readonly timeline: Timeline;
@@ -28,12 +28,13 @@ function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerNa
   const range = useCell(timeline.range.span);
   const finding = useCell(timeline.findings.current);
   const share = useCell(timeline.drawerShare);
-  const setShare = (wanted: number) => timeline.drawerShare.set(Math.min(LARGEST, Math.max(SMALLEST, wanted)));
+  const put = (height: number, whole: number) =>
+    timeline.drawerShare.set(Math.min(LARGEST, Math.max(SMALLEST, height / Math.max(1, whole))));
   const box = useLeaving<HTMLElement>(leave);
   const close = () => timeline.drawer.set(null);
   return (
     <section class="ks-drawer" ref={box} style={{ height: `${share * 100}%` }} aria-label="Details">
-      <Sash share={share} setShare={setShare} />
+      <Sash label="Height of the details" isUpright={false} value={share * 100} put={put} />
       <header>
         <div role="tablist">
           {selected && <Tab timeline={timeline} name="event" label="Event" />}
@@ -69,38 +70,5 @@ function Tab({ timeline, name, label }: TabProps): JSX.Element {
     >
       {label}
     </button>
-  );
-}
-
-interface SashProps {
-  readonly share: number;
-  readonly setShare: (share: number) => void;
-}
-
-/** The edge that makes the drawer higher or lower. */
-function Sash({ share, setShare }: SashProps): JSX.Element {
-  const drag = (event: PointerEvent) => {
-    const sash = event.currentTarget as HTMLElement;
-    const whole = sash.closest(".ks-root")?.getBoundingClientRect();
-    if (whole && sash.hasPointerCapture(event.pointerId)) setShare((whole.bottom - event.clientY) / whole.height);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
-    event.preventDefault();
-    setShare(share + (event.key === "ArrowUp" ? KEY_STEP : -KEY_STEP));
-  };
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is a widget, which <hr> is not
-    <div
-      class="ks-sash"
-      role="separator"
-      tabIndex={0}
-      aria-orientation="horizontal"
-      aria-label="Height of the details"
-      aria-valuenow={Math.round(share * 100)}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={drag}
-      onKeyDown={onKeyDown}
-    />
   );
 }
