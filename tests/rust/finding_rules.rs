@@ -239,6 +239,24 @@ fn communication_counts_as_far_as_nothing_is_computed() {
 }
 
 #[test]
+fn what_helps_depends_on_what_is_exchanged() {
+    let advice = |kernel: &str| {
+        let mut scene = scene();
+        scene.kernel(kernel, 0, 10, 40).kernel("gemm", 2, 50, 60);
+        scene.found("exposed_communication")[0].advice.to_string()
+    };
+    let words = [
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "bucket_cap_mb"),
+        ("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)", "forward_prefetch"),
+        ("ncclDevKernel_Send(x)", "micro-batches"),
+        ("ncclDevKernel_Generic(x)", "see stragglers"),
+    ];
+    for (kernel, word) in words {
+        assert!(advice(kernel).contains(word), "{kernel}: {}", advice(kernel));
+    }
+}
+
+#[test]
 fn ten_rounds_of_the_same_are_a_loop() {
     let taking = |rounds: i64, second: &str| {
         let mut scene = scene();

@@ -6,6 +6,7 @@ use super::found::{Found, by_subject, told_ns};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::time::sum_ns;
+use crate::trace::collective::{Pattern, known};
 
 pub(super) static EXPOSED: Rule = Rule {
     name: "exposed_communication",
@@ -26,9 +27,32 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     let cost = |row| (names.name(row).to_owned(), scene.exposed_ns(row), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let all_ns = sum_ns(costs.iter().map(|(_, row)| scene.time(*row).dur().0));
+        let advice = advice(&subject);
         let detail = format!("of {} in {} events", told_ns(all_ns), costs.len());
         let exposed_ns = scene.all_exposed_ns(&costs);
-        Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail)
+        Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail).advised(advice)
     };
     by_subject(rows.into_iter().map(cost)).into_iter().map(told).collect()
+}
+
+/// What helps with communications that are called so.
+fn advice(name: &str) -> Option<&'static str> {
+    match known(name)?.1 {
+        Pattern::AllReduce => Some(
+            "larger or earlier buckets (DDP: bucket_cap_mb), fewer synchronisations (no_sync while gradients \
+             accumulate), less precise messages; where ranks only wait for the last, see stragglers",
+        ),
+        Pattern::AllGather | Pattern::ReduceScatter => Some(
+            "prefetching (FSDP: forward_prefetch, backward_prefetch, limit_all_gathers), larger units, sharding within a \
+             machine (HYBRID_SHARD), less precise messages; where ranks only wait for the last, see stragglers",
+        ),
+        Pattern::AllToAll => Some(
+            "computing another part of the batch meanwhile, messages of equal size for all ranks, less precise \
+             messages; where ranks only wait for the last, see stragglers",
+        ),
+        Pattern::Send | Pattern::Recv => {
+            Some("more and smaller micro-batches, an interleaved schedule of the pipeline, stages of equal cost")
+        }
+        _ => None,
+    }
 }

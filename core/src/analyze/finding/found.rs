@@ -17,6 +17,9 @@ pub(in crate::analyze) struct Found {
     pub(super) cost_ns: i64,
     pub(super) confidence: f64,
     pub(super) detail: String,
+    /// What helps, where that is not what helps with all that its rule finds.
+    #[serde(default)]
+    pub(super) advice: Option<String>,
     /// Rows, or later their ids, the costliest first.
     pub(super) evidence: Vec<u32>,
 }
@@ -33,6 +36,7 @@ impl Found {
             cost_ns,
             confidence,
             detail: String::new(),
+            advice: None,
             evidence: costs.iter().take(MAX_EVIDENCE).map(|(_, row)| *row).collect(),
         }
     }
@@ -60,6 +64,13 @@ impl Found {
     #[must_use]
     pub(super) fn told(mut self, detail: String) -> Self {
         self.detail = detail;
+        self
+    }
+
+    /// The same, with what helps this subject.
+    #[must_use]
+    pub(super) fn advised(mut self, advice: Option<&str>) -> Self {
+        self.advice = advice.map(str::to_owned);
         self
     }
 }

@@ -20,6 +20,8 @@ mod sibling;
 mod start_up;
 mod sync;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::afar::Question;
@@ -135,7 +137,7 @@ pub struct Finding {
     /// What was seen, in words.
     pub detail: String,
     /// What helps.
-    pub advice: &'static str,
+    pub advice: Cow<'static, str>,
     /// Ids of events that show it, the costliest first, at most 20.
     pub evidence: Vec<u32>,
 }
@@ -171,7 +173,7 @@ const COLUMNS: &[Column<Vec<Finding>>] = &[
     int("count", |rows, at| Some(rows[at].count as i64)),
     float("confidence", |rows, at| Some(rows[at].confidence)),
     text("detail", |rows, at, out| put(out, &rows[at].detail)),
-    text("advice", |rows, at, out| put(out, rows[at].advice)),
+    text("advice", |rows, at, out| put(out, &rows[at].advice)),
     json("evidence", |rows, at, out| {
         let ids: Vec<_> = rows[at].evidence.iter().map(u32::to_string).collect();
         put(out, &format!("[{}]", ids.join(", ")))
@@ -265,7 +267,7 @@ fn finding(rule: &Rule, found: Found, span_ns: i64) -> Finding {
         count: found.count,
         confidence: found.confidence,
         detail: found.detail,
-        advice: rule.advice,
+        advice: found.advice.map_or(Cow::Borrowed(rule.advice), Cow::Owned),
     }
 }
 

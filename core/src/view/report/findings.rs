@@ -90,20 +90,30 @@ fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Fram
     );
     seen(out, source, found, first);
     for other in others.iter().take(MAX_OTHERS) {
-        let row = other[0];
-        let text = |column: &str| found.text(column, row).unwrap_or_default();
-        let _ = write!(
-            out,
-            "<p class=\"ks-subject\">{}{}<span class=\"ks-cost\">{}</span></p><p>{}.</p>",
-            name(text("subject")),
-            rank(source, found, row),
-            costs(found, row),
-            escape(&sentence(text("detail"))),
-        );
-        seen(out, source, found, other);
+        another(out, source, found, other, text("advice"));
     }
     more(out, others.len(), MAX_OTHERS);
     out.push_str("</li>");
+}
+
+/// What else is of a kind, with what helps if that is something else.
+fn another(out: &mut String, source: &Source<'_>, found: &Frame, group: &[usize], told: &str) {
+    let row = group[0];
+    let text = |column: &str| found.text(column, row).unwrap_or_default();
+    // Writing into a `String` cannot fail.
+    let _ = write!(
+        out,
+        "<p class=\"ks-subject\">{}{}<span class=\"ks-cost\">{}</span></p><p>{}.</p>",
+        name(text("subject")),
+        rank(source, found, row),
+        costs(found, row),
+        escape(&sentence(text("detail"))),
+    );
+    let advice = text("advice");
+    if advice != told {
+        let _ = write!(out, "<p class=\"ks-advice\"><b>What helps</b> {}</p>", escape(advice));
+    }
+    seen(out, source, found, group);
 }
 
 /// The rank that it costs the most, of a job.
