@@ -59,6 +59,80 @@ fn the_backward_pass_is_that_of_the_annotation_which_waited_for_it() {
     assert_eq!((of("step"), of("elsewhere")), (Some(23_000), Some(0)));
 }
 
+/// Events as name, category, process, thread, start, duration and arguments.
+type Event = (&'static str, &'static str, i64, i64, i64, i64, String);
+
+fn named(name: &'static str, thread: i64, start: i64, dur: i64) -> Event {
+    (name, "user_annotation", 1, thread, start, dur, String::new())
+}
+
+/// An operator of the forward pass, and the one of the backward pass that it caused, which launches work of so many microseconds.
+fn pass(number: i64, from: i64, to: (i64, i64), at: (i64, i64), dur: i64) -> Vec<Event> {
+    let (thread, forward_thread) = to;
+    let args = |number, from| format!(r#""Sequence number":{number},"Fwd thread id":{from}"#);
+    vec![
+        ("aten::mm", "cpu_op", 1, from, at.0, 1, args(number, 0)),
+        ("MmBackward0", "cpu_op", 1, thread, at.1, 4, args(number, forward_thread)),
+        ("launch", "cuda_runtime", 1, thread, at.1 + 1, 1, format!(r#""correlation":{}"#, 1_000 + number)),
+        ("k", "kernel", 0, 7, at.1 + 500, dur, format!(r#""correlation":{},"stream":7"#, 1_000 + number)),
+    ]
+}
+
+fn of_events(events: &[Event]) -> Vec<AnnotationRow> {
+    let event = |(name, category, process, thread, start, dur, args): &Event| {
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":{process},"tid":{thread},"ts":{start},"dur":{dur},"args":{{{args}}}}}"#
+        )
+    };
+    let events: Vec<_> = events.iter().map(event).collect();
+    rows(LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{}]}}"#, events.join(",")))))
+}
+
+#[test]
+fn what_a_thread_does_for_itself_is_nobody_elses() {
+    let mut events = vec![named("main", 1, 0, 400)];
+    events.extend(pass(1, 1, (2, 1), (10, 50), 8));
+    // Thread 2 has a model of its own.
+    events.extend(pass(2, 2, (2, 2), (100, 110), 70));
+    assert_eq!(device_ns(&of_events(&events), "main"), Some(8_000));
+}
+
+#[test]
+fn who_waits_for_replicas_is_the_thread_that_runs_nothing() {
+    let mut events = vec![named("backward", 1, 40, 300), named("loading", 9, 0, 400)];
+    events.push(("aten::copy_", "cpu_op", 1, 9, 40, 300, String::new()));
+    for replica in [5, 6] {
+        events.extend(pass(replica, replica, (replica + 10, replica), (10, 50), 20));
+    }
+    let rows = of_events(&events);
+    assert_eq!((device_ns(&rows, "backward"), device_ns(&rows, "loading")), (Some(40_000), Some(0)));
+}
+
+#[test]
+fn a_backward_pass_inside_of_another_is_waited_for_by_the_same() {
+    let mut events = vec![named("backward", 1, 40, 300)];
+    events.extend(pass(1, 1, (2, 1), (10, 50), 5));
+    // Run again on thread 2, whose backward pass is thread 3's.
+    events.extend(pass(2, 2, (3, 2), (55, 60), 9));
+    assert_eq!(device_ns(&of_events(&events), "backward"), Some(14_000));
+}
+
+#[test]
+fn processes_number_their_threads_anew() {
+    let mut events = vec![named("backward", 1, 40, 300)];
+    events.extend(pass(1, 1, (2, 1), (10, 50), 5));
+    let other = |(name, category, process, thread, start, dur, args): &Event| {
+        let (process, thread) = if *category == "kernel" { (1, *thread) } else { (process + 1, thread + 10) };
+        (*name, *category, process, thread, start + 5, *dur, args.replace("1001", "2001"))
+    };
+    let others: Vec<Event> = events.iter().map(other).collect();
+    events.extend(others);
+    let rows = of_events(&events);
+    let both = rows.iter().find(|row| row.name == "backward").unwrap();
+    assert_eq!((both.count, both.device_total_ns), (2, Some(10_000)));
+    assert_eq!(both.longest_id, 0);
+}
+
 #[test]
 fn a_real_backward_pass_has_more_device_time_than_its_forward_pass() {
     let name = "facebookresearch__HolisticTraceAnalysis/tests/data/nccl_parser_config/nccl_data.json.gz";

@@ -109,6 +109,26 @@ fn fixtures_with_their_nodes_are_linked_as_before() {
     }
 }
 
+#[test]
+fn work_that_waited_for_another_stream_is_linked_with_it_in_a_part_of_its_own() {
+    let folder = "facebookresearch__HolisticTraceAnalysis/tests/data";
+    for name in [
+        "critical_path/alexnet/benchmark_result_2869224_1695835535_trace.json.gz",
+        "trace_diff/control/control.json.gz",
+    ] {
+        let Some(trace) = shared::trace(&format!("{folder}/{name}")) else { continue };
+        let linked = LinkedTrace::new(trace);
+        let events = &linked.trace.events;
+        let waits = linked.sync_edges().iter().filter(|edge| linked.trace.is_on_device(edge.target as usize));
+        let targets: Vec<_> = waits.map(|edge| edge.target as usize).collect();
+        assert!(targets.len() > 4, "{name}");
+        for row in targets {
+            let range = TimeRange { start: events.start[row], end: events.end(row) };
+            assert_linked_as_before(name, &linked, range, &trim(&linked, range));
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn a_part_is_linked_as_before(events in laws::events(), start in 0..15_000_i64, length in 0..8_000_i64) {

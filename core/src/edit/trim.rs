@@ -9,7 +9,7 @@ use super::kept::{Kept, count, renumber, sort_tracks};
 use super::note::note;
 use crate::error::Position;
 use crate::id::TrackId;
-use crate::link::{EdgeKind, LinkedTrace, stream_wait_witnesses};
+use crate::link::{EdgeKind, LinkedTrace, report_witnesses, stream_wait_witnesses};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -136,7 +136,10 @@ impl<'a> Reach<'a> {
     fn rows(mut self) -> Vec<bool> {
         self.follow();
         let linked = self.linked;
-        let of_streams = stream_wait_witnesses(&linked.trace, &linked.links, |row| self.is_kept[row]);
+        let (trace, links) = (&linked.trace, &linked.links);
+        let reports = report_witnesses(trace, links, |row| self.is_kept[row]);
+        reports.into_iter().for_each(|row| self.keep(row));
+        let of_streams = stream_wait_witnesses(trace, links, |row| self.is_kept[row]);
         for row in witnesses(linked, &self.is_kept).into_iter().chain(of_streams) {
             self.keep(row);
         }

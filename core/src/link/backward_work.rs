@@ -5,29 +5,36 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::LinkedTrace;
-use crate::id::TrackId;
+use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::{Ts, add_ns};
 use crate::trace::kind::EventKind;
 
+/// From how many threads to the one that waited: a backward pass may begin another on a thread of its own.
+const MAX_STEPS: usize = 8;
+
+/// Among how many annotated threads of a process one is looked for.
+const MAX_WAITING: usize = 64;
+
 /// Device work of each thread that waited.
 ///
 /// A thread works for the one on which those operators ran whose backward operators it runs: for a launch, that of the last
-/// of them that had begun, or of the first.
+/// of them that had begun. If that one is in no annotation, it is another backward thread, which works for a third; or a
+/// replica, and then who waits is the one thread of the process that is in an annotation and runs nothing.
 #[derive(Debug, Clone, Default)]
 pub struct BackwardWork(FxHashMap<TrackId, Work>);
 
 impl BackwardWork {
     pub(super) fn of(linked: &LinkedTrace) -> Self {
         let events = &linked.trace.events;
-        let served = served(linked);
+        let threads = Threads::of(linked);
         let mut launches: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
         for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
             let Some(launch) = linked.links.launch.get(row).map(|launch| launch as usize) else { continue };
-            let Some(served) = served.get(&events.track[launch]) else { continue };
             let at = events.start[launch];
-            let num_begun = served.partition_point(|(begun, _)| *begun <= at);
-            launches.entry(served[num_begun.saturating_sub(1)].1).or_default().push((at, row as u32));
+            if let Some(waiting) = threads.waiting(linked, events.track[launch], at) {
+                launches.entry(waiting).or_default().push((at, row as u32));
+            }
         }
         Self(launches.into_iter().map(|(track, launches)| (track, Work::of(linked, launches))).collect())
     }
@@ -77,16 +84,108 @@ impl Work {
     }
 }
 
-/// For each thread of the backward pass when it began operators, and on which thread their forward operators ran.
+/// Who works for whom, and when.
+struct Threads {
+    /// When each thread began backward operators, and on which thread their forward operators ran.
+    served: FxHashMap<TrackId, Vec<(Ts, TrackId)>>,
+    annotated: FxHashMap<TrackId, Times>,
+    running: FxHashMap<TrackId, Times>,
+    /// Threads with annotations, by process.
+    of_process: FxHashMap<StrId, Vec<TrackId>>,
+}
+
+impl Threads {
+    fn of(linked: &LinkedTrace) -> Self {
+        let served = served(linked);
+        if served.is_empty() {
+            let (annotated, running) = (FxHashMap::default(), FxHashMap::default());
+            return Self { served, annotated, running, of_process: FxHashMap::default() };
+        }
+        let annotated = times(linked, |kind| kind == EventKind::Annotation);
+        let running = times(linked, |kind| matches!(kind, EventKind::Operator | EventKind::Launch));
+        let mut of_process: FxHashMap<StrId, Vec<TrackId>> = FxHashMap::default();
+        for track in annotated.keys() {
+            of_process.entry(linked.trace.track(*track).process).or_default().push(*track);
+        }
+        Self { served, annotated, running, of_process }
+    }
+
+    /// Who waited for what a thread launched at a time.
+    fn waiting(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
+        let mut on = self.served_at(thread, at)?;
+        for _ in 0..MAX_STEPS {
+            if self.is_annotated(on, at) {
+                return Some(on).filter(|on| *on != thread);
+            }
+            let Some(next) = self.served_at(on, at) else { break };
+            on = next;
+        }
+        self.only_idle(linked, thread, at)
+    }
+
+    /// For whom a thread works at a time; none for itself.
+    fn served_at(&self, thread: TrackId, at: Ts) -> Option<TrackId> {
+        let served = self.served.get(&thread)?;
+        let last = served.partition_point(|(begun, _)| *begun <= at).checked_sub(1)?;
+        Some(served[last].1).filter(|other| *other != thread)
+    }
+
+    fn is_annotated(&self, thread: TrackId, at: Ts) -> bool {
+        self.annotated.get(&thread).is_some_and(|times| times.contain(at))
+    }
+
+    /// The one other thread of the process that is in an annotation and runs nothing.
+    fn only_idle(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
+        let all = self.of_process.get(&linked.trace.track(thread).process)?;
+        let is_idle = |other: &TrackId| {
+            *other != thread
+                && self.is_annotated(*other, at)
+                && !self.running.get(other).is_some_and(|times| times.contain(at))
+        };
+        let mut idle = all.iter().copied().filter(is_idle);
+        let first = idle.next().filter(|_| all.len() <= MAX_WAITING)?;
+        idle.next().is_none().then_some(first)
+    }
+}
+
 fn served(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<(Ts, TrackId)>> {
     let events = &linked.trace.events;
     let mut served: FxHashMap<TrackId, Vec<(Ts, TrackId)>> = FxHashMap::default();
     for pair in linked.forward_backward() {
         let [forward, backward] = [pair.forward, pair.backward].map(|row| events.track[row as usize]);
-        if forward != backward {
-            served.entry(backward).or_default().push((events.start[pair.backward as usize], forward));
-        }
+        served.entry(backward).or_default().push((events.start[pair.backward as usize], forward));
     }
+    served.retain(|thread, served| served.iter().any(|(_, forward)| forward != thread));
     served.values_mut().for_each(|served| sort::ascending(served));
     served
+}
+
+/// Times of a thread that do not touch, by their starts.
+#[derive(Default)]
+struct Times(Vec<(Ts, Ts)>);
+
+impl Times {
+    fn contain(&self, at: Ts) -> bool {
+        let num_begun = self.0.partition_point(|(start, _)| *start <= at);
+        num_begun.checked_sub(1).is_some_and(|last| at < self.0[last].1)
+    }
+}
+
+/// When each thread was in events of some kinds.
+fn times(linked: &LinkedTrace, is_it: impl Fn(EventKind) -> bool) -> FxHashMap<TrackId, Times> {
+    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
+    let mut times: FxHashMap<TrackId, Times> = FxHashMap::default();
+    // By track, and in each by the starts.
+    for row in nesting.order.iter().map(|row| *row as usize) {
+        if !is_it(events.kind[row]) || linked.trace.is_on_device(row) {
+            continue;
+        }
+        let (start, end) = (events.start[row], events.end(row));
+        let Times(of_track) = times.entry(events.track[row]).or_default();
+        match of_track.last_mut().filter(|(_, until)| start <= *until) {
+            Some((_, until)) => *until = (*until).max(end),
+            None => of_track.push((start, end)),
+        }
+    }
+    times
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::flow::{Starts, flows};
 use super::how::How;
 use super::nesting::Nesting;
-use crate::id::TrackId;
+use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -30,7 +30,7 @@ pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<For
     let mut links = by_flow(trace);
     let known: FxHashSet<u32> = links.iter().map(|link| link.backward).collect();
     let numbered = Numbered::new(trace, nesting);
-    links.extend(numbered.links().filter(|link| !known.contains(&link.backward)));
+    links.extend(numbered.links(trace).filter(|link| !known.contains(&link.backward)));
     sort::ascending(&mut links);
     links.dedup();
     links
@@ -54,10 +54,13 @@ fn by_flow(trace: &Trace) -> Vec<ForwardBackward> {
 /// The number of a forward operator on its thread, and where it is.
 type Forward = (i64, TrackId, Ts, u32);
 
+/// A forward thread as `PyTorch` numbers it, anew in each process.
+type Thread = (StrId, i64);
+
 /// A backward operator: the forward thread and the number on it, its start and row.
 #[derive(Debug, Clone, Copy)]
 struct Backward {
-    thread: i64,
+    thread: Thread,
     number: i64,
     start: Ts,
     row: u32,
@@ -93,7 +96,8 @@ impl Numbered {
                 numbered.forward.push((number, events.track[row], start, at));
                 continue;
             }
-            numbered.backward.push(Backward { thread, number, start, row: at });
+            let process = trace.track(events.track[row]).process;
+            numbered.backward.push(Backward { thread: (process, thread), number, start, row: at });
             let around = nesting.parent.get(row).filter(|around| numbers(*around as usize) == Some((number, thread)));
             engine.extend(around);
         }
@@ -102,8 +106,8 @@ impl Numbered {
         numbered
     }
 
-    fn links(&self) -> impl Iterator<Item = ForwardBackward> + '_ {
-        let tracks = self.tracks();
+    fn links(&self, trace: &Trace) -> impl Iterator<Item = ForwardBackward> + '_ {
+        let tracks = self.tracks(trace);
         self.backward.iter().filter_map(move |backward| {
             let forward = self.forward_of(*backward, *tracks.get(&backward.thread)?)?;
             Some(ForwardBackward { forward, backward: backward.row, how: How::SequenceNumber })
@@ -119,19 +123,23 @@ impl Numbered {
     }
 
     /// Which track each forward thread is: the one that has most of the numbers that are said to be its.
-    fn tracks(&self) -> FxHashMap<i64, TrackId> {
-        let mut candidates: Vec<TrackId> = self.forward.iter().map(|(_, track, ..)| *track).collect();
-        sort::ascending(&mut candidates);
-        candidates.dedup();
-        candidates.truncate(MAX_TRACKS);
-        let mut votes: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
+    fn tracks(&self, trace: &Trace) -> FxHashMap<Thread, TrackId> {
+        let mut known: Vec<TrackId> = self.forward.iter().map(|(_, track, ..)| *track).collect();
+        sort::ascending(&mut known);
+        known.dedup();
+        let mut candidates: FxHashMap<StrId, Vec<TrackId>> = FxHashMap::default();
+        for track in known.into_iter().take(MAX_TRACKS) {
+            candidates.entry(trace.track(track).process).or_default().push(track);
+        }
+        let mut votes: FxHashMap<Thread, Vec<u32>> = FxHashMap::default();
         for backward in &self.backward {
+            let Some(candidates) = candidates.get(&backward.thread.0) else { continue };
             let votes = votes.entry(backward.thread).or_insert_with(|| vec![0; candidates.len()]);
             for (place, track) in candidates.iter().enumerate() {
                 votes[place] += u32::from(self.forward_of(*backward, *track).is_some());
             }
         }
         let best = |votes: &Vec<u32>| (0..votes.len()).rev().max_by_key(|place| votes[*place]);
-        votes.iter().filter_map(|(thread, votes)| Some((*thread, candidates[best(votes)?]))).collect()
+        votes.iter().filter_map(|(thread, votes)| Some((*thread, candidates[&thread.0][best(votes)?]))).collect()
     }
 }

@@ -55,6 +55,7 @@ pub(crate) use node::aligned;
 pub use node::{NodeLinks, Window, is_call, node_order};
 pub use owner::Named;
 pub(crate) use stream_wait::stream_wait_witnesses;
+pub(crate) use sync::report_witnesses;
 
 /// Everything that is derived from one trace, a row an event unless said otherwise.
 #[derive(Debug, Clone, Default)]

@@ -1,23 +1,25 @@
 //! Work that began when work of another stream ended, as the device reports no such waits (`cuda_sync`).
 //!
 //! Who makes a stream wait for an event names neither in a trace. So work that was enqueued after such a call, and that
-//! nothing of its own stream held back, is taken to have waited for what ended last before it began, on another stream of
-//! its device.
+//! neither its launch nor its own stream held back, is taken to have waited for what ended last before it began, of what
+//! was enqueued last on its stream when an event was recorded: where no record is in the file, when a stream was made to
+//! wait.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocking::{MAX_PASSED, ended, process_of};
 use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
 use super::{How, Links};
-use crate::id::TrackId;
+use crate::id::{StrId, TrackId};
 use crate::sort;
-use crate::time::{TimeRange, Ts};
+use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
-/// What such a call has in its name, in every runtime.
-const NAME: &str = "StreamWaitEvent";
+/// What such a call has in its name, in every runtime, and one that records an event.
+const WAIT: &str = "StreamWaitEvent";
+const RECORD: &str = "EventRecord";
 
 /// What a device's report of such a wait is called.
 const REPORT: &str = "Stream Wait Event";
@@ -26,114 +28,195 @@ const REPORT: &str = "Stream Wait Event";
 /// what it waited for, on AMD as on NVIDIA, and where another thing held it up, not within 700.
 const SOON_NS: i64 = 50_000;
 
-/// Edges to work that waited for another stream; none where the device reports such waits.
+/// How long a launch may take to reach a device that has nothing to do: what ends meanwhile holds nothing up.
+const LATENCY: Dur = Dur(10_000);
+
+/// Edges to work that waited for another stream; none in processes of which the device reports such waits.
 pub(super) fn stream_wait_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     StreamWaits::of(trace, links).map_or_else(Vec::new, |waits| waits.all().filter_map(|wait| wait.edge).collect())
 }
 
-/// Rows that tell whether some work waited: what was enqueued before it on its stream, and the call that made it wait.
+/// Rows that tell whether some work waited: what ran before it on its stream, and the calls that made it wait.
 pub(crate) fn stream_wait_witnesses(trace: &Trace, links: &Links, is_asked: impl Fn(usize) -> bool) -> Vec<u32> {
     let Some(waits) = StreamWaits::of(trace, links) else { return Vec::new() };
-    let rows = |wait: &Wait| [wait.before, wait.call.filter(|_| wait.edge.is_some())];
-    waits.all().filter(|wait| is_asked(wait.row as usize)).flat_map(|wait| rows(&wait)).flatten().collect()
+    let asked = waits.all().filter(|wait| is_asked(wait.row as usize));
+    asked.flat_map(|wait| wait.witnesses.into_iter().chain(wait.before)).collect()
 }
 
 /// Whether some work waited, and what tells so.
 struct Wait {
     row: u32,
-    /// What was enqueued before it on its stream.
+    /// What ran before it on its stream.
     before: Option<u32>,
-    /// The call that may have made it wait.
-    call: Option<u32>,
     edge: Option<Edge>,
+    /// The calls that say so, if it did.
+    witnesses: Vec<u32>,
+}
+
+/// Calls of a process by their starts.
+type Calls = Vec<(Ts, u32)>;
+
+#[derive(Default)]
+struct Process {
+    waits: Calls,
+    records: Calls,
 }
 
 struct StreamWaits<'a> {
     trace: &'a Trace,
     links: &'a Links,
-    /// Calls that make a stream wait, by their starts.
-    calls: Vec<(Ts, u32)>,
+    processes: FxHashMap<StrId, Process>,
     /// Work of devices, by its ends.
     ended: Vec<(Ts, u32)>,
+    /// When work of each stream was enqueued, ascending.
+    enqueued: FxHashMap<TrackId, Vec<Ts>>,
 }
 
 impl<'a> StreamWaits<'a> {
-    /// None where no call makes a stream wait, or the device reports such waits.
+    /// None where no call makes a stream wait of which the device reports nothing.
     fn of(trace: &'a Trace, links: &'a Links) -> Option<Self> {
-        let events = &trace.events;
-        let is_report = |row: usize| events.kind[row] == EventKind::Sync && trace.event_name(row) == REPORT;
-        let is_call = |row: &usize| is_launch(trace, *row) && trace.event_name(*row).contains(NAME);
-        let calls = (0..events.len()).filter(is_call).map(|row| (events.start[row], row as u32));
-        let mut calls: Vec<(Ts, u32)> = calls.collect();
-        if calls.is_empty() || (0..events.len()).any(is_report) {
+        let processes = processes(trace, links);
+        if processes.is_empty() {
             return None;
         }
-        sort::ascending(&mut calls);
-        Some(Self { trace, links, calls, ended: ended(trace) })
+        let enqueued = enqueued_by_stream(trace, links);
+        Some(Self { trace, links, processes, ended: ended(trace), enqueued })
     }
 
     fn all(&self) -> impl Iterator<Item = Wait> + '_ {
-        self.queues().into_iter().flat_map(move |queue| {
-            let before = |at: usize| at.checked_sub(1);
-            (0..queue.len()).map(move |at| self.wait(before(at).map(|before| queue[before]), queue[at]))
+        self.streams().flat_map(move |rows| {
+            let mut stream = Stream::default();
+            rows.into_iter().map(move |row| {
+                let wait = self.wait(&stream, row);
+                stream.add(self, row);
+                wait
+            })
         })
     }
 
-    /// Work of each stream by the time at which it was enqueued; what has a launch.
-    fn queues(&self) -> Vec<Vec<(Ts, u32)>> {
-        let events = &self.trace.events;
-        let mut queues: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
-        for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
-            if let Some(launch) = self.links.launch.get(row) {
-                queues.entry(events.track[row]).or_default().push((events.start[launch as usize], row as u32));
-            }
-        }
-        let mut queues: Vec<_> = queues.into_iter().collect();
-        sort::by_key(&mut queues, |(track, _)| *track);
-        let start = |(enqueued, row): &(Ts, u32)| (*enqueued, events.start[*row as usize], *row);
-        queues.iter_mut().for_each(|(_, queue)| sort::by_key(queue, start));
-        queues.into_iter().map(|(_, queue)| queue).collect()
+    /// Work of each stream in the order of its starts, which is that in which it was enqueued.
+    fn streams(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
+        let is_work = |row: &u32| self.trace.events.kind[*row as usize].is_device_work();
+        let tracks = (0..self.trace.tracks.len()).map(TrackId::from);
+        tracks.map(move |track| self.links.nesting.track_rows(track).iter().copied().filter(is_work).collect())
     }
 
-    /// The wait of work that was enqueued at a time, after other work of its stream.
-    fn wait(&self, before: Option<(Ts, u32)>, (enqueued, row): (Ts, u32)) -> Wait {
-        let events = &self.trace.events;
-        let call = self.call(before.map(|(enqueued, _)| enqueued), enqueued, row);
-        let start = events.start[row as usize];
-        let is_held_until = before.map_or(enqueued, |(_, before)| events.end(before as usize).max(enqueued));
-        let idle = TimeRange { start: is_held_until.max(Ts(start.0.saturating_sub(SOON_NS))), end: start };
-        let source = call.and_then(|call| self.ended_in(idle, call, row));
-        let edge = source.map(|source| Edge::between(EdgeKind::Sync, How::EndedBefore, source, row));
-        Wait { row, before: before.map(|(_, before)| before), call: call.map(|call| call as u32), edge }
+    /// When some work was enqueued; none where its launch is not in the file: then before all.
+    fn enqueued(&self, row: u32) -> Option<Ts> {
+        self.links.launch.get(row as usize).map(|launch| self.trace.events.start[launch as usize])
     }
 
-    /// The last call that made a stream wait, by the process that enqueued some work, before it and after a time.
-    fn call(&self, since: Option<Ts>, enqueued: Ts, row: u32) -> Option<usize> {
-        let process = process_of(self.trace, self.links.launch.get(row as usize)? as usize);
-        let num_before = self.calls.partition_point(|(start, _)| *start < enqueued);
-        let between =
-            self.calls[..num_before].iter().rev().take_while(|(start, _)| since.is_none_or(|since| *start > since));
-        let mut own = between.take(MAX_PASSED).map(|(_, call)| *call as usize);
-        own.find(|call| process_of(self.trace, *call) == process)
-    }
-
-    /// What ended last after the begin of a time and by its end, on another stream of a device, and had been enqueued
-    /// when a call made a stream wait.
-    fn ended_in(&self, time: TimeRange, call: usize, row: u32) -> Option<u32> {
-        let events = &self.trace.events;
-        let stream = |row: u32| self.trace.track(events.track[row as usize]).stream;
-        let device = stream(row)?.device;
-        let is_awaited = |other: u32| {
-            let launch = self.links.launch.get(other as usize).map(|launch| launch as usize);
-            events.track[other as usize] != events.track[row as usize]
-                && stream(other).is_some_and(|stream| stream.device == device)
-                && launch.is_some_and(|launch| {
-                    process_of(self.trace, launch) == process_of(self.trace, call)
-                        && events.start[launch] < events.start[call]
-                })
+    fn wait(&self, stream: &Stream, row: u32) -> Wait {
+        let mut wait = Wait { row, before: stream.last, edge: None, witnesses: Vec::new() };
+        let calls = self.calls(stream, row);
+        let (Some(enqueued), Some((_, call))) = (self.enqueued(row), calls.last()) else { return wait };
+        let start = self.trace.events.start[row as usize];
+        let idle_since = stream.busy_until.max(enqueued.after(LATENCY)).max(Ts(start.0.saturating_sub(SOON_NS)));
+        let Some((source, witness)) = self.ended_in(TimeRange { start: idle_since, end: start }, calls, row) else {
+            return wait;
         };
+        wait.edge = Some(Edge::between(EdgeKind::Sync, How::EndedBefore, source, row));
+        wait.witnesses = vec![*call, witness];
+        wait
+    }
+
+    /// The calls of the process that enqueued some work which made a stream wait, since it enqueued what ran before.
+    fn calls(&self, stream: &Stream, row: u32) -> &[(Ts, u32)] {
+        let Some(launch) = self.links.launch.get(row as usize) else { return &[] };
+        let Some(process) = self.processes.get(&process_of(self.trace, launch as usize)) else { return &[] };
+        let waits = &process.waits;
+        let before = |time: Ts| waits.partition_point(|(start, _)| *start < time);
+        let first = stream.enqueued.map_or(0, |since| waits.partition_point(|(start, _)| *start <= since));
+        waits.get(first..before(self.trace.events.start[launch as usize])).unwrap_or(&[])
+    }
+
+    /// What ended last in a time on another stream and may have been waited for, and the call that says so.
+    fn ended_in(&self, time: TimeRange, calls: &[(Ts, u32)], row: u32) -> Option<(u32, u32)> {
+        let launch = self.links.launch.get(row as usize)?;
         let num_ended = self.ended.partition_point(|(end, _)| *end <= time.end);
         let inside = self.ended[..num_ended].iter().rev().take_while(|(end, _)| *end > time.start);
-        inside.take(MAX_PASSED).map(|(_, other)| *other).find(|other| is_awaited(*other))
+        let others = inside.take(MAX_PASSED).map(|(_, other)| *other);
+        let track = self.trace.events.track[row as usize];
+        let others = others.filter(|other| self.trace.events.track[*other as usize] != track);
+        // What one launch enqueued, a graph, waits for its own first.
+        let mut others = others.take_while(|other| self.links.launch.get(*other as usize) != Some(launch));
+        others.find_map(|other| Some((other, self.awaited(other, calls, launch)?)))
     }
+
+    /// The call at which some work was the last that was enqueued on its stream: one that recorded an event before a stream
+    /// was made to wait; where none is in the file, one that made it wait.
+    fn awaited(&self, other: u32, calls: &[(Ts, u32)], launch: u32) -> Option<u32> {
+        let process = process_of(self.trace, launch as usize);
+        let own = self.links.launch.get(other as usize);
+        if own.is_some_and(|own| process_of(self.trace, own as usize) != process) {
+            return None;
+        }
+        let enqueued = self.enqueued(other).unwrap_or(Ts(i64::MIN));
+        let queue = self.enqueued.get(&self.trace.events.track[other as usize]).map_or(&[][..], Vec::as_slice);
+        let next = queue.get(queue.partition_point(|time| *time <= enqueued)).copied().unwrap_or(Ts(i64::MAX));
+        let records = &self.processes.get(&process)?.records;
+        let (last, _) = calls.last()?;
+        let (calls, end) = if records.is_empty() { (calls, next) } else { (&records[..], next.min(*last)) };
+        let at = calls.partition_point(|(start, _)| *start < enqueued);
+        calls.get(at).filter(|(start, _)| *start <= end).map(|(_, call)| *call)
+    }
+}
+
+/// What a stream has done.
+#[derive(Clone, Copy)]
+struct Stream {
+    last: Option<u32>,
+    busy_until: Ts,
+    /// When the last of its work with a launch was enqueued.
+    enqueued: Option<Ts>,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self { last: None, busy_until: Ts(i64::MIN), enqueued: None }
+    }
+}
+
+impl Stream {
+    fn add(&mut self, waits: &StreamWaits<'_>, row: u32) {
+        self.last = Some(row);
+        self.busy_until = self.busy_until.max(waits.trace.events.end(row as usize));
+        self.enqueued = self.enqueued.max(waits.enqueued(row));
+    }
+}
+
+/// The processes that make streams wait, but for those of which the device reports such waits.
+fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, Process> {
+    let events = &trace.events;
+    let mut processes: FxHashMap<StrId, Process> = FxHashMap::default();
+    let mut reported: FxHashSet<StrId> = FxHashSet::default();
+    for row in 0..events.len() {
+        let name = trace.event_name(row);
+        let place = (events.start[row], row as u32);
+        if events.kind[row] == EventKind::Sync && name == REPORT {
+            reported.extend(links.launch.get(row).map(|call| process_of(trace, call as usize)));
+        } else if is_launch(trace, row) && name.contains(WAIT) {
+            processes.entry(process_of(trace, row)).or_default().waits.push(place);
+        } else if is_launch(trace, row) && name.contains(RECORD) {
+            processes.entry(process_of(trace, row)).or_default().records.push(place);
+        }
+    }
+    processes.retain(|process, calls| !calls.waits.is_empty() && !reported.contains(process));
+    for calls in processes.values_mut() {
+        sort::ascending(&mut calls.waits);
+        sort::ascending(&mut calls.records);
+    }
+    processes
+}
+
+fn enqueued_by_stream(trace: &Trace, links: &Links) -> FxHashMap<TrackId, Vec<Ts>> {
+    let events = &trace.events;
+    let mut streams: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
+    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+        if let Some(launch) = links.launch.get(row) {
+            streams.entry(events.track[row]).or_default().push(events.start[launch as usize]);
+        }
+    }
+    streams.values_mut().for_each(|queue| sort::ascending(queue));
+    streams
 }

@@ -33,6 +33,18 @@ pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
 }
 
 fn reported_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
+    reports(trace, links).into_iter().flat_map(|(_, edges)| edges).collect()
+}
+
+/// Rows of reports between whose ends all is kept, with their calls.
+pub(crate) fn report_witnesses(trace: &Trace, links: &Links, is_kept: impl Fn(usize) -> bool) -> Vec<u32> {
+    let tells = |edge: &Edge| is_kept(edge.source as usize) && is_kept(edge.target as usize);
+    let all = reports(trace, links).into_iter().filter(|(_, edges)| edges.iter().any(tells));
+    all.flat_map(|(report, _)| [Some(report), links.launch.get(report as usize)]).flatten().collect()
+}
+
+/// The device's reports with the edges that they tell of.
+fn reports(trace: &Trace, links: &Links) -> Vec<(u32, Vec<Edge>)> {
     let is_sync = |row: &usize| trace.events.kind[*row] == EventKind::Sync;
     let mut syncs: Vec<usize> = (0..trace.events.len()).filter(is_sync).collect();
     if syncs.is_empty() {
@@ -40,7 +52,7 @@ fn reported_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     }
     let mut waits = Waits::new(trace, links);
     sort::by_key(&mut syncs, |row| waits.call(*row).1);
-    syncs.iter().flat_map(|row| waits.of(*row)).collect()
+    syncs.iter().map(|row| (*row as u32, waits.of(*row))).collect()
 }
 
 /// When work of a device was enqueued; where its launch is not in the file, not after it began.

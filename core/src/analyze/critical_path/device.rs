@@ -83,7 +83,7 @@ struct Held {
 
 impl Held {
     fn by(&mut self, builder: &Builder, node: u32, kind: PathKind) {
-        if builder.time(node) > builder.time(self.start) {
+        if !builder.is_before(node, self.start) {
             return;
         }
         if self.last.is_none_or(|(last, _)| builder.time(node) > builder.time(last)) {

@@ -110,6 +110,12 @@ impl Builder {
         self.turns[node as usize]
     }
 
+    /// Whether an edge may lead from a node to another: by their times, their turns and their making.
+    pub(super) fn is_before(&self, source: u32, target: u32) -> bool {
+        let place = |node: u32| (self.time(node), self.turn(node), node);
+        place(source) < place(target)
+    }
+
     /// The time between two nodes, in nanoseconds.
     pub(super) fn gap_ns(&self, source: u32, target: u32) -> i64 {
         self.time(target).since(self.time(source)).0.max(0)
