@@ -108,6 +108,8 @@ pub enum WarningKind {
     ThinnedNode,
     /// A short call on the host.
     ThinnedEvent,
+    /// An event at time 0, though all others are later by more than an hour.
+    ZeroTime,
 }
 
 /// How much it matters.
@@ -144,6 +146,7 @@ impl WarningKind {
             Self::InvalidNumber => "invalid_number",
             Self::MissingStart => "missing_start",
             Self::MissingTime => "missing_time",
+            Self::ZeroTime => "zero_time",
             Self::MissingDuration => "missing_duration",
             Self::NegativeDuration => "negative_duration",
             Self::UnmatchedEnd => "unmatched_end",
@@ -225,6 +228,9 @@ impl WarningKind {
             Self::InvalidNumber => "a number is none or does not fit: treated as absent",
             Self::MissingStart => "a complete event has no start: placed at the trace's start",
             Self::MissingTime => "an instant, a counter or an end of a flow has no time: skipped",
+            Self::ZeroTime => {
+                "an event is at time 0, and all others are later by more than an hour: placed at the trace's start"
+            }
             Self::MissingDuration => "a complete event has no duration: taken as 0",
             Self::NegativeDuration => "a duration is below zero: taken as 0",
             Self::UnmatchedEnd => "an end (E) has no begin (B): ignored",

@@ -309,3 +309,29 @@ fn times_that_no_sum_holds_are_said() {
     assert_eq!(count(&trace([half, half + 10])), 1);
     assert_eq!(count(&trace([2, 3])), 0);
 }
+
+/// A kernel at a time, and its launch at another.
+fn launched(at: i64, dur: i64, launched: i64) -> kinetoscope::Trace {
+    files::trace(&format!(
+        r#"{{"traceEvents": [
+            {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": {at}, "dur": {dur},
+              "args": {{"correlation": 5, "stream": 7}}}},
+            {{"ph": "f", "cat": "ac2g", "id": 5, "pid": 0, "tid": 7, "ts": {at}}},
+            {{"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 1, "tid": 1, "ts": {launched}, "dur": 6,
+              "args": {{"correlation": 5}}}},
+            {{"ph": "s", "cat": "ac2g", "id": 5, "pid": 1, "tid": 1, "ts": {launched}}}]}}"#
+    ))
+}
+
+#[test]
+fn what_is_at_time_0_long_before_all_else_has_no_time() {
+    let warned = |trace: &kinetoscope::Trace| trace.warnings.count(WarningKind::ZeroTime);
+    let trace = launched(0, 0, 1_615_207_264_505_000);
+    assert_eq!((trace.range().dur().0, warned(&trace)), (6_000, 2));
+    let linked = LinkedTrace::new(trace);
+    assert_eq!(linked.links.launch.get(0), Some(1));
+    // A clock may begin at 0, and an event may be around all others.
+    let (soon, long) = (launched(0, 0, 3_000_000_000), launched(0, 5_000_000_000, 4_000_000_000));
+    assert_eq!((soon.range().dur().0, warned(&soon)), (3_000_000_006_000, 0));
+    assert_eq!((long.range().start.0, warned(&long)), (0, 0));
+}

@@ -19,6 +19,9 @@ use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
 use crate::trace::kind::{EventKind, category_kind};
 use crate::warning::WarningKind;
 
+/// An hour: what comes so long after time 0 does not go on with it.
+const FAR: Ts = Ts(3_600_000_000_000);
+
 /// A trace in the making.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
@@ -272,6 +275,7 @@ impl Builder {
         }
         self.match_pairs();
         self.place_missing_starts();
+        self.place_zero_times();
         self.name_tracks();
         self.add_base_time();
         self.trace.has_coarse_times = !self.has_fine_times;
@@ -292,6 +296,32 @@ impl Builder {
         for row in missing {
             events.start[row] = first;
         }
+    }
+
+    /// What is at time 0, though all else is later by far, has no time that is known: Kineto writes 0 for what it could not
+    /// tell by the clock of the rest.
+    fn place_zero_times(&mut self) {
+        let trace = &mut self.trace;
+        let events = &trace.events;
+        let later = (0..events.len()).filter(|row| events.start[*row] != Ts(0)).map(|row| events.start[row]);
+        let Some(first) = later.min().filter(|first| *first > FAR) else { return };
+        // What lasts until then is around the rest.
+        let is_around = |row: usize| events.start[row] == Ts(0) && events.end(row) >= first;
+        if (0..events.len()).any(is_around) {
+            return;
+        }
+        let events = trace.events.start.iter_mut().zip(&trace.events.position);
+        let instants = trace.instants.iter_mut().map(|row| (&mut row.time, &row.position));
+        let counters = trace.counters.iter_mut().map(|row| (&mut row.time, &row.position));
+        let flows = trace.flows.iter_mut().map(|row| (&mut row.time, &row.position));
+        let mut placed = Vec::new();
+        for (time, position) in events.chain(instants).chain(counters).chain(flows).filter(|(time, _)| **time == Ts(0))
+        {
+            *time = first;
+            placed.push(*position);
+        }
+        placed.sort_unstable();
+        placed.into_iter().for_each(|position| self.warn_at(position, WarningKind::ZeroTime));
     }
 
     /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
