@@ -53,7 +53,8 @@ def _page(screen: Screen, picture: str, title: str, tables: Mapping[str, Any] | 
     links = "".join(f"<a href='#{name}'>{_TITLES[name]}</a>" for name in sections)
     links = f"<a href='#timeline'>Timeline</a>{links}"
     body = (
-        f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1>{_sides(screen) if tables else ''}</header>"
+        f"<header class='ks-head'><h1 class='ks-title'>{text.escaped(title)}</h1>"
+        f"{_sides(screen) if tables else ''}</header>"
         f"<nav class='ks-nav' aria-label='Contents'>{links}</nav>"
         f"<div class='ks-grid'>{first}{_timeline(picture)}{''.join(sections.values())}</div>"
     )

@@ -70,7 +70,8 @@ class Analyses:
         """Ranges that the user named, by name, on the host and as the device has them (`side`).
 
         `device_total_ns` is the device time of all work launched inside those on the host, and of what the backward
-        pass launched on its own thread while they lasted on the one that waited for it.
+        pass launched on its own thread while they lasted on the one that waited for it: of whole ranges, where
+        `total_ns` is cut to the part that is looked at.
         """
         return self.analyze("annotations", **part)
 
@@ -297,7 +298,8 @@ class JobAnalyses(Analyses):
         (`how` is `seq`) or, where numbers are not recorded, by its place among its like in the iteration (`order`).
         `num_traces` says how many traces have it, `skew_ns` how much earlier than the last rank this one came to it: 0
         or less. Ranks are compared by their own clocks, or, with `align_clocks` as in `stragglers`, with
-        `clock_offsets` taken away; the times in the table are those of the files. The other columns are those of `Trace.collectives`.
+        `clock_offsets` taken away; the times in the table are those of the files. The other columns are those of
+        `Trace.collectives`.
 
         Beside it `collective_skew`, one row a communication: `skew_ns` is the last arrival less the first, `wait_ns`
         the sum over the ranks of how long they waited (`max_wait_ns` the longest, `mean_wait_ns` over `num_traces`),
