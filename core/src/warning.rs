@@ -108,7 +108,7 @@ pub enum WarningKind {
     ThinnedNode,
     /// A short call on the host.
     ThinnedEvent,
-    /// An event at time 0, though all others are later by more than an hour.
+    /// An event at time 0, though all others are of this century, or far from the base of the file.
     ZeroTime,
 }
 
@@ -229,7 +229,7 @@ impl WarningKind {
             Self::MissingStart => "a complete event has no start: placed at the trace's start",
             Self::MissingTime => "an instant, a counter or an end of a flow has no time: skipped",
             Self::ZeroTime => {
-                "an event is at time 0, and all others are later by more than an hour: placed at the trace's start"
+                "an event is at time 0, and all others are of another time: placed at the trace's start, and, unless it ends with them, without a duration"
             }
             Self::MissingDuration => "a complete event has no duration: taken as 0",
             Self::NegativeDuration => "a duration is below zero: taken as 0",

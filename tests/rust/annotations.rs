@@ -118,6 +118,32 @@ fn a_backward_pass_inside_of_another_is_waited_for_by_the_same() {
 }
 
 #[test]
+fn what_is_run_again_inside_of_a_backward_operator_is_for_the_same() {
+    let mut events = vec![named("step", 1, 0, 400)];
+    events.extend(pass(1, 1, (2, 1), (10, 50), 100));
+    // It goes on for longer, and the forward pass that it runs again has its backward pass on its own thread.
+    events[2].5 = 100;
+    events.extend(pass(2, 2, (2, 2), (60, 70), 100));
+    assert_eq!(device_ns(&of_events(&events), "step"), Some(200_000));
+}
+
+#[test]
+fn what_a_thread_does_later_is_for_another_only_while_that_one_waits() {
+    let later = |runs: bool| {
+        let mut events = vec![named("step", 1, 0, 400)];
+        events.extend(pass(1, 1, (2, 1), (10, 50), 8));
+        events.push(("AccumulateGrad", "cpu_op", 1, 2, 100, 20, String::new()));
+        events.push(("launch", "cuda_runtime", 1, 2, 105, 1, String::from(r#""correlation":77"#)));
+        events.push(("k", "kernel", 0, 7, 900, 30, String::from(r#""correlation":77,"stream":7"#)));
+        if runs {
+            events.push(("aten::mm", "cpu_op", 1, 1, 90, 100, String::new()));
+        }
+        device_ns(&of_events(&events), "step")
+    };
+    assert_eq!((later(false), later(true)), (Some(38_000), Some(8_000)));
+}
+
+#[test]
 fn processes_number_their_threads_anew() {
     let mut events = vec![named("backward", 1, 40, 300)];
     events.extend(pass(1, 1, (2, 1), (10, 50), 5));

@@ -330,8 +330,29 @@ fn what_is_at_time_0_long_before_all_else_has_no_time() {
     assert_eq!((trace.range().dur().0, warned(&trace)), (6_000, 2));
     let linked = LinkedTrace::new(trace);
     assert_eq!(linked.links.launch.get(0), Some(1));
-    // A clock may begin at 0, and an event may be around all others.
-    let (soon, long) = (launched(0, 0, 3_000_000_000), launched(0, 5_000_000_000, 4_000_000_000));
-    assert_eq!((soon.range().dur().0, warned(&soon)), (3_000_000_006_000, 0));
-    assert_eq!((long.range().start.0, warned(&long)), (0, 0));
+    // A clock may begin at 0, however long it goes on.
+    let relative = launched(0, 0, 7_200_000_000);
+    assert_eq!((relative.range().dur().0, warned(&relative)), (7_200_000_006_000, 0));
+}
+
+#[test]
+fn what_has_no_time_takes_none_unless_it_ends_with_the_rest() {
+    let trace = |header: &str, at_zero: &str| {
+        files::trace(&format!(
+            r#"{{{header}"traceEvents": [{at_zero},
+                {{"ph": "C", "name": "mem", "pid": 1, "ts": 0, "args": {{"bytes": 1}}}},
+                {{"ph": "X", "name": "op", "pid": 1, "tid": 1, "ts": 6000000000, "dur": 5}},
+                {{"ph": "i", "name": "point", "pid": 1, "tid": 1, "ts": 5999999990}}]}}"#
+        ))
+    };
+    let base = r#""baseTimeNanoseconds": 1600000000000000000, "#;
+    let at_zero = r#"{"ph": "X", "name": "span", "pid": 1, "tid": 2, "ts": 0, "dur": 1000000}"#;
+    let placed = trace(base, at_zero);
+    let range = placed.range();
+    assert_eq!((range.start.0, range.dur().0), (1_600_000_000_000_000_000 + 5_999_999_990_000, 15_000));
+    assert_eq!((placed.events.dur[0].0, placed.counters[0].time), (0, range.start));
+    assert_eq!(placed.warnings.count(WarningKind::ZeroTime), 2);
+    let unfinished = trace(base, r#"{"ph": "B", "name": "span", "pid": 1, "tid": 2, "ts": 0}"#);
+    assert_eq!(unfinished.range(), range);
+    assert_eq!(trace("", at_zero).range().start.0, 0);
 }

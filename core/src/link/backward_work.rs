@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::LinkedTrace;
-use crate::id::{StrId, TrackId};
+use crate::id::{OptionalColumn, StrId, TrackId};
 use crate::sort;
 use crate::time::{Ts, add_ns};
 use crate::trace::kind::EventKind;
@@ -18,9 +18,10 @@ const MAX_WAITING: usize = 64;
 
 /// Device work of each thread that waited.
 ///
-/// A thread works for the one on which those operators ran whose backward operators it runs: for a launch, that of the last
-/// of them that had begun. If that one is in no annotation, it is another backward thread, which works for a third; or a
-/// replica, and then who waits is the one thread of the process that is in an annotation and runs nothing.
+/// A thread works for the one on which those operators ran whose backward operators it runs: for a launch, that of the
+/// innermost of another thread around it; for one around which is none, that of the last that had begun, as long as that
+/// thread runs nothing itself. If that one is in no annotation, it is another backward thread, which works for a third; or
+/// a replica, and then who waits is the one thread of the process that is in an annotation and runs nothing.
 #[derive(Debug, Clone, Default)]
 pub struct BackwardWork(FxHashMap<TrackId, Work>);
 
@@ -32,7 +33,7 @@ impl BackwardWork {
         for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
             let Some(launch) = linked.links.launch.get(row).map(|launch| launch as usize) else { continue };
             let at = events.start[launch];
-            if let Some(waiting) = threads.waiting(linked, events.track[launch], at) {
+            if let Some(waiting) = threads.waiting_for(linked, launch) {
                 launches.entry(waiting).or_default().push((at, row as u32));
             }
         }
@@ -85,9 +86,14 @@ impl Work {
 }
 
 /// Who works for whom, and when.
+#[derive(Default)]
 struct Threads {
     /// When each thread began backward operators, and on which thread their forward operators ran.
     served: FxHashMap<TrackId, Vec<(Ts, TrackId)>>,
+    /// The threads of the forward operators of backward operators that ran on another.
+    forward: FxHashMap<u32, TrackId>,
+    /// The innermost of these around each event.
+    around: OptionalColumn,
     annotated: FxHashMap<TrackId, Times>,
     running: FxHashMap<TrackId, Times>,
     /// Threads with annotations, by process.
@@ -98,21 +104,36 @@ impl Threads {
     fn of(linked: &LinkedTrace) -> Self {
         let served = served(linked);
         if served.is_empty() {
-            let (annotated, running) = (FxHashMap::default(), FxHashMap::default());
-            return Self { served, annotated, running, of_process: FxHashMap::default() };
+            return Self::default();
         }
+        let tracks = &linked.trace.events.track;
+        let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks[pair.forward as usize]));
+        let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks[*row as usize] != *forward).collect();
+        let around = linked.links.nesting.innermost(|row| forward.contains_key(&(row as u32)));
         let annotated = times(linked, |kind| kind == EventKind::Annotation);
         let running = times(linked, |kind| matches!(kind, EventKind::Operator | EventKind::Launch));
         let mut of_process: FxHashMap<StrId, Vec<TrackId>> = FxHashMap::default();
         for track in annotated.keys() {
             of_process.entry(linked.trace.track(*track).process).or_default().push(*track);
         }
-        Self { served, annotated, running, of_process }
+        Self { served, forward, around, annotated, running, of_process }
     }
 
-    /// Who waited for what a thread launched at a time.
-    fn waiting(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
-        let mut on = self.served_at(thread, at)?;
+    /// Who waited for what a call launched.
+    fn waiting_for(&self, linked: &LinkedTrace, launch: usize) -> Option<TrackId> {
+        let events = &linked.trace.events;
+        let (thread, at) = (events.track[launch], events.start[launch]);
+        if let Some(around) = self.around.get(launch) {
+            return self.waiting(linked, thread, self.forward[&around], at);
+        }
+        let served = self.served_at(thread, at)?;
+        let waiting = self.waiting(linked, thread, served, at)?;
+        Some(waiting).filter(|waiting| !self.is_running(*waiting, at))
+    }
+
+    /// Who waited for what a thread did for another at a time.
+    fn waiting(&self, linked: &LinkedTrace, thread: TrackId, served: TrackId, at: Ts) -> Option<TrackId> {
+        let mut on = served;
         for _ in 0..MAX_STEPS {
             if self.is_annotated(on, at) {
                 return Some(on).filter(|on| *on != thread);
@@ -130,6 +151,10 @@ impl Threads {
         Some(served[last].1).filter(|other| *other != thread)
     }
 
+    fn is_running(&self, thread: TrackId, at: Ts) -> bool {
+        self.running.get(&thread).is_some_and(|times| times.contain(at))
+    }
+
     fn is_annotated(&self, thread: TrackId, at: Ts) -> bool {
         self.annotated.get(&thread).is_some_and(|times| times.contain(at))
     }
@@ -137,11 +162,8 @@ impl Threads {
     /// The one other thread of the process that is in an annotation and runs nothing.
     fn only_idle(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
         let all = self.of_process.get(&linked.trace.track(thread).process)?;
-        let is_idle = |other: &TrackId| {
-            *other != thread
-                && self.is_annotated(*other, at)
-                && !self.running.get(other).is_some_and(|times| times.contain(at))
-        };
+        let is_idle =
+            |other: &TrackId| *other != thread && self.is_annotated(*other, at) && !self.is_running(*other, at);
         let mut idle = all.iter().copied().filter(is_idle);
         let first = idle.next().filter(|_| all.len() <= MAX_WAITING)?;
         idle.next().is_none().then_some(first)

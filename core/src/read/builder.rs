@@ -19,8 +19,10 @@ use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
 use crate::trace::kind::{EventKind, category_kind};
 use crate::warning::WarningKind;
 
-/// An hour: what comes so long after time 0 does not go on with it.
-const FAR: Ts = Ts(3_600_000_000_000);
+/// What comes an hour after the base of a file does not go on with what is at it.
+const HOUR: Ts = Ts(3_600_000_000_000);
+/// The year 2000: what is later is counted from 1970.
+const CENTURY: Ts = Ts(946_684_800_000_000_000);
 
 /// A trace in the making.
 #[derive(Debug, Default)]
@@ -298,38 +300,44 @@ impl Builder {
         }
     }
 
-    /// What is at time 0, though all else is later by far, has no time that is known: Kineto writes 0 for what it could not
-    /// tell by the clock of the rest.
+    /// What is at time 0, where all else is of this century or far from the file's base, has no time that is known: Kineto
+    /// writes 0 for what it could not tell by the clock of the rest. If it ends with the rest, so it does then.
     fn place_zero_times(&mut self) {
+        let far = if self.base_ns().is_some() { HOUR } else { CENTURY };
         let trace = &mut self.trace;
-        let events = &trace.events;
-        let later = (0..events.len()).filter(|row| events.start[*row] != Ts(0)).map(|row| events.start[row]);
-        let Some(first) = later.min().filter(|first| *first > FAR) else { return };
-        // What lasts until then is around the rest.
-        let is_around = |row: usize| events.start[row] == Ts(0) && events.end(row) >= first;
-        if (0..events.len()).any(is_around) {
-            return;
-        }
-        let events = trace.events.start.iter_mut().zip(&trace.events.position);
-        let instants = trace.instants.iter_mut().map(|row| (&mut row.time, &row.position));
-        let counters = trace.counters.iter_mut().map(|row| (&mut row.time, &row.position));
-        let flows = trace.flows.iter_mut().map(|row| (&mut row.time, &row.position));
+        let points = trace.instants.iter().map(|row| row.time).chain(trace.counters.iter().map(|row| row.time));
+        let others = trace.events.start.iter().copied().chain(points).filter(|time| *time != Ts(0));
+        let Some(first) = others.min().filter(|first| *first > far) else { return };
+        let events = &mut trace.events;
         let mut placed = Vec::new();
-        for (time, position) in events.chain(instants).chain(counters).chain(flows).filter(|(time, _)| **time == Ts(0))
-        {
+        for row in 0..events.len() {
+            if events.start[row] == Ts(0) {
+                events.dur[row] = Dur(events.end(row).since(first).0.max(0));
+                events.start[row] = first;
+                placed.push(events.position[row]);
+            }
+        }
+        let instants = trace.instants.iter_mut().map(|row| (&mut row.time, row.position));
+        let counters = trace.counters.iter_mut().map(|row| (&mut row.time, row.position));
+        let flows = trace.flows.iter_mut().map(|row| (&mut row.time, row.position));
+        for (time, position) in instants.chain(counters).chain(flows).filter(|(time, _)| **time == Ts(0)) {
             *time = first;
-            placed.push(*position);
+            placed.push(position);
         }
         placed.sort_unstable();
         placed.into_iter().for_each(|position| self.warn_at(position, WarningKind::ZeroTime));
     }
 
+    /// `baseTimeNanoseconds` of the header.
+    fn base_ns(&self) -> Option<i64> {
+        let base = self.trace.header_value("baseTimeNanoseconds")?;
+        let base = base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?));
+        base.filter(|base| *base > 0)
+    }
+
     /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
     fn add_base_time(&mut self) {
-        let base = self.trace.header_value("baseTimeNanoseconds");
-        let base = base
-            .and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?)));
-        let Some(base) = base.filter(|base| *base > 0) else { return };
+        let Some(base) = self.base_ns() else { return };
         // Most of them decide: a file may have an event or two at time 0.
         let starts = &self.trace.events.start;
         let num_later = starts.iter().filter(|start| start.0 >= base).count();

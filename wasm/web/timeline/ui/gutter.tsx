@@ -41,10 +41,18 @@ export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => v
         <div class="ks-scroller" ref={column}>
           <Rows rows={shown} handlers={handlers} />
         </div>
-        {layout.scrolled.length === 0 && layout.pinned.length === 0 && <p class="ks-no-rows">No such track</p>}
+        {layout.scrolled.length === 0 && layout.pinned.length === 0 && <NoRows timeline={timeline} />}
       </div>
     </div>
   );
+}
+
+/** Why nothing is there: no track has the name that is looked for, or what there is is hidden. */
+function NoRows({ timeline }: { timeline: Timeline }): JSX.Element {
+  const { filter } = useCell(timeline.tracks.arrangement);
+  const { frames = true } = useCell(timeline.setup);
+  const why = !filter && !frames ? "Functions of Python are hidden (y)" : "No such track";
+  return <p class="ks-no-rows">{why}</p>;
 }
 
 const stepOf = (scroll: number): number => Math.floor(scroll / STEP);
