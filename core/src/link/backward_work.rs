@@ -23,7 +23,7 @@ const MAX_WAITING: usize = 64;
 /// thread runs nothing itself. If that one is in no annotation, it is another backward thread, which works for a third; or
 /// a replica, and then who waits is the one thread of the process that is in an annotation and runs nothing.
 #[derive(Debug, Clone, Default)]
-pub struct BackwardWork(FxHashMap<TrackId, Work>);
+pub(super) struct BackwardWork(FxHashMap<TrackId, Work>);
 
 impl BackwardWork {
     pub(super) fn of(linked: &LinkedTrace) -> Self {
@@ -40,13 +40,13 @@ impl BackwardWork {
         Self(launches.into_iter().map(|(track, launches)| (track, Work::of(linked, launches))).collect())
     }
 
-    /// Rows of the work that was launched for a thread while an annotation lasted on it; of other events none.
-    pub fn of_annotation(&self, linked: &LinkedTrace, row: usize) -> &[u32] {
+    /// Rows of the work that was launched for a thread while an event lasted on it.
+    pub(super) fn during(&self, linked: &LinkedTrace, row: usize) -> &[u32] {
         self.range(linked, row).map_or(&[], |(work, range)| &work.rows[range])
     }
 
     /// How long that work took, summed, in nanoseconds.
-    pub fn annotation_ns(&self, linked: &LinkedTrace, row: usize) -> i64 {
+    pub(super) fn during_ns(&self, linked: &LinkedTrace, row: usize) -> i64 {
         let ns =
             |(work, range): (&Work, Range<usize>)| work.until_ns[range.end].saturating_sub(work.until_ns[range.start]);
         self.range(linked, row).map_or(0, ns)
@@ -54,7 +54,7 @@ impl BackwardWork {
 
     fn range(&self, linked: &LinkedTrace, row: usize) -> Option<(&Work, Range<usize>)> {
         let events = &linked.trace.events;
-        let work = self.0.get(&events.track[row]).filter(|_| events.kind[row] == EventKind::Annotation)?;
+        let work = self.0.get(&events.track[row])?;
         let until = |time: Ts| work.at.partition_point(|at| *at < time);
         let start = until(events.start[row]);
         Some((work, start..until(events.end(row)).max(start)))

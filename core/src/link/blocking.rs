@@ -8,7 +8,6 @@ use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
 use super::sync::enqueued;
 use super::{How, Links};
-use crate::id::StrId;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -44,11 +43,6 @@ pub(super) fn ended(trace: &Trace) -> Vec<(Ts, u32)> {
     let mut ended: Vec<(Ts, u32)> = work.map(|row| (events.end(row), row as u32)).collect();
     sort::ascending(&mut ended);
     ended
-}
-
-/// The process of a host event, as it is written.
-pub(super) fn process_of(trace: &Trace, row: usize) -> StrId {
-    trace.track(trace.events.track[row]).process
 }
 
 /// What was enqueued before a call without a report of its own, and ended last while it lasted.
@@ -90,7 +84,7 @@ fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> 
     let is_own = links
         .launch
         .get(row)
-        .map_or_else(|| number().is_none(), |launch| process_of(trace, launch as usize) == process_of(trace, call));
+        .map_or_else(|| number().is_none(), |launch| trace.process_of(launch as usize) == trace.process_of(call));
     is_own && enqueued(trace, links, row) < events.start[call]
 }
 

@@ -96,7 +96,7 @@ impl Numbered {
                 numbered.forward.push((number, events.track[row], start, at));
                 continue;
             }
-            let process = trace.track(events.track[row]).process;
+            let process = trace.process_of(row);
             numbered.backward.push(Backward { thread: (process, thread), number, start, row: at });
             let around = nesting.parent.get(row).filter(|around| numbers(*around as usize) == Some((number, thread)));
             engine.extend(around);

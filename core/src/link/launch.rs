@@ -121,8 +121,7 @@ impl Launches {
         let has_processes =
             (0..events.len()).any(|row| trace.is_on_device(row) && process_of_device_event(trace, row).is_some());
         let host_process = |row: usize| {
-            let process = trace.track(events.track[row]).process;
-            if has_processes { trace.strings.text(process).parse().ok() } else { None }
+            if has_processes { trace.strings.text(trace.process_of(row)).parse().ok() } else { None }
         };
         let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
         let mut launches: Vec<_> =

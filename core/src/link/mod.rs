@@ -28,6 +28,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use self::backward_work::BackwardWork;
 use crate::error::{Error, Position};
 use crate::id::OptionalColumn;
 use crate::threads::both;
@@ -37,7 +38,6 @@ use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::warning::{Warning, WarningKind, Warnings};
-pub use backward_work::BackwardWork;
 pub use capture::{Captured, CapturedGraphs};
 pub use collective::{Collective, Collectives, Facts, Wait};
 pub(crate) use collective::{bus_bytes, communicates, gbps};
@@ -169,15 +169,20 @@ impl LinkedTrace {
     /// Device time of the work launched inside of an event, in nanoseconds; of an annotation also of the backward pass that
     /// its thread waited for while it lasted.
     pub fn device_ns(&self, row: usize) -> i64 {
-        let inside_ns = self.device_time().total_ns[row];
-        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation;
-        let backward_ns = if is_annotation { self.backward_work().annotation_ns(self, row) } else { 0 };
-        inside_ns.saturating_add(backward_ns)
+        let backward_ns = self.backward_work(row).map_or(0, |work| work.during_ns(self, row));
+        self.device_time().total_ns[row].saturating_add(backward_ns)
     }
 
-    /// Device work that the backward pass launched on its own thread; found when first asked for.
-    pub fn backward_work(&self) -> &BackwardWork {
-        self.backward_work.get_or_init(|| BackwardWork::of(self))
+    /// Rows of the device work that the backward pass launched for the thread of an annotation while that lasted; of other
+    /// events none.
+    pub fn awaited_work(&self, row: usize) -> &[u32] {
+        self.backward_work(row).map_or(&[], |work| work.during(self, row))
+    }
+
+    /// What the backward pass launched on its own thread, for annotations; found when first asked for.
+    fn backward_work(&self, row: usize) -> Option<&BackwardWork> {
+        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation;
+        is_annotation.then(|| self.backward_work.get_or_init(|| BackwardWork::of(self)))
     }
 
     /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when first asked for.

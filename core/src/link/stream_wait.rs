@@ -7,7 +7,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::blocking::{MAX_PASSED, ended, process_of};
+use super::blocking::{MAX_PASSED, ended};
 use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
 use super::{How, Links};
@@ -123,7 +123,7 @@ impl<'a> StreamWaits<'a> {
     /// The calls of the process that enqueued some work which made a stream wait, since it enqueued what ran before.
     fn calls(&self, stream: &Stream, row: u32) -> &[(Ts, u32)] {
         let Some(launch) = self.links.launch.get(row as usize) else { return &[] };
-        let Some(process) = self.processes.get(&process_of(self.trace, launch as usize)) else { return &[] };
+        let Some(process) = self.processes.get(&self.trace.process_of(launch as usize)) else { return &[] };
         let waits = &process.waits;
         let before = |time: Ts| waits.partition_point(|(start, _)| *start < time);
         let first = stream.enqueued.map_or(0, |since| waits.partition_point(|(start, _)| *start <= since));
@@ -146,9 +146,9 @@ impl<'a> StreamWaits<'a> {
     /// The call at which some work was the last that was enqueued on its stream: one that recorded an event before a stream
     /// was made to wait; where none is in the file, one that made it wait.
     fn awaited(&self, other: u32, calls: &[(Ts, u32)], launch: u32) -> Option<u32> {
-        let process = process_of(self.trace, launch as usize);
+        let process = self.trace.process_of(launch as usize);
         let own = self.links.launch.get(other as usize);
-        if own.is_some_and(|own| process_of(self.trace, own as usize) != process) {
+        if own.is_some_and(|own| self.trace.process_of(own as usize) != process) {
             return None;
         }
         let enqueued = self.enqueued(other).unwrap_or(Ts(i64::MIN));
@@ -194,11 +194,11 @@ fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, Process> {
         let name = trace.event_name(row);
         let place = (events.start[row], row as u32);
         if events.kind[row] == EventKind::Sync && name == REPORT {
-            reported.extend(links.launch.get(row).map(|call| process_of(trace, call as usize)));
+            reported.extend(links.launch.get(row).map(|call| trace.process_of(call as usize)));
         } else if is_launch(trace, row) && name.contains(WAIT) {
-            processes.entry(process_of(trace, row)).or_default().waits.push(place);
+            processes.entry(trace.process_of(row)).or_default().waits.push(place);
         } else if is_launch(trace, row) && name.contains(RECORD) {
-            processes.entry(process_of(trace, row)).or_default().records.push(place);
+            processes.entry(trace.process_of(row)).or_default().records.push(place);
         }
     }
     processes.retain(|process, calls| !calls.waits.is_empty() && !reported.contains(process));

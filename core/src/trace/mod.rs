@@ -160,6 +160,11 @@ impl Trace {
         self.track(self.events.track[row]).stream.is_some()
     }
 
+    /// The process of an event, as it is written.
+    pub fn process_of(&self, row: usize) -> StrId {
+        self.track(self.events.track[row]).process
+    }
+
     /// A track.
     pub fn track(&self, track: TrackId) -> &Track {
         &self.tracks[track.index()]

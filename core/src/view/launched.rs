@@ -24,8 +24,7 @@ pub(super) fn launched(part: View<'_>, row: usize) -> Value {
 /// In the order of the launches; what the backward pass launched for an annotation's thread comes last.
 fn devices(part: View<'_>, row: usize) -> Vec<usize> {
     let mut devices = inside_of(part, row);
-    let linked = &part.linked;
-    devices.extend(linked.backward_work().of_annotation(linked, row).iter().map(|row| *row as usize));
+    devices.extend(part.linked.awaited_work(row).iter().map(|row| *row as usize));
     devices
 }
 
