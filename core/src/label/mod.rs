@@ -227,6 +227,7 @@ mod tests {
         assert_eq!(most(200), name);
         assert_eq!(most(60), "softmax_warp_forward<float, Half, A<8>>");
         assert_eq!([most(30), most(5)], ["softmax_warp_forward"; 2]);
+        assert_eq!(Label::fitting("void ns::sum<€std::A>(x)", |text| text.len() < 20), "sum<€A>");
     }
 
     #[test]

@@ -38,8 +38,7 @@ pub(super) fn plain(name: &str) -> Option<String> {
         return None;
     }
     while let Some((before, after)) = rest.split_once("::") {
-        let scope = before.rfind(|letter: char| !is_letter(letter)).map_or(0, |at| at + 1);
-        given.push_str(&before[..scope]);
+        given.push_str(before.trim_end_matches(is_letter));
         rest = after.to_owned().into();
     }
     Some(format!("{}<{given}{}>", called.name, rest.trim_end()))
