@@ -20,11 +20,11 @@ pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning
 Step = Callable[[], None]
 
 
-def found(step: Step, folder: Path) -> Counter[str]:
+def found(step: Step, folder: Path, **options: bool) -> Counter[str]:
     """How often each pattern is found in three steps, recorded with stacks and shapes."""
     step()
     activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, record_shapes=True, with_stack=True) as prof:
+    with torch.profiler.profile(activities=activities, record_shapes=True, with_stack=True, **options) as prof:
         for _ in range(3):
             step()
     path = folder / "trace.json"
@@ -113,3 +113,13 @@ def test_unaligned_matrices(tmp_path: Path) -> None:
 def test_a_tensor_that_is_filled_and_then_moved(tmp_path: Path) -> None:
     assert found(lambda: torch.zeros(16).to("cpu", copy=True), tmp_path)["created_on_host"] == 3
     assert "created_on_host" not in found(lambda: torch.zeros(16).add(1).to("cpu", copy=True), tmp_path)
+
+
+def test_memory_that_is_not_there(tmp_path: Path) -> None:
+    def step() -> None:
+        with pytest.raises(RuntimeError, match="allocate"):
+            torch.ones(64, 64).repeat(10**8, 10**4)
+
+    failed = found(step, tmp_path, profile_memory=True)
+    assert failed["out_of_memory"] == 3
+    assert "out_of_memory" not in found(lambda: torch.ones(64), tmp_path, profile_memory=True)

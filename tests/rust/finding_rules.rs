@@ -324,3 +324,26 @@ fn time_that_several_events_lose_together_is_lost_once() {
     }
     assert_eq!(launching.only("launch_bound"), (String::from("device"), 59 * 17, 59));
 }
+
+#[test]
+fn memory_that_is_not_there_is_told_whatever_it_costs() {
+    let failing = |reserved: i64| {
+        let mut scene = scene();
+        scene.operator("aten::repeat", 10, 80).operator("aten::empty", 12, 3).kernel("gemm", 100, 110, 1_000_000);
+        let args = json!({"Bytes": 4_i64 << 30, "Device Type": 1, "Device Id": 0, "Total Allocated": 70_i64 << 30,
+                          "Total Reserved": reserved << 30});
+        for time in [13, 14] {
+            scene.events.push(json!({"ph": "i", "cat": "cpu_instant_event", "name": "[OutOfMemory]", "s": "t",
+                                     "pid": 1, "tid": 2, "ts": time, "args": args}));
+        }
+        scene
+    };
+    let full = failing(71);
+    assert_eq!(full.only("out_of_memory"), (String::from("cuda:0"), 3, 2));
+    let full = &full.found("out_of_memory")[0];
+    assert_eq!(full.detail, "up to 4.0 GiB at once, while 70.0 GiB were allocated and 71.0 GiB reserved");
+    assert_eq!(full.evidence.len(), 1);
+    assert!(full.advice.starts_with("hold less"));
+    assert!(failing(76).found("out_of_memory")[0].advice.contains("expandable_segments"));
+    scene().operator("aten::repeat", 10, 80).expect_none("out_of_memory");
+}

@@ -13,6 +13,7 @@ mod loader;
 mod long_idle;
 mod matmul;
 mod optimizer;
+mod out_of_memory;
 mod rank;
 mod scene;
 mod seen;
@@ -108,6 +109,7 @@ const RULES: &[&Rule] = &[
     &matmul::UNALIGNED,
     &conv_bias::CONV_BIAS,
     &allocation::ALLOCATION,
+    &out_of_memory::OUT_OF_MEMORY,
     &compile::RECOMPILATION,
     &communication::EXPOSED,
     &indexing::INDEXING,

@@ -5,6 +5,7 @@ mod life;
 mod owner;
 mod snapshot;
 mod timeline;
+mod told;
 
 use std::collections::BTreeMap;
 
@@ -13,15 +14,13 @@ use rustc_hash::FxHashMap;
 use crate::analyze::analysis::{Analysis, Answer, Plot, Run};
 use crate::analyze::options::Options;
 use crate::analyze::selection::Selection;
-use crate::id::TrackId;
-use crate::link::LinkedTrace;
-use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
 use crate::time::{Ts, add_ns};
 use crate::trace::kind::EventKind;
 
 pub use snapshot::memory_of_snapshot;
 pub use timeline::memory_of_timeline;
+pub(super) use told::{Told, told};
 
 /// Memory over time.
 pub(super) static MEMORY: Analysis = Analysis {
@@ -147,11 +146,16 @@ const DEVICE_TYPES: [&str; 21] = [
     "privateuseone",
 ];
 
-fn put_device(out: &mut String, (kind, number): MemoryDevice) -> bool {
+fn put_device(out: &mut String, device: MemoryDevice) -> bool {
+    put_name(out, &device_name(device))
+}
+
+/// As `PyTorch` writes it: `cpu`, `cuda:0`.
+pub(super) fn device_name((kind, number): MemoryDevice) -> String {
     match usize::try_from(kind).ok().and_then(|kind| DEVICE_TYPES.get(kind)) {
-        Some(&"cpu") => put_name(out, "cpu"),
-        Some(name) => put_name(out, &format!("{name}:{number}")),
-        None => put_name(out, &format!("{kind}:{number}")),
+        Some(&"cpu") => String::from("cpu"),
+        Some(name) => format!("{name}:{number}"),
+        None => format!("{kind}:{number}"),
     }
 }
 
@@ -159,42 +163,28 @@ fn put_device(out: &mut String, (kind, number): MemoryDevice) -> bool {
 pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
     let linked = selection.linked;
     let (trace, frames) = (&linked.trace, linked.frames());
-    let mut instants: Vec<_> = trace
-        .instants
-        .iter()
-        .filter(|instant| trace.strings.text(instant.name) == "[memory]")
-        .filter(|instant| selection.range.is_none_or(|range| range.start <= instant.time && instant.time < range.end))
-        .collect();
-    sort::by_key(&mut instants, |instant| (instant.time, instant.position));
     let mut sums: BTreeMap<MemoryDevice, i64> = BTreeMap::new();
     let mut unaddressed = Unaddressed::default();
-    let change = |instant: &crate::trace::flow::Instant| {
-        let numbers: FxHashMap<&str, i64> = trace
-            .args
-            .pairs(&trace.strings, instant.args)
-            .filter_map(|(key, value)| Some((key, value.parse().ok()?)))
-            .collect();
-        let number = |key: &str| numbers.get(key).copied();
-        let bytes = number("Bytes")?;
-        let device = (number("Device Type").unwrap_or(0), number("Device Id").unwrap_or(-1));
+    let change = |told: Told<'_>| {
+        let (bytes, device) = (told.number("Bytes")?, told.device());
         let sum = sums.entry(device).or_insert(0);
         add_ns(sum, bytes);
-        let around = around(linked, instant.track, instant.time);
+        let around = told.around(linked);
         let is_operator = |row: &u32| trace.events.kind[*row as usize] == EventKind::Operator;
         let outwards = || std::iter::successors(around, |row| linked.links.nesting.parent.get(*row as usize));
         Some(MemoryChange {
             device,
-            time: instant.time,
+            time: told.instant.time,
             bytes,
-            address: number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes)),
-            allocated_bytes: number("Total Allocated").unwrap_or(*sum),
-            reserved_bytes: number("Total Reserved"),
+            address: told.number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes)),
+            allocated_bytes: told.number("Total Allocated").unwrap_or(*sum),
+            reserved_bytes: told.number("Total Reserved"),
             around,
             operator: outwards().find(is_operator),
             module: around.and_then(|row| frames.module.get(row as usize)),
         })
     };
-    instants.into_iter().filter_map(change).collect()
+    told(selection, "[memory]").filter_map(change).collect()
 }
 
 /// Allocations of files that name no addresses (`Addr`): a release is taken for one of the latest allocation of its size.
@@ -215,15 +205,6 @@ impl Unaddressed {
         of_size.push(self.next);
         self.next
     }
-}
-
-/// Row of the innermost event of a track around a time.
-fn around(linked: &LinkedTrace, track: TrackId, time: Ts) -> Option<u32> {
-    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-    let rows = nesting.track_rows(track);
-    let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
-    std::iter::successors(Some(rows[last]), |row| nesting.parent.get(*row as usize))
-        .find(|row| time < events.end(*row as usize))
 }
 
 /// The memory of each device.
