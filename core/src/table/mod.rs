@@ -31,7 +31,7 @@ pub(crate) use event::EVENTS;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub(crate) use packed::Packed;
-pub(crate) use picked::Picked;
+pub(crate) use picked::{Picked, ordered};
 pub use rows::{ColumnType, Rows};
 pub use stacked::{Part, Stacked};
 pub use values::Values;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::rows::{ColumnType, Rows};
 use super::values::Values;
+use crate::sort;
 
 /// Rows of another table, by their places there.
 pub(crate) struct Picked {
@@ -17,6 +18,18 @@ impl Picked {
     pub(crate) fn of(rows_of: Arc<dyn Rows>, rows: Vec<u32>) -> Arc<dyn Rows> {
         Arc::new(Self { rows_of, rows })
     }
+}
+
+/// All rows in the order of a column, nulls last; unchanged where there is no such column.
+pub(crate) fn ordered(table: &Arc<dyn Rows>, column: &str, descends: bool) -> Arc<dyn Rows> {
+    let num_rows = table.num_rows();
+    let Some(at) = (0..table.num_columns()).find(|at| table.column_name(*at) == column) else {
+        return Arc::clone(table);
+    };
+    let values = table.values(at, 0..num_rows);
+    let mut places: Vec<u32> = (0..num_rows as u32).collect();
+    sort::by(&mut places, |a, b| values.compare((*a as usize, *b as usize), descends));
+    Picked::of(Arc::clone(table), places)
 }
 
 impl Rows for Picked {

@@ -1,5 +1,6 @@
 //! Values of a column.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,20 @@ impl Values {
     pub fn int(&self, row: usize) -> Option<i64> {
         let Self::Int(values) = self else { return None };
         values.get(row)
+    }
+
+    /// Which of two rows comes first in their order; a null comes last either way.
+    pub(super) fn compare(&self, (a, b): (usize, usize), descends: bool) -> Ordering {
+        match self {
+            Self::Int(values) => compared((values.get(a), values.get(b)), descends, i64::cmp),
+            Self::UInt(values) => compared((values.get(a), values.get(b)), descends, u64::cmp),
+            Self::Float(values) => {
+                let finite = |row| values.get(row).filter(|value| value.is_finite());
+                compared((finite(a), finite(b)), descends, f64::total_cmp)
+            }
+            Self::Bool(values) => compared((values.get(a), values.get(b)), descends, bool::cmp),
+            Self::Text { .. } => compared((self.text(a), self.text(b)), descends, |a, b| by_letters(a, b)),
+        }
     }
 
     /// How many there are; 0 where what says so does not fit together.
@@ -105,4 +120,18 @@ impl Values {
             _ => {}
         }
     }
+}
+
+fn compared<T>((a, b): (Option<T>, Option<T>), descends: bool, compare: impl FnOnce(&T, &T) -> Ordering) -> Ordering {
+    match (&a, &b) {
+        (Some(a), Some(b)) if descends => compare(b, a),
+        (Some(a), Some(b)) => compare(a, b),
+        _ => a.is_none().cmp(&b.is_none()),
+    }
+}
+
+/// Capitals beside their small letters.
+fn by_letters(a: &str, b: &str) -> Ordering {
+    let (small, other) = [a, b].map(|text| text.bytes().map(|byte| byte.to_ascii_lowercase())).into();
+    small.cmp(other).then_with(|| a.cmp(b))
 }

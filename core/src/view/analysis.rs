@@ -1,5 +1,7 @@
 //! Analyses, as a screen asks for them: tables whose cells are JSON, for a few rows to show.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
@@ -10,7 +12,7 @@ use super::response::Response;
 use super::screen::Screen;
 use crate::analyze::{ANALYSES, Options, Wanted, analysis};
 use crate::error::Error;
-use crate::table::{Rows, Values};
+use crate::table::{Rows, Values, ordered};
 
 /// How many rows of a table are sent when nobody says.
 const LIMIT: usize = 100;
@@ -38,7 +40,12 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     let limit = request.limit.unwrap_or(LIMIT);
     let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
     let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
-    let tables: Vec<_> = answer.tables.iter().map(|table| table_json(&**table, (screen, owner), limit)).collect();
+    let in_order = |table: &Arc<dyn Rows>| match &request.order {
+        Some(order) if order.table == table.name() => ordered(table, &order.column, order.descends),
+        _ => Arc::clone(table),
+    };
+    let tables: Vec<_> =
+        answer.tables.iter().map(|table| table_json(&*in_order(table), (screen, owner), limit)).collect();
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let data = json!({
         "name": analysis.name,

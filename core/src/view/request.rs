@@ -132,6 +132,24 @@ pub(super) struct AnalyzeRequest {
     pub(super) limit: Option<usize>,
     /// Of several traces, the one that is asked about; all of them, if nobody says which.
     pub(super) part: Option<u32>,
+    pub(super) order: Option<Order>,
+}
+
+/// The column that the rows of a table are to be in the order of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) table: String,
+    pub(super) column: String,
+    pub(super) descends: bool,
+}
+
+impl Field for Order {
+    const NOUN: &'static str = "a table, its column and whether it descends";
+
+    fn of(value: &Value) -> Option<Self> {
+        let text = |name: &str| String::of(value.get(name)?);
+        Some(Self { table: text("table")?, column: text("column")?, descends: bool::of(value.get("descends")?)? })
+    }
 }
 
 impl AnalyzeRequest {
@@ -147,6 +165,7 @@ impl AnalyzeRequest {
             options: fields.maybe("options")?.unwrap_or_default(),
             limit: fields.maybe("limit")?,
             part: fields.maybe("part")?,
+            order: fields.maybe("order")?,
         })
     }
 }

@@ -96,11 +96,11 @@ function bring(main: HTMLElement, page: Page): void {
     go(target);
     if (target.range || target.event !== null) place.scrollIntoView({ block: "nearest" });
   });
-  followLinks(main, place, ({ range, event }) => {
+  followLinks(main, place, ({ range, part, event }) => {
     // Ranges in the report are those of traces that lie as they come.
     if (range) mounted.setUp({ align: undefined });
-    hash.tell({ range, event });
-    go({ ...hash.target, view: null, range, event });
+    hash.tell({ range, part, event });
+    go({ ...hash.target, view: null, range, part, event });
   });
   for (const figure of main.querySelectorAll<HTMLElement>("[data-analysis]")) {
     addTableTools(figure, page.source, fail);
@@ -123,7 +123,7 @@ const pageTraces = (traces: TakenAway): readonly PageTrace[] =>
 /** A page of these traces. */
 function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {
   const body = traces.query("report", { title, facts }).html;
-  const view = { hash: formatHash({ view: null, range: null, event: null, setup }), notes };
+  const view = { hash: formatHash({ view: null, range: null, part: null, event: null, setup }), notes };
   download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
@@ -150,7 +150,7 @@ function mount(
     setup: hash.target.setup,
     onSetup: (setup) => hash.tell({ setup }),
     onSelect: (id) => hash.tell({ event: id }),
-    onRange: (range) => hash.tell({ range }),
+    onRange: (range, part) => hash.tell({ range, part: overview.parts.length > 1 ? part : null }),
     onNotes: (all) => notes.set(all),
     onDrawn,
   });
@@ -167,11 +167,11 @@ function mount(
 // Of a range that is linked to: its ends are seen to be there.
 const MARGIN = 0.03;
 
-function show(mounted: MountedTimeline, source: WasmSource, { view, range, event }: Target): void {
+function show(mounted: MountedTimeline, source: WasmSource, { view, range, part, event }: Target): void {
   if (range) {
     const margin = MARGIN * (range.end - range.start);
     mounted.show(range.start - margin, range.end + margin);
-    mounted.mark(range.start, range.end);
+    mounted.mark(range.start, range.end, part);
   }
   if (event !== null) goTo(mounted, source, event);
   if (view) mounted.show(view.start, view.end);

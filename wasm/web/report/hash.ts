@@ -2,24 +2,30 @@ import { type Span, span } from "../base/time";
 import type { Align, EventId, Setup } from "../source/protocol";
 
 /**
- * What a link into a report points at: `#view=0-9000&range=1200-5600&event=42`, times in ns since the trace's start. How the traces lie on the
- * screen, where that is not as they come: `align=start`, `align=iteration-3`, `frames=hidden`.
+ * What a link into a report points at: `#view=0-9000&range=1200-5600&event=42`, times in ns since the trace's start. Of several traces, the one that
+ * a range is about: `part=3`. How the traces lie on the screen, where that is not as they come: `align=start`, `align=iteration-3`, `frames=hidden`.
  */
 export interface Target {
   /** What is shown, where it is said apart from what is marked. */
   readonly view: Span | null;
   readonly range: Span | null;
+  /** The trace that the range is about, where it is said. */
+  readonly part: number | null;
   readonly event: EventId | null;
   readonly setup: Setup;
 }
 
 export function parseHash(hash: string): Target {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const event = /^\d+$/.exec(fields.get("event") ?? "");
+  const number = (name: string) => {
+    const digits = /^\d+$/.exec(fields.get(name) ?? "");
+    return digits ? Number(digits[0]) : null;
+  };
   return {
     view: spanOf(fields.get("view") ?? ""),
     range: spanOf(fields.get("range") ?? ""),
-    event: event ? Number(event[0]) : null,
+    part: number("part"),
+    event: number("event"),
     setup: { align: alignOf(fields.get("align") ?? ""), frames: fields.get("frames") === "hidden" ? false : undefined },
   };
 }
@@ -39,10 +45,11 @@ function alignOf(text: string): Align | undefined {
 
 const textOf = (align: Align): string => (typeof align === "string" ? align : `iteration-${align.iteration}`);
 
-export function formatHash({ view, range, event, setup }: Target): string {
+export function formatHash({ view, range, part, event, setup }: Target): string {
   const fields = [
     view && `view=${spanText(view)}`,
     range && `range=${spanText(range)}`,
+    range && part !== null && `part=${part}`,
     event !== null && `event=${event}`,
     setup.align !== undefined && `align=${textOf(setup.align)}`,
     setup.frames === false && "frames=hidden",

@@ -322,6 +322,13 @@ export interface AnalysisAnswer {
   readonly tables: readonly AnswerTable[];
 }
 
+/** The column that the rows of a table are to be in the order of. */
+export interface Order {
+  readonly table: string;
+  readonly column: string;
+  readonly descends: boolean;
+}
+
 /** What may be asked for by `analyze`. */
 export interface AnalysisName {
   readonly name: string;
@@ -415,7 +422,15 @@ interface Exchange {
   marks: { ask: { text: string; start: number; end: number; pixels: number }; answer: Marks };
   analyses: { ask: object; answer: { readonly analyses: readonly AnalysisName[] } };
   analyze: {
-    ask: { name: string; start?: number; end?: number; part?: number; limit?: number; options?: object };
+    ask: {
+      name: string;
+      start?: number;
+      end?: number;
+      part?: number | null;
+      limit?: number;
+      order?: Order | null;
+      options?: object;
+    };
     answer: AnalysisAnswer;
   };
   findings: { ask: object; answer: { readonly findings: readonly Finding[] } };

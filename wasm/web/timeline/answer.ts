@@ -18,25 +18,11 @@ export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefine
 export const isNumeric = (table: AnswerTable, column: number): boolean =>
   table.columns[column]?.unit !== null || table.rows.some((row) => typeof row[column] === "number");
 
-/** Places of the rows in the order of a column; empty cells come last either way. */
-export function sortedRows(table: AnswerTable, column: number, descends: boolean): readonly number[] {
-  const order = table.rows.map((_, row) => row);
-  const cell = (row: number) => table.rows[row]?.[column] ?? null;
-  const isNumber = isNumeric(table, column);
-  const compare = (a: Cell, b: Cell) => (isNumber ? Number(a) - Number(b) : String(a).localeCompare(String(b)));
-  return order.sort((a, b) => {
-    const [x, y] = [cell(a), cell(b)];
-    if (x === null || y === null) return Number(x === null) - Number(y === null);
-    return compare(x, y) * (descends ? -1 : 1);
-  });
-}
-
 /** The rows as text: exact values, a line each, with the names of the columns first. */
-export function written(table: AnswerTable, order: readonly number[], between: "\t" | ","): string {
+export function written(table: AnswerTable, between: "\t" | ","): string {
   const field = between === "," ? csvField : flat;
   const line = (cells: readonly Cell[]) => cells.map((cell) => field(cell === null ? "" : String(cell))).join(between);
-  const rows = order.map((row) => line(table.rows[row] ?? []));
-  return `${[line(table.columns.map(({ name }) => name)), ...rows].join("\n")}\n`;
+  return `${[table.columns.map(({ name }) => name), ...table.rows].map(line).join("\n")}\n`;
 }
 
 const flat = (text: string): string => text.replace(/[\t\n\r]+/g, " ");

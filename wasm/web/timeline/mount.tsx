@@ -30,7 +30,7 @@ export interface MountOptions {
   readonly setup?: Setup;
   readonly onSetup?: (setup: Setup) => void;
   readonly onSelect?: (id: EventId | null) => void;
-  readonly onRange?: (range: Span | null) => void;
+  readonly onRange?: (range: Span | null, part: number | null) => void;
   /** Called when the first picture has been drawn. */
   readonly onDrawn?: () => void;
   /** Writes a copy of the page, where the host is one. */
@@ -49,8 +49,8 @@ export interface MountedTimeline {
   go(id: EventId): void;
   /** Shows a stretch of time. */
   show(start: number, end: number): void;
-  /** Marks a stretch of time. */
-  mark(start: number, end: number): void;
+  /** Marks a stretch of time, of several traces for one of them. */
+  mark(start: number, end: number, part?: number | null): void;
   /** Neither selects an event nor marks a range any longer. */
   leave(): void;
   /** Has the traces lie otherwise. */
@@ -88,7 +88,7 @@ export function mountTimeline(
     },
     go: (id) => timeline.go(id),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
-    mark: (start, end) => timeline.mark(span(start, end), true),
+    mark: (start, end, part) => timeline.markOf(part ?? null, span(start, end)),
     leave: () => timeline.leave(),
     setUp: (setup) => timeline.setUp(setup),
     restoreNotes: (notes) => {
@@ -144,9 +144,9 @@ export function tellHost(
   if (onSetup) cleanup.add(setup.subscribe(() => onSetup(setup.value)));
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
-  const { summary, span: marked } = timeline.range;
+  const { summary, part, span: marked } = timeline.range;
   // A range that is still being dragged is nobody's business: its summary comes when it stands.
   if (!onRange) return;
-  cleanup.add(summary.subscribe(() => summary.value && onRange(marked.value)));
-  cleanup.add(marked.subscribe(() => !marked.value && onRange(null)));
+  cleanup.add(summary.subscribe(() => summary.value && onRange(marked.value, part.value)));
+  cleanup.add(marked.subscribe(() => !marked.value && onRange(null, null)));
 }

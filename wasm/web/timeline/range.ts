@@ -1,7 +1,19 @@
 import { Cell } from "../base/cell";
 import type { Span } from "../base/time";
-import type { AnalysisName, Summary } from "../source/protocol";
+import type { AnalysisName, Order, Summary } from "../source/protocol";
 import { type Source, settle } from "../source/source";
+
+/** What the reader wants to know of the range; an `order` of rows is the core's, who has all of them. */
+export interface Asking {
+  /** The name of an analysis; null: what happened, in short. */
+  readonly analysis: string | null;
+  /** The place of one of its tables. */
+  readonly table: number;
+  readonly order: Order | null;
+  readonly limit: number;
+}
+
+const ASKING: Asking = { analysis: null, table: 0, order: null, limit: 50 };
 
 /** The stretch of time that the reader marked, and what happened in it. */
 export class Range {
@@ -9,6 +21,9 @@ export class Range {
   readonly summary = new Cell<Summary | null>(null);
   /** Which of several traces the summary is of. */
   readonly part = new Cell(0);
+  /** Which of them analyses are of; null: all. */
+  readonly asked = new Cell<number | null>(null);
+  readonly asking = new Cell<Asking>(ASKING);
   /** What may be asked about it. */
   readonly analyses = new Cell<readonly AnalysisName[]>([]);
   readonly #source: Source;
@@ -30,12 +45,22 @@ export class Range {
     this.summary.set(null);
   }
 
-  /** Sums up another one of several traces. */
-  choosePart(part: number): void {
-    if (part === this.part.value) return;
+  /** Another one of several traces is summed up and analysed; null: all are analysed. */
+  choosePart(part: number | null): void {
+    this.asked.set(part);
+    if (part === null || part === this.part.value) return;
     this.part.set(part);
     this.summary.set(null);
     this.sumUp();
+  }
+
+  ask(change: Partial<Asking>): void {
+    this.asking.set({ ...this.asking.value, ...change });
+  }
+
+  /** Another analysis, or another of its tables: its rows as they come. */
+  askFor(analysis: string | null, table = 0): void {
+    this.asking.set({ ...ASKING, analysis, table });
   }
 
   listAnalyses(): void {

@@ -325,6 +325,14 @@ export class Timeline {
     this.said.set(`Range of ${formatDuration(lengthOf(marked))} at ${formatDuration(marked.start)}`);
   }
 
+  /** Marks what is said of one of several traces, and goes there. */
+  markOf(part: number | null, wanted: Span): void {
+    const isThere = part !== null && part < this.overview.parts.length;
+    this.range.asked.set(isThere ? part : null);
+    this.mark(wanted, true, isThere ? part : undefined);
+    if (isThere) this.showPart(part);
+  }
+
   /** What is looked at: the selected event, else the marked range, else the time at the pointer or in the middle. */
   get subject(): Omit<Note, "text"> {
     const event = this.selection.current.value?.details;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::table::{Picked, Rows, Values};
-use crate::view::chart::find;
+use crate::table::{Picked, Rows, Values, ordered};
 
 /// The values of some rows.
 #[derive(Default)]
@@ -38,13 +37,7 @@ impl Frame {
 
     /// The rows with the most of a number: tables of several ranks have one rank's after the other's.
     pub(super) fn top(table: &Arc<dyn Rows>, by: &str, limit: usize) -> Self {
-        let num_in_all = table.num_rows();
-        let values = find(&**table, by).map(|at| table.values(at, 0..num_in_all));
-        let of = |row| number(values.as_ref()?, row);
-        let mut ranked: Vec<_> = (0..num_in_all).map(|row| (of(row).unwrap_or(f64::MIN), row as u32)).collect();
-        crate::sort::by(&mut ranked, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let rows = ranked.into_iter().take(limit).map(|(_, row)| row).collect();
-        Self { is_top: true, ..Self::picked(table, rows, num_in_all) }
+        Self { is_top: true, ..Self::of(&*ordered(table, by, true), limit) }
     }
 
     /// A number, whole or not.

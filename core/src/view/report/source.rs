@@ -74,7 +74,9 @@ impl<'a> Source<'a> {
 
     /// The address of a stretch of time in the timeline, which a row of a table names.
     pub(super) fn range(&self, frame: &Frame, row: usize, (start_ns, dur_ns): (i64, i64)) -> Option<String> {
-        Some(address(self.part(frame, row)?, start_ns, dur_ns))
+        let part = self.part(frame, row)?;
+        let which = if self.is_job() { format!("&part={}", part.at) } else { String::new() };
+        Some(address(part, start_ns, dur_ns) + &which)
     }
 
     /// The same in the only trace.

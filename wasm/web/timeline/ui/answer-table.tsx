@@ -1,17 +1,22 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { copyText } from "../../base/clipboard";
 import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
 import { type Labels, labelOf } from "../../base/labels";
-import type { AnswerColumn, Cell, Part, AnswerTable as Table } from "../../source/protocol";
-import { isNumeric, readCell, sortedRows, written } from "../answer";
+import type { AnswerColumn, Cell, Order, Part, AnswerTable as Table } from "../../source/protocol";
+import { messageOf } from "../../source/source";
+import { isNumeric, readCell, written } from "../answer";
 import type { Timeline } from "../timeline";
 import { Icon } from "./icons";
 
 interface Props {
   readonly timeline: Timeline;
   readonly table: Table;
+  /** That of its rows, where the reader chose one. */
+  readonly order: Order | null;
+  readonly sort: (column: string, descends: boolean) => void;
+  /** All rows, in the same order. */
+  readonly whole: () => Promise<Table | undefined>;
   /** Asks for more rows. */
   readonly more: () => void;
 }
@@ -30,35 +35,28 @@ interface Places {
   readonly event: number;
 }
 
-interface Order {
-  readonly column: number;
-  readonly descends: boolean;
-}
-
 /** Any table that the core answers with: to sort, to copy, and to go from to the events that it names. */
-export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
-  const [order, setOrder] = useState<Order | null>(null);
-  const known = order && order.column < table.columns.length ? order : null;
-  const rows = known ? sortedRows(table, known.column, known.descends) : table.rows.map((_, row) => row);
+export function AnswerTable({ timeline, table, order, sort, whole, more }: Props): JSX.Element {
   const places = placesIn(table);
   const { shown } = places;
   const partOf = (row: number) => timeline.overview.parts[table.parts?.[row] ?? 0];
-  const sort = ({ at, isNumber }: Shown) =>
-    setOrder({ column: at, descends: known?.column === at ? !known.descends : isNumber });
+  const descends = ({ column, isNumber }: Shown) => (order?.column === column.name ? !order.descends : isNumber);
+  const take = (use: (table: Table) => void) =>
+    whole()
+      .then((all) => all && use(all))
+      .catch((error: unknown) => timeline.error.set(messageOf(error)));
+  const copy = (button: HTMLElement) => take((all) => copyText(written(all, "\t"), button));
+  const save = () => take((all) => download(`${all.name}.csv`, written(all, ","), "text/csv"));
   return (
     <div class="ks-answer">
       <header>
         <span title={table.doc}>
           {table.doc} · {countOf(table)}
         </span>
-        <button type="button" class="ks-button" onClick={(e) => copyText(written(table, rows, "\t"), e.currentTarget)}>
+        <button type="button" class="ks-button" title="Copy all rows" onClick={(e) => copy(e.currentTarget)}>
           <Icon name="copy" /> Copy
         </button>
-        <button
-          type="button"
-          class="ks-button"
-          onClick={() => download(`${table.name}.csv`, written(table, rows, ","), "text/csv")}
-        >
+        <button type="button" class="ks-button" title="Save all rows as CSV" onClick={save}>
           <Icon name="down" /> CSV
         </button>
       </header>
@@ -67,16 +65,22 @@ export function AnswerTable({ timeline, table, more }: Props): JSX.Element {
           <thead>
             <tr>
               {shown.map((one) => (
-                <Head key={one.at} shown={one} order={known} sort={() => sort(one)} />
+                <Head
+                  key={one.at}
+                  shown={one}
+                  title={titleOf(one, shown)}
+                  order={order}
+                  sort={() => sort(one.column.name, descends(one))}
+                />
               ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => (
+            {table.rows.map((cells, row) => (
               <Line
                 key={row}
                 timeline={timeline}
-                cells={table.rows[row] ?? []}
+                cells={cells}
                 part={partOf(row)}
                 labels={table.labels}
                 {...places}
@@ -111,25 +115,31 @@ function placesIn(table: Table): Places {
 
 interface HeadProps {
   readonly shown: Shown;
+  readonly title: string;
   readonly order: Order | null;
   readonly sort: () => void;
 }
 
-function Head({ shown: { column, at, isNumber }, order, sort }: HeadProps): JSX.Element {
-  const isSorted = order?.column === at;
+function Head({ shown: { column, isNumber }, title, order, sort }: HeadProps): JSX.Element {
+  const isSorted = order?.column === column.name;
   const direction = order?.descends ? "descending" : "ascending";
   return (
     <th class={isNumber ? "ks-number" : ""} aria-sort={isSorted ? direction : "none"}>
       <button type="button" class="ks-sort" onClick={sort}>
-        {titleOf(column)}
+        {title}
         {isSorted && (order?.descends ? " ▾" : " ▴")}
       </button>
     </th>
   );
 }
 
-/** The unit is beside each value. */
-const titleOf = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
+const withoutUnit = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "");
+
+/** The unit is beside each value; it is said where it alone tells a column from another. */
+function titleOf({ column }: Shown, all: readonly Shown[]): string {
+  const isOnly = all.every((other) => other.column === column || withoutUnit(other.column) !== withoutUnit(column));
+  return (isOnly ? withoutUnit(column) : column.name).replaceAll("_", " ");
+}
 
 interface LineProps extends Places {
   readonly timeline: Timeline;

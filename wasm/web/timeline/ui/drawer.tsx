@@ -1,4 +1,5 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import type { Drawer as DrawerName, Timeline } from "../timeline";
 import { EventPanel } from "./event-panel";
@@ -43,12 +44,35 @@ function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerNa
         </div>
         <IconButton icon="close" label="Close the details" onClick={close} />
       </header>
-      <div class="ks-panel" role="tabpanel">
+      <Panel of={open === "event" ? `event ${selected?.details.id}` : open} leave={leave}>
         {open === "event" && selected && <EventPanel timeline={timeline} palette={palette} selected={selected} />}
         {open === "range" && range && <RangePanel timeline={timeline} palette={palette} span={range} />}
         {open === "finding" && finding && <FindingPanel timeline={timeline} palette={palette} finding={finding} />}
-      </div>
+      </Panel>
     </section>
+  );
+}
+
+interface PanelProps {
+  readonly of: string;
+  readonly leave: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Begins at its top with each thing that it is of. A link that led there may be gone with the focus. */
+function Panel({ of, leave, children }: PanelProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const hadFocus = box.current?.matches(":focus-within");
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current) return;
+    current.scrollTop = 0;
+    if (hadFocus && !current.matches(":focus-within")) leave();
+  }, [of]);
+  return (
+    <div class="ks-panel" role="tabpanel" ref={box}>
+      {children}
+    </div>
   );
 }
 

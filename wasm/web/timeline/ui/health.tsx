@@ -1,15 +1,19 @@
 import type { JSX } from "preact";
 import { formatCount, formatShare } from "../../base/format";
-import type { Coverage, Overview } from "../../source/protocol";
+import type { Coverage } from "../../source/protocol";
+import type { Timeline } from "../timeline";
 
 /** What is wrong with the recording, and how much of it could be linked. */
-export function Health({ overview }: { overview: Overview }): JSX.Element {
+export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
+  const { overview } = timeline;
+  const isOneOfSeveral = overview.parts.length > 1;
   return (
     <>
       <table class="ks-table">
         <tbody>
           {overview.health.map((defect) => (
-            <tr key={defect.kind}>
+            <tr key={`${defect.part} ${defect.kind}`}>
+              {isOneOfSeveral && <td>{timeline.partName(defect.part)}</td>}
               <td class="ks-number">{formatCount(defect.count)} ×</td>
               <td>
                 {defect.message}

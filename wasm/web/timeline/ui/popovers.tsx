@@ -45,7 +45,7 @@ export function Popovers({ timeline, palette, around, leave }: Props): JSX.Eleme
       case "help":
         return <Help palette={palette} />;
       case "health":
-        return <Health overview={timeline.overview} />;
+        return <Health timeline={timeline} />;
       case "notes":
         return <NotesList timeline={timeline} close={close} />;
       case "findings":

@@ -1,13 +1,15 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Span } from "../../base/time";
-import type { AnalysisAnswer } from "../../source/protocol";
+import type { AnalysisAnswer, Ask } from "../../source/protocol";
 import { messageOf, settle } from "../../source/source";
 import type { Timeline } from "../timeline";
 import { AnswerTable } from "./answer-table";
+import { useCell } from "./hooks";
+import { PartChoice } from "./part-choice";
 
-const FIRST_ROWS = 50;
 const MORE = 10;
+const ALL = 10_000_000;
 
 interface Props {
   readonly timeline: Timeline;
@@ -17,18 +19,25 @@ interface Props {
 
 /** What an analysis says about a range: one of its tables at a time. */
 export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
-  const [limit, setLimit] = useState(FIRST_ROWS);
-  const [table, setTable] = useState(0);
-  const answer = useAnswer(timeline, { name, span, limit });
+  const { range } = timeline;
+  const part = useCell(range.asked);
+  const { table, order, limit } = useCell(range.asking);
+  const asked = { name, start: span.start, end: span.end, part, order, limit };
+  const answer = useAnswer(timeline, asked);
   if (typeof answer === "string") return <p class="ks-note">{answer}</p>;
   if (!answer) return <p class="ks-note">Looking …</p>;
   const shown = answer.tables[table] ?? answer.tables[0];
+  const whole = async () => {
+    const { tables } = await timeline.source.query("analyze", { ...asked, limit: ALL });
+    return tables.find((one) => one.name === shown?.name);
+  };
   return (
     <>
+      <PartChoice timeline={timeline} chosen={part} hasAll={true} />
       {answer.tables.length > 1 && (
         <label class="ks-which">
           {answer.doc}:{" "}
-          <select value={table} onChange={(event) => setTable(Number(event.currentTarget.value))}>
+          <select value={table} onChange={(event) => range.askFor(name, Number(event.currentTarget.value))}>
             {answer.tables.map((one, at) => (
               <option key={one.name} value={at}>
                 {one.name.replaceAll("_", " ")} ({one.num_rows})
@@ -39,27 +48,29 @@ export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
       )}
       {answer.reason && table === 0 && <p class="ks-note">No rows: {answer.reason}.</p>}
       {shown && shown.num_rows > 0 && (
-        <AnswerTable key={shown.name} timeline={timeline} table={shown} more={() => setLimit(limit * MORE)} />
+        <AnswerTable
+          key={shown.name}
+          timeline={timeline}
+          table={shown}
+          order={order}
+          sort={(column, descends) => range.ask({ order: { table: shown.name, column, descends } })}
+          whole={whole}
+          more={() => range.ask({ limit: limit * MORE })}
+        />
       )}
     </>
   );
 }
 
-interface Asked {
-  readonly name: string;
-  readonly span: Span;
-  readonly limit: number;
-}
-
 /** The answer, once it is there; null before that, or why there is none. */
-function useAnswer({ source }: Timeline, { name, span, limit }: Asked): AnalysisAnswer | string | null {
+function useAnswer({ source }: Timeline, asked: Ask<"analyze">): AnalysisAnswer | string | null {
   const [answer, setAnswer] = useState<AnalysisAnswer | string | null>(null);
   useEffect(() => {
     let wanted = true;
     const use = (found: AnalysisAnswer | string) => wanted && setAnswer(found);
     const ask = () =>
       settle(
-        () => source.query("analyze", { name, start: span.start, end: span.end, limit }),
+        () => source.query("analyze", asked),
         use,
         (error) => use(messageOf(error)),
       );
@@ -69,6 +80,6 @@ function useAnswer({ source }: Timeline, { name, span, limit }: Asked): Analysis
       wanted = false;
       clearTimeout(later);
     };
-  }, [source, name, span, limit]);
+  }, [source, ...Object.values(asked)]);
   return answer;
 }

@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { formatDuration, formatPlural } from "../../base/format";
 import type { Palette } from "../../base/palette";
 import { lengthOf, type Span } from "../../base/time";
@@ -10,9 +9,7 @@ import { RangeAnswer } from "./range-answer";
 import { RangeSummary } from "./range-summary";
 
 // What most readers ask for first; the list of all others is the core's.
-const TABS = ["breakdown", "kernels", "operators", "modules", "annotations"] as const;
-
-const SUMMARY = "overview";
+const FIRST: readonly string[] = ["breakdown", "kernels", "operators", "modules", "annotations"];
 
 interface Props {
   readonly timeline: Timeline;
@@ -23,7 +20,7 @@ interface Props {
 /** What happened in the marked range. */
 export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
   const summary = useCell(timeline.range.summary);
-  const [tab, setTab] = useState<string>(SUMMARY);
+  const { analysis } = useCell(timeline.range.asking);
   return (
     <div class="ks-range">
       <h3>
@@ -34,38 +31,37 @@ export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
         <IconButton icon="focus" label="Fill the screen with it" onClick={() => timeline.viewport.show(span, true)} />
         <IconButton icon="save" label="Save a copy of it" onClick={() => timeline.askToSave()} />
         <IconButton icon="close" label="Unmark the range (Escape)" onClick={() => timeline.unmark()} />
-        <Tabs timeline={timeline} tab={tab} setTab={setTab} />
+        <Tabs timeline={timeline} chosen={analysis} />
       </h3>
       {!summary && <p class="ks-note">Summing up …</p>}
-      {summary && tab === SUMMARY && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
-      {summary && tab !== SUMMARY && <RangeAnswer key={tab} timeline={timeline} name={tab} span={span} />}
+      {summary && analysis === null && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
+      {summary && analysis !== null && <RangeAnswer key={analysis} timeline={timeline} name={analysis} span={span} />}
     </div>
   );
 }
 
 interface TabsProps {
   readonly timeline: Timeline;
-  readonly tab: string;
-  readonly setTab: (tab: string) => void;
+  readonly chosen: string | null;
 }
 
-function Tabs({ timeline, tab, setTab }: TabsProps): JSX.Element {
+function Tabs({ timeline, chosen }: TabsProps): JSX.Element {
   const analyses = useCell(timeline.range.analyses);
-  const first: readonly string[] = [SUMMARY, ...TABS];
-  const others = analyses.filter(({ name }) => !first.includes(name));
+  const others = analyses.filter(({ name }) => !FIRST.includes(name));
+  const choose = (name: string | null) => timeline.range.askFor(name);
   return (
     <span class="ks-asks">
-      {first.map((name) => (
-        <button key={name} type="button" class="ks-button" aria-pressed={tab === name} onClick={() => setTab(name)}>
-          {name}
+      {[null, ...FIRST].map((name) => (
+        <button key={name} type="button" class="ks-button" aria-pressed={chosen === name} onClick={() => choose(name)}>
+          {name ?? "overview"}
         </button>
       ))}
       <select
         aria-label="Other analyses of the range"
-        value={others.some(({ name }) => name === tab) ? tab : ""}
+        value={others.find(({ name }) => name === chosen)?.name ?? ""}
         onFocus={() => timeline.range.listAnalyses()}
         onPointerEnter={() => timeline.range.listAnalyses()}
-        onChange={(event) => event.currentTarget.value && setTab(event.currentTarget.value)}
+        onChange={(event) => event.currentTarget.value && choose(event.currentTarget.value)}
       >
         <option value="">more …</option>
         {others.map(({ name, doc }) => (

@@ -5,6 +5,7 @@ import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "..
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { Icon } from "./icons";
+import { PartChoice } from "./part-choice";
 import { type Column, RankTable } from "./rank-table";
 
 interface Props {
@@ -16,10 +17,11 @@ interface Props {
 /** How busy devices were, and what took the time. */
 export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
+  const part = useCell(timeline.range.part);
   if (summary.num_events === 0) {
     return (
       <>
-        <PartChoice timeline={timeline} />
+        <PartChoice timeline={timeline} chosen={part} />
         <p class="ks-note">Nothing was recorded in this range.</p>
       </>
     );
@@ -27,7 +29,7 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
   return (
     <div class="ks-columns">
       <div class="ks-column">
-        <PartChoice timeline={timeline} />
+        <PartChoice timeline={timeline} chosen={part} />
         {summary.devices.map((device) => (
           <Busy key={device.device} device={device} palette={palette} />
         ))}
@@ -52,26 +54,6 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
         </div>
       )}
     </div>
-  );
-}
-
-/** Which of several traces is summed up. */
-function PartChoice({ timeline }: { timeline: Timeline }): JSX.Element | null {
-  const chosen = useCell(timeline.range.part);
-  const { parts } = timeline.overview;
-  if (parts.length < 2) return null;
-  return (
-    <label class="ks-which">
-      Of{" "}
-      <select value={chosen} onChange={(event) => timeline.range.choosePart(Number(event.currentTarget.value))}>
-        {parts.map(({ part }) => (
-          <option key={part} value={part}>
-            {timeline.partName(part) || `trace ${part + 1}`}
-          </option>
-        ))}
-      </select>{" "}
-      alone
-    </label>
   );
 }
 

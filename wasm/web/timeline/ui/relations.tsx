@@ -51,14 +51,15 @@ interface Line {
   readonly event: EventRef;
 }
 
-function linesOf(timeline: Timeline, { details, links }: Selected): readonly Line[] {
+export function linesOf(timeline: Timeline, { details, links }: Selected): readonly Line[] {
   const module = details.modules.map((event, index) => ({ role: index === 0 ? "module" : "in", event }));
   const partners = details.partners.map(({ role, event }) => ({ role, event }));
   const others = links.filter((link) => link.kind === "collective");
   const ranks = others.map(({ target }) => ({ role: rankOf(timeline, target), event: target }));
   const waits = links.filter((link) => link.kind === "sync");
   const waited = waits.map(({ source, target }) =>
-    source.id === details.id ? { role: "waits for", event: target } : { role: "awaited by", event: source },
+    // From what ended to what could then go on.
+    source.id === details.id ? { role: "awaited by", event: target } : { role: "waits for", event: source },
   );
   const of = (role: string, event: EventRef | null) => (event && event.id !== details.id ? [{ role, event }] : []);
   return [

@@ -1,0 +1,30 @@
+import type { JSX } from "preact";
+import type { Timeline } from "../timeline";
+
+interface Props {
+  readonly timeline: Timeline;
+  /** Null: all of them. */
+  readonly chosen: number | null;
+  readonly hasAll?: boolean;
+}
+
+/** Which of several traces a range is told of. */
+export function PartChoice({ timeline, chosen, hasAll = false }: Props): JSX.Element | null {
+  const { parts } = timeline.overview;
+  if (parts.length < 2) return null;
+  const choose = (value: string) => timeline.range.choosePart(value === "" ? null : Number(value));
+  return (
+    <label class="ks-which">
+      Of{" "}
+      <select value={chosen ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
+        {hasAll && <option value="">all traces</option>}
+        {parts.map(({ part }) => (
+          <option key={part} value={part}>
+            {timeline.partName(part) || `trace ${part + 1}`}
+          </option>
+        ))}
+      </select>
+      {chosen !== null && " alone"}
+    </label>
+  );
+}
