@@ -84,6 +84,25 @@ def test_one_iteration(two_steps: ks.Trace, tmp_path: Path) -> None:
 
 
 @pytest.mark.unit
+def test_one_iteration_of_an_observer_that_began_inside_of_a_step(data: Path, tmp_path: Path) -> None:
+    """That step is no node then; the Kineto trace tells which nodes are of it."""
+    kineto, whole = (data / f"transformer_cpu/{name}_0.json.gz" for name in ("kineto_trace", "torch_et"))
+    recorded = document(whole)
+    recorded["nodes"] = [node for node in recorded["nodes"] if node["name"] != "ProfilerStep#2"]
+    late = tmp_path / "late_et.json"
+    late.write_text(json.dumps(recorded))
+
+    def operators(execution: Path, number: int) -> set[int]:
+        trace = ks.read(kineto, execution)
+        assert isinstance(trace, ks.Trace)
+        nodes = nodes_of(trace.edit(iteration=number), tmp_path)
+        return {node["id"] for node in nodes if node["name"].startswith("aten::")}
+
+    for number in (2, 3):
+        assert operators(late, number) == operators(whole, number) != set()
+
+
+@pytest.mark.unit
 def test_a_subtree(two_steps: ks.Trace, tmp_path: Path) -> None:
     before = nodes_of(two_steps, tmp_path)
     linear = next(node["id"] for node in before if node["name"] == "aten::linear")

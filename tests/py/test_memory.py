@@ -58,6 +58,23 @@ def test_a_device_is_called_as_torch_calls_it(tmp_path: Path, kind: int, device:
     assert answered(tmp_path, [host("aten::add", 0, 10), event]).select("device").rows() == [(device,)]
 
 
+def test_what_no_total_counts_is_there_all_the_same(tmp_path: Path) -> None:
+    """Memory that processes share, as batches of a data loader's workers, is told with a total of 0."""
+
+    def change(at: int, address: int, size: int, total: int) -> Event:
+        args = {"Device Type": 0, "Device Id": -1, "Addr": address, "Bytes": size, "Total Allocated": total}
+        return {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": args}
+
+    told = [change(1, 1, 100, 100), change(2, 9, 5000, 0), change(3, 2, 20, 120), change(4, 9, -5000, 0)]
+    answer = answered(tmp_path, [host("aten::add", 0, 10), *told, change(5, 2, -20, 100)])
+    assert [row[0] for row in answer.tables["memory_series"].select("allocated_bytes").rows()] == [
+        *(100, 5100, 5120, 120, 100)
+    ]
+    assert answer.select("peak_allocated_bytes", "first_bytes", "last_bytes").rows() == [(5120, 0, 100)]
+    peaks = answer.tables["memory_categories"].select("peak_bytes").rows()
+    assert sum(peak for (peak,) in peaks) == 5120
+
+
 def test_allocations_are_for_what_their_lives_tell(tmp_path: Path) -> None:
     memory = Allocator(first_bytes=1000)
     memory.alloc(11, 1, 10)  # in forward, released by its operator

@@ -43,6 +43,14 @@ struct Part {
     is_whole: bool,
 }
 
+impl Part {
+    /// The same at any time, where times are cut to the range.
+    fn around(&self) -> Self {
+        let is_cut = !self.is_whole && !self.is_launched_inside;
+        Self { range: self.range.filter(|_| !is_cut), ..self.clone() }
+    }
+}
+
 impl Work {
     fn end(&self) -> i64 {
         self.start + self.dur
@@ -134,7 +142,8 @@ proptest! {
         for device in 0..2 {
             let of_device: Vec<_> = inside.iter().filter(|work| work.device == device).collect();
             let row = rows.iter().find(|row| row.device == Some(device));
-            prop_assert_eq!(row.is_some(), !of_device.is_empty());
+            let is_there = |work: &Work| work.device == device && part.stream.is_none_or(|stream| stream == work.stream);
+            prop_assert_eq!(row.is_some(), all.iter().any(is_there));
             let Some(row) = row else { continue };
             let running = |us: i64| {
                 let mut classes = [false; 4];
@@ -195,23 +204,27 @@ proptest! {
         let linked = linked(&all);
         let gaps = gaps(&selection(&linked, &part), KERNEL_WAIT_US * US);
         let mut num_idle = 0;
-        for ((device, stream), work) in by_stream(&all, &part) {
-            let times = || work.iter().map(|(_, work)| work.time(&part));
+        // What is before a range and after it tells of the gaps in it.
+        let around = part.around();
+        let (from, to) = part.range.filter(|_| around.range.is_none()).unwrap_or((i64::MIN, i64::MAX));
+        for ((device, stream), work) in by_stream(&all, &around) {
+            let times = || work.iter().map(|(_, work)| work.time(&around));
             let (first, last) = (times().map(|time| time.0).min().unwrap(), times().map(|time| time.1).max().unwrap());
-            let is_idle = |us: &i64| !work.iter().any(|(_, work)| work.runs_at(*us, &part));
+            let is_idle = |us: &i64| !work.iter().any(|(_, work)| work.runs_at(*us, &around));
             let of_stream = || gaps.iter().filter(|gap| (gap.stream.device, gap.stream.stream) == (Some(device), Some(stream)));
             let total: i64 = of_stream().map(|gap| gap.time.dur().0).sum();
-            let num_idle_us = (first..last).filter(is_idle).count() as i64;
+            let num_idle_us = (first.max(from)..last.min(to)).filter(is_idle).count() as i64;
             prop_assert_eq!(total, num_idle_us * US);
             num_idle += num_idle_us;
             for gap in of_stream() {
                 let (start, end) = (gap.time.start.0 / US, gap.time.end.0 / US);
                 prop_assert!((start..end).all(|us| is_idle(&us)));
                 let (before, after) = (&all[gap.before_id as usize], &all[gap.after_id as usize]);
-                prop_assert_eq!((before.time(&part).1, after.time(&part).0), (start, end));
+                let (begin, over) = (before.time(&around).1, after.time(&around).0);
+                prop_assert_eq!((begin.max(from), over.min(to)), (start, end));
                 let expected = match after.launch {
-                    Some(launch) if launch > start => Wait::Host,
-                    Some(_) if end - start < KERNEL_WAIT_US => Wait::Kernel,
+                    Some(launch) if launch > begin => Wait::Host,
+                    Some(_) if over - begin < KERNEL_WAIT_US => Wait::Kernel,
                     _ => Wait::Other,
                 };
                 prop_assert_eq!(gap.wait, expected);

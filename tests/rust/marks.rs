@@ -254,6 +254,30 @@ fn rows_of_an_analysis_lead_to_events_of_their_part() {
     }
 }
 
+/// All rows are looked at, not only those that are sent.
+#[test]
+fn rows_come_in_the_order_of_a_column() {
+    let session = Session::new(files::pair("synthetic_cuda"));
+    let cells = |order: Value, limit: usize, column: &str| {
+        let request = json!({"type": "analyze", "name": "launches", "limit": limit, "order": order});
+        let table = ask(&session, &request)["tables"][0].clone();
+        let at = table["columns"].as_array().unwrap().iter().position(|other| other["name"] == column).unwrap();
+        table["rows"].as_array().unwrap().iter().map(|row| row[at].clone()).collect::<Vec<_>>()
+    };
+    let by = |column: &str, descends: bool| json!({"table": "launches", "column": column, "descends": descends});
+    let mut delays: Vec<_> =
+        cells(Value::Null, 1_000, "delay_ns").iter().map(|delay| delay.as_i64().unwrap()).collect();
+    delays.sort_unstable();
+    assert!(delays.len() > 5 && !delays.is_sorted_by(|a, b| a == b));
+    assert_eq!(cells(by("delay_ns", false), 2, "delay_ns"), [json!(delays[0]), json!(delays[1])]);
+    assert_eq!(cells(by("delay_ns", true), 1, "delay_ns"), [json!(delays[delays.len() - 1])]);
+    let names = cells(by("device_name", false), 1_000, "device_name");
+    assert!(names.is_sorted_by_key(|name| name.as_str().unwrap().to_ascii_lowercase()));
+    // Of another table, nothing changes.
+    let other = json!({"table": "other", "column": "delay_ns", "descends": true});
+    assert_eq!(cells(other, 1_000, "id"), cells(Value::Null, 1_000, "id"));
+}
+
 #[test]
 fn all_that_can_be_asked_for_is_listed() {
     let session = Session::new(files::pair("synthetic_cuda"));

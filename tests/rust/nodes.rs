@@ -100,6 +100,20 @@ fn every_pair_is_linked_by_record_ids_and_as_well_without() {
     }
 }
 
+/// Kineto writes no name with letters beyond ASCII, and backslashes as slashes.
+#[test]
+fn a_name_that_kineto_does_not_write_is_known_by_its_record_id() {
+    let mut pair = Pair::of("minimal_cpu", 0);
+    let named = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("ProfilerStep#"));
+    let before = links(&pair.linked());
+    for (name, written) in [("größe", "unknown"), ("a\\b\n", "a/b")] {
+        pair.nodes().iter_mut().filter(|node| named(&node["name"])).for_each(|node| node["name"] = json!(name));
+        pair.events().iter_mut().filter(|event| named(&event["name"])).for_each(|event| event["name"] = json!(written));
+        assert_eq!(links(&pair.linked()), before, "{name}");
+        pair = Pair::of("minimal_cpu", 0);
+    }
+}
+
 #[test]
 fn external_ids_link_where_they_are_the_record_ids() {
     for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {

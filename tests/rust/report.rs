@@ -53,6 +53,16 @@ fn sections_lead_to_what_they_are_about() {
 }
 
 #[test]
+fn a_range_of_a_job_names_its_trace() {
+    let mut session = Session::default();
+    for rank in [0, 1] {
+        session.add("", Some(rank), linked(&events())).unwrap();
+    }
+    let page = html(&session);
+    assert!(["0", "1"].iter().all(|part| page.contains(&format!("href=\"#range=100000-400000&part={part}\""))));
+}
+
+#[test]
 fn a_section_without_data_says_why() {
     let page = html(&Session::new(linked(&events())));
     let missing = &page[page.find("id=\"missing\"").unwrap()..];

@@ -142,7 +142,7 @@ pub(super) type Busy = BTreeMap<Option<i64>, ByClass>;
 
 fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> Class) -> Busy {
     let trace = &selection.linked.trace;
-    let mut devices = Busy::new();
+    let mut devices: Busy = selection.devices().map(|device| (device, ByClass::default())).collect();
     for row in selection.device_work() {
         devices.entry(trace.device(row)).or_default()[class(row) as usize].push(selection.time(row));
     }

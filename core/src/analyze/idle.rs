@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::analysis::{Analysis, Answer, Plot, Run};
+use super::interval::clip;
 use super::options::{OptionDoc, OptionKind, Options};
 use super::selection::Selection;
 use super::statistics::Durations;
@@ -154,7 +155,7 @@ static GAPS: Table<Vec<Gap>> = Table {
     ],
 };
 
-/// All gaps between the device work of each stream, cut to the selection, in the order of streams and time.
+/// All gaps between the device work of each stream, in the order of streams and time; of a range those that meet it, cut to it.
 ///
 /// A gap is from the latest end of the work before to the next start, where that is later. It is `host_wait` when the
 /// next work was launched after the gap's start, else `kernel_wait` when it is shorter than `kernel_wait_ns`, else
@@ -175,10 +176,15 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<Gap> {
     let (trace, links) = (&selection.linked.trace, &selection.linked.links);
     let events = &trace.events;
     let mut gaps = Vec::new();
+    // What ends before a range, or begins after it, tells when a gap inside of it began and why.
+    let is_cut = !selection.is_whole && !selection.is_launched_inside;
+    let range = selection.range.filter(|_| is_cut);
+    let around = range.map(|_| selection.anytime());
+    let around = around.as_ref().unwrap_or(selection);
     for (track, stream) in streams(selection) {
         let mut last: Option<(Ts, u32)> = None;
-        for row in work(selection, track) {
-            let time = selection.time(row);
+        for row in work(around, track) {
+            let time = around.time(row);
             if let Some((end, before)) = last.filter(|(end, _)| *end < time.start) {
                 let launch = links.launch.get(row);
                 let gap = TimeRange { start: end, end: time.start };
@@ -189,7 +195,10 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<Gap> {
                     () => Wait::Other,
                 };
                 let (before_id, after_id) = (events.position[before as usize], events.position[row]);
-                gaps.push(Gap { stream, time: gap, wait, before_id, after_id, launch, host: None });
+                let time = range.map_or(gap, |range| clip(gap, range));
+                if time.start < time.end {
+                    gaps.push(Gap { stream, time, wait, before_id, after_id, launch, host: None });
+                }
             }
             if last.is_none_or(|(end, _)| end <= time.end) {
                 last = Some((time.end, row as u32));
@@ -286,7 +295,7 @@ fn during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> (&[u32], Op
 fn inside_ns(linked: &LinkedTrace, row: u32, time: TimeRange) -> i64 {
     let events = &linked.trace.events;
     let own = TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
-    super::interval::clip(own, time).dur().0
+    clip(own, time).dur().0
 }
 
 /// What a thread did for most of a time, and for how long of it it did anything.

@@ -6,6 +6,13 @@ use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
+/// Why the launch of a device event is not known, in words; `None` where it is, and of what needs none.
+pub(crate) fn why_unlaunched(linked: &LinkedTrace, row: usize) -> Option<&'static str> {
+    let is_work = linked.trace.events.kind[row].is_device_work();
+    let is_unknown = is_work && linked.links.launch.get(row).is_none();
+    is_unknown.then(|| Launches::of(&linked.trace).reason(&linked.trace, row).message())
+}
+
 /// Where the launches of a file begin.
 pub(super) struct Launches {
     /// The lowest `correlation` of a launch: they count up.

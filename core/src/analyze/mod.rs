@@ -62,6 +62,7 @@ pub use health::{HealthRow, health};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use job::{Job, RankedTrace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
+pub(crate) use launch::why_unlaunched;
 pub use launches::{LaunchRow, launches};
 pub use memory::{
     MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_of_snapshot, memory_of_timeline,

@@ -85,6 +85,20 @@ impl<'a> Selection<'a> {
         Ok(Self { linked, range, stream, is_launched_inside, is_whole })
     }
 
+    /// The same at any time.
+    pub(super) fn anytime(&self) -> Self {
+        Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_whole: false }
+    }
+
+    /// Devices that at any time have work that is looked at. One that has none in the range is idle in it.
+    pub(super) fn devices(&self) -> impl Iterator<Item = Option<i64>> + '_ {
+        let (trace, anytime) = (&self.linked.trace, self.anytime());
+        let is_work = move |row: &usize| trace.events.kind[*row].is_device_work() && anytime.contains(*row);
+        let rows = |at: usize| self.linked.links.nesting.track_rows(at.into()).iter().map(|row| *row as usize);
+        let on_device = (0..trace.tracks.len()).filter(|at| trace.tracks[*at].stream.is_some());
+        on_device.filter_map(move |at| rows(at).find(is_work)).map(|row| trace.device(row))
+    }
+
     /// Rows of the events that are looked at, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.linked.trace.events.len()).filter(|row| self.contains(*row))

@@ -202,7 +202,8 @@ pub(crate) fn outline(selection: &Selection<'_>) -> Outline {
 fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
     let trace = &selection.linked.trace;
     let events = &trace.events;
-    let mut ranges: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
+    let mut ranges: BTreeMap<Option<i64>, Vec<TimeRange>> =
+        selection.devices().map(|device| (device, Vec::new())).collect();
     for row in selection.rows().filter(|row| events.kind[*row].is_device_work()) {
         ranges.entry(trace.device(row)).or_default().push(selection.time(row));
     }

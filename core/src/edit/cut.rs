@@ -12,7 +12,10 @@ pub(super) fn keep_iteration(draft: &mut Draft, number: i64, spans: &[NodeSpan])
     let step = |node: &Node| Some((node.id, iteration_number(draft.name(node))?));
     let mut steps: Vec<_> = draft.nodes.iter().filter_map(step).collect();
     steps.sort_unstable();
-    if steps.is_empty() {
+    // An observer that was started inside of a step has no node for it.
+    let is_known = |number: i64| steps.iter().any(|(_, other)| *other == number);
+    let are_all = spans.iter().all(|span| is_known(span.iteration));
+    if steps.is_empty() || !are_all && spans.iter().any(|span| span.iteration == number) {
         return keep_span(draft, number, spans);
     }
     let Some(at) = steps.iter().position(|(_, other)| *other == number) else {

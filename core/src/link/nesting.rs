@@ -10,6 +10,7 @@ use crate::id::{OptionalColumn, TrackId};
 use crate::sort;
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 use crate::warning::{WarningKind, Warnings};
 
@@ -168,7 +169,7 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
             overlapping.push(row);
         }
         ends.extend(cut_short.iter().map(|other| events.end(*other)));
-        if let Some(&parent) = open.last() {
+        if let Some(parent) = parent(trace, &open, row) {
             nesting.parent.set(row, parent as u32);
         }
         let is_outlasted = |other: &usize| {
@@ -179,6 +180,20 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
         open.push(row);
     }
 }
+
+/// The innermost of the open events that holds another one. Times cut to microseconds do not tell whether a function of Python
+/// is inside of another or right after it; the profiler's numbers do.
+fn parent(trace: &Trace, open: &[usize], row: usize) -> Option<usize> {
+    let number = |row: usize, key| trace.args.integer(&trace.strings, trace.events.args(row), key);
+    let is_told = trace.has_coarse_times && trace.events.kind[row] == EventKind::Python;
+    let caller = is_told.then(|| number(row, ArgKey::PythonParentId)).flatten();
+    let function = |row: &usize| number(*row, ArgKey::PythonId);
+    let inside = caller.and_then(|caller| open.iter().rposition(|other| function(other) == Some(caller)));
+    let held =
+        inside.and_then(|at| open[at + 1..].iter().position(|other| function(other).is_some()).map(|no| at + no));
+    held.map_or_else(|| open.last().copied(), |at| open.get(at).copied())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +215,23 @@ mod tests {
         let (parents, lanes) = nested(&[(0, 10), (1, 3), (5, 4), (6, 1)]);
         assert_eq!(parents, [None, Some(0), Some(0), Some(2)]);
         assert_eq!(lanes, [0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_function_of_python_is_inside_of_the_one_that_called_it() {
+        let frame = |(id, caller, start, dur): (i64, i64, i64, i64)| {
+            format!(
+                r#"{{"ph":"X","cat":"python_function","name":"f","pid":1,"tid":1,"ts":{start},"dur":{dur},
+                     "args":{{"Python id":{id},"Python parent id":{caller}}}}}"#
+            )
+        };
+        // The second and the third end where the fourth begins and ends; the last is inside of it.
+        let frames = [(1, 0, 10, 20), (2, 1, 14, 1), (3, 2, 15, 0), (4, 1, 15, 0), (5, 4, 15, 0), (6, 1, 16, 2)];
+        let json = format!("[{}]", frames.map(frame).join(","));
+        let trace = read([Input::new(json.as_bytes())], Limits::default()).unwrap();
+        let nesting = nest(&trace, &mut Warnings::default());
+        let parents: Vec<_> = (0..frames.len()).map(|row| nesting.parent.get(row)).collect();
+        assert_eq!(parents, [None, Some(0), Some(1), Some(0), Some(3), Some(0)]);
     }
 
     #[test]

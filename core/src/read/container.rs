@@ -164,7 +164,8 @@ pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result
     let expected = match container {
         // It may be anything, a damaged Chakra trace or snapshot as well.
         Container::Other(BINARY) => "a trace, plain or in a compressed stream",
-        _ => "a JSON trace, plain or in a compressed stream",
+        _ if cfg!(feature = "archives") => "a JSON trace, plain or in a compressed stream",
+        _ => "a JSON trace, plain or gzip",
     };
     match container {
         Container::Json => {

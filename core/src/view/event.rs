@@ -10,6 +10,7 @@ use super::request::Direction;
 use super::response::Response;
 use super::screen::Screen;
 use super::siblings::siblings;
+use crate::analyze::why_unlaunched;
 use crate::id::TrackId;
 use crate::label::Label;
 use crate::link::EdgeKind;
@@ -53,6 +54,7 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "owners": owners(part, row),
         "num_children": num_children(part, row),
         "launch": optional(links.launch.get(row)),
+        "unlaunched": why_unlaunched(&part.linked, row),
         "operator": optional(operator),
         "node": node(part, row),
     });

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { span } from "../../../wasm/web/base/time";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
+import type { Selected } from "../../../wasm/web/timeline/selection";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
+import { linesOf } from "../../../wasm/web/timeline/ui/relations";
 import { AROUND, FakeSource } from "./fake-source";
 
 function over(source: FakeSource, height = 400): Timeline {
@@ -41,4 +43,41 @@ test("counters that lie beyond the screen are gone to when they are asked for", 
   const timeline = over(source, 300);
   COMMANDS.toggleCounters(timeline, AROUND);
   assert.ok(timeline.shownRows.some(({ kind }) => kind === "counter"));
+});
+
+test("who waits for whom is told from either side", () => {
+  const source = new FakeSource();
+  const timeline = over(source);
+  const [ended, went] = [7, 8].map((id) => ({
+    id,
+    name: `e${id}`,
+    label: "",
+    kind: "kernel",
+    track: 0,
+    lane: 0,
+    start: 0,
+    dur: 1,
+  }));
+  const links = [{ kind: "sync", source: ended, target: went }];
+  const lines = (id: number) =>
+    linesOf(timeline, {
+      details: { id, modules: [], partners: [], launch: null, operator: null, frame: null, annotation: null },
+      links,
+    } as unknown as Selected).map(({ role, event }) => `${role} ${event.id}`);
+  assert.deepEqual(lines(7), ["awaited by 8"]);
+  assert.deepEqual(lines(8), ["waits for 7"]);
+});
+
+test("rows of a range are asked for in the order of a column, of the trace that was chosen", () => {
+  const timeline = over(new FakeSource());
+  const { range } = timeline;
+  range.askFor("kernels");
+  range.ask({ order: { table: "kernels", column: "max_ns", descends: true } });
+  range.choosePart(0);
+  assert.equal(range.asking.value.order?.column, "max_ns");
+  assert.equal(range.asked.value, 0);
+  range.askFor("operators");
+  assert.equal(range.asking.value.order, null, "another table has other columns");
+  range.choosePart(null);
+  assert.equal(range.part.value, 0, "of all, one is summed up");
 });

@@ -110,7 +110,7 @@ export class FakeSource implements Source {
 
   #details({ id, frames }: Ask<"event"> & Setup): EventDetails {
     const event = this.event(id);
-    const none = { launch: null, operator: null, node: null, iteration: null };
+    const none = { launch: null, unlaunched: null, operator: null, node: null, iteration: null };
     return {
       ...event,
       ...none,

@@ -92,13 +92,22 @@ test("VS Code, Colab and marimo are known by what they write on the page", () =>
 
 test("a link into a report says what it points at", () => {
   const setup = { align: undefined, frames: undefined };
-  assert.deepEqual(parseHash("#range=100-250&event=7"), { view: null, range: span(100, 250), part: null, event: 7, setup });
+  assert.deepEqual(parseHash("#range=100-250&event=7"), {
+    view: null,
+    range: span(100, 250),
+    part: null,
+    event: 7,
+    setup,
+  });
   assert.deepEqual(parseHash("#event=x&range=3"), { view: null, range: null, part: null, event: null, setup });
   const ofRank = { view: null, range: span(100, 250), part: 3, event: null, setup };
   assert.deepEqual(parseHash("#range=100-250&part=3"), ofRank);
   assert.equal(formatHash(ofRank), "#range=100-250&part=3");
   assert.deepEqual(parseHash(""), { view: null, range: null, part: null, event: null, setup });
-  assert.equal(formatHash({ view: null, range: span(99.6, 250), part: null, event: 0, setup }), "#range=100-250&event=0");
+  assert.equal(
+    formatHash({ view: null, range: span(99.6, 250), part: null, event: 0, setup }),
+    "#range=100-250&event=0",
+  );
   assert.equal(formatHash({ view: span(-3, 70.2), range: null, part: null, event: null, setup }), "#view=0-70");
   assert.deepEqual(parseHash("#view=5-70"), { view: span(5, 70), range: null, part: null, event: null, setup });
   assert.equal(formatHash({ view: null, range: null, part: null, event: null, setup }), "");

@@ -56,7 +56,7 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, with its Execution Trace if there is one, or those of several ranks together.",
+  "Drop a Kineto trace here, with its Execution Trace if there is one, or those of several ranks together: JSON, plain or gzip.",
   "The files are read in this page. Nothing leaves it: its policy forbids every connection.",
 ] as const;
 

@@ -192,6 +192,8 @@ export interface EventDetails extends EventRef {
   readonly owners: readonly EventRef[];
   readonly num_children: number;
   readonly launch: EventRef | null;
+  /** Why there is none, of device work; null of all else. */
+  readonly unlaunched: string | null;
   /** What it launched, or what was launched inside of it: the first hundred. */
   readonly device_events: readonly EventRef[];
   readonly num_device_events: number;

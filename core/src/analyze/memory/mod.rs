@@ -6,6 +6,7 @@ mod owner;
 mod snapshot;
 mod timeline;
 mod told;
+mod total;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use crate::trace::kind::EventKind;
 pub use snapshot::memory_of_snapshot;
 pub use timeline::memory_of_timeline;
 pub(super) use told::{Told, told};
+use total::Totals;
 
 /// Memory over time.
 pub(super) static MEMORY: Analysis = Analysis {
@@ -55,7 +57,8 @@ pub struct MemoryChange {
     pub bytes: i64,
     /// Where.
     pub address: i64,
-    /// What is allocated from then on: `Total Allocated`, or the sum of `bytes` so far where that is not written.
+    /// What is allocated from then on: `Total Allocated` and what no total counts (memory that processes share), or the sum of
+    /// `bytes` so far where no total is written.
     pub allocated_bytes: i64,
     /// What the allocator holds from then on: `Total Reserved`.
     pub reserved_bytes: Option<i64>,
@@ -163,12 +166,11 @@ pub(super) fn device_name((kind, number): MemoryDevice) -> String {
 pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
     let linked = selection.linked;
     let (trace, frames) = (&linked.trace, linked.frames());
-    let mut sums: BTreeMap<MemoryDevice, i64> = BTreeMap::new();
+    let mut totals = Totals::default();
     let mut unaddressed = Unaddressed::default();
     let change = |told: Told<'_>| {
         let (bytes, device) = (told.number("Bytes")?, told.device());
-        let sum = sums.entry(device).or_insert(0);
-        add_ns(sum, bytes);
+        let address = told.number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes));
         let around = told.around(linked);
         let is_operator = |row: &u32| trace.events.kind[*row as usize] == EventKind::Operator;
         let outwards = || std::iter::successors(around, |row| linked.links.nesting.parent.get(*row as usize));
@@ -176,8 +178,8 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
             device,
             time: told.instant.time,
             bytes,
-            address: told.number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes)),
-            allocated_bytes: told.number("Total Allocated").unwrap_or(*sum),
+            address,
+            allocated_bytes: totals.after(device, (bytes, address), told.number("Total Allocated")),
             reserved_bytes: told.number("Total Reserved"),
             around,
             operator: outwards().find(is_operator),
@@ -209,7 +211,7 @@ impl Unaddressed {
 
 /// The memory of each device.
 ///
-/// `peak_allocated_bytes = max Total Allocated`; `first_bytes = Total Allocated − Bytes` of the first change.
+/// `peak_allocated_bytes = max allocated_bytes`; `first_bytes = allocated_bytes − bytes` of the first change.
 pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
     let mut devices: BTreeMap<MemoryDevice, MemoryRow> = BTreeMap::new();
     for change in changes {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::name::Names;
+use super::name::{Names, may_stand_for};
 use super::{Found, is_call};
 use crate::link::How;
 use crate::trace::Trace;
@@ -66,8 +66,9 @@ pub(super) fn shared(trace: &Trace, key: ArgKey) -> Shared {
         let id = trace.args.identifier(&trace.strings, trace.events.args(row), key);
         let Some(node) = id.and_then(|id| by_record.get(&id).copied()) else { continue };
         shared.count += 1;
-        let pair = (names.name(trace.events.name[row]), names.name(trace.nodes[node as usize].name));
-        if pair.0 == pair.1 {
+        let name = trace.nodes[node as usize].name;
+        let pair = (names.name(trace.events.name[row]), names.name(name));
+        if pair.0 == pair.1 || may_stand_for(trace.event_name(row), trace.strings.text(name)) {
             shared.agreeing.push((row as u32, node));
         } else {
             differing.push(pair);

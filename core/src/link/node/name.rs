@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::id::StrId;
 use crate::strings::Strings;
 
-/// Numbers for names. Those that differ only in quotes and backslashes, which Kineto writes in another way, have one.
+/// Numbers for names. Those that differ only in quotes, slashes and ends of lines, which Kineto writes in another way or not at
+/// all, have one.
 pub(super) struct Names<'a> {
     strings: &'a Strings,
     numbers: FxHashMap<StrId, u32>,
@@ -29,5 +30,10 @@ impl<'a> Names<'a> {
 
 /// A name without what Kineto may write in another way.
 fn plain(name: &str) -> String {
-    name.replace(['"', '\\'], "'")
+    name.replace('\n', "").replace(['"', '\\', '/'], "'")
+}
+
+/// Whether Kineto may have written no more of a node's name than this: it does not write letters beyond ASCII, nor controls.
+pub(super) fn may_stand_for(written: &str, name: &str) -> bool {
+    written == "unknown" && name.bytes().any(|byte| !(b' '..=b'~').contains(&byte))
 }

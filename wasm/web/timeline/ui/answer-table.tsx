@@ -77,14 +77,7 @@ export function AnswerTable({ timeline, table, order, sort, whole, more }: Props
           </thead>
           <tbody>
             {table.rows.map((cells, row) => (
-              <Line
-                key={row}
-                timeline={timeline}
-                cells={cells}
-                part={partOf(row)}
-                labels={table.labels}
-                {...places}
-              />
+              <Line key={row} timeline={timeline} cells={cells} part={partOf(row)} labels={table.labels} {...places} />
             ))}
           </tbody>
         </table>

@@ -19,11 +19,18 @@ export function Relations({ timeline, palette, selected }: Props): JSX.Element |
   const lines = linesOf(timeline, selected);
   const device = details.device_events;
   const around = details.owners.filter((owner) => owner.id !== details.launch?.id);
-  if (lines.length + device.length + around.length === 0) return null;
+  const { unlaunched } = details;
+  if (lines.length + device.length + around.length === 0 && !unlaunched) return null;
   return (
     <div class="ks-column ks-relations">
-      {lines.length > 0 && (
+      {(lines.length > 0 || unlaunched) && (
         <dl class="ks-chain">
+          {unlaunched && (
+            <div>
+              <dt>launched by</dt>
+              <dd class="ks-note">nothing known: {unlaunched}</dd>
+            </div>
+          )}
           {lines.map(({ role, event }) => (
             <div key={`${role}${event.id}`}>
               <dt>{role}</dt>
