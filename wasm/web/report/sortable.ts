@@ -12,9 +12,19 @@ export function makeSortable(table: HTMLTableElement): void {
     button.type = "button";
     button.className = "ks-sort";
     button.append(...cell.childNodes);
-    button.addEventListener("click", () => sortBy(header, body, column));
+    button.addEventListener("click", () => {
+      sortBy(header, body, column);
+      admitSome(table);
+    });
     cell.append(button);
   }
+}
+
+/** A table of which the page has some rows does not have the first ones of another order. */
+function admitSome(table: HTMLTableElement): void {
+  const count = table.caption?.querySelector("small");
+  const [which] = /^the (top|first) .*\d$/.exec(count?.textContent ?? "") ?? [];
+  if (count && which) count.textContent = `${which}, in order among themselves`;
 }
 
 function sortBy(header: HTMLTableRowElement, body: HTMLTableSectionElement, column: number): void {
