@@ -110,6 +110,8 @@ pub enum WarningKind {
     ThinnedEvent,
     /// An event at time 0, though all others are of this century, or far from the base of the file.
     ZeroTime,
+    /// An iteration whose annotation begins after calls that were made in it.
+    LateStep,
 }
 
 /// How much it matters.
@@ -147,6 +149,7 @@ impl WarningKind {
             Self::MissingStart => "missing_start",
             Self::MissingTime => "missing_time",
             Self::ZeroTime => "zero_time",
+            Self::LateStep => "late_step",
             Self::MissingDuration => "missing_duration",
             Self::NegativeDuration => "negative_duration",
             Self::UnmatchedEnd => "unmatched_end",
@@ -231,6 +234,7 @@ impl WarningKind {
             Self::ZeroTime => {
                 "an event is at time 0, and all others are of another time: placed at the trace's start, and, unless it ends with them, without a duration"
             }
+            Self::LateStep => "an iteration's annotation begins at its end: taken to begin before the calls in it",
             Self::MissingDuration => "a complete event has no duration: taken as 0",
             Self::NegativeDuration => "a duration is below zero: taken as 0",
             Self::UnmatchedEnd => "an end (E) has no begin (B): ignored",

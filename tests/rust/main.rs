@@ -21,6 +21,7 @@ mod finding_rules;
 mod findings;
 mod frames;
 mod hostile;
+mod iterations;
 mod job;
 mod job_critical_path;
 mod kernels;

@@ -145,7 +145,11 @@ impl<'a> Selection<'a> {
     /// The event's time, cut to the range unless events are taken as a whole.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        self.cut(TimeRange { start: events.start[row], end: events.end(row) })
+    }
+
+    /// A time, cut to the range unless events are taken as a whole.
+    pub(super) fn cut(&self, time: TimeRange) -> TimeRange {
         self.range.filter(|_| !self.is_whole).map_or(time, |range| clip(time, range))
     }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Links;
+use super::{Links, late_step};
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
@@ -30,9 +30,8 @@ impl Iteration {
     }
 }
 
-/// Finds the iterations and says which one each event belongs to: a host event by its start, a device event by its
-/// launch's iteration, or by its own start where its launch is unknown.
-pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<Iteration>, OptionalColumn) {
+/// The iterations in the order of time, and rows of annotations that begin later than theirs.
+pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
     let events = &trace.events;
     let mut iterations: Vec<Iteration> = (0..events.len())
         .filter(|row| !trace.is_on_device(*row))
@@ -45,6 +44,15 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
     // The same range may stand in the file as an annotation and as an operator; a number that comes again later is a
     // second recording.
     iterations.dedup_by(|next, last| next.number == last.number && next.start < last.start.after(last.dur));
+    let late = late_step::mend(trace, &mut iterations);
+    sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
+    (iterations, late)
+}
+
+/// Which iteration each event belongs to: a host event by its start, a device event by its launch's iteration, or by its
+/// own start where its launch is unknown.
+pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &OptionalColumn) -> OptionalColumn {
+    let events = &trace.events;
     let mut column = OptionalColumn::empty(events.len());
     for row in 0..events.len() {
         let host = launch.get(row).map_or(row, |launch| launch as usize);
@@ -55,7 +63,7 @@ pub(super) fn find_iterations(trace: &Trace, launch: &OptionalColumn) -> (Vec<It
             column.set(row, at as u32);
         }
     }
-    (iterations, column)
+    column
 }
 
 /// Which nodes each iteration's first and last linked ones are; iterations without any are left out, and so are

@@ -14,6 +14,7 @@ mod frame;
 mod how;
 mod iteration;
 mod lane;
+mod late_step;
 mod launch;
 mod nesting;
 mod node;
@@ -272,7 +273,9 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
         count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
         let nodes = node::link_nodes(trace, &mut warnings);
-        let (iterations, iteration) = iteration::find_iterations(trace, &launch);
+        let (iterations, late) = iteration::find_iterations(trace);
+        count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
+        let iteration = iteration::of_events(trace, &iterations, &launch);
         Links { launch, launched, nodes, iterations, iteration, warnings, ..Links::default() }
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);

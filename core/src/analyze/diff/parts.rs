@@ -140,7 +140,7 @@ fn lengths(side: &Side<'_>) -> Vec<i64> {
     if side.iterations.is_empty() {
         return vec![side.selection.span().dur().0];
     }
-    side.iterations.iter().map(|iteration| side.selection.time(iteration.event as usize).dur().0).collect()
+    side.iterations.iter().map(|iteration| side.selection.cut(iteration.range()).dur().0).collect()
 }
 
 /// Outermost operators and annotations of the thread that the iterations are on, or else the busiest, by sample.

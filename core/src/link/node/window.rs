@@ -12,9 +12,11 @@ use super::sequence::{FIT, Linked};
 use super::shape::Shapes;
 use super::span::{Span, room, spans};
 use super::thread::{Sequence, Thread};
+use crate::link::iteration::find_iterations;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
+use crate::trace::node::Node;
 
 /// Calls of the longer recording that the whole of the shorter one fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -177,14 +179,15 @@ impl<'a> Recordings<'a> {
 
     /// Where each `ProfilerStep#n` of the longer recording starts, and its number.
     fn steps(&self) -> Vec<(i128, i64)> {
-        let (events, nodes) = (&self.trace.events, &self.trace.nodes);
-        let num_rows = if self.longer == Longer::Events { events.len() } else { nodes.len() };
-        let name = |row: usize| if self.longer == Longer::Events { events.name[row] } else { nodes[row].name };
-        let step = |row| {
-            let number = iteration_number(self.trace.strings.text(name(row)))?;
-            Some((self.place(row as u32), number))
+        if self.longer == Longer::Events {
+            let (iterations, _) = find_iterations(self.trace);
+            return iterations.iter().map(|iteration| (i128::from(iteration.start.0), iteration.number)).collect();
+        }
+        let step = |(row, node): (u32, &Node)| {
+            let number = iteration_number(self.trace.strings.text(node.name))?;
+            Some((self.place(row), number))
         };
-        let mut steps: Vec<_> = (0..num_rows).filter_map(step).collect();
+        let mut steps: Vec<_> = (0..).zip(&self.trace.nodes).filter_map(step).collect();
         sort::ascending(&mut steps);
         steps
     }
