@@ -1,9 +1,12 @@
 //! What is linked with what, on whole traces.
 
 use kinetoscope::analyze::coverage;
+use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::link::How;
+use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::Values;
-use kinetoscope::{EventKind, LinkedTrace};
+use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::{EventKind, Limits, LinkedTrace, write_snapshot};
 use serde_json::{Value, json};
 
 use crate::files;
@@ -49,7 +52,7 @@ fn record_id_zero_is_none() {
         "inputs": {"values": [], "shapes": [], "types": []}, "outputs": {"values": [], "shapes": [], "types": []},
         "attrs": [{"name": "rf_id", "type": "uint64", "value": 0}]}]}"#;
     let inputs = [kineto, execution].map(|text| kinetoscope::Input::new(text.as_bytes()));
-    let linked = LinkedTrace::new(kinetoscope::read(inputs, kinetoscope::Limits::default()).unwrap());
+    let linked = LinkedTrace::new(kinetoscope::read(inputs, Limits::default()).unwrap());
     assert_eq!(linked.trace.nodes.len(), 1);
     assert_eq!(linked.links.nodes.node_of_event.get(0), None);
 }
@@ -162,4 +165,26 @@ fn a_number_that_is_used_again_is_that_of_the_launch_before() {
     assert_eq!(launches([launched(1, 0, 100, None), launched(1, 0, 500, None)]), [100, 500], "the ids wrapped");
     assert_eq!(launches([launched(1, 0, 100, None), launched(2, 1, 500, None)]), [100, 500], "two processes");
     assert_eq!(launches([launched(1, 0, 100, Some(1)), launched(2, 1, 105, Some(2))]), [100, 105], "External id");
+}
+
+#[test]
+fn what_the_legacy_profiler_calls_functions_of_the_host_are_operators() {
+    let event = |pid: &str, name: &str, ts: i64, dur: i64| json!({"name": name, "ph": "X", "ts": ts, "dur": dur, "tid": 1, "pid": pid, "args": {}});
+    let host = |name, ts, dur| event("CPU functions", name, ts, dur);
+    let events = [
+        host("aten::linear", 0, 90),
+        host("aten::addmm", 10, 50),
+        event("CUDA functions", "aten::addmm", 20, 50),
+        event("7", "aten::addmm", 0, 10),
+    ];
+    let linked = LinkedTrace::new(files::trace(&json!(events).to_string()));
+    let expected = [EventKind::Operator, EventKind::Operator, EventKind::Other, EventKind::Other];
+    assert_eq!(linked.trace.events.kind, expected);
+    assert_eq!((linked.links.nesting.parent.get(1), linked.links.operator.get(1)), (Some(0), Some(0)));
+    let saved = write_snapshot(&linked.trace).unwrap();
+    assert_eq!(read_snapshot(&saved, Limits::default()).unwrap().events.kind, expected);
+    let redacted = redact([&linked.trace], Redaction::default());
+    let mut written = Vec::new();
+    write_chrome(&redacted[0], &mut written).unwrap();
+    assert_eq!(files::trace(&String::from_utf8(written).unwrap()).events.kind, expected);
 }

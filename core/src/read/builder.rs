@@ -16,7 +16,7 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
-use crate::trace::kind::{EventKind, category_kind};
+use crate::trace::kind::{EventKind, LEGACY_OPERATORS, category_kind};
 use crate::warning::WarningKind;
 
 /// What comes an hour after the base of a file does not go on with what is at it.
@@ -197,7 +197,7 @@ impl Builder {
         let (position, time) = (self.position, Ts(own.time));
         match phase {
             b'X' | b'B' => {
-                let (kind, is_on_device) = self.kind(category);
+                let (kind, is_on_device) = self.kind(category, place);
                 let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
                 let (start, dur) = (time, Dur(own.dur));
                 self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
@@ -238,7 +238,10 @@ impl Builder {
         ns
     }
 
-    fn kind(&mut self, category: StrId) -> (EventKind, bool) {
+    fn kind(&mut self, category: StrId, (process, _): Place) -> (EventKind, bool) {
+        if category == StrId::EMPTY && self.trace.strings.text(process) == LEGACY_OPERATORS {
+            return (EventKind::Operator, false);
+        }
         if self.kinds.len() <= category.index() {
             self.kinds.resize(category.index() + 1, None);
         }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The process that `torch.autograd.profiler_legacy` puts all operators in, whose events have no category.
+pub(crate) const LEGACY_OPERATORS: &str = "CPU functions";
+
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]

@@ -19,7 +19,7 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
-use crate::trace::kind::{EventKind, category_kind};
+use crate::trace::kind::{EventKind, LEGACY_OPERATORS, category_kind};
 use crate::write::packed::{Packed, signed};
 use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
 use arguments::Loaded;
@@ -90,7 +90,7 @@ fn trace_of(mut columns: Columns<'_>, starts: &Packed<'_>) -> Result<Trace, Erro
     trace.flows = flows(&mut columns, &trace)?;
     trace.counters = counters(&mut columns, &trace)?;
     trace.metadata = metadata(&columns.metadata, &trace)?;
-    trace.events = event_table(events, &trace.strings);
+    trace.events = event_table(events, &trace);
     Ok(trace)
 }
 
@@ -142,12 +142,17 @@ fn check(trace: &Trace, id: StrId) -> Result<StrId, Error> {
     if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a string that is not there")) }
 }
 
-fn event_table(points: Points, strings: &Strings) -> EventTable {
+fn event_table(points: Points, trace: &Trace) -> EventTable {
+    let strings = &trace.strings;
     let mut kinds: Vec<Option<EventKind>> = vec![None; strings.len()];
-    let kind =
-        |category: &StrId| *kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(*category)).0);
+    let kind = |(category, track): (&StrId, &TrackId)| {
+        if *category == StrId::EMPTY && strings.text(trace.track(*track).process) == LEGACY_OPERATORS {
+            return EventKind::Operator;
+        }
+        *kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(*category)).0)
+    };
     EventTable {
-        kind: points.categories.iter().map(kind).collect(),
+        kind: points.categories.iter().zip(&points.tracks).map(kind).collect(),
         position: points.positions,
         name: points.names,
         category: points.categories,
