@@ -112,6 +112,24 @@ fn quotes_and_backslashes_that_nobody_escaped_are_read_as_meant() {
 }
 
 #[test]
+fn a_list_of_values_stays_one_though_nobody_escaped_them() {
+    // As PyTorch 2.0.1 writes `record_function("nm", args='some "args" here')`.
+    let value = |inputs: &str| {
+        let node = format!(r#"{{"name": "nm", "id": 7, "parent": 1, "rf_id": 5, "inputs": {inputs}, "outputs": []}}"#);
+        let trace = files::trace(&format!(r#"{{"schema": "1.0.1", "nodes": [{node}, {{"name": "b", "id": 8}}]}}"#));
+        assert_eq!(trace.nodes.len(), 2);
+        let repaired = trace.warnings.count(WarningKind::RepairedElement);
+        (trace.strings.text(trace.nodes[0].inputs.values).to_owned(), repaired)
+    };
+    let repaired = |inputs, meant: &str| assert_eq!(value(inputs), (meant.to_owned(), 1), "{inputs}");
+    repaired(r#"["some "args" here"]"#, r#"["some \"args\" here"]"#);
+    repaired(r#"[1, "a "b", c", [2, "cpu"]]"#, r#"[1,"a \"b\", c",[2,"cpu"]]"#);
+    assert_eq!(value(r#"["plain", NaN]"#), (String::from(r#"["plain","NaN"]"#), 0));
+    // What cannot be repaired is kept as a text.
+    assert_eq!(value("[1, <x]"), (String::from(r#""[1, <x]""#), 0));
+}
+
+#[test]
 fn a_malformed_node_does_not_end_the_graph() {
     let json = r#"{"schema": "1.0.1", "nodes": [
         {"name": "a", "id": 2, "parent": 1, "inputs": [], "rf_id": 4},

@@ -4,7 +4,9 @@ use rustc_hash::FxHashSet;
 
 use super::builder::Builder;
 use super::element::{RawArgs, RawValue};
-use crate::json;
+use super::repair::repair;
+use crate::id::StrId;
+use crate::json::{self, Canonical};
 use crate::trace::args::{ArgsRef, Field, FieldValue, Template};
 use crate::warning::WarningKind;
 
@@ -54,12 +56,35 @@ impl Builder {
     }
 
     /// The id of a value's canonical text.
-    pub(super) fn intern_json(&mut self, raw: &[u8]) -> crate::id::StrId {
+    pub(super) fn intern_json(&mut self, raw: &[u8]) -> StrId {
+        self.intern_canonical(raw, &json::canonical(raw))
+    }
+
+    /// The id of the canonical text of a list, in which strings may not be escaped.
+    pub(super) fn intern_list(&mut self, raw: &[u8]) -> StrId {
+        let canonical = json::canonical(raw);
+        let is_lost = raw.starts_with(b"[") && !canonical.text.starts_with('[');
+        match is_lost.then(|| meant(raw)).flatten() {
+            Some(meant) => {
+                self.warn(WarningKind::RepairedElement);
+                self.intern_canonical(raw, &meant)
+            }
+            None => self.intern_canonical(raw, &canonical),
+        }
+    }
+
+    fn intern_canonical(&mut self, raw: &[u8], canonical: &Canonical) -> StrId {
         if std::str::from_utf8(raw).is_err() {
             self.warn(WarningKind::InvalidUtf8);
         }
-        let canonical = json::canonical(raw);
         self.irregular += u32::from(!canonical.is_strict);
         self.trace.strings.intern(&canonical.text)
     }
+}
+
+/// A list whose strings were not escaped, as it was meant.
+fn meant(raw: &[u8]) -> Option<Canonical> {
+    let (json, size) = repair(raw)?;
+    let canonical = json::canonical(&json);
+    (size == raw.len() && canonical.text.starts_with('[')).then_some(canonical)
 }

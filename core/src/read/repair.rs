@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 1 << 24;
 const KEYS: [&[u8]; 7] =
     [b"\"ph\":", b"\"ts\":", b"\"dur\":", b"\"args\":", b"\"ctrl_deps\":", b"\"rf_id\"", b"\"inputs\":"];
 
-/// The object at the start of `text` with its strings escaped, and how many bytes of `text` it took; `None` when that
+/// The object or list at the start of `text` with its strings escaped, and how many bytes of `text` it took; `None` when that
 /// does not make it JSON.
 ///
 /// A string whose end is in doubt ends at the first quote that is followed by what must follow: a key by a colon, a value
