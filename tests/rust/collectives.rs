@@ -259,6 +259,40 @@ fn runs_of_a_backend_on_the_host_belong_to_the_operators_that_asked() {
     }
 }
 
+/// Events and nodes of operators and of a backend's runs: names, record ids, threads, and when each event began.
+fn recorded(events: &[(&str, i64, i64, i64)], nodes: &[(&str, u64)]) -> LinkedTrace {
+    let event = |(name, id, thread, start): &(&str, i64, i64, i64)| {
+        let category = if name.starts_with("gloo") { "user_annotation" } else { "cpu_op" };
+        event(name, category, [*thread, *start, 5], &json!({"Record function id": id}))
+    };
+    let node = |(name, id): &(&str, u64)| json!({"id": id, "name": name, "ctrl_deps": 1, "attrs": [{"name": "rf_id", "value": id}]});
+    let (events, nodes): (Vec<_>, Vec<_>) = (events.iter().map(event).collect(), nodes.iter().map(node).collect());
+    linked(&[json!({"traceEvents": events}), json!({"schema": "1.1.0", "nodes": nodes})])
+}
+
+#[test]
+fn a_run_that_the_order_leaves_open_is_put_where_its_node_is() {
+    let nodes = [("c10d::allgather_", 5), ("gloo:all_gather", 6)];
+    for thread in [0, 2] {
+        let run = ("gloo:all_gather", 6, thread, 12);
+        // The second raised, so it has neither a run nor a node.
+        let events = [("c10d::allgather_", 5, 1, 10), ("c10d::_allgather_base_", 7, 1, 30), run];
+        let linked = recorded(&events, &nodes);
+        let rows = linked.collectives().rows.iter().map(|row| (row.event, row.run, row.node));
+        assert_eq!(rows.collect::<Vec<_>>(), [(Some(0), Some(2), Some(0)), (Some(1), None, None)], "thread {thread}");
+    }
+}
+
+#[test]
+fn a_node_that_the_order_leaves_open_is_put_where_its_run_is() {
+    let (asked, ran) = ("c10d::allreduce_", "gloo:all_reduce");
+    let events = [(asked, 5, 1, 10), (ran, 6, 2, 12), (asked, 7, 1, 30), (ran, 8, 2, 32)];
+    // The Execution Trace began after the first was asked for.
+    let linked = recorded(&events, &[(ran, 6), (asked, 7), (ran, 8)]);
+    let rows = linked.collectives().rows.iter().map(|row| (row.event, row.run, row.node));
+    assert_eq!(rows.collect::<Vec<_>>(), [(Some(0), Some(1), Some(0)), (Some(2), Some(3), Some(1))]);
+}
+
 #[test]
 fn a_wait_that_two_groups_may_mean_stays_open() {
     let node = |id: u64, group: &str, name: &str| {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::trace::collective::{Pattern, known};
@@ -129,6 +131,25 @@ pub(super) fn join_runs<K: Ord>(calls: &mut [Call], order: impl Fn(&Part) -> K) 
         for (operator, run) in operators.into_iter().zip(runs) {
             let run = std::mem::take(&mut calls[run]);
             calls[operator].extend(run);
+        }
+    }
+}
+
+/// Puts what ran on a backend's own threads to the operators that the other file has it with, where neither has its
+/// counterpart yet: `told` says which call of that file a part is of.
+pub(super) fn join_told(calls: &mut [Call], told: impl Fn(&Part) -> Option<usize>) {
+    let mut operators: FxHashMap<usize, usize> = FxHashMap::default();
+    for (at, call) in calls.iter().enumerate() {
+        let is_lone = matches!(call[..], [.., Part { role: Role::Operator, .. }]);
+        if let Some(other) = call.iter().find_map(&told).filter(|_| is_lone) {
+            operators.entry(other).or_insert(at);
+        }
+    }
+    for at in 0..calls.len() {
+        let [run @ Part { role: Role::Run, .. }] = calls[at][..] else { continue };
+        if let Some(operator) = told(&run).and_then(|other| operators.remove(&other)) {
+            calls[at].clear();
+            calls[operator].push(run);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Calls, Collective, Facts, by_part, host_calls, known, name_in, node_calls, stands_for};
+use super::{Calls, Collective, Facts, both_calls, by_part, known, name_in, stands_for};
 use crate::link::LinkedTrace;
 use crate::link::collective::call::{Call, Role};
 use crate::trace::Trace;
@@ -22,7 +22,7 @@ impl Members {
     /// The members of all communications: first those that the host called, then those of nodes alone, then those of
     /// device events alone.
     pub(super) fn of(linked: &LinkedTrace) -> Vec<Self> {
-        let (hosts, mut nodes) = (host_calls(linked), node_calls(linked));
+        let (hosts, mut nodes) = both_calls(linked);
         let (mut devices, alone) = device_events(linked, &hosts);
         let node_at = by_part(&nodes.all);
         let mut all = Vec::with_capacity(hosts.all.len());

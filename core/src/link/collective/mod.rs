@@ -155,6 +155,17 @@ struct Calls {
     of_row: OptionalColumn,
 }
 
+/// The calls of the host and those of nodes. Where the order of what a backend was asked for does not tell which run is an
+/// operator's, the other file may: an operator that raised has no run, and a recording may begin between the two.
+fn both_calls(linked: &LinkedTrace) -> (Calls, Calls) {
+    let (links, mut hosts, mut nodes) = (&linked.links.nodes, host_calls(linked), node_calls(linked));
+    let node_at = by_part(&nodes.all);
+    call::join_told(&mut hosts.all, |part| node_at.get(&links.node_of_event.get(part.row as usize)?).copied());
+    let host_at = by_part(&hosts.all);
+    call::join_told(&mut nodes.all, |part| host_at.get(&links.event_of_node.get(part.row as usize)?).copied());
+    (hosts, nodes)
+}
+
 fn host_calls(linked: &LinkedTrace) -> Calls {
     let (trace, nesting) = (&linked.trace, &linked.links.nesting);
     let hosts = nesting.order.iter().map(|row| *row as usize).filter(|row| !trace.is_on_device(*row));
