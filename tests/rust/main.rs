@@ -7,6 +7,7 @@ mod afar;
 mod analyses;
 mod annotations;
 mod blocking;
+mod collective_ends;
 mod collective_skew;
 mod collectives;
 mod containers;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use crate::trace::Trace;
@@ -124,6 +124,9 @@ impl Ranks {
     }
 }
 
+/// So many unlike groups are compared for one call: more hardly have anything in common.
+const MAX_UNNAMED: usize = 64;
+
 /// Process groups by what records call them, and their ranks.
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
@@ -152,6 +155,19 @@ impl Groups {
     /// The group of that name, or else of that number.
     pub fn of(&self, name: Option<&str>, id: Option<i64>) -> Option<u32> {
         name.and_then(|name| self.by_name.get(name)).or_else(|| self.by_id.get(&id?)).copied()
+    }
+
+    /// The ranks of each group that one may be that nothing names, where the rank `own` of `num_ranks` calls it; none where
+    /// that is not known.
+    pub fn unnamed(&self, own: Option<i64>, num_ranks: Option<i64>) -> Vec<Arc<Ranks>> {
+        if self.ranks.is_empty() {
+            // Two have but one group between them.
+            return num_ranks.filter(|size| *size == 2).map(|size| Arc::new(Ranks::All(size))).into_iter().collect();
+        }
+        let all: Option<FxHashSet<Arc<Ranks>>> = self.ranks.iter().cloned().collect();
+        let has_own = |ranks: &Arc<Ranks>| own.is_none_or(|own| ranks.place(own).is_some());
+        let found: Vec<_> = all.into_iter().flatten().filter(has_own).collect();
+        if found.len() > MAX_UNNAMED { Vec::new() } else { found }
     }
 
     /// The ranks of a group, where they are known.

@@ -94,6 +94,11 @@ impl Trace {
         self.header_value("distributedInfo")?.get("rank")?.as_i64()
     }
 
+    /// How many ranks the job has, from `distributedInfo`.
+    pub fn num_ranks(&self) -> Option<i64> {
+        self.header_value("distributedInfo")?.get("world_size")?.as_i64()
+    }
+
     /// Names of the devices, from `deviceProperties`.
     pub fn device_names(&self) -> Vec<String> {
         let name = |device: &Value| Some(device.get("name")?.as_str()?.to_owned());

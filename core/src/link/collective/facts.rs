@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::dtype;
 use crate::trace::group::Ranks;
 use crate::trace::node::Node;
@@ -27,7 +28,7 @@ pub struct Facts {
     pub seq: Option<i64>,
     /// Whether `seq` counts what two ranks have to themselves.
     pub is_p2p: Option<bool>,
-    /// `Rank`: a place in the group, of the root, of the other side, or of this rank.
+    /// `Rank`, or what an operator was given: a place in the group, of the root, of the other side, or of this rank.
     pub rank: Option<i64>,
     /// `Src Rank`.
     pub src_rank: Option<i64>,
@@ -123,6 +124,22 @@ impl Facts {
         facts
     }
 
+    /// What an operator's arguments say.
+    pub(super) fn of_operator(trace: &Trace, row: usize) -> Self {
+        let arguments = || {
+            let mut text = String::new();
+            trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::ConcreteInputs, &mut text);
+            text
+        };
+        Self { rank: end(trace.event_name(row), arguments), ..Self::default() }
+    }
+
+    /// What the arguments of an operator's node say.
+    pub(super) fn of_operator_node(trace: &Trace, node: &Node) -> Self {
+        let arguments = || trace.strings.text(node.inputs.values).to_owned();
+        Self { rank: end(trace.strings.text(node.name), arguments), ..Self::default() }
+    }
+
     /// What a node's attributes say, and the inputs of its record.
     pub(super) fn of_node(trace: &Trace, row: usize) -> Self {
         let node = &trace.nodes[row];
@@ -192,6 +209,18 @@ impl Facts {
         self.elem_bytes = found.as_ref().and_then(|(_, bytes)| *bytes);
         self.dtype = found.map(|(name, _)| name);
     }
+}
+
+/// The place in the group of the root or of the other side, among the arguments that an operator of `c10d` is given as a
+/// JSON list: after its tensors, its group and what it does to elements.
+fn end(name: &str, arguments: impl FnOnce() -> String) -> Option<i64> {
+    let argument = match name.strip_prefix("c10d::")?.trim_end_matches('_') {
+        "send" | "recv" | "broadcast" => 2,
+        "reduce" | "gather" | "scatter" => 3,
+        _ => return None,
+    };
+    let arguments: Value = serde_json::from_str(&arguments()).ok()?;
+    integer(arguments.get(argument)?).filter(|place| *place >= 0)
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -114,7 +114,7 @@ fn kernel_name(name: &str) -> Option<&'static str> {
 
 fn host_facts(trace: &Trace, call: &Call) -> Facts {
     call.iter().fold(Facts::default(), |facts, part| match part.role {
-        Role::Operator => facts,
+        Role::Operator => facts.or(Facts::of_operator(trace, part.row as usize)),
         Role::Record => facts.or(Facts::of_event(trace, part.row as usize)),
         Role::Annotation | Role::Run => facts.or(Facts::of_annotation(trace, part.row as usize)),
     })
@@ -122,7 +122,7 @@ fn host_facts(trace: &Trace, call: &Call) -> Facts {
 
 fn node_facts(trace: &Trace, call: &Call) -> Facts {
     call.iter().fold(Facts::default(), |facts, part| match part.role {
-        Role::Operator => facts,
+        Role::Operator => facts.or(Facts::of_operator_node(trace, &trace.nodes[part.row as usize])),
         Role::Record => facts.or(Facts::of_node(trace, part.row as usize)),
         Role::Annotation | Role::Run => facts.or(Facts::of_tensors(trace, &trace.nodes[part.row as usize])),
     })

@@ -81,7 +81,8 @@ pub(super) fn find(linked: &LinkedTrace) -> Collectives {
     sort::by_key(&mut all, |row| row.order(linked));
     all.iter_mut().for_each(|row| row.set_group(&groups));
     let rank = linked.trace.rank().or_else(|| all.iter().find_map(Collective::own_rank));
-    all.iter_mut().for_each(|row| row.set_ends(rank));
+    let unnamed = groups.unnamed(rank, linked.trace.num_ranks());
+    all.iter_mut().for_each(|row| row.set_ends(rank, &unnamed));
     let mut found = Collectives { groups, rank, ..Collectives::default() };
     for row in all {
         match row.pattern {
@@ -134,10 +135,11 @@ impl Collective {
         self.facts.rank.filter(|_| self.pattern.is_some_and(|pattern| pattern.is_alike() && pattern.has_message()))
     }
 
-    /// Says which ranks of all are at its ends, and which place is this rank's, `own`.
-    fn set_ends(&mut self, own: Option<i64>) {
+    /// Says which ranks of all are at its ends, and which place is this rank's, `own`. A group that nothing names is one
+    /// of `unnamed`.
+    fn set_ends(&mut self, own: Option<i64>, unnamed: &[Arc<Ranks>]) {
         let Some(pattern) = self.pattern else { return };
-        let recorded = self.facts.rank.and_then(|place| self.ranks.as_ref()?.at(place));
+        let recorded = self.facts.rank.and_then(|place| self.rank_at(place, unnamed));
         match pattern {
             Pattern::Send => (self.src_rank, self.dst_rank) = (own, self.facts.dst_rank.or(recorded)),
             Pattern::Recv => (self.src_rank, self.dst_rank) = (self.facts.src_rank.or(recorded), own),
@@ -145,6 +147,17 @@ impl Collective {
             _ => {}
         }
         self.place = self.own_place().or_else(|| self.ranks.as_ref()?.place(own?));
+    }
+
+    /// The rank at a place of its group; where nothing names that, the one at this place of all that it may be.
+    fn rank_at(&self, place: i64, unnamed: &[Arc<Ranks>]) -> Option<i64> {
+        if let Some(ranks) = &self.ranks {
+            return ranks.at(place);
+        }
+        let is_named = self.facts.group_name.is_some() || self.facts.group_id.is_some();
+        let mut found = unnamed.iter().filter(|_| !is_named).filter_map(|ranks| ranks.at(place));
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(first)
     }
 }
 
