@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+TRIES = 8
 FIRST_PICTURE_S = 1.0
 LARGE = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
 
@@ -27,16 +28,18 @@ def path(request: pytest.FixtureRequest) -> str:
 
 def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, slowness: Callable[[], float]) -> None:
     read = f"import kinetoscope as ks\nimport kinetoscope.widget\ntrace = ks.read({path!r})"
-    notebook = opened(f"soon{len(path)}", [read, "trace.timeline()", "trace.timeline()", "trace.timeline()"])
+    notebook = opened(f"soon{len(path)}", [read, *["trace.timeline()"] * TRIES])
     notebook.run(0)
     page = notebook.page
     taken: list[float] = []
-    for at in (1, 2, 3):  # other work on the machine can only make it later, so the best is the truth
+    for at in range(1, 1 + TRIES):  # other work on the machine can only make it later, so the best is the truth
         page.locator(".jp-CodeCell").nth(at).locator(".jp-InputArea-prompt").click()
         share = 1 / slowness()
         start = time.perf_counter()
         page.keyboard.press("Shift+Enter")
         page.locator(".ks-tracks[data-cost]").nth(at - 1).wait_for(timeout=30_000)
         taken.append(share * (time.perf_counter() - start))
+        if taken[-1] < FIRST_PICTURE_S:
+            break
         page.wait_for_timeout(500)
     assert min(taken) < FIRST_PICTURE_S, taken
