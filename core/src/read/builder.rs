@@ -16,7 +16,7 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
-use crate::trace::kind::{EventKind, LEGACY_OPERATORS, category_kind};
+use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::warning::WarningKind;
 
 /// What comes an hour after the base of a file does not go on with what is at it.
@@ -239,7 +239,7 @@ impl Builder {
     }
 
     fn kind(&mut self, category: StrId, (process, _): Place) -> (EventKind, bool) {
-        if category == StrId::EMPTY && self.trace.strings.text(process) == LEGACY_OPERATORS {
+        if is_legacy_operator(&self.trace.strings, category, process) {
             return (EventKind::Operator, false);
         }
         if self.kinds.len() <= category.index() {

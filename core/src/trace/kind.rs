@@ -2,8 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The process that `torch.autograd.profiler_legacy` puts all operators in, whose events have no category.
-pub(crate) const LEGACY_OPERATORS: &str = "CPU functions";
+use crate::id::StrId;
+use crate::strings::Strings;
+
+/// Whether an event is an operator of `torch.autograd.profiler_legacy`, which puts all of them in one process and gives them no
+/// category.
+pub(crate) fn is_legacy_operator(strings: &Strings, category: StrId, process: StrId) -> bool {
+    category == StrId::EMPTY && strings.text(process) == "CPU functions"
+}
 
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 import { csvField } from "../base/csv";
 import type { AnswerTable } from "../source/protocol";
+import { linesOf } from "../source/rows";
 
 /** A table as CSV, under the names of its columns. */
-export function toCsv({ columns, rows }: AnswerTable): string {
-  const lines = [columns.map(({ name }) => name), ...rows];
-  const field = (cell: unknown) => csvField(cell === null ? "" : String(cell));
-  return lines.map((cells) => `${cells.map(field).join(",")}\r\n`).join("");
-}
+export const toCsv = (table: AnswerTable): string =>
+  linesOf(table, csvField, ",")
+    .map((line) => `${line}\r\n`)
+    .join("");
 
 /** The same as a JSON list, an object a line. */
 export function toJson({ columns, rows }: AnswerTable): string {

@@ -1,9 +1,8 @@
 import { download } from "../base/download";
 import type { AnswerTable } from "../source/protocol";
+import { ALL_ROWS } from "../source/rows";
 import type { Source } from "../source/source";
 import { toCsv, toJson } from "./table-file";
-
-const ALL = 10_000_000;
 
 /** Buttons beside a table's title, or below a chart, that save all rows. */
 export function addTableTools(figure: HTMLElement, source: Source, fail: (error: unknown) => void): void {
@@ -32,7 +31,7 @@ export function addTableTools(figure: HTMLElement, source: Source, fail: (error:
 /** All rows: a page shows the first. */
 async function wholeTable(figure: HTMLElement, source: Source): Promise<AnswerTable> {
   const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
-  const answer = await source.query("analyze", { name: analysis, options: JSON.parse(options), limit: ALL });
+  const answer = await source.query("analyze", { name: analysis, options: JSON.parse(options), limit: ALL_ROWS });
   const table = answer.tables.find((other) => other.name === name);
   if (!table) throw new Error(`expected a table ${name} of ${analysis}, found none`);
   return table;

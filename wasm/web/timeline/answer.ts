@@ -1,6 +1,7 @@
 import { csvField } from "../base/csv";
 import { formatBytes, formatDuration, formatNumber, formatShare } from "../base/format";
 import type { AnswerColumn, AnswerTable, Cell, Part } from "../source/protocol";
+import { linesOf } from "../source/rows";
 
 /** A cell as people read it. `part` is the one of its row, by whose clock its times are. */
 export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefined): string {
@@ -18,11 +19,8 @@ export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefine
 export const isNumeric = (table: AnswerTable, column: number): boolean =>
   table.columns[column]?.unit !== null || table.rows.some((row) => typeof row[column] === "number");
 
-/** The rows as text: exact values, a line each, with the names of the columns first. */
-export function written(table: AnswerTable, between: "\t" | ","): string {
-  const field = between === "," ? csvField : flat;
-  const line = (cells: readonly Cell[]) => cells.map((cell) => field(cell === null ? "" : String(cell))).join(between);
-  return `${[table.columns.map(({ name }) => name), ...table.rows].map(line).join("\n")}\n`;
-}
+/** The rows as text. */
+export const written = (table: AnswerTable, between: "\t" | ","): string =>
+  `${linesOf(table, between === "," ? csvField : flat, between).join("\n")}\n`;
 
 const flat = (text: string): string => text.replace(/[\t\n\r]+/g, " ");

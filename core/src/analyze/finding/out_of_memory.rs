@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::memory::{MemoryDevice, Told, device_name, told};
+use super::super::memory::{MemoryDevice, Told, device_name, operator, told};
 use super::found::{Found, told_bytes};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::sort;
-use crate::trace::kind::EventKind;
 
 pub(super) static OUT_OF_MEMORY: Rule = Rule {
     name: "out_of_memory",
@@ -43,8 +42,7 @@ fn of_device(scene: &Scene<'_>, device: MemoryDevice, failures: &[Told<'_>]) -> 
 /// The innermost operator around a failure, or whatever is there.
 fn asking(scene: &Scene<'_>, told: &Told<'_>) -> Option<u32> {
     let around = told.around(scene.linked)?;
-    let mut outwards = std::iter::successors(Some(around), |row| scene.links.nesting.parent.get(*row as usize));
-    outwards.find(|row| scene.trace.events.kind[*row as usize] == EventKind::Operator).or(Some(around))
+    operator(scene.linked, around).or(Some(around))
 }
 
 fn detail(told: &Told<'_>) -> String {

@@ -17,11 +17,10 @@ use crate::analyze::options::Options;
 use crate::analyze::selection::Selection;
 use crate::table::{Column, Table, int, put_name, text};
 use crate::time::{Ts, add_ns};
-use crate::trace::kind::EventKind;
 
 pub use snapshot::memory_of_snapshot;
 pub use timeline::memory_of_timeline;
-pub(super) use told::{Told, told};
+pub(super) use told::{Told, operator, told};
 use total::Totals;
 
 /// Memory over time.
@@ -165,15 +164,13 @@ pub(super) fn device_name((kind, number): MemoryDevice) -> String {
 /// All allocations and releases of the selection, by time; those of one time in the order of the file.
 pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
     let linked = selection.linked;
-    let (trace, frames) = (&linked.trace, linked.frames());
+    let frames = linked.frames();
     let mut totals = Totals::default();
     let mut unaddressed = Unaddressed::default();
     let change = |told: Told<'_>| {
         let (bytes, device) = (told.number("Bytes")?, told.device());
         let address = told.number("Addr").unwrap_or_else(|| unaddressed.address(device, bytes));
         let around = told.around(linked);
-        let is_operator = |row: &u32| trace.events.kind[*row as usize] == EventKind::Operator;
-        let outwards = || std::iter::successors(around, |row| linked.links.nesting.parent.get(*row as usize));
         Some(MemoryChange {
             device,
             time: told.instant.time,
@@ -182,7 +179,7 @@ pub fn changes(selection: &Selection<'_>) -> Vec<MemoryChange> {
             allocated_bytes: totals.after(device, (bytes, address), told.number("Total Allocated")),
             reserved_bytes: told.number("Total Reserved"),
             around,
-            operator: outwards().find(is_operator),
+            operator: around.and_then(|row| operator(linked, row)),
             module: around.and_then(|row| frames.module.get(row as usize)),
         })
     };

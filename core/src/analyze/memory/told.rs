@@ -7,6 +7,7 @@ use crate::analyze::selection::Selection;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::trace::flow::Instant;
+use crate::trace::kind::EventKind;
 
 /// Something that an allocator told, at a point in time.
 pub(in crate::analyze) struct Told<'a> {
@@ -50,4 +51,10 @@ impl Told<'_> {
         std::iter::successors(Some(rows[last]), |row| nesting.parent.get(*row as usize))
             .find(|row| time < events.end(*row as usize))
     }
+}
+
+/// Row of the innermost operator that an event is or is inside of.
+pub(in crate::analyze) fn operator(linked: &LinkedTrace, row: u32) -> Option<u32> {
+    let mut outwards = std::iter::successors(Some(row), |row| linked.links.nesting.parent.get(*row as usize));
+    outwards.find(|row| linked.trace.events.kind[*row as usize] == EventKind::Operator)
 }

@@ -19,7 +19,7 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
-use crate::trace::kind::{EventKind, LEGACY_OPERATORS, category_kind};
+use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::write::packed::{Packed, signed};
 use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
 use arguments::Loaded;
@@ -146,7 +146,7 @@ fn event_table(points: Points, trace: &Trace) -> EventTable {
     let strings = &trace.strings;
     let mut kinds: Vec<Option<EventKind>> = vec![None; strings.len()];
     let kind = |(category, track): (&StrId, &TrackId)| {
-        if *category == StrId::EMPTY && strings.text(trace.track(*track).process) == LEGACY_OPERATORS {
+        if is_legacy_operator(strings, *category, trace.track(*track).process) {
             return EventKind::Operator;
         }
         *kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(*category)).0)

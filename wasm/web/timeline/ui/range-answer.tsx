@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Span } from "../../base/time";
 import type { AnalysisAnswer, Ask } from "../../source/protocol";
+import { ALL_ROWS } from "../../source/rows";
 import { messageOf, settle } from "../../source/source";
 import type { Timeline } from "../timeline";
 import { AnswerTable } from "./answer-table";
@@ -9,7 +10,6 @@ import { useCell } from "./hooks";
 import { PartChoice } from "./part-choice";
 
 const MORE = 10;
-const ALL = 10_000_000;
 
 interface Props {
   readonly timeline: Timeline;
@@ -28,7 +28,7 @@ export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
   if (!answer) return <p class="ks-note">Looking …</p>;
   const shown = answer.tables[table] ?? answer.tables[0];
   const whole = async () => {
-    const { tables } = await timeline.source.query("analyze", { ...asked, limit: ALL });
+    const { tables } = await timeline.source.query("analyze", { ...asked, limit: ALL_ROWS });
     return tables.find((one) => one.name === shown?.name);
   };
   return (
