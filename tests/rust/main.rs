@@ -21,6 +21,7 @@ mod finding_idle;
 mod finding_rules;
 mod findings;
 mod frames;
+mod gap;
 mod hostile;
 mod iterations;
 mod job;

@@ -16,6 +16,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("overview", json!({"type": "overview"})),
         ("tiles", json!({"type": "tiles", "tracks": [0, 1, 2], "start": 0, "end": 4_000_000, "pixels": 40})),
         ("at", json!({"type": "at", "track": 0, "lane": 0, "time": 100_000, "tolerance": 1000})),
+        ("gap", json!({"type": "gap", "track": 2, "time": 40_000})),
         ("event", json!({"type": "event", "id": 0})),
         ("links", json!({"type": "links", "id": 0})),
         ("neighbour", json!({"type": "neighbour", "id": 0, "direction": "next"})),

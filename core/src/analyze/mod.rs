@@ -44,6 +44,7 @@ mod statistics;
 mod straggler;
 mod summary;
 mod tensor_core;
+mod words;
 
 pub use analysis::{Analysis, Answer, Ceiling, Plot};
 pub use annotation::{AnnotationRow, annotations};
@@ -59,6 +60,7 @@ pub(crate) use critical_path::{BoundRow, DrawnStep, by_bound, drawn_steps, drawn
 pub use diff::{Changed, changed, diff, diff_jobs};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};
+pub(crate) use idle::{Doing, Pause, pause_at};
 pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
 pub use job::{Job, RankedTrace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};

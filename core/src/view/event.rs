@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::context::context;
+use super::gap::idle_before;
 use super::launched::launched;
 use super::part::View;
 use super::request::Direction;
@@ -55,6 +56,7 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
         "num_children": num_children(part, row),
         "launch": optional(links.launch.get(row)),
         "unlaunched": why_unlaunched(&part.linked, row),
+        "idle_before": idle_before(part, row),
         "operator": optional(operator),
         "node": node(part, row),
     });

@@ -12,6 +12,7 @@ mod counter;
 mod event;
 mod fields;
 mod finding;
+mod gap;
 mod labels;
 mod lanes;
 mod launched;
@@ -142,6 +143,7 @@ impl Session {
             Request::Overview => Ok(overview::answer(&screen)),
             Request::Tiles(request) => tiles::answer(&screen, request),
             Request::At { track, lane, time, tolerance } => Ok(event::at(&screen, (*track, *lane), *time, *tolerance)),
+            Request::Gap { track, time } => Ok(gap::answer(&screen, *track, *time)),
             Request::Event { id } => screen.event(*id).map(|(part, row)| event::details(part, row)),
             Request::Links { id } => screen.event(*id).map(|(part, row)| event::links(&screen, part, row)),
             Request::Neighbour { id, direction } => {

@@ -25,6 +25,10 @@ pub(super) enum Request {
         time: f64,
         tolerance: f64,
     },
+    Gap {
+        track: u32,
+        time: f64,
+    },
     Event {
         id: u32,
     },
@@ -232,6 +236,7 @@ impl Request {
                 time: fields.get("time")?,
                 tolerance: fields.get("tolerance")?,
             },
+            "gap" => Self::Gap { track: fields.get("track")?, time: fields.get("time")? },
             "event" => Self::Event { id: fields.get("id")? },
             "links" => Self::Links { id: fields.get("id")? },
             "neighbour" => Self::Neighbour { id: fields.get("id")?, direction: fields.get("direction")? },

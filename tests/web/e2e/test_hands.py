@@ -386,3 +386,24 @@ def test_what_is_written_beside_a_track_stays_in_sight_while_the_track_is(
         assert button["y"] >= name["y"] + name["height"] - 1, "one below the other"
         assert button["y"] + button["height"] <= whole["y"] + whole["height"] + 1
     assert left[0] - left[-1] > 100, "its beginning was scrolled away"
+
+
+def test_a_click_where_a_stream_was_idle_says_why(timeline: Any, cuda: ks.Trace, shot: Shot) -> None:
+    page = timeline.page
+    rows = cuda.idle().tables["gaps"].select("start_ns", "dur_ns", "stream", "after_id").rows()
+    start, dur, stream, after = max(rows, key=lambda row: int(str(row[1])))
+    first = min(int(str(row[0])) for row in cuda.events.select("start_ns").rows())
+    page.evaluate("view => { location.hash = `#view=${view}`; }", f"{start - first}-{start - first + dur}")
+    timeline.settle()
+    page.get_by_placeholder("Filter tracks").fill(f"stream {stream}")
+    timeline.settle()
+    x, y = timeline.point_at(f"stream {stream}", 0, 0.5)
+    page.mouse.click(x, y)
+    gap = page.locator(".ks-gap")
+    gap.wait_for()
+    shot(page, "idle-why")
+    gap.locator(".ks-chain > div", has=page.get_by_text("after", exact=True)).get_by_role("button").click()
+    timeline.settle()
+    assert timeline.details()["id"] == str(after)
+    page.get_by_title("Why (i)").click()
+    assert page.get_by_role("tab", name="Idle").get_attribute("aria-selected") == "true"

@@ -8,6 +8,7 @@ import type {
   EventDetails,
   EventRef,
   Finding,
+  Gap,
   Overview,
   PathSteps,
   RequestType,
@@ -66,6 +67,7 @@ export class FakeSource implements Source {
       overview: () => this.overview,
       tiles: () => this.#tiles(ask),
       at: () => ({ event: null }),
+      gap: () => ({ gap: this.#gap(ask) }),
       event: () => this.#details(ask),
       links: () => ({ links: this.#links(ask) }),
       neighbour: () => this.#neighbour(ask),
@@ -110,7 +112,7 @@ export class FakeSource implements Source {
 
   #details({ id, frames }: Ask<"event"> & Setup): EventDetails {
     const event = this.event(id);
-    const none = { launch: null, unlaunched: null, operator: null, node: null, iteration: null };
+    const none = { launch: null, unlaunched: null, idle_before: null, operator: null, node: null, iteration: null };
     return {
       ...event,
       ...none,
@@ -130,6 +132,23 @@ export class FakeSource implements Source {
       frame: null,
       annotation: null,
       partners: [],
+    };
+  }
+
+  /** Of the 10 ns after each event. */
+  #gap({ track, time }: Ask<"gap">): Gap | null {
+    const start = time - (time % 10);
+    if (start % 20 === 0) return null;
+    const none = { before: null, after: null, launch: null, waited_for: [], host: null };
+    return {
+      ...none,
+      part: 0,
+      track,
+      start: asTime(start),
+      dur: asDuration(10),
+      category: "other",
+      why: "so",
+      elsewhere: asDuration(0),
     };
   }
 

@@ -194,6 +194,8 @@ export interface EventDetails extends EventRef {
   readonly launch: EventRef | null;
   /** Why there is none, of device work; null of all else. */
   readonly unlaunched: string | null;
+  /** When the stream had nothing to do right before device work. */
+  readonly idle_before: Pick<Gap, "start" | "dur"> | null;
   /** What it launched, or what was launched inside of it: the first hundred. */
   readonly device_events: readonly EventRef[];
   readonly num_device_events: number;
@@ -401,6 +403,29 @@ export interface Change {
   readonly after: EventId | null;
 }
 
+/** A time in which a stream had nothing to do. */
+export interface Gap {
+  readonly part: number;
+  readonly track: number;
+  readonly start: Time;
+  readonly dur: Duration;
+  /** Null where no more work came. */
+  readonly category: "host_wait" | "kernel_wait" | "other" | null;
+  readonly why: string;
+  /** How long other streams of the device worked meanwhile. */
+  readonly elsewhere: Duration;
+  readonly before: EventRef | null;
+  readonly after: EventRef | null;
+  readonly launch: EventRef | null;
+  readonly waited_for: readonly EventRef[];
+  /** What a thread did meanwhile, by names, the longest first. */
+  readonly host: {
+    readonly track: number;
+    readonly names: readonly { readonly event: EventRef; readonly count: number; readonly self: Duration }[];
+    readonly num_names: number;
+  } | null;
+}
+
 export type Direction = "next" | "previous" | "parent" | "child";
 
 export interface MaybeEvent {
@@ -417,6 +442,7 @@ interface Exchange {
     ask: { track: number; lane: number; time: number; tolerance: number };
     answer: MaybeEvent;
   };
+  gap: { ask: { track: number; time: number }; answer: { readonly gap: Gap | null } };
   event: { ask: { id: EventId }; answer: EventDetails };
   links: { ask: { id: EventId }; answer: { readonly links: readonly Link[] } };
   neighbour: { ask: { id: EventId; direction: Direction }; answer: MaybeEvent };

@@ -37,6 +37,13 @@ export function eventAt(timeline: Timeline, place: Place): Hover | null {
   return found && hoverOf(timeline, found, place);
 }
 
+/** The stream at `place`; null on what is none. */
+export function streamAt(timeline: Timeline, place: Place): number | null {
+  const row = rowAt(timeline, place.y);
+  const track = row && laneAt(row, place.y - cssRowTop(timeline, row))?.track;
+  return row?.tracks.find((own) => own.track === track && own.kind === "stream")?.track ?? null;
+}
+
 /** The first event of the topmost row that shows any. */
 export function firstOnScreen(timeline: Timeline): Hover | null {
   const { pinned, scrolled } = timeline.layout.value;

@@ -4,7 +4,7 @@ import { formatDuration, formatPlural } from "../base/format";
 import type { ColorBy } from "../base/palette";
 import { scaleOf } from "../base/scale";
 import { common, lengthOf, padded, type Span, span, type Time } from "../base/time";
-import type { EventId, EventRef, Finding, Overview, Setup } from "../source/protocol";
+import type { EventId, EventRef, Finding, Gap, Overview, Setup } from "../source/protocol";
 import { isSameAlign, isSameSetup } from "../source/setup";
 import { messageOf, type Source, settle } from "../source/source";
 import { StagedSource } from "../source/staged";
@@ -12,13 +12,15 @@ import { Changes, isComparison, isJob } from "./changes";
 import { Counters } from "./counters";
 import { CriticalPath } from "./critical-path";
 import { Findings, titleOf } from "./findings";
+import { Gaps } from "./gaps";
 import type { Layout } from "./layout";
 import { type Note, Notes } from "./notes";
 import { Range } from "./range";
-import { firstLane, type Row, rowsBetween } from "./row";
+import { type Row, rowsBetween } from "./row";
 import { Saving } from "./saving";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
+import { Sight } from "./sight";
 import { TileCache } from "./tile-cache";
 import { ownerOf } from "./tile-owner";
 import { Tracks } from "./tracks";
@@ -33,7 +35,7 @@ export interface Hover extends EventRef {
   readonly y: number;
 }
 
-export type Drawer = "event" | "range" | "finding";
+export type Drawer = "event" | "gap" | "range" | "finding";
 export type Popover = "help" | "health" | "notes" | "findings" | "colors" | "save" | "commands";
 
 // An event narrower than this on the screen is zoomed to when someone outside asks for it.
@@ -47,6 +49,7 @@ export class Timeline {
   readonly viewport: Viewport;
   readonly selection: Selection;
   readonly search: Search;
+  readonly gaps: Gaps;
   readonly range: Range;
   readonly tiles: TileCache;
   readonly tracks: Tracks;
@@ -76,6 +79,7 @@ export class Timeline {
   /** Whether there has been a picture. */
   readonly isDrawn = new Cell(false);
   readonly waiting: Waiting;
+  readonly #sight: Sight;
   readonly #cleanup = new Cleanup();
   #overview: Overview;
   /** The setup that was asked for last, whose answer may be on its way. */
@@ -93,6 +97,7 @@ export class Timeline {
     this.viewport = new Viewport(overview.duration);
     this.selection = new Selection(source, failed);
     this.search = new Search(source, failed);
+    this.gaps = new Gaps(source, failed);
     this.range = new Range(source, failed);
     this.tiles = new TileCache(source, arrived, failed);
     this.waiting = new Waiting(arrived, (text) => this.said.set(text));
@@ -111,9 +116,10 @@ export class Timeline {
       () => this.overview,
       (text) => this.said.set(text),
     );
+    this.#sight = new Sight(this.tracks, this.viewport, this.size);
     this.counters = new Counters(source, arrived, failed);
     this.#cleanup.add(this.counters.shown.subscribe(() => this.#showCounters()));
-    this.#cleanup.add(this.layout.subscribe(() => this.#limitScroll()));
+    this.#cleanup.add(this.layout.subscribe(() => this.#sight.limit()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
   }
 
@@ -161,6 +167,7 @@ export class Timeline {
     if (isMoved) {
       this.viewport.rebound(overview.duration);
       if (this.range.span.value) this.unmark();
+      if (this.gaps.current.value) this.closeGap();
       this.notes.passing.set(null);
     }
     this.tracks.renew();
@@ -289,6 +296,7 @@ export class Timeline {
   clear(): void {
     if (this.popover.value) this.popover.set(null);
     else if (this.error.value) this.error.set(null);
+    else if (this.gaps.current.value) this.closeGap();
     else if (this.selection.current.value) this.#deselect();
     else if (this.range.span.value) this.unmark();
     else if (this.notes.passing.value) this.notes.passing.set(null);
@@ -333,10 +341,49 @@ export class Timeline {
     if (isThere) this.showPart(part);
   }
 
-  /** What is looked at: the selected event, else the marked range, else the time at the pointer or in the middle. */
-  get subject(): Omit<Note, "text"> {
+  /** Explains why a stream had nothing to do at a time, if it had not. */
+  explain(track: number, time: number, then?: () => void): void {
+    this.gaps.ask(track, time, (gap) => {
+      then?.();
+      this.drawer.set("gap");
+      this.said.set(`Idle for ${formatDuration(gap.dur)}: ${gap.why}`);
+    });
+  }
+
+  /** Explains what the stream did before the selected event: nothing. */
+  explainBefore(): void {
     const event = this.selection.current.value?.details;
-    if (event) return { start: event.start, end: event.start + event.dur, event: event.id };
+    if (event?.idle_before) this.explain(event.track, event.idle_before.start);
+    else this.said.set("No idle time before it");
+  }
+
+  closeGap(): void {
+    this.gaps.clear();
+    if (this.drawer.value === "gap") this.drawer.set(this.selection.current.value ? "event" : null);
+  }
+
+  showGap(gap: Gap): void {
+    const { start, dur, track } = gap;
+    this.viewport.show(padded(span(start, start + dur), dur / 8), true);
+    this.tracks.uncover(track);
+    this.#scrollToGap(gap);
+  }
+
+  /** What the details are of: the gap, else the selected event. */
+  get detailed(): {
+    readonly start: Time;
+    readonly dur: number;
+    readonly part: number;
+    readonly id: EventId | null;
+  } | null {
+    const gap = this.drawer.value === "gap" && this.gaps.current.value;
+    return gap ? { ...gap, id: null } : (this.selection.current.value?.details ?? null);
+  }
+
+  /** What is looked at: a gap or an event, else the marked range, else the time at the pointer or in the middle. */
+  get subject(): Omit<Note, "text"> {
+    const detailed = this.detailed;
+    if (detailed) return { start: detailed.start, end: detailed.start + detailed.dur, event: detailed.id };
     const range = this.range.span.value;
     if (range) return { start: range.start, end: range.end, event: null };
     const { start, end } = this.viewport.target;
@@ -383,7 +430,8 @@ export class Timeline {
   toggleDrawer(): void {
     const range = this.range.span.value && "range";
     const finding = this.findings.current.value && "finding";
-    const wanted = this.selection.current.value ? "event" : (range ?? finding);
+    const gap = this.gaps.current.value && "gap";
+    const wanted = gap ?? (this.selection.current.value ? "event" : (range ?? finding));
     this.drawer.update((open) => (open ? null : wanted));
   }
 
@@ -418,40 +466,22 @@ export class Timeline {
     this.#scrollTo(event);
   }
 
-  /** Scrolls to an event, and to its partner too where both fit: a link is seen best with its two ends. */
   #scrollTo(event: EventRef): void {
-    const own = this.#placeOf(event);
-    if (!own) return;
-    const partner = this.selection.partner(event.kind === "launch");
-    const other = partner && this.#placeOf(partner);
-    const both = other && { top: Math.min(own.top, other.top), bottom: Math.max(own.bottom, other.bottom) };
-    const height = this.size.value.height - this.layout.value.pinnedHeight;
-    const wanted = both && both.bottom - both.top <= height ? both : own;
-    const scroll = this.viewport.scroll.value;
-    if (wanted.top >= scroll && wanted.bottom <= scroll + height) return;
-    // Alone, it comes to lie with some of what is around it above, and most of what is inside it below.
-    const above = wanted === own ? height / 3 : (height - (wanted.bottom - wanted.top)) / 2;
-    this.viewport.scrollTo(wanted.top - above, true);
+    this.#sight.scrollTo(event, this.selection.partner(event.kind === "launch"));
   }
 
-  /** Where an event lies among the scrolled tracks; null if it is pinned, and so always in sight. */
-  #placeOf(event: EventRef): { top: number; bottom: number } | null {
-    const row = this.layout.value.rowOf.get(event.track);
-    if (!row || row.pinned) return null;
-    const top = row.top + row.laneTop + (firstLane(row, event.track) + event.lane) * row.laneHeight;
-    return { top, bottom: top + row.laneHeight };
+  #scrollToGap({ track: of }: Gap): void {
+    const track = this.overview.tracks.find(({ track }) => track === of);
+    if (track) this.#sight.scrollToTrack(track);
   }
 
   /** The drawer that opens for an event must not cover the event. */
   #resized(): void {
     this.tracks.fitInto(this.size.value.height);
-    this.#limitScroll();
+    this.#sight.limit();
     const event = this.selection.current.value?.details;
+    const gap = this.gaps.current.value;
     if (event) this.#scrollTo(event);
-  }
-
-  #limitScroll(): void {
-    const { pinnedHeight, scrolledHeight } = this.layout.value;
-    this.viewport.limitScroll(scrolledHeight + pinnedHeight - this.size.value.height);
+    else if (gap) this.#scrollToGap(gap);
   }
 }

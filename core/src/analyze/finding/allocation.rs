@@ -1,6 +1,7 @@
 //! Memory of the device allocated while the loop runs.
 
-use super::found::{Found, by_subject, plural};
+use super::super::words::plural;
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::{Find, Rule};
 

@@ -2,7 +2,8 @@
 
 use super::super::class::Class;
 use super::super::communication::Names;
-use super::found::{Found, by_subject, told_ns};
+use super::super::words::told_ns;
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::time::sum_ns;

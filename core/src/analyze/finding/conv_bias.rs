@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::found::{Found, plural};
+use super::super::words::plural;
+use super::found::Found;
 use super::scene::Scene;
 use super::sibling::Operators;
 use super::{Find, Rule};

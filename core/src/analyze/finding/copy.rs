@@ -3,7 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::interval::Cover;
-use super::found::{Found, by_subject, plural, told_bytes, told_ns};
+use super::super::words::{plural, told_bytes, told_ns};
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::sibling;
 use super::start_up;

@@ -1,6 +1,7 @@
 //! Elements of a tensor worked through one by one.
 
-use super::found::{Found, plural};
+use super::super::words::plural;
+use super::found::Found;
 use super::scene::{JsonArgs, Scene};
 use super::sibling::Operators;
 use super::{Find, Rule};

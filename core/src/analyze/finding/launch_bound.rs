@@ -3,7 +3,8 @@
 use super::super::idle::{Gap, Wait};
 use super::super::interval::total_ns;
 use super::super::kernel::SHORT_NS;
-use super::found::{Found, plural, told_ns};
+use super::super::words::{plural, told_ns};
+use super::found::Found;
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::trace::kind::EventKind;

@@ -1,6 +1,7 @@
 //! Waiting for data.
 
-use super::found::{Found, plural, told_ns};
+use super::super::words::{plural, told_ns};
+use super::found::Found;
 use super::scene::Scene;
 use super::{Find, Rule};
 

@@ -2,7 +2,8 @@
 
 use super::super::idle::{Gap, Wait, host_during};
 use super::super::interval::Cover;
-use super::found::{Found, by_subject, plural};
+use super::super::words::plural;
+use super::found::{Found, by_subject};
 use super::launch_bound::MAX_GAP_NS;
 use super::scene::Scene;
 use super::{Find, Rule, allocation, loader, start_up};
@@ -54,7 +55,9 @@ fn of_device(scene: &Scene<'_>, gap: &Gap) -> Option<Gap> {
 /// What the host did for most of a gap; none where another rule tells of it, or where it waited for the device itself, whose work
 /// was not recorded then.
 fn what_the_host_did(scene: &Scene<'_>, gap: &Gap) -> Option<String> {
-    let Some(host) = host_during(scene.selection, gap) else { return Some(UNRECORDED.to_owned()) };
+    let Some(host) = gap.launch.and_then(|launch| host_during(scene.selection.linked, launch, gap.time)) else {
+        return Some(UNRECORDED.to_owned());
+    };
     let row = scene.trace.events.row_at(host.id)?;
     let is_told = start_up::is_waiting(&host.name) || start_up::is_one(scene, row) || allocation::is_call(&host.name);
     // Of an iteration itself it is not known what it did.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::found::{Found, by_subject, plural};
+use super::super::words::plural;
+use super::found::{Found, by_subject};
 use super::scene::{JsonArgs, Scene};
 use super::{Find, Rule};
 use crate::trace::arg_key::ArgKey;

@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::found::{Found, by_subject, plural};
+use super::super::words::plural;
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::{Find, Rule};
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::memory::{MemoryDevice, Told, device_name, operator, told};
-use super::found::{Found, told_bytes};
+use super::super::words::told_bytes;
+use super::found::Found;
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::sort;

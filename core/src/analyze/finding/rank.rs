@@ -8,7 +8,8 @@ use super::super::interval::{total_ns, union};
 use super::super::job::Job;
 use super::super::selection::Selection;
 use super::super::straggler::waited_for;
-use super::found::{Found, plural, told_ns};
+use super::super::words::{plural, told_ns};
+use super::found::Found;
 use super::{Find, Rule};
 
 pub(super) static STRAGGLER: Rule = Rule {

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::super::interval::Cover;
-use super::found::{Found, by_subject, plural};
+use super::super::words::plural;
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::id::TrackId;

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::found::{Found, by_subject, plural, told_ns};
+use super::super::words::{plural, told_ns};
+use super::found::{Found, by_subject};
 use super::scene::Scene;
 use super::{Find, Rule};
 use crate::link::EdgeKind;

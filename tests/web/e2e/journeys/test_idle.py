@@ -52,11 +52,11 @@ def test_the_longest_gap_is_shown_with_its_reason(name: str, reported: Reported,
     page = timeline.page
     page.locator(".ks-nav").get_by_role("link", name="Idle").click()
     idle = page.locator("#idle")
-    rows = trace.idle().tables["gaps"].select("dur_ns", "after_id", "category").rows()
+    rows = trace.idle().tables["gaps"].select("dur_ns", "after_id", "category", "host_name").rows()
     names = dict(trace.events.select("id", "name").rows())
     # What a communication ends, other ranks have a say in.
     rows = [row for row in rows if not str(names[row[1]]).startswith("nccl")]
-    dur, _, reason = max(rows, key=lambda row: int(str(row[0])))
+    dur, after, reason, host = max(rows, key=lambda row: int(str(row[0])))
     assert f"{reason} " in idle.locator(".ks-note").first.inner_text(), "the word is explained"
     snap(timeline, f"idle-{name}-reasons")
     row = idle.locator("table").last.locator("tbody tr").first
@@ -66,3 +66,18 @@ def test_the_longest_gap_is_shown_with_its_reason(name: str, reported: Reported,
     start, end = page.url.split("#range=")[1].split("&")[0].split("-")
     assert int(end) - int(start) == dur
     snap(timeline, f"idle-{name}-gap")
+    page.evaluate("id => { location.hash = `#event=${id}`; }", after)
+    page.locator(".ks-event").wait_for()
+    timeline.settle().focus().press("i")
+    explained(timeline, snap, (name, str(reason), host))
+
+
+def explained(timeline: Any, snap: Snap, expected: tuple[str, str, object]) -> None:
+    """As Python explains it; and its end is a link."""
+    name, reason, host = expected
+    page = timeline.page
+    gap = page.locator(".ks-gap")
+    gap.wait_for()
+    snap(timeline, f"idle-{name}-why")
+    assert reason in gap.locator(".ks-facts").inner_text()
+    assert host is None or str(gap.locator(".ks-host .ks-link").first.get_attribute("title")).startswith(str(host))

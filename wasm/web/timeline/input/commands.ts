@@ -45,6 +45,7 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   keepMark: (t) => t.notes.add({ ...t.subject, text: "" }),
   takeNote: (t) => t.takeNote(),
   removeNote,
+  explainIdle: (t) => t.explainBefore(),
   toggleDrawer: (t) => t.toggleDrawer(),
   search: (_, around) => around.focusSearch(),
   filterTracks: (_, around) => around.focusFilter(),
@@ -80,6 +81,11 @@ function step(timeline: Timeline, direction: Direction): void {
 
 /** The marked range if no event is selected, else the whole. */
 function focus(timeline: Timeline): void {
+  const gap = timeline.drawer.value === "gap" && timeline.gaps.current.value;
+  if (gap) {
+    timeline.showGap(gap);
+    return;
+  }
   const event = timeline.selection.current.value?.details;
   if (!event) {
     timeline.viewport.show(timeline.range.span.value ?? timeline.viewport.bounds, true);
@@ -94,8 +100,8 @@ function focus(timeline: Timeline): void {
 const isNear = (a: Span, b: Span): boolean => Math.abs(a.start - b.start) < lengthOf(a) * 0.01;
 
 function markSelection(timeline: Timeline): void {
-  const event = timeline.selection.current.value?.details;
-  if (event) timeline.mark(span(event.start, event.start + event.dur), true, event.part);
+  const { detailed } = timeline;
+  if (detailed) timeline.mark(span(detailed.start, detailed.start + detailed.dur), true, detailed.part);
 }
 
 function measure(timeline: Timeline): void {

@@ -25,6 +25,7 @@ export type Command =
   | "keepMark"
   | "takeNote"
   | "removeNote"
+  | "explainIdle"
   | "toggleDrawer"
   | "search"
   | "filterTracks"
@@ -71,9 +72,10 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["Shift+M"], command: "keepMark", text: "Mark what is selected, to stay" },
   { keys: ["n"], command: "takeNote", text: "Write a note about it, or about the time at the pointer" },
   { keys: ["Delete"], command: "removeNote", text: "Remove the note" },
-  { keys: ["r"], command: "markSelection", text: "Sum up the range of the selected event" },
+  { keys: ["r"], command: "markSelection", text: "Sum up the range of the selected event, or of the idle time" },
   { keys: ["Mod+A"], command: "markAll", text: "Sum up the whole trace" },
   { keys: [], command: "saveCopy", text: "Save a copy of the marked range" },
+  { keys: ["i"], command: "explainIdle", text: "Why the stream was idle before the selected event" },
   { keys: ["q"], command: "toggleDrawer", text: "Hide or show the details" },
   { keys: ["/"], command: "search", text: "Search" },
   { keys: ["Enter"], command: "nextHit", text: "Next hit" },

@@ -2,7 +2,7 @@ import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { FindingGroup } from "../findings";
-import { eventAt, type Place, rowAt } from "../hit-test";
+import { eventAt, type Place, rowAt, streamAt } from "../hit-test";
 import { noteAt } from "../paint/notes";
 import type { Pill } from "../paint/pill";
 import { cssFindingsTop, cssHeaderHeight, cssIterationsTop, RULER_HEIGHT } from "../paint/scene";
@@ -151,7 +151,8 @@ export class Pointer {
     if (place.y < RULER_HEIGHT) return this.#otherEdge(place) === null ? "col-resize" : "ew-resize";
     const note = noteAt(this.#timeline, place.x, place.y);
     const found = this.#timeline.findings.hover.value;
-    return onEvent || note || found || this.#pillAt(place) ? "pointer" : "default";
+    if (onEvent || note || found || this.#pillAt(place)) return "pointer";
+    return streamAt(this.#timeline, this.#onTracks(place)) === null ? "default" : "help";
   }
 
   #dragTo(drag: Drag, event: MouseEvent): void {
@@ -249,6 +250,14 @@ export class Pointer {
   #clickTracks(place: Place): void {
     const hover = eventAt(this.#timeline, place);
     if (hover) this.#timeline.select(hover.id);
+    else this.#clickIdle(place);
+  }
+
+  /** Where a stream had nothing to do. */
+  #clickIdle(place: Place): void {
+    const stream = streamAt(this.#timeline, place);
+    if (stream === null) return;
+    this.#timeline.explain(stream, this.#timeAt(place.x), () => this.#timeline.selection.clear());
   }
 
   #double(event: MouseEvent): void {

@@ -1,11 +1,12 @@
 import { formatDuration } from "../../base/format";
 import { lengthOf, type Span } from "../../base/time";
-import type { EventRef } from "../../source/protocol";
+import type { EventRef, Gap } from "../../source/protocol";
+import { firstLane, numLanes } from "../row";
 import { otherOf, paintArrows } from "./arrows";
 import { paintValues } from "./counters";
 import { paintPoles } from "./notes";
 import type { Pill } from "./pill";
-import { eventBox, fontOf, RULER_HEIGHT, type Scene, withClip } from "./scene";
+import { type Box, eventBox, fontOf, laneBox, RULER_HEIGHT, type Scene, withClip } from "./scene";
 
 /** What moves with the pointer and the selection, on a canvas of its own. Returns the pills that can be clicked. */
 export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, pointer: number | null): readonly Pill[] {
@@ -14,6 +15,8 @@ export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, po
   paintPoles(context, scene);
   const range = timeline.range.span.value;
   if (range) paintRange(context, scene, range);
+  const gap = timeline.gaps.current.value;
+  if (gap) paintGap(context, scene, gap);
   const passing = timeline.notes.passing.value;
   if (passing) paintPassing(context, scene, passing);
   if (pointer !== null) {
@@ -50,13 +53,37 @@ interface Stroke {
   readonly color: string;
   readonly thick: number;
   readonly alpha: number;
+  /** In CSS pixels. */
+  readonly dash?: number;
 }
 
 function outline(context: CanvasRenderingContext2D, scene: Scene, event: EventRef, stroke: Stroke): void {
   const box = eventBox(scene, event);
-  if (!box) return;
   const row = scene.timeline.layout.value.rowOf.get(event.track);
-  const top = row?.pinned ? scene.headerHeight : scene.scrolledTop;
+  if (box && row) outlineBox(context, scene, { ...box, pinned: row.pinned }, stroke);
+}
+
+/** A frame as high as all lanes of the stream, in which nothing ran. */
+function paintGap(context: CanvasRenderingContext2D, scene: Scene, gap: Gap): void {
+  const row = scene.timeline.layout.value.rowOf.get(gap.track);
+  const track = row?.tracks.find((own) => own.track === gap.track);
+  if (!row || !track) return;
+  const lane = firstLane(row, gap.track);
+  const { y } = laneBox(scene, row, lane);
+  const last = laneBox(scene, row, lane + numLanes(track) - 1);
+  const x = Math.round(scene.scale.x(gap.start));
+  const width = Math.round(scene.scale.x(gap.start + gap.dur)) - x;
+  const box = { x, y, width, height: last.y + last.height - y, pinned: row.pinned };
+  outlineBox(context, scene, box, { color: scene.look.accent, thick: 1.5, alpha: 1, dash: 4 });
+}
+
+function outlineBox(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  box: Box & { pinned: boolean },
+  stroke: Stroke,
+): void {
+  const top = box.pinned ? scene.headerHeight : scene.scrolledTop;
   withClip(context, { x: 0, y: top, width: scene.width, height: scene.height - top }, () => {
     const line = Math.max(1, Math.round(stroke.thick * scene.dpr));
     const left = Math.max(-10, box.x);
@@ -64,6 +91,8 @@ function outline(context: CanvasRenderingContext2D, scene: Scene, event: EventRe
     context.globalAlpha = stroke.alpha;
     context.strokeStyle = stroke.color;
     context.lineWidth = line;
+    const dash = (stroke.dash ?? 0) * scene.dpr;
+    context.setLineDash(dash ? [dash, dash] : []);
     context.strokeRect(left - line / 2, box.y - line / 2, right - left + line, box.height + line);
     context.globalAlpha = 1;
   });

@@ -4,6 +4,7 @@ import type { Palette } from "../../base/palette";
 import type { Drawer as DrawerName, Timeline } from "../timeline";
 import { EventPanel } from "./event-panel";
 import { FindingPanel } from "./finding-panel";
+import { GapPanel } from "./gap-panel";
 import { useCell, useLeaving } from "./hooks";
 import { IconButton } from "./icons";
 import { RangePanel } from "./range-panel";
@@ -26,6 +27,7 @@ export function Drawer(props: Props): JSX.Element | null {
 
 function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerName }): JSX.Element {
   const selected = useCell(timeline.selection.current);
+  const gap = useCell(timeline.gaps.current);
   const range = useCell(timeline.range.span);
   const finding = useCell(timeline.findings.current);
   const share = useCell(timeline.drawerShare);
@@ -39,13 +41,15 @@ function OpenDrawer({ timeline, palette, leave, open }: Props & { open: DrawerNa
       <header>
         <div role="tablist">
           {selected && <Tab timeline={timeline} name="event" label="Event" />}
+          {gap && <Tab timeline={timeline} name="gap" label="Idle" />}
           {range && <Tab timeline={timeline} name="range" label="Range" />}
           {finding && <Tab timeline={timeline} name="finding" label="Finding" />}
         </div>
         <IconButton icon="close" label="Close the details" onClick={close} />
       </header>
-      <Panel of={open === "event" ? `event ${selected?.details.id}` : open} leave={leave}>
+      <Panel of={`${open} ${open === "event" ? selected?.details.id : gap?.start}`} leave={leave}>
         {open === "event" && selected && <EventPanel timeline={timeline} palette={palette} selected={selected} />}
+        {open === "gap" && gap && <GapPanel timeline={timeline} palette={palette} gap={gap} />}
         {open === "range" && range && <RangePanel timeline={timeline} palette={palette} span={range} />}
         {open === "finding" && finding && <FindingPanel timeline={timeline} palette={palette} finding={finding} />}
       </Panel>

@@ -78,6 +78,13 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       <Fact name="start" title={`${details.start_ns} ns`}>
         {formatExact(details.start)}
       </Fact>
+      {details.idle_before && (
+        <Fact name="idle before">
+          <button type="button" class="ks-link" title="Why (i)" onClick={() => timeline.explainBefore()}>
+            {formatExact(details.idle_before.dur)}
+          </button>
+        </Fact>
+      )}
       {details.iteration !== null && <Fact name="iteration">{details.iteration}</Fact>}
       {timeline.overview.parts.length > 1 && <Fact name="trace">{timeline.partName(details.part)}</Fact>}
       <Fact name="track">

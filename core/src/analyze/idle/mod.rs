@@ -1,0 +1,151 @@
+//! When a stream had nothing to do, and why.
+
+use std::collections::BTreeMap;
+
+mod gap;
+mod host;
+mod pause;
+
+pub use gap::{Gap, KERNEL_WAIT_NS, Wait, gaps};
+pub(crate) use host::Doing;
+pub(super) use host::{host_during, self_during};
+pub(crate) use pause::{Pause, pause_at};
+
+use super::analysis::{Analysis, Answer, Plot, Run};
+use super::options::{OptionDoc, OptionKind, Options};
+use super::selection::Selection;
+use super::statistics::Durations;
+use crate::id::TrackId;
+use crate::sort;
+use crate::table::{Column, Table, float, int, put_name, text};
+use crate::time::sum_ns;
+use crate::trace::track::Stream;
+
+/// When streams had nothing to do.
+pub(super) static IDLE: Analysis = Analysis {
+    name: "idle",
+    doc: "idle time of each stream: waiting for the host, between kernels, other; and the longest gaps",
+    options: &[
+        OptionDoc {
+            name: "kernel_wait_ns",
+            doc: "gaps of less than this are those between kernels that were waiting (kernel_wait)",
+            kind: OptionKind::Count(KERNEL_WAIT_NS),
+        },
+        OptionDoc {
+            name: "micro_ns",
+            doc: "gaps of less than this count as micro_ns",
+            kind: OptionKind::Count(super::breakdown::MICRO_NS),
+        },
+        OptionDoc { name: "longest", doc: "how many of the longest gaps are listed", kind: OptionKind::Count(100) },
+    ],
+    run: Run::Trace(|selection, options: &Options| {
+        let mut gaps = gaps(selection, options.count("kernel_wait_ns"));
+        let rows = idle(&gaps, options.count("micro_ns"));
+        sort::by_key(&mut gaps, |gap| (std::cmp::Reverse(gap.time.dur()), gap.time.start, gap.after_id));
+        gaps.truncate(options.count("longest") as usize);
+        let host = |gap: &Gap| host_during(selection.linked, gap.launch?, gap.time);
+        gaps.iter_mut().for_each(|gap| gap.host = host(gap));
+        Answer::of(&TABLE, rows, "no stream has two kernels, copies or fills")
+            .and(&GAPS, gaps)
+            .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
+    }),
+};
+
+/// All idle time of one stream for one reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IdleRow {
+    /// The stream.
+    pub stream: Stream,
+    /// Why.
+    pub wait: Wait,
+    /// Gaps.
+    pub count: u64,
+    /// Their time together.
+    pub total_ns: i64,
+    /// `total_ns` over all idle time of the stream.
+    pub share: f64,
+    /// The part of `total_ns` in gaps shorter than asked for.
+    pub micro_ns: i64,
+    /// `total_ns / count`, rounded down.
+    pub mean_ns: i64,
+    /// Sample standard deviation of the gaps; `None` of a single one.
+    pub std_ns: Option<f64>,
+    /// The longest.
+    pub max_ns: i64,
+}
+
+static TABLE: Table<Vec<IdleRow>> =
+    Table { name: "idle", doc: "all idle time of a stream for one reason", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<IdleRow>>] = &[
+    int("device", |rows, at| rows[at].stream.device),
+    int("stream", |rows, at| rows[at].stream.stream),
+    text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
+    int("count", |rows, at| Some(rows[at].count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+    int("micro_ns", |rows, at| Some(rows[at].micro_ns)),
+    int("mean_ns", |rows, at| Some(rows[at].mean_ns)),
+    float("std_ns", |rows, at| rows[at].std_ns),
+    int("max_ns", |rows, at| Some(rows[at].max_ns)),
+];
+
+static GAPS: Table<Vec<Gap>> = Table {
+    name: "gaps",
+    doc: "one of the longest times in which a stream had nothing to do",
+    num_rows: Vec::len,
+    columns: &[
+        int("device", |rows, at| rows[at].stream.device),
+        int("stream", |rows, at| rows[at].stream.stream),
+        int("start_ns", |rows, at| Some(rows[at].time.start.0)),
+        int("dur_ns", |rows, at| Some(rows[at].time.dur().0)),
+        text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
+        int("before_id", |rows, at| Some(i64::from(rows[at].before_id))),
+        int("after_id", |rows, at| Some(i64::from(rows[at].after_id))),
+        int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
+        text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
+        int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),
+    ],
+};
+
+/// The streams, with their tracks, in the order of device and number.
+pub(super) fn streams(selection: &Selection<'_>) -> Vec<(TrackId, Stream)> {
+    let tracks = selection.linked.trace.tracks.iter().enumerate();
+    let mut streams: Vec<_> = tracks.filter_map(|(at, track)| Some((TrackId::from(at), track.stream?))).collect();
+    sort::by_key(&mut streams, |(track, stream)| (stream.device, stream.stream, track.index()));
+    streams
+}
+
+/// Rows of a track's kernels, copies and fills that are looked at, by start.
+pub(super) fn work<'a>(selection: &'a Selection<'_>, track: TrackId) -> impl Iterator<Item = usize> + 'a {
+    let kinds = &selection.linked.trace.events.kind;
+    let rows = selection.linked.links.nesting.track_rows(track).iter().map(|row| *row as usize);
+    rows.filter(|row| kinds[*row].is_device_work() && selection.contains(*row))
+}
+
+/// Gaps by stream and reason.
+pub fn idle(gaps: &[Gap], micro_ns: i64) -> Vec<IdleRow> {
+    let mut groups: BTreeMap<(Option<i64>, Option<i64>, Wait), Vec<i64>> = BTreeMap::new();
+    let mut totals: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
+    for gap in gaps {
+        let (device, stream, ns) = (gap.stream.device, gap.stream.stream, gap.time.dur().0);
+        groups.entry((device, stream, gap.wait)).or_default().push(ns);
+        crate::time::add_ns(totals.entry((device, stream)).or_default(), ns);
+    }
+    let row = |((device, stream, wait), durs): ((Option<i64>, Option<i64>, Wait), Vec<i64>)| {
+        let Durations { count, total_ns, mean_ns, std_ns, max_ns, .. } = Durations::of(&durs);
+        let of_stream = totals.get(&(device, stream)).copied().unwrap_or(0);
+        IdleRow {
+            stream: Stream { device, stream },
+            wait,
+            count,
+            total_ns,
+            share: total_ns as f64 / of_stream.max(1) as f64,
+            micro_ns: sum_ns(durs.iter().copied().filter(|ns| *ns < micro_ns)),
+            mean_ns,
+            std_ns,
+            max_ns,
+        }
+    };
+    groups.into_iter().map(row).collect()
+}

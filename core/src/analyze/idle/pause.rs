@@ -1,0 +1,111 @@
+//! A moment in which a stream had nothing to do, explained.
+
+use super::gap::{KERNEL_WAIT_NS, Wait};
+use super::host::{Doing, doing};
+use super::{streams, work};
+use crate::analyze::interval::{clip, total_ns, union};
+use crate::analyze::launch::why_unlaunched;
+use crate::analyze::selection::Selection;
+use crate::analyze::words::told_ns;
+use crate::id::TrackId;
+use crate::link::{EdgeKind, LinkedTrace};
+use crate::time::{TimeRange, Ts};
+
+/// A time in which a stream had nothing to do: a gap, or what is before its first work or after its last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// From the latest end of the work before it to the next start; else from where the trace begins, or to where it ends.
+    pub(crate) time: TimeRange,
+    /// Row of the work that ended last before it.
+    pub(crate) before: Option<u32>,
+    /// Row of the work after it.
+    pub(crate) after: Option<u32>,
+    /// Row of the launch of that.
+    pub(crate) launch: Option<u32>,
+    /// Why the work after it did not begin sooner.
+    pub(crate) wait: Option<Wait>,
+    /// Rows of what that work waited for.
+    pub(crate) waited_for: Vec<u32>,
+    /// For how long of it other streams of the device worked.
+    pub(crate) elsewhere_ns: i64,
+}
+
+/// The pause of a stream at a time; `None` where it worked, and of what is no stream.
+pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Option<Pause> {
+    let linked = selection.linked;
+    let whole = linked.trace.range();
+    linked.trace.tracks.get(track.index())?.stream?;
+    let mut rows = work(selection, track).peekable();
+    let (mut start, mut before) = (whole.start, None);
+    while let Some(row) = rows.next_if(|row| selection.time(*row).start <= at) {
+        let end = selection.time(row).end;
+        if before.is_none() || end >= start {
+            (start, before) = (end, Some(row as u32));
+        }
+    }
+    let after = rows.peek().map(|row| *row as u32);
+    let end = after.map_or(whole.end, |row| linked.trace.events.start[row as usize]);
+    let time = TimeRange { start, end };
+    let launch = after.and_then(|row| linked.links.launch.get(row as usize));
+    (start <= at && at < end).then(|| Pause {
+        time,
+        before,
+        after,
+        launch,
+        wait: after.map(|_| Wait::before(&linked.trace, time, launch, KERNEL_WAIT_NS)),
+        waited_for: after.map_or_else(Vec::new, |row| waited_for(linked, row)),
+        elsewhere_ns: elsewhere_ns(selection, track, time),
+    })
+}
+
+fn waited_for(linked: &LinkedTrace, row: u32) -> Vec<u32> {
+    let edges = linked.edges_of(row as usize).into_iter();
+    edges.filter(|edge| edge.kind == EdgeKind::Sync && edge.target == row).map(|edge| edge.source).collect()
+}
+
+fn elsewhere_ns(selection: &Selection<'_>, track: TrackId, time: TimeRange) -> i64 {
+    let all = streams(selection);
+    let device = all.iter().find(|(own, _)| *own == track).map(|(_, stream)| stream.device);
+    let others = all.iter().filter(|(other, stream)| *other != track && Some(stream.device) == device);
+    let rows =
+        others.flat_map(|(other, _)| work(selection, *other).take_while(|row| selection.time(*row).start < time.end));
+    total_ns(&union(rows.map(|row| clip(selection.time(row), time)).collect()))
+}
+
+impl Pause {
+    /// What the host did meanwhile; `None` where nothing is known of it.
+    pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<Doing> {
+        let launch = self.launch.or_else(|| linked.links.launch.get(self.before? as usize))?;
+        doing(linked, launch, self.time)
+    }
+
+    /// Why the stream had nothing to do, in words.
+    pub(crate) fn why(&self, linked: &LinkedTrace) -> String {
+        let (Some(after), Some(wait)) = (self.after, self.wait) else {
+            return "nothing more was recorded on this stream".to_owned();
+        };
+        let Some(launch) = self.launch else {
+            let why = why_unlaunched(linked, after as usize).unwrap_or("its launch is not in the file");
+            return format!("it is not known when the next work was launched: {why}");
+        };
+        let launched = linked.trace.events.start[launch as usize];
+        let late = TimeRange { start: self.time.start, end: launched };
+        let since = if self.before.is_some() { "after the work before had ended" } else { "after the trace began" };
+        let told = |range: TimeRange| told_ns(range.dur().0);
+        match wait {
+            Wait::Host => {
+                let delay = TimeRange { start: launched, end: self.time.end };
+                format!("the host launched the next work only {} {since}; it began {} later", told(late), told(delay))
+            }
+            Wait::Kernel => "the next work was waiting: a device takes so long from one to the next".to_owned(),
+            Wait::Other if self.waited_for.is_empty() => {
+                let early = TimeRange { start: launched, end: self.time.start };
+                format!(
+                    "the next work had been launched {} before, and waited for something that was not recorded",
+                    told(early)
+                )
+            }
+            Wait::Other => "the next work had been launched, and waited for other work".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { span } from "../../../wasm/web/base/time";
+import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
+import type { Command } from "../../../wasm/web/timeline/input/keymap";
+import { Timeline } from "../../../wasm/web/timeline/timeline";
+import { AROUND, FakeSource } from "./fake-source";
+
+function open(): Timeline {
+  const source = new FakeSource();
+  const timeline = new Timeline(source, source.overview);
+  timeline.viewport.calm = true;
+  timeline.size.set({ width: 1000, height: 400 });
+  return timeline;
+}
+
+const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
+
+const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
+
+test("where a stream had nothing to do a click says why, and what is looked at is that", () => {
+  const timeline = open();
+  timeline.select(3);
+  timeline.explain(1, 135);
+  assert.deepEqual([timeline.drawer.value, timeline.said.value], ["gap", "Idle for 10 ns: so"]);
+  const { start, end } = timeline.subject;
+  assert.deepEqual([start, end], [130, 140]);
+  run(timeline, "markSelection");
+  assert.deepEqual([timeline.range.span.value, timeline.drawer.value], [span(130, 140), "range"]);
+  timeline.drawer.set("gap");
+  run(timeline, "focus");
+  assert.deepEqual(timeline.viewport.target, span(128.75, 141.25));
+  run(timeline, "clear");
+  assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value, selectedId(timeline)], [null, "event", 3]);
+});
+
+test("where a stream works there is no gap, and what was shown stays", () => {
+  const timeline = open();
+  timeline.select(3);
+  timeline.explain(1, 125);
+  assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value], [null, "event"]);
+  run(timeline, "explainIdle");
+  assert.equal(timeline.said.value, "No idle time before it");
+});

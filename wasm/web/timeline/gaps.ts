@@ -1,0 +1,36 @@
+import { Cell } from "../base/cell";
+import type { Gap } from "../source/protocol";
+import { type Source, settle } from "../source/source";
+
+/** The time in which a stream had nothing to do, of those that the reader asks about one after another. */
+export class Gaps {
+  readonly current = new Cell<Gap | null>(null);
+  readonly #source: Source;
+  readonly #failed: (error: unknown) => void;
+  #wanted = 0;
+
+  constructor(source: Source, failed: (error: unknown) => void) {
+    this.#source = source;
+    this.#failed = failed;
+  }
+
+  /** Asks about the one of a track at a time; where something ran, and on what is no stream, all stays as it is. */
+  ask(track: number, time: number, then: (gap: Gap) => void): void {
+    this.#wanted += 1;
+    const wanted = this.#wanted;
+    settle(
+      () => this.#source.query("gap", { track, time }),
+      ({ gap }) => {
+        if (wanted !== this.#wanted || !gap) return;
+        this.current.set(gap);
+        then(gap);
+      },
+      this.#failed,
+    );
+  }
+
+  clear(): void {
+    this.#wanted += 1;
+    this.current.set(null);
+  }
+}

@@ -1,0 +1,137 @@
+import type { ComponentChildren, JSX } from "preact";
+import { formatCount, formatDuration, formatExact, formatShare } from "../../base/format";
+import type { Palette } from "../../base/palette";
+import { span } from "../../base/time";
+import type { EventRef, Gap } from "../../source/protocol";
+import type { Timeline } from "../timeline";
+import { EventLink } from "./event-link";
+import { IconButton } from "./icons";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly gap: Gap;
+}
+
+/** Why a stream had nothing to do: what it waited for, and what the host did meanwhile. */
+export function GapPanel({ timeline, palette, gap }: Props): JSX.Element {
+  const place = span(gap.start, gap.start + gap.dur);
+  const sumUp = () => timeline.mark(place, true, gap.part);
+  return (
+    <div class="ks-gap">
+      <h3>
+        <span class="ks-event-name">idle {formatDuration(gap.dur)}</span>
+        <IconButton icon="focus" label="Fill the screen with it (f f)" onClick={() => timeline.showGap(gap)} />
+        <button type="button" class="ks-button" title="What happened on all tracks meanwhile (r)" onClick={sumUp}>
+          Sum up
+        </button>
+      </h3>
+      <p>{gap.why}.</p>
+      <div class="ks-columns">
+        <Facts timeline={timeline} gap={gap} />
+        <Ends timeline={timeline} palette={palette} gap={gap} />
+        <Host timeline={timeline} palette={palette} gap={gap} />
+      </div>
+    </div>
+  );
+}
+
+function Facts({ timeline, gap }: { timeline: Timeline; gap: Gap }): JSX.Element {
+  const elsewhere =
+    gap.elsewhere > 0
+      ? `${formatDuration(gap.elsewhere)} · ${formatShare(gap.elsewhere, gap.dur)} of it`
+      : "nothing: the device was idle";
+  return (
+    <dl class="ks-column ks-facts">
+      <Fact name="duration">
+        <b>{formatExact(gap.dur)}</b>
+      </Fact>
+      <Fact name="start">{formatExact(gap.start)}</Fact>
+      {timeline.overview.parts.length > 1 && <Fact name="trace">{timeline.partName(gap.part)}</Fact>}
+      <Fact name="track">
+        <TrackName timeline={timeline} track={gap.track} />
+      </Fact>
+      {gap.category !== null && <Fact name="category">{gap.category}</Fact>}
+      <Fact name="other streams">{elsewhere}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function TrackName({ timeline, track }: { timeline: Timeline; track: number }): JSX.Element {
+  const { overview } = timeline;
+  const own = overview.tracks.find((t) => t.track === track);
+  const group = overview.groups.find((g) => g.group === own?.group);
+  return (
+    <>
+      {own?.name} <small>{group?.name}</small>
+    </>
+  );
+}
+
+/** The work around it, and what that after it needed. */
+function Ends({ timeline, palette, gap }: Props): JSX.Element {
+  const line = (role: string, event: EventRef | null) =>
+    event && (
+      <div key={`${role}${event.id}`}>
+        <dt>{role}</dt>
+        <dd>
+          <EventLink timeline={timeline} palette={palette} event={event} />
+        </dd>
+      </div>
+    );
+  return (
+    <div class="ks-column">
+      <dl class="ks-chain">
+        {line("before", gap.before)}
+        {line("after", gap.after)}
+        {line("launched by", gap.launch)}
+        {gap.waited_for.map((event) => line("waited for", event))}
+      </dl>
+    </div>
+  );
+}
+
+/** What a thread did meanwhile, by names. */
+function Host({ timeline, palette, gap }: Props): JSX.Element | null {
+  if (!gap.host) return null;
+  const { names, num_names: all, track } = gap.host;
+  return (
+    <div class="ks-column ks-wide">
+      <h4>
+        meanwhile on <TrackName timeline={timeline} track={track} />
+        {names.length < all && `: the longest ${names.length} of ${formatCount(all)} names`}
+      </h4>
+      <table class="ks-table ks-host">
+        <thead>
+          <tr>
+            <th>name</th>
+            <th>events</th>
+            <th>self time</th>
+            <th>of the gap</th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map(({ event, count, self }) => (
+            <tr key={event.id}>
+              <td>
+                <EventLink timeline={timeline} palette={palette} event={event} />
+              </td>
+              <td>{formatCount(count)}</td>
+              <td>{formatDuration(self)}</td>
+              <td>{formatShare(self, gap.dur)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
