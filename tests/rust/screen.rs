@@ -199,12 +199,13 @@ fn a_copy_has_what_the_screen_shows_there() {
     let session = session(7);
     let names = |request: &Value| {
         let copy = session.copy(request.to_string().as_bytes()).unwrap();
-        let of = |linked: &Arc<LinkedTrace>| (linked.trace.rank(), linked.trace.events.start[2].0 / 1000);
+        let of = |linked: &Arc<LinkedTrace>| (linked.trace.rank(), linked.trace.events.start.last().unwrap().0 / 1000);
         (copy.traces().map(of).collect::<Vec<_>>(), ask(&copy, &json!({"type": "overview"}))["num_events"].clone())
     };
     // The second communication of both, whose clocks differ.
     let second = |align: &str| names(&json!({"align": align, "start": 100_000, "end": 110_000}));
-    assert_eq!(second("clocks"), (vec![(None, 200), (None, 207)], json!(6)));
+    // Beside it, the kernel of the first with its launch.
+    assert_eq!(second("clocks"), (vec![(None, 200), (None, 207)], json!(10)));
     assert_eq!(names(&json!({"start": 0})).1, json!(12));
     let error = session.copy(br#"{"start": "soon"}"#).unwrap_err().to_string();
     assert_eq!(error, "expected a number as start, found \"soon\"");

@@ -37,7 +37,8 @@ impl Trimmed {
 ///
 /// Links of an event of the range lead where they led before. So with it stay, wherever they are: launches and what they
 /// launched, forward and backward operators of each other, what waited and what was waited for; and of all these what
-/// they are inside of, the operators that own them and the iterations that they are of. Instants and counters stay that
+/// they are inside of, the operators that own them and the iterations that they are of; and what
+/// each stream did right before and after the range, with its launch, for the gaps at its ends. Instants and counters stay that
 /// are in the range, ends of flows with their events, and all that the file says of itself and of its tracks. Of
 /// the Execution Trace stay the nodes of these events, what they are inside of, and nodes of no event that were
 /// entered between those of the range.
@@ -55,7 +56,10 @@ impl Trimmed {
 /// ```
 pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
     let trace = &linked.trace;
-    let events = Reach::new(linked, range).rows();
+    let mut events = Reach::new(linked, range).rows();
+    for row in beside(linked, range) {
+        events[row] = true;
+    }
     let is_inside = |time: Ts| range.start <= time && time < range.end;
     let kept = Kept {
         instants: trace.instants.iter().map(|row| is_inside(row.time)).collect(),
@@ -160,6 +164,23 @@ impl<'a> Reach<'a> {
             owners.into_iter().flatten().for_each(|owner| self.keep(owner));
         }
     }
+}
+
+/// What each stream did last before a range and first after it, with its launch: so how long it waited at the ends, and for
+/// what, is known, and that it was there at all.
+fn beside(linked: &LinkedTrace, range: TimeRange) -> Vec<usize> {
+    let (trace, links) = (&linked.trace, &linked.links);
+    let events = &trace.events;
+    let streams = (0..trace.tracks.len()).filter(|track| trace.tracks[*track].stream.is_some());
+    let beside = streams.flat_map(|track| {
+        let rows = links.nesting.track_rows(track.into()).iter().map(|row| *row as usize);
+        let work = rows.filter(|row| events.kind[*row].is_device_work());
+        let before = work.clone().filter(|row| events.end(*row) <= range.start).max_by_key(|row| events.end(*row));
+        let after = work.filter(|row| events.start[*row] >= range.end).min_by_key(|row| events.start[*row]);
+        [before, after]
+    });
+    let launch = |row: usize| links.launch.get(row).map(|launch| launch as usize);
+    beside.flatten().flat_map(|row| [Some(row), launch(row)]).flatten().collect()
 }
 
 /// Reports of waits (`cuda_sync`) whose call is kept, and the calls that recorded the events that they waited for: the links

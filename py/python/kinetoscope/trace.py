@@ -357,10 +357,11 @@ class Trace(Analyses):
         """What shares time with a range, in ns as in the tables, or with an iteration; a trace of its own.
 
         Events are kept whole, and with them what they are linked with: launches of kept device work and what kept
-        launches enqueued, forward and backward partners, what was waited for, owners. So links of what is in the range
-        are as before. Of the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is
-        the position in the file that `to_chrome` writes; `ids_before` has the ids here. TraceError when there is no
-        such iteration, or neither is asked for.
+        launches enqueued, forward and backward partners, what was waited for, owners; and what each stream did right
+        before and after, with its launch, for the gaps at the ends. So links of what is in the range are as before. Of
+        the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is the position in the
+        file that `to_chrome` writes; `ids_before` has the ids here. TraceError when there is no such iteration, or
+        neither is asked for.
         """
         what = "nanoseconds"
         bounds = (_number(start_ns, what), _number(end_ns, what), _number(iteration, "the number of an iteration"))
