@@ -41,6 +41,29 @@ def test_an_iteration_becomes_a_trace(trace: ks.Trace, tmp_path: Path) -> None:
     assert ("trimmed", trace.num_events - part.num_events) in part.health.select("kind", "count").rows()
 
 
+def rows(trace: ks.Trace, request: dict[str, Any]) -> list[Any]:
+    return [table["rows"] for table in trace.query(request).data["tables"]]
+
+
+def test_a_report_of_a_part_is_about_its_range(trace: ks.Trace, tmp_path: Path) -> None:
+    start = trace.origin_ns + 200_000
+    end = start + 150_000
+    part = trace.trim(start, end)
+    request = {"type": "analyze", "name": "breakdown", "options": {"per": "selection"}}
+    whole = rows(trace, {**request, "start": 200_000, "end": 350_000})
+    busy = trace.query({"type": "summary", "start": 200_000, "end": 350_000}).data["devices"][0]["busy_share"]
+    assert busy != part.query({"type": "summary"}).data["devices"][0]["busy_share"], "calls reach out of the range"
+    again = ks.read(part.to_chrome(tmp_path / "part.json.gz"))
+    for each in (part, again, part.redact(), ks.read(part.save(tmp_path / "part.kscope"))):
+        assert rows(each, {**request, "trimmed": True}) == whole
+    main(["report", str(tmp_path / "part.json.gz"), "-o", str(tmp_path / "report.html")])
+    for page in (part.report(tmp_path / "part.html"), tmp_path / "report.html"):
+        words = page.read_text(encoding="utf-8")
+        assert "150 µs of " in words
+        assert f"busy</dt><dd>{100 * busy:.1f} %" in words
+    assert "A part of the recording" not in trace.report(tmp_path / "whole.html").read_text(encoding="utf-8")
+
+
 def test_ids_of_a_part_are_positions_in_its_file(trace: ks.Trace, tmp_path: Path) -> None:
     part = trace.trim(trace.origin_ns, trace.origin_ns + 600_000)
     events = written(part, tmp_path / "part.json")["traceEvents"]

@@ -16,6 +16,7 @@ mod dependencies;
 mod device;
 mod diff;
 mod execution;
+mod extent;
 mod files;
 mod finding_idle;
 mod finding_rules;

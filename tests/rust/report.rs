@@ -6,6 +6,8 @@ use kinetoscope::view::Session;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
+use crate::screen::ask;
+
 fn linked(events: &Value) -> Arc<LinkedTrace> {
     read_text(&json!({"traceEvents": events, "with_stack": 1}))
 }
@@ -129,12 +131,48 @@ fn ranks_of_a_job_are_told_apart() {
 fn what_is_not_as_it_was_recorded_is_said() {
     let session = Session::new(linked(&events()));
     assert!(!html(&session).contains("ks-edited"));
-    let part = html(&session.copy(br#"{"start": 90000, "end": 300000}"#).unwrap());
-    assert!(part.contains("<b>A part of the recording</b>: without 1 event of it."), "{part}");
     let small = asked(&session, &json!({"left_out": {"thinned_frame": 1200, "thinned_node": 0, "missing_launch": 3}}));
     assert!(
         small.contains("<b>Made smaller</b>: left out are 1,200 calls of Python. The tables here are of the whole")
     );
+}
+
+#[test]
+fn a_part_is_reported_as_the_range_that_it_was_trimmed_to() {
+    let session = Session::new(linked(&events()));
+    let part = |request: &Value| session.copy(request.to_string().as_bytes()).unwrap();
+    let once = part(&json!({"start": 150_000, "end": 300_000}));
+    let page = html(&once);
+    let words = "<b>A part of the recording</b>: 150 µs of 400 µs, from 150 µs on, without ";
+    assert!(page.contains(words), "{page}");
+    assert!(page.contains("All figures are of this range"));
+    assert!(page.contains("<dt>device 0 busy</dt><dd>40 %</dd>"), "60 of 150 µs, and not of the iteration around them");
+    // The iteration begins 50 µs before the range; beside it, whatever begins earlier still.
+    let overview = |session: &Session| ask(session, &json!({"type": "overview"}));
+    let (copied, whole) = (overview(&once), overview(&session));
+    let origin = |overview: &Value| overview["origin_ns"].as_str().unwrap().parse::<f64>().unwrap();
+    let start = 150_000.0 + origin(&whole) - origin(&copied);
+    assert_eq!(copied["trimmed"], json!({"start": start, "end": start + 150_000.0}));
+    assert_eq!(whole["trimmed"], Value::Null);
+    let twice = once.copy(json!({"start": start + 50_000.0, "end": start + 900_000.0}).to_string().as_bytes()).unwrap();
+    assert!(html(&twice).contains("<b>A part of the recording</b>: 100 µs of 400 µs, from 200 µs on"));
+    let table = ask(&once, &json!({"type": "analyze", "name": "kernels", "trimmed": true}))["tables"][0].clone();
+    let total = table["columns"].as_array().unwrap().iter().position(|column| column["name"] == "total_ns").unwrap();
+    assert_eq!(table["rows"][0][total], 60_000, "what is saved of the page is what it shows");
+}
+
+#[test]
+fn a_header_that_says_what_no_trimming_does_is_passed_over() {
+    for range in [json!({"start_ns": 9, "end_ns": "x"}), json!({"start_ns": i64::MAX, "end_ns": i64::MIN}), json!([1])]
+    {
+        let mut edit = json!({"edit": "trim", "whole_start_ns": i64::MIN, "whole_end_ns": i64::MAX});
+        if let Some(range) = range.as_object() {
+            edit.as_object_mut().unwrap().extend(range.clone());
+        }
+        let all = json!([edit, {"edit": "trim", "start_ns": 0, "end_ns": i64::MAX}, 3]);
+        let text = json!({"traceEvents": events(), "kinetoscope_edits": all});
+        assert!(html(&Session::new(read_text(&text))).contains("ks-title"));
+    }
 }
 
 /// A trace of a rank: iterations that end after so many microseconds each, with a kernel in each, and a communication.

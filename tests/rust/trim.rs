@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{files, laws, shared};
 
 /// The second iteration; of a trace without, its middle third.
-fn second(linked: &LinkedTrace) -> TimeRange {
+pub(crate) fn second(linked: &LinkedTrace) -> TimeRange {
     if let Some(iteration) = linked.links.iterations.get(1) {
         return iteration.range();
     }

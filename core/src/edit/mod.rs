@@ -3,6 +3,7 @@
 mod anew;
 mod communications;
 mod cut;
+mod extent;
 mod harmless;
 mod kept;
 mod note;
@@ -21,6 +22,7 @@ use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::node::{Node, NodeSpan};
 pub use communications::communications;
+pub use extent::Extent;
 pub use redact::{Redaction, redact};
 pub use thin::thin;
 pub use trim::{Trimmed, trim};

@@ -7,12 +7,20 @@ use crate::trace::Trace;
 /// The key in the Kineto file's header: a list of what was done, in its order.
 pub(super) const KEY: &str = "kinetoscope_edits";
 
-/// Adds to the list.
-pub(super) fn note(trace: &mut Trace, words: &Value) {
-    let mut list = match trace.header_value(KEY) {
+/// What the edit is called that leaves a range.
+pub(super) const TRIM: &str = "trim";
+
+/// The list; none where nothing was done.
+pub(super) fn edits(trace: &Trace) -> Vec<Value> {
+    match trace.header_value(KEY) {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
-    };
+    }
+}
+
+/// Adds to the list.
+pub(super) fn note(trace: &mut Trace, words: &Value) {
+    let mut list = edits(trace);
     list.push(words.clone());
     let (key, text) = (trace.strings.intern(KEY), Value::Array(list).to_string());
     let text = trace.strings.intern(&text);

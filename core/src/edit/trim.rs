@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde_json::json;
 
 use super::kept::{Kept, count, renumber, sort_tracks};
-use super::note::note;
+use super::note::{TRIM, note};
 use crate::error::Position;
 use crate::id::TrackId;
 use crate::link::{EdgeKind, LinkedTrace, report_witnesses, stream_wait_witnesses};
@@ -73,8 +73,15 @@ pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
     let ids = renumber(&mut part);
     sort_tracks(&mut part);
     let num_left_out = (trace.events.len() - num_events) as u64;
-    let words =
-        json!({"edit": "trim", "start_ns": range.start.0, "end_ns": range.end.0, "num_events_left_out": num_left_out});
+    let whole = trace.range();
+    let words = json!({
+        "edit": TRIM,
+        "start_ns": range.start.0,
+        "end_ns": range.end.0,
+        "whole_start_ns": whole.start.0,
+        "whole_end_ns": whole.end.0,
+        "num_events_left_out": num_left_out,
+    });
     note(&mut part, &words);
     let mut trimmed = Trimmed { trace: part, ids };
     trimmed.trace.warnings = warnings(trace, &trimmed);

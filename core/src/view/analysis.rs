@@ -19,13 +19,16 @@ const LIMIT: usize = 100;
 
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let analysis = analysis(&request.name)?;
-    let wanted = |part: View<'_>| Wanted {
-        start_ns: request.start.map(|start| part.time(start.floor()).0),
-        end_ns: request.end.map(|end| part.time(end.ceil()).0),
-        iteration: request.iteration,
-        stream: request.stream,
-        is_launched_inside: request.launched_inside,
-        is_whole: request.whole,
+    let wanted = |part: View<'_>| {
+        let own = if request.trimmed { part.trimmed() } else { Wanted::default() };
+        Wanted {
+            start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.start_ns),
+            end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.end_ns),
+            iteration: request.iteration,
+            stream: request.stream,
+            is_launched_inside: request.launched_inside,
+            is_whole: request.whole,
+        }
     };
     let options = Options::new(analysis.options, request.options.clone())?;
     let answer = match (request.part, &screen.parts[..]) {

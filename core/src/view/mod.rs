@@ -134,7 +134,8 @@ impl Session {
 
     /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
     pub fn picture(&self, width: u32) -> String {
-        picture::draw(&Screen::new(self, align::Align::default(), true), width)
+        let screen = Screen::new(self, align::Align::default(), true);
+        picture::draw(&screen, screen.span(), width)
     }
 
     fn answer(&self, asked: &Asked) -> Result<Response, Error> {
@@ -153,7 +154,9 @@ impl Session {
             Request::Marks { text, window } => search::marks(&screen, text, *window),
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
-            Request::Picture { width } => Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, *width)}))),
+            Request::Picture { width } => {
+                Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, screen.span(), *width)})))
+            }
             Request::Analyses => Ok(analysis::all()),
             Request::Findings => Ok(finding::answer(&screen, self.findings()?)),
             Request::Path { is_through_job: true, window } => path::of_job(&screen, self.path()?, *window),

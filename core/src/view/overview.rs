@@ -17,9 +17,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let shown = Shown::of(screen);
     let first = screen.parts.iter().find(|part| !part.linked.links.iterations.is_empty()).or(screen.parts.first());
     let num = |count: fn(&Trace) -> usize| screen.parts.iter().map(|part| count(&part.linked.trace)).sum::<usize>();
-    Response::of(
-        "overview",
-        &json!({
+    let mut data = json!({
             "origin_ns": screen.parts.first().map_or(0, |part| part.zero.0).to_string(),
             "duration": screen.duration(),
             "num_events": num(|trace| trace.events.len()),
@@ -34,8 +32,11 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
             "kinds": ShownKind::names(),
             "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
             "coverage": coverage_of(screen),
-        }),
-    )
+    });
+    if let Some((start, end)) = screen.trimmed() {
+        data["trimmed"] = json!({"start": start, "end": end});
+    }
+    Response::of("overview", &data)
 }
 
 /// A trace on the screen: `first_id` is to be taken off the screen's ids of its events.

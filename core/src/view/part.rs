@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use super::lanes::LaneIndex;
 use super::series::{Series, all_series};
 use super::shown_kind::ShownKind;
-use crate::analyze::{Class, Coverage, DrawnStep, HealthRow, classes, coverage, drawn_steps, health};
+use crate::analyze::{Class, Coverage, DrawnStep, HealthRow, Wanted, classes, coverage, drawn_steps, health};
+use crate::edit::Extent;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::kind::EventKind;
@@ -26,6 +27,8 @@ pub(super) struct Part {
     pub(super) first_track: u32,
     /// From its first event to its last, by its own clock.
     pub(super) range: TimeRange,
+    /// What it was trimmed to, where it is a part of a recording.
+    pub(super) extent: Option<Extent>,
     lanes: OnceLock<LaneIndex>,
     lanes_without_frames: OnceLock<LaneIndex>,
     classes: OnceLock<Vec<Class>>,
@@ -43,7 +46,7 @@ impl Part {
     ) -> Option<Self> {
         let (first_id, first_track) =
             others.last().map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
-        let range = linked.trace.range();
+        let (range, extent) = (linked.trace.range(), Extent::of(&linked.trace));
         let part = Self {
             name,
             rank,
@@ -52,6 +55,7 @@ impl Part {
             first_id,
             first_track,
             range,
+            extent,
             linked,
             lanes: OnceLock::new(),
             lanes_without_frames: OnceLock::new(),
@@ -62,6 +66,16 @@ impl Part {
         };
         part.end_id().and(part.end_track())?;
         Some(part)
+    }
+
+    /// What was trimmed to, of a part of a recording; else all of it.
+    pub(super) fn trimmed(&self) -> Wanted {
+        let range = self.extent.map(|extent| extent.range);
+        Wanted {
+            start_ns: range.map(|range| range.start.0),
+            end_ns: range.map(|range| range.end.0),
+            ..Wanted::default()
+        }
     }
 
     /// Whether an event is a function of Python: not a module, which tells what it is for.

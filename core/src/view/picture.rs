@@ -1,4 +1,4 @@
-//! The whole trace as an SVG picture, for pages that run no script.
+//! A trace, or a range of it, as an SVG picture, for pages that run no script.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::shown_kind::ShownKind;
 use super::svg::escape;
 use super::tiles::{Tile, tiles};
 use crate::sort;
-use crate::time::sum_ns;
+use crate::time::{TimeRange, sum_ns};
 use crate::trace::kind::EventKind;
 
 const GUTTER: u32 = 150;
@@ -29,8 +29,25 @@ const COLOURS: [&str; EventKind::ALL.len() + 1] = [
     "#61aaff",
 ];
 
-/// Draws each track's first lanes over the whole time of the trace.
-pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
+/// What time is where in the picture.
+#[derive(Clone, Copy)]
+struct Place {
+    start: f64,
+    end: f64,
+    /// Pixels for a nanosecond.
+    scale: f64,
+}
+
+impl Place {
+    /// The left end and the width of what lasts from one time to another; what reaches out of the picture is cut.
+    fn across(self, start: f64, end: f64) -> (f64, f64) {
+        let (start, end) = (start.max(self.start), end.min(self.end));
+        (f64::from(GUTTER) + (start - self.start) * self.scale, ((end - start) * self.scale).max(0.5))
+    }
+}
+
+/// Draws each track's first lanes from one time of the screen to another.
+pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
     let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);
     let orders = || screen.parts.iter().map(|part| (*part, display_order(*part)));
@@ -38,7 +55,7 @@ pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
     let chosen =
         orders().flat_map(|(part, order)| busiest(part, order, room).into_iter().map(move |track| (part, track)));
     let chosen: Vec<(View<'_>, usize)> = chosen.take(MAX_TRACKS).collect();
-    let scale = f64::from(width - GUTTER) / screen.duration().max(1.0);
+    let place = Place { start, end, scale: f64::from(width - GUTTER) / (end - start).max(1.0) };
     let mut body = String::new();
     let mut y = 2;
     let mut last = None;
@@ -47,7 +64,7 @@ pub(super) fn draw(screen: &Screen<'_>, width: u32) -> String {
             text(&mut body, y + 10, &part_name(*part));
             y += NAME_HEIGHT;
         }
-        y = draw_track(*part, &mut body, *track, y, scale) + TRACK_GAP;
+        y = draw_track(*part, &mut body, *track, y, place) + TRACK_GAP;
     }
     if num_tracks > chosen.len() {
         text(&mut body, y + 8, &format!("and {} more tracks", num_tracks - chosen.len()));
@@ -79,17 +96,16 @@ fn busiest(part: View<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     order.into_iter().filter(|track| places.iter().any(|(.., kept)| kept == track)).collect()
 }
 
-fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, scale: f64) -> u32 {
+fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, place: Place) -> u32 {
     let trace = &part.linked.trace;
-    let lanes = chosen_lanes(part, track);
+    let lanes = chosen_lanes(part, track, part.time_range(place.start, place.end));
     let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
     text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
     let mut paths: [String; COLOURS.len()] = Default::default();
     for (lane, tiles) in lanes.iter().enumerate() {
         let y = top + lane as u32 * LANE_HEIGHT;
         for tile in tiles {
-            let x = f64::from(GUTTER) + part.offset(tile.time.start) * scale;
-            let wide = (tile.time.dur().0 as f64 * scale).max(0.5);
+            let (x, wide) = place.across(part.offset(tile.time.start), part.offset(tile.time.end));
             let path = &mut paths[usize::from(part.shown_kind(tile.row).code())];
             // Writing into a `String` cannot fail.
             let _ = write!(path, "M{x:.1} {y}h{wide:.1}v4h-{wide:.1}z");
@@ -103,9 +119,9 @@ fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, scale: f
 }
 
 /// The first lanes that are not mostly Python frames, which say little at this size; the first ones where all are.
-fn chosen_lanes(part: View<'_>, track: usize) -> Vec<Vec<Tile>> {
+fn chosen_lanes(part: View<'_>, track: usize, window: TimeRange) -> Vec<Vec<Tile>> {
     let num_lanes = part.lanes().num_lanes(track);
-    let lane = |lane| tiles(part, (track, lane), part.range, COLUMNS);
+    let lane = |lane| tiles(part, (track, lane), window, COLUMNS);
     let kinds = &part.linked.trace.events.kind;
     let is_telling = |tiles: &Vec<Tile>| {
         let time = |is_python: bool| {

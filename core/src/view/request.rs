@@ -136,6 +136,8 @@ pub(super) struct AnalyzeRequest {
     pub(super) limit: Option<usize>,
     /// Of several traces, the one that is asked about; all of them, if nobody says which.
     pub(super) part: Option<u32>,
+    /// Of each trace, what it was trimmed to; all of one that is whole.
+    pub(super) trimmed: bool,
     pub(super) order: Option<Order>,
 }
 
@@ -169,6 +171,7 @@ impl AnalyzeRequest {
             options: fields.maybe("options")?.unwrap_or_default(),
             limit: fields.maybe("limit")?,
             part: fields.maybe("part")?,
+            trimmed: fields.maybe("trimmed")?.unwrap_or_default(),
             order: fields.maybe("order")?,
         })
     }

@@ -19,10 +19,23 @@ impl<'a> Screen<'a> {
         Self { session, parts }
     }
 
+    /// All of its time.
+    pub(super) fn span(&self) -> (f64, f64) {
+        (0.0, self.duration())
+    }
+
     /// How long it is: from its start, where the earliest event lies, to the end of the last.
     pub(super) fn duration(&self) -> f64 {
         let ends = self.parts.iter().map(|part| part.offset(part.range.end));
         ends.fold(0.0, f64::max)
+    }
+
+    /// Where the ranges lie that parts of recordings were trimmed to, if there are any such parts.
+    pub(super) fn trimmed(&self) -> Option<(f64, f64)> {
+        let ranges = self.parts.iter().filter_map(|part| Some((*part, part.extent?.range)));
+        ranges
+            .map(|(part, range)| (part.offset(range.start), part.offset(range.end)))
+            .reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
     }
 
     /// The part and the row of an event.

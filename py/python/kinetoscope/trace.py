@@ -362,6 +362,9 @@ class Trace(Analyses):
         the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is the position in the
         file that `to_chrome` writes; `ids_before` has the ids here. TraceError when there is no such iteration, or
         neither is asked for.
+
+        What the part was taken from is in its `metadata`, and a report of it is about the range: with the figures that
+        this trace has for it (`start_ns=`, `end_ns=`), though events that reach out of it are there as a whole.
         """
         what = "nanoseconds"
         bounds = (_number(start_ns, what), _number(end_ns, what), _number(iteration, "the number of an iteration"))
@@ -410,9 +413,10 @@ class Trace(Analyses):
     ) -> hints.Path:
         """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
 
-        The file needs nothing but itself: it opens from disk and without a network. `redact` is the method of that
-        name. `max_size`, in bytes or as `"10MB"`, leaves out as much as it takes for the file to be no larger (see
-        `thin`), and the page says what. OSError when it cannot be written, ValueError when no page is so small.
+        The file needs nothing but itself: it opens from disk and without a network. Of what `trim` made it is about
+        that range, and opens there. `redact` is the method of that name. `max_size`, in bytes or as `"10MB"`, leaves
+        out as much as it takes for the file to be no larger (see `thin`), and the page says what. OSError when it
+        cannot be written, ValueError when no page is so small.
         """
         from kinetoscope.report import write_report
 

@@ -157,12 +157,24 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     copy = open_timeline(saved(page, "Save a report", tmp_path, page.get_by_role("dialog")))
     label = copy.page.get_by_role("application").get_attribute("aria-label")
     assert f"{expected.num_events:,} events" in label
+    is_about_its_range(copy.page, transformer, (start, end), expected.origin_ns)
+    operators = saved(copy.page, "CSV", tmp_path, copy.page.locator("#operators"))
+    totals = [int(row["total_ns"]) for row in csv.DictReader(operators.read_text(encoding="utf-8").splitlines())]
+    assert totals == [row[0] for row in transformer.operators(start_ns=start, end_ns=end).select("total_ns").rows()]
     assert copy.page.locator("#operators tbody tr").count() > 0
     copy.page.get_by_role("button", name="1 note").click()
     assert copy.page.get_by_role("textbox", name="Note at").input_value() == "this one"
     copy.page.get_by_title("Go there").click()
     copy.focus().press("Escape")
     shot(copy.settle().page, f"report-saved-note-{scheme}")
+
+
+def is_about_its_range(page: Any, whole: ks.Trace, span: tuple[int, int], origin: int) -> None:
+    start, end = span
+    assert page.url.endswith(f"#range={start - origin}-{end - origin}"), "it opens there"
+    assert "All figures are of this range" in page.locator(".ks-edited").inner_text()
+    card = page.locator(".ks-card", has_text="span").first.inner_text()
+    assert f"{whole.summary(start, end).data['num_events']:,} events" in card
 
 
 def test_traces_that_tell_no_rank_are_saved_under_names_of_their_own(

@@ -86,6 +86,7 @@ function bring(main: HTMLElement, page: Page): void {
   const notes = new Cell((left?.notes ?? []) as readonly Note[]);
   const hash = followHash(left?.hash);
   const overview = page.source.query("overview", hash.target.setup);
+  if (overview.trimmed) hash.begin(overview.trimmed);
   // In a task of its own, so that the picture comes onto the screen before.
   const onDrawn = () => setTimeout(() => decorate(main));
   const mounted = mount(place, page, overview, { notes, hash, onDrawn });
@@ -94,7 +95,9 @@ function bring(main: HTMLElement, page: Page): void {
     mounted.setUp(target.setup);
     if (!target.range && target.event === null) mounted.leave();
     go(target);
-    if (target.range || target.event !== null) place.scrollIntoView({ block: "nearest" });
+    // A page that opens at its own range is read from the top.
+    const isSent = target.range !== null && target.range !== overview.trimmed;
+    if (isSent || target.event !== null) place.scrollIntoView({ block: "nearest" });
   });
   followLinks(main, place, ({ range, part, event }) => {
     // Ranges in the report are those of traces that lie as they come.

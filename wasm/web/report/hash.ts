@@ -63,6 +63,8 @@ const speaks = (hash: string): boolean => hash.length <= 1 || /^#(view|range|eve
 export interface HashFollower {
   /** What the address says. */
   readonly target: Target;
+  /** Begins at a range, where nothing says where to be. */
+  begin(range: Span): void;
   /** Writes what changed into the address. */
   tell(change: Partial<Target>): void;
   /** Calls `use` with what the address says now and whenever the reader changes it. */
@@ -79,6 +81,9 @@ export function followHash(saved = ""): HashFollower {
   return {
     get target() {
       return now;
+    },
+    begin: (range) => {
+      if (!now.view && !now.range && now.event === null) now = { ...now, range };
     },
     tell: (change) => {
       now = { ...now, view: null, ...change };

@@ -31,7 +31,8 @@ export function addTableTools(figure: HTMLElement, source: Source, fail: (error:
 /** All rows: a page shows the first. */
 async function wholeTable(figure: HTMLElement, source: Source): Promise<AnswerTable> {
   const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
-  const answer = await source.query("analyze", { name: analysis, options: JSON.parse(options), limit: ALL_ROWS });
+  const asked = { name: analysis, options: JSON.parse(options), trimmed: true, limit: ALL_ROWS };
+  const answer = await source.query("analyze", asked);
   const table = answer.tables.find((other) => other.name === name);
   if (!table) throw new Error(`expected a table ${name} of ${analysis}, found none`);
   return table;

@@ -1,7 +1,7 @@
 /** What may be asked of the core and what it answers; the table in ARCHITECTURE.md, in types. */
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
-import type { Duration, Time } from "../base/time";
+import type { Duration, Span, Time } from "../base/time";
 
 /** An event's position in `traceEvents`. */
 export type EventId = number;
@@ -83,6 +83,8 @@ export interface Overview {
   /** An exact integer, as text. */
   readonly origin_ns: string;
   readonly duration: Duration;
+  /** What the traces were trimmed to, where they are parts of recordings. */
+  readonly trimmed?: Span;
   readonly num_events: number;
   /** Of the Execution Traces. */
   readonly num_nodes: number;
@@ -455,6 +457,8 @@ interface Exchange {
       start?: number;
       end?: number;
       part?: number | null;
+      /** Of each trace, what it was trimmed to; all of one that is whole. */
+      trimmed?: boolean;
       limit?: number;
       order?: Order | null;
       options?: object;

@@ -80,7 +80,6 @@ export class Saving {
   #savePage(traces: TakenAway, title: string, range: Span | null): void {
     const facts: [string, string][] = [];
     if (!this.isRedacted.value) facts.push(["taken from", this.title]);
-    if (range) facts.push(["range", `${formatDuration(lengthOf(range))} from ${formatDuration(range.start)}`]);
     if (this.isRedacted.value) facts.push(["redacted", "pseudonyms stand in the place of private texts"]);
     this.savePage?.({ traces, title, facts, notes: this.#notesIn(traces, range), setup: this.#source.setup });
   }

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 
 use super::source::Source;
 use super::words::{count, plural};
+use crate::edit::Extent;
+use crate::time::Dur;
+use crate::view::chart::time_words;
 use crate::view::svg::escape;
 
 /// Of each kind of what was left out to make a trace smaller: its name, and what a reader calls it.
@@ -29,8 +32,7 @@ pub(super) fn notes(source: &Source<'_>, left_out: &Counts) -> String {
     };
     let given = |kind: &str| left_out.get(kind).and_then(Value::as_u64).unwrap_or_default();
     let mut out = String::new();
-    if own("trimmed") > 0 {
-        let words = format!("without {} of it", plural(own("trimmed") as usize, "event"));
+    if let Some(words) = trimmed(source.extent(), own("trimmed")) {
         note(&mut out, "A part of the recording", &words);
     }
     if own("redacted") > 0 {
@@ -47,6 +49,20 @@ pub(super) fn notes(source: &Source<'_>, left_out: &Counts) -> String {
         note(&mut out, "Made smaller", &format!("left out are {of_page}. {all}"));
     }
     out
+}
+
+/// Which range of the recording there is, and how much is not; none of a whole one.
+fn trimmed(extent: Option<Extent>, num_left_out: u64) -> Option<String> {
+    let words = |dur: Dur| time_words(dur.0 as f64);
+    let ranged = extent.map(|Extent { range, whole }| {
+        let start = words(range.start.since(whole.start));
+        format!("{} of {}, from {start} on", words(range.dur()), words(whole.dur()))
+    });
+    let without = (num_left_out > 0).then(|| format!("without {} of it", plural(num_left_out as usize, "event")));
+    let about = extent.map(|_| String::from("All figures are of this range, to which events are cut"));
+    let first = [ranged, without].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let all = [Some(first).filter(|words| !words.is_empty()), about].into_iter().flatten().collect::<Vec<_>>();
+    (!all.is_empty()).then(|| all.join(". "))
 }
 
 fn thinned(count_of: impl Fn(&str) -> u64) -> String {

@@ -36,7 +36,7 @@ use super::picture;
 use super::response::Response;
 use super::screen::Screen;
 use super::svg::escape;
-use crate::analyze::{Selection, outline};
+use crate::analyze::outline;
 
 /// How many pixels wide the picture is that stands for the timeline.
 const PICTURE: u32 = 1200;
@@ -46,7 +46,7 @@ const PICTURE: u32 = 1200;
 pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &Counts) -> Response {
     let source = Source::of(screen);
     let mut out = head(&source, title) + &edited::notes(&source, left_out);
-    let outlines: Vec<_> = source.traces().map(|(_, linked)| outline(&Selection::all(linked))).collect();
+    let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
     let found = [
         part::time(&source, &outlines),
         iterations::section(&source),
@@ -97,7 +97,7 @@ fn timeline(screen: &Screen<'_>) -> Section {
         "<div id=\"ks-timeline\"><figure class=\"ks-picture\">{}</figure></div>\
          <noscript><p class=\"ks-note\">Scripts are off: the picture above stands for the timeline. All else is here.\
          </p></noscript>",
-        picture::draw(screen, PICTURE)
+        picture::draw(screen, screen.trimmed().unwrap_or_else(|| screen.span()), PICTURE)
     );
     Section::wide("timeline", "Timeline", body)
 }

@@ -42,14 +42,14 @@ pub(super) fn line(source: &Source<'_>) -> Vec<String> {
         trace.rank().map(|rank| format!("rank {rank}"))
     };
     let torch = torch(trace).map(|version| format!("PyTorch {version}"));
-    let words = [Some(devices(trace)), torch, ranks, date(trace.range().start.0)];
+    let words = [Some(devices(trace)), torch, ranks, date(source.span().start.0)];
     words.into_iter().flatten().filter(|word| !word.is_empty()).collect()
 }
 
 fn of_trace(source: &Source<'_>, trace: &Trace) -> Vec<(String, String)> {
     let mut facts = vec![
         ("devices", devices(trace)),
-        ("recorded", date(trace.range().start.0).unwrap_or_default()),
+        ("recorded", date(source.span().start.0).unwrap_or_default()),
         ("PyTorch", torch(trace).unwrap_or_default()),
     ];
     if !source.is_job() {

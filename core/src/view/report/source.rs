@@ -7,10 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::frame::Frame;
-use crate::analyze::{Answer, RankedTrace, analysis};
+use crate::analyze::{Answer, Options, RankedTrace, Selection, analysis};
+use crate::edit::Extent;
 use crate::link::LinkedTrace;
 use crate::table::Rows;
-use crate::time::Ts;
+use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::view::part::View;
 use crate::view::screen::Screen;
@@ -51,6 +52,22 @@ impl<'a> Source<'a> {
         self.traces.first().map(|(_, linked)| &linked.trace)
     }
 
+    /// What of each trace the report is about: what it was trimmed to.
+    pub(super) fn selections(&self) -> impl Iterator<Item = Selection<'_>> {
+        let range = |at: usize| Some(self.screen.parts[at].extent?.range);
+        self.traces.iter().enumerate().map(move |(at, (_, linked))| Selection::within(linked, range(at)))
+    }
+
+    /// When that of the first trace was.
+    pub(super) fn span(&self) -> TimeRange {
+        self.selections().next().map(|selection| selection.span()).unwrap_or_default()
+    }
+
+    /// The part of a recording that the first trace is, if it is one.
+    pub(super) fn extent(&self) -> Option<Extent> {
+        self.screen.parts.first()?.extent
+    }
+
     /// What an analysis answers; nothing where it does not know what it is asked.
     pub(super) fn ask(&self, name: &'static str, request: &'static str) -> Option<Rc<Answer>> {
         let mut answers = self.answers.borrow_mut();
@@ -59,9 +76,11 @@ impl<'a> Source<'a> {
 
     fn answer(&self, name: &str, request: &str) -> Option<Answer> {
         let analysis = analysis(name).ok()?;
+        let options = Options::new(analysis.options, serde_json::from_str(request).ok()?).ok()?;
+        let wanted = |at: usize| self.screen.parts[at].trimmed();
         match &self.traces[..] {
-            [(_, linked)] => analysis.answer(linked, request),
-            traces => analysis.answer_of_job(traces, request, 1),
+            [(_, linked)] => analysis.answer_about(linked, &wanted(0), &options),
+            traces => analysis.answer_about_each(traces, &wanted, &options, 1),
         }
         .ok()
     }

@@ -1,0 +1,83 @@
+//! What is said of a trace that was trimmed is what is said of its range in the whole.
+
+use kinetoscope::edit::trim;
+use kinetoscope::view::Session;
+use kinetoscope::{LinkedTrace, Trace};
+use serde_json::{Value, json};
+
+use crate::screen::ask;
+use crate::trim::second;
+use crate::{files, shared};
+
+/// What the report asks.
+const ASKED: [(&str, &str); 11] = [
+    ("breakdown", r#"{"per":"selection"}"#),
+    ("breakdown", "{}"),
+    ("findings", "{}"),
+    ("idle", "{}"),
+    ("critical_path", "{}"),
+    ("kernels", "{}"),
+    ("operators", "{}"),
+    ("modules", "{}"),
+    ("overlap", "{}"),
+    ("memory", "{}"),
+    ("roofline", "{}"),
+];
+
+/// What is not compared: ids, of which a part has its own, and what calls that the ends cut had a device do outside.
+fn is_compared(column: &Value) -> bool {
+    const OUTSIDE: [&str; 5] = ["device_total_ns", "device_self_ns", "forward_ns", "backward_ns", "num_device_events"];
+    let name = column["name"].as_str().unwrap();
+    column["role"] != "event" && !name.ends_with("_id") && name != "evidence" && !OUTSIDE.contains(&name)
+}
+
+/// The rows of each table, in an order of their own, for the tables' is partly that of what is not compared.
+fn told(session: &Session, (name, options): (&str, &str), more: &Value) -> Vec<(String, Vec<String>)> {
+    let options: Value = serde_json::from_str(options).unwrap();
+    let mut request = json!({"type": "analyze", "name": name, "options": options, "limit": 10_000});
+    more.as_object().unwrap().iter().for_each(|(key, value)| request[key] = value.clone());
+    let rows = |table: &Value| {
+        let columns = table["columns"].as_array().unwrap();
+        let row = |row: &Value| {
+            let cells = row.as_array().unwrap().iter().zip(columns).filter(|(_, column)| is_compared(column));
+            cells.map(|(cell, _)| cell.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let mut rows: Vec<_> = table["rows"].as_array().unwrap().iter().map(row).collect();
+        rows.sort_unstable();
+        (table["name"].as_str().unwrap().to_owned(), rows)
+    };
+    let answer = ask(session, &request);
+    // Edges of the graph are named by the ids of what they join.
+    let tables = answer["tables"].as_array().unwrap().iter().filter(|table| table["name"] != "critical_path_edges");
+    tables.map(rows).collect()
+}
+
+fn assert_as_in_the_whole(name: &str, trace: Trace) {
+    let whole = LinkedTrace::new(trace);
+    let range = second(&whole);
+    let part = Session::new(LinkedTrace::new(trim(&whole, range).trace));
+    let zero = whole.trace.range().start;
+    let (start, end) = (range.start.since(zero).0, range.end.since(zero).0);
+    let session = Session::new(whole);
+    for asked in ASKED {
+        let expected = told(&session, asked, &json!({"start": start, "end": end}));
+        assert_eq!(told(&part, asked, &json!({"trimmed": true})), expected, "{name}: {asked:?}");
+    }
+}
+
+#[test]
+fn figures_of_a_part_of_a_fixture_are_those_of_its_range() {
+    for folder in ["synthetic_cuda", "transformer_cpu", "minimal_cpu", "mlp_gloo"] {
+        assert_as_in_the_whole(folder, files::pair(folder).trace);
+    }
+}
+
+/// More take long, and add nothing.
+const MAX_EVENTS: usize = 50_000;
+
+#[test]
+fn figures_of_a_part_of_a_real_trace_are_those_of_its_range() {
+    for (name, trace) in shared::traces().into_iter().filter(|(_, trace)| trace.events.len() < MAX_EVENTS) {
+        assert_as_in_the_whole(&name, trace);
+    }
+}
