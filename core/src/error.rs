@@ -11,8 +11,10 @@ pub struct Position {
     pub file: Option<Arc<str>>,
     /// Offset in the decompressed text, where one is known.
     pub byte: Option<u64>,
-    /// Index in `traceEvents` (or `nodes`, or whatever list the file has), where inside one.
+    /// Index in `traceEvents` (or whatever list the file has), where inside one.
     pub event: Option<u64>,
+    /// Id of a node of the Execution Trace, or of a graph made of it, where it is one.
+    pub node: Option<u64>,
 }
 
 impl fmt::Display for Position {
@@ -20,7 +22,8 @@ impl fmt::Display for Position {
         let file = self.file.as_ref().map(ToString::to_string);
         let byte = self.byte.map(|byte| format!("byte {byte}"));
         let event = self.event.map(|event| format!("event {event}"));
-        let parts: Vec<_> = [file, byte, event].into_iter().flatten().collect();
+        let node = self.node.map(|node| format!("node {node}"));
+        let parts: Vec<_> = [file, byte, event, node].into_iter().flatten().collect();
         f.write_str(&parts.join(", "))
     }
 }

@@ -384,6 +384,10 @@ fn canonical_word(out: &mut String, scanner: &mut Scanner<'_>) -> bool {
         word = scanner.since(start);
     }
     let text = String::from_utf8_lossy(word);
+    // Without the white space between them two words would be one.
+    if out.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '.') {
+        out.push(' ');
+    }
     let is_strict = serde_json::from_slice::<serde::de::IgnoredAny>(word).is_ok();
     if is_strict {
         out.push_str(&text);
@@ -440,7 +444,10 @@ mod tests {
     fn canonical_text_is_strict_json() {
         assert_eq!(canonical(b" { \"a b\" : [ 1.50 , -Infinity,true ] } ").text, r#"{"a b":[1.50,"-Infinity",true]}"#);
         assert_eq!(canonical(b"\"\xff\"").text, "\"\u{fffd}\"");
+        assert_eq!(canonical(b"[1 2]").text, r#""[1 2]""#);
+        assert_eq!(canonical(b"[1, 2.\n5]").text, r#""[1, 2.\n5]""#);
         let strict = |text: &[u8]| canonical(text).is_strict;
+        assert!(!strict(b"[1 2]") && !strict(b"[true false]") && !strict(b"1 2"));
         assert!(strict(b"[1, {\"a\": null}]"));
         assert!(!strict(b"NaN") && !strict(b"[1,,2]") && !strict(br#""C:\dir""#));
     }

@@ -73,6 +73,16 @@ def test_an_execution_trace_that_is_found_but_broken_is_told(kineto: Path, tmp_p
         ks.read(tmp_path / kineto.name, tmp_path / "torch_et_0.json.gz")
 
 
+def test_what_is_no_trace_has_no_execution_trace(
+    data: Path, execution: Path, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    snapshot = data / "synthetic_memory" / "memory_snapshot.pickle"
+    shutil.copy(snapshot, tmp_path / "kineto_trace_0.json")
+    shutil.copy(execution, tmp_path / "torch_et_0.json.gz")
+    assert isinstance(ks.read(tmp_path / "kineto_trace_0.json"), ks.MemorySnapshot)
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize(
     "content",
     [

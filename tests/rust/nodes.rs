@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kinetoscope::analyze::coverage;
+use kinetoscope::analyze::{coverage, health};
 use kinetoscope::link::How;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::Values;
@@ -356,4 +356,14 @@ proptest! {
 fn mixed(seed: u64, tag: &Value) -> u64 {
     let mixed = (seed ^ tag.as_u64().unwrap_or(0)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32
+}
+
+#[test]
+fn a_node_without_its_parent_is_called_by_its_id() {
+    let graph = json!({"schema": "1.0.1", "nodes": [
+        {"id": 2, "name": "a", "parent": 1}, {"id": 40, "name": "b", "parent": 7}, {"id": 40, "name": "c", "parent": 2}]});
+    let linked = LinkedTrace::new(read([Input::new(graph.to_string().as_bytes())], Limits::default()).unwrap());
+    let first = |kind: &str| health(&linked).into_iter().find(|row| row.kind == kind).map(|row| row.first);
+    assert_eq!(first("missing_parent").as_deref(), Some("node 2"));
+    assert_eq!(first("duplicate_node").as_deref(), Some("node 40"));
 }

@@ -272,8 +272,8 @@ fn link(trace: &Trace, max_threads: usize) -> Links {
         let mut warnings = Warnings::default();
         count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
-        let nodes = node::link_nodes(trace, &mut warnings);
         let (iterations, late) = iteration::find_iterations(trace);
+        let nodes = node::link_nodes(trace, &iterations, &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);
         Links { launch, launched, nodes, iterations, iteration, warnings, ..Links::default() }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::element::{Element, unquoted};
 use super::pairs::Pairs;
+use super::section::Section;
 use super::shape::{Alike, Own, Shape, Shapes, flow_id, is_fine};
 use super::tracks::{Place, TrackFinder};
 use crate::error::{Error, ErrorKind, Position};
@@ -32,6 +33,8 @@ pub(super) struct Builder {
     pub(super) pairs: Pairs,
     /// Where the element now read stands.
     pub(super) position: u32,
+    /// Which array it is in. Ids of nodes are other numbers than their places, so of those the byte tells where.
+    pub(super) section: Section,
     pub(super) byte: Option<u64>,
     pub(super) file: Option<Arc<str>>,
     /// Whether a file of that sort was read.
@@ -65,14 +68,15 @@ impl Builder {
     /// Counts a defect at the element now read.
     pub(super) fn warn(&mut self, kind: WarningKind) {
         self.num_warned += 1;
-        let (file, byte, event) = (&self.file, self.byte, Some(u64::from(self.position)));
-        self.trace.warnings.push(kind, || Position { file: file.clone(), byte, event });
+        let event = (self.section == Section::Events).then_some(u64::from(self.position));
+        let (file, byte) = (&self.file, self.byte);
+        self.trace.warnings.push(kind, || Position { file: file.clone(), byte, event, node: None });
     }
 
     /// Counts a defect at an element that was read before.
     pub(super) fn warn_at(&mut self, position: u32, kind: WarningKind) {
         self.position = position;
-        self.byte = None;
+        (self.byte, self.section) = (None, Section::Events);
         self.warn(kind);
     }
 
@@ -271,7 +275,7 @@ impl Builder {
     /// The finished trace: pairs matched, base time added, tracks named. An error where there were metrics alone.
     pub(super) fn finish(mut self) -> Result<Trace, Error> {
         if !self.metrics.is_empty() && !self.has_kineto && !self.has_execution {
-            let position = Position { file: self.file, byte: Some(0), event: None };
+            let position = Position { file: self.file, byte: Some(0), ..Position::default() };
             let found = super::Container::Metrics.words().into();
             return Err(ErrorKind::Unsupported { expected: "a trace", found, position }.into());
         }

@@ -148,7 +148,12 @@ impl ChakraReader<'_> {
     }
 
     fn position(&self, at: u64) -> Position {
-        Position { file: self.file.map(Into::into), byte: Some(at), event: self.num_messages.checked_sub(1) }
+        Position {
+            file: self.file.map(Into::into),
+            byte: Some(at),
+            event: self.num_messages.checked_sub(1),
+            node: None,
+        }
     }
 
     fn warn(&mut self, kind: WarningKind, at: u64) {

@@ -159,7 +159,7 @@ pub(super) fn skip_mark(window: &mut Window<'_>) {
 /// Lets the window stand before JSON text. An error when it holds something else.
 pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result<(), Error> {
     let container = sniff(window.text());
-    let position = Position { file: name.map(Into::into), byte: Some(0), event: None };
+    let position = Position { file: name.map(Into::into), byte: Some(0), ..Position::default() };
     let found = container.words();
     let expected = match container {
         // It may be anything, a damaged Chakra trace or snapshot as well.

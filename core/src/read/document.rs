@@ -133,8 +133,8 @@ impl Document<'_, '_> {
     }
 
     fn position(&self) -> Position {
-        let event = self.events.as_ref().or(self.nodes.as_ref()).map(|tally| tally.num_elements);
-        Position { file: self.builder.file.clone(), byte: Some(self.window.offset()), event }
+        let event = self.events.as_ref().map(|tally| tally.num_elements);
+        Position { file: self.builder.file.clone(), byte: Some(self.window.offset()), event, node: None }
     }
 
     fn warn(&mut self, kind: WarningKind) {
@@ -177,7 +177,7 @@ impl Document<'_, '_> {
             (&mut builder.has_execution, "a second Execution Trace")
         };
         if std::mem::replace(is_taken, true) {
-            let position = Position { file: builder.file.clone(), byte: Some(0), event: None };
+            let position = Position { file: builder.file.clone(), byte: Some(0), ..Position::default() };
             let expected = "one Kineto trace and one Execution Trace";
             return Err(ErrorKind::Unsupported { expected, found: found.into(), position }.into());
         }

@@ -95,7 +95,7 @@ pub(super) fn read_graph(window: &Window<'_>, file: Option<&str>) -> Result<Chak
     let nodes: Vec<&RawValue> = serde_json::from_str(nodes.unwrap_or_default()).map_err(malformed)?;
     for (place, node) in nodes.into_iter().enumerate() {
         if serde_json::from_str(node.get()).and_then(|members| add_node(&mut chakra, members)).is_err() {
-            let position = Position { file: file.map(Into::into), event: Some(place as u64), byte: None };
+            let position = Position { file: file.map(Into::into), event: Some(place as u64), ..Position::default() };
             chakra.warnings.push(WarningKind::MalformedElement, || position);
         }
     }

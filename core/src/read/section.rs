@@ -9,9 +9,10 @@ use crate::json::{Fault, Scanner};
 use crate::warning::WarningKind;
 
 /// Which array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Section {
     /// `traceEvents`, or a bare array.
+    #[default]
     Events,
     /// `nodes`.
     Nodes,
@@ -116,6 +117,7 @@ impl SectionReader<'_> {
     /// Tells the builder where the next element stands.
     fn mark(&mut self, byte: u64) {
         self.builder.position = self.tally.num_elements as u32;
+        self.builder.section = self.section;
         self.builder.byte = Some(byte);
     }
 

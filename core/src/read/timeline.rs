@@ -157,7 +157,7 @@ impl Reader<'_> {
     }
 
     fn position(&self) -> Position {
-        Position { file: self.file.clone(), byte: Some(self.scanner.at() as u64), event: Some(self.row) }
+        Position { file: self.file.clone(), byte: Some(self.scanner.at() as u64), event: Some(self.row), node: None }
     }
 
     fn warn(&mut self, kind: WarningKind) {

@@ -101,8 +101,9 @@ def _read_found(file: File, execution: File | None, options: Options) -> Trace |
     try:
         return load(file, execution, options)
     except (_native.TraceError, OSError) as error:
-        trace = load(file, None, options)
-        from kinetoscope.notice import warn
+        found = load_any([file], options)
+        if isinstance(found, Trace):
+            from kinetoscope.notice import warn
 
-        warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
-        return trace
+            warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
+        return found

@@ -20,6 +20,7 @@ use self::shape::Shapes;
 use self::window::Recordings;
 pub use self::window::Window;
 use super::How;
+use super::iteration::Iteration;
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
@@ -67,8 +68,8 @@ struct Found {
     windows: Vec<Window>,
 }
 
-pub(super) fn link_nodes(trace: &Trace, warnings: &mut Warnings) -> NodeLinks {
-    let found = find(trace, warnings);
+pub(super) fn link_nodes(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> NodeLinks {
+    let found = find(trace, iterations, warnings);
     let mut links = NodeLinks {
         node_of_event: OptionalColumn::empty(trace.events.len()),
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
@@ -99,13 +100,13 @@ pub fn node_order(node: &Node) -> u64 {
 /// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::linked_to`): so a snapshot keeps it.
 pub(super) const ASKED_FOR: &str = "linked_iteration";
 
-fn find(trace: &Trace, warnings: &mut Warnings) -> Found {
+fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> Found {
     if trace.nodes.is_empty() || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
         return Found::default();
     }
     let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
     if let Some((_, iteration)) = asked {
-        return by_names(trace, trace.strings.text(*iteration).parse().ok(), warnings);
+        return by_names(trace, iterations, trace.strings.text(*iteration).parse().ok(), warnings);
     }
     if process::are_of_two_processes(trace) {
         warnings.push_many(WarningKind::OtherProcess, 1, Position::default);
@@ -124,11 +125,11 @@ fn find(trace: &Trace, warnings: &mut Warnings) -> Found {
     if external.is_one_numbering() {
         return external.found(How::ExternalId);
     }
-    by_names(trace, None, warnings)
+    by_names(trace, iterations, None, warnings)
 }
 
 /// Links by the order of names: from end to end, or else the one recording within the other.
-fn by_names(trace: &Trace, iteration: Option<i64>, warnings: &mut Warnings) -> Found {
+fn by_names(trace: &Trace, iterations: &[Iteration], iteration: Option<i64>, warnings: &mut Warnings) -> Found {
     let threads = thread::threads(trace);
     let shapes = Shapes::new(trace);
     let mut found = Found::default();
@@ -136,7 +137,7 @@ fn by_names(trace: &Trace, iteration: Option<i64>, warnings: &mut Warnings) -> F
         found = sequence::found(sequence::align_threads(&threads, &shapes), How::Sequence);
     }
     if found.how.is_none() {
-        let chosen = Recordings::new(trace, &threads, &shapes).link(iteration);
+        let chosen = Recordings::new(trace, iterations, &threads, &shapes).link(iteration);
         let part = sequence::found(chosen.linked, How::Window);
         let confidence = match part.how {
             Some(_) => part.confidence * chosen.sureness,

@@ -14,14 +14,14 @@ pub(super) fn link_parents(trace: &Trace, warnings: &mut Warnings) -> OptionalCo
     let (mut duplicates, mut missing) = (Places::default(), Places::default());
     for (row, node) in trace.nodes.iter().enumerate() {
         if *by_id.entry(node.id).or_insert(row as u32) != row as u32 {
-            duplicates.add(row);
+            duplicates.add(node.id);
         }
     }
     for (row, node) in trace.nodes.iter().enumerate() {
         let Some(parent) = node.parent.filter(|parent| *parent != node.id) else { continue };
         match by_id.get(&parent) {
             Some(parent) => parents.set(row, *parent),
-            None => missing.add(row),
+            None => missing.add(node.id),
         }
     }
     warnings.push_many(WarningKind::DuplicateNode, duplicates.count, || duplicates.position());
@@ -36,12 +36,12 @@ struct Places {
 }
 
 impl Places {
-    fn add(&mut self, row: usize) {
+    fn add(&mut self, id: u64) {
         self.count += 1;
-        self.first.get_or_insert(row as u64);
+        self.first.get_or_insert(id);
     }
 
     fn position(&self) -> Position {
-        Position { event: self.first, ..Position::default() }
+        Position { node: self.first, ..Position::default() }
     }
 }

@@ -12,7 +12,7 @@ use super::sequence::{FIT, Linked};
 use super::shape::Shapes;
 use super::span::{Span, room, spans};
 use super::thread::{Sequence, Thread};
-use crate::link::iteration::find_iterations;
+use crate::link::iteration::Iteration;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
@@ -89,16 +89,23 @@ impl Placed {
 /// The recordings of which one is part of the other.
 pub(super) struct Recordings<'a> {
     trace: &'a Trace,
+    iterations: &'a [Iteration],
     threads: &'a [Thread],
     shapes: &'a Shapes<'a>,
     longer: Longer,
 }
 
 impl<'a> Recordings<'a> {
-    pub(super) fn new(trace: &'a Trace, threads: &'a [Thread], shapes: &'a Shapes<'a>) -> Self {
+    pub(super) fn new(
+        trace: &'a Trace,
+        iterations: &'a [Iteration],
+        threads: &'a [Thread],
+        shapes: &'a Shapes<'a>,
+    ) -> Self {
         let num_events: usize = threads.iter().map(|thread| thread.events.rows.len()).sum();
         let num_nodes: usize = threads.iter().map(|thread| thread.nodes.rows.len()).sum();
-        Self { trace, threads, shapes, longer: if num_events < num_nodes { Longer::Nodes } else { Longer::Events } }
+        let longer = if num_events < num_nodes { Longer::Nodes } else { Longer::Events };
+        Self { trace, iterations, threads, shapes, longer }
     }
 
     /// Links each thread within one window: that of the iteration that is asked for, else the first that fits best.
@@ -180,8 +187,7 @@ impl<'a> Recordings<'a> {
     /// Where each `ProfilerStep#n` of the longer recording starts, and its number.
     fn steps(&self) -> Vec<(i128, i64)> {
         if self.longer == Longer::Events {
-            let (iterations, _) = find_iterations(self.trace);
-            return iterations.iter().map(|iteration| (i128::from(iteration.start.0), iteration.number)).collect();
+            return self.iterations.iter().map(|iteration| (i128::from(iteration.start.0), iteration.number)).collect();
         }
         let step = |(row, node): (u32, &Node)| {
             let number = iteration_number(self.trace.strings.text(node.name))?;

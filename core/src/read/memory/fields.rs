@@ -51,7 +51,7 @@ impl<'v> Fields<'v> {
 
     pub(super) fn warn(&mut self, kind: WarningKind) {
         let (file, event) = (&self.file, self.row);
-        self.warnings.push(kind, || Position { file: file.clone(), byte: None, event });
+        self.warnings.push(kind, || Position { file: file.clone(), event, ..Position::default() });
     }
 
     /// Whether a value was not taken before, as it is now.

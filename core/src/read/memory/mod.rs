@@ -27,7 +27,7 @@ pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Resu
     let mut reader = Reader { fields, snapshot: MemorySnapshot::default() };
     if !reader.read(root) {
         let expected = "a memory snapshot: a dict with `segments` or `device_traces`, or a list of segments";
-        let position = Position { file, byte: Some(0), event: None };
+        let position = Position { file, byte: Some(0), ..Position::default() };
         return Err(ErrorKind::Malformed { expected, found: reader.words(root), position }.into());
     }
     Ok(reader.finish())

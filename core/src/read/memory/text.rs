@@ -23,7 +23,7 @@ pub(super) fn parse<'a>(text: &'a [u8], file: Option<&Arc<str>>) -> Result<Pickl
     let mut json = serde_json::Deserializer::from_slice(text);
     let root = Builder(&mut values).deserialize(&mut json).and_then(|root| json.end().map(|()| root));
     let root = root.map_err(|error| {
-        let position = Position { file: file.cloned(), byte: None, event: None };
+        let position = Position { file: file.cloned(), ..Position::default() };
         ErrorKind::Malformed { expected: "a memory snapshot in JSON", found: error.to_string(), position }
     })?;
     Ok(Pickle { values, root, warnings: Warnings::default() })

@@ -152,7 +152,7 @@ impl<'a> Export<'a> {
                 let column = &plan.layout.columns[column].name;
                 let place = place(self.file.as_deref(), plan.sort, Some(column));
                 let event = self.scene.num_elements.checked_sub(1);
-                let position = || Position { file: Some(place.into()), byte: None, event };
+                let position = || Position { file: Some(place.into()), event, ..Position::default() };
                 self.warnings.push_many(WarningKind::InvalidValue, count, position);
             }
             if self.scene.out.len() > CHUNK_BYTES || self.next_row.is_none() {
@@ -166,7 +166,11 @@ impl<'a> Export<'a> {
         let sort = self.plans[self.at].sort;
         let place = format!("{}: {fault}", place(self.file.as_deref(), sort, None));
         let event = Some(self.scene.num_elements);
-        self.warnings.push(WarningKind::DamagedTable, || Position { file: Some(place.into()), byte: None, event });
+        self.warnings.push(WarningKind::DamagedTable, || Position {
+            file: Some(place.into()),
+            event,
+            ..Position::default()
+        });
     }
 
     fn write_end(&mut self) {

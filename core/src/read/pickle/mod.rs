@@ -326,7 +326,7 @@ impl<'a> Machine<'a, '_> {
 }
 
 fn position(file: Option<&Arc<str>>, at: usize) -> Position {
-    Position { file: file.cloned(), byte: Some(at as u64), event: None }
+    Position { file: file.cloned(), byte: Some(at as u64), ..Position::default() }
 }
 
 #[cfg(test)]

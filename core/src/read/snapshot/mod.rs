@@ -131,7 +131,7 @@ fn without_rows(columns: &mut Columns<'_>) -> Result<Trace, Error> {
         ..Trace::default()
     };
     for SavedWarning { kind, count, file, byte, event } in std::mem::take(&mut columns.warnings) {
-        let first = Position { file: file.map(Arc::from), byte, event };
+        let first = Position { file: file.map(Arc::from), byte, event, node: None };
         trace.warnings.push_many(kind, count, || first);
     }
     expect_texts(&trace)?;

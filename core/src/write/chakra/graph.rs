@@ -160,12 +160,17 @@ impl Graph<'_> {
     /// Says what is not as it should be.
     fn count(&mut self, vertices: &Vertices, edges: &Edges) {
         let warnings = &mut self.chakra.warnings;
-        let place = |event: Option<u64>| Position { event, ..Position::default() };
-        let target = edges.backward.first().map(|(target, _)| u64::from(*target));
-        warnings.push_many(WarningKind::BackwardDependency, edges.backward.len() as u64, || place(target));
+        let node = edges.backward.first().map(|(target, _)| id(*target));
+        warnings.push_many(WarningKind::BackwardDependency, edges.backward.len() as u64, || Position {
+            node,
+            ..Position::default()
+        });
         let events = &self.linked.trace.events;
         let event = vertices.outside.first().map(|row| u64::from(events.position[*row as usize]));
-        warnings.push_many(WarningKind::DeviceEventOutside, vertices.outside.len() as u64, || place(event));
+        warnings.push_many(WarningKind::DeviceEventOutside, vertices.outside.len() as u64, || Position {
+            event,
+            ..Position::default()
+        });
         let num_unknown = self.communications.num_unknown;
         warnings.push_many(WarningKind::UnknownCollective, num_unknown, Position::default);
         let without = vertices.all.iter().filter(|vertex| vertex.is_on_device && vertex.host.is_none());
