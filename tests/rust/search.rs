@@ -86,3 +86,56 @@ fn what_a_bar_shows_is_found_as_it_is_shown() {
         assert_eq!(ask(&session, &json!({"type": "search", "text": text, "limit": 9}))["count"], count, "{text}");
     }
 }
+
+/// Ids of the events that a text finds.
+fn found(session: &Session, text: &str) -> Vec<u64> {
+    let answer = ask(session, &json!({"type": "search", "text": text, "limit": 99}));
+    let mut ids = numbers(&answer["id"]);
+    ids.sort_unstable();
+    let marks = ask(session, &json!({"type": "marks", "text": text, "start": 0.0, "end": 100_000.0, "pixels": 1000}));
+    let mut marked = numbers(&marks["id"]);
+    marked.sort_unstable();
+    assert_eq!(marked, ids, "{text}: marks are those of hits");
+    ids
+}
+
+#[test]
+fn an_event_has_all_terms_that_are_asked_for() {
+    let event = |at: i64, cat: &str, name: &str, dur: f64, args: Value| {
+        let tid = if cat == "kernel" { 7 } else { 1 };
+        json!({"ph": "X", "cat": cat, "name": name, "pid": tid, "tid": tid, "ts": 10 * at, "dur": dur, "args": args})
+    };
+    let events = json!([
+        event(0, "cpu_op", "aten::add", 2.0, json!({"External id": 12, "Input type": "Float"})),
+        event(1, "kernel", "ncclDevKernel_AllReduce", 5.0, json!({"stream": 7, "correlation": 3})),
+        event(2, "kernel", "void gemm<int>(int, int)", 0.25, json!({"stream": 7, "correlation": 30})),
+        event(3, "cpu_op", "step lr=0.1", 1.0, json!({"lr": 0.5, "stream": "é"})),
+    ]);
+    let trace = read([Input::new(events.to_string().as_bytes())], Limits::default()).unwrap();
+    let session = Session::new(LinkedTrace::new(trace));
+    let cases: [(&str, &[u64]); 20] = [
+        ("dur>1us", &[0, 1]),
+        ("dur>=1us", &[0, 1, 3]),
+        ("dur<=250", &[2]),
+        ("kind:kernel", &[2]),
+        ("kind:communication", &[1]),
+        ("cat:kernel dur<1us", &[2]),
+        ("id:3", &[3]),
+        ("stream=7", &[1, 2]),
+        ("STREAM=É", &[3]),
+        ("correlation=3", &[1]),
+        ("\"External id\"=12", &[0]),
+        ("\"input type\"=float", &[0]),
+        ("lr=0.1", &[3]),
+        ("lr=0.5", &[3]),
+        ("void gemm<int>(int, int)", &[2]),
+        ("int, int stream=7", &[2]),
+        ("gemm dur>abc", &[]),
+        ("aten::add", &[0]),
+        ("\"stream=7\"", &[]),
+        ("\"\"", &[]),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(found(&session, text), expected, "{text}");
+    }
+}

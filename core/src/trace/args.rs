@@ -233,17 +233,33 @@ impl Args {
 
     /// All keys and values of an event as JSON texts, in the order of the file.
     pub fn pairs<'a>(&'a self, strings: &'a Strings, args: ArgsRef) -> impl Iterator<Item = (&'a str, String)> {
+        self.pairs_of(strings, args, |_| true)
+    }
+
+    /// The same of some keys.
+    pub(crate) fn pairs_of<'a>(
+        &'a self,
+        strings: &'a Strings,
+        args: ArgsRef,
+        is_wanted: impl Fn(StrId) -> bool + 'a,
+    ) -> impl Iterator<Item = (&'a str, String)> {
         let mut values = self.values(args);
-        self.template(args).fields.iter().map(move |field| {
-            let text = match field.value {
-                FieldValue::Json(text) => strings.text(text).to_owned(),
-                FieldValue::Slot(scale) => {
-                    let mut out = String::new();
-                    Number { mantissa: values.next().unwrap_or(0), scale }.write(&mut out);
-                    out
-                }
+        self.template(args).fields.iter().filter_map(move |field| {
+            let number = match field.value {
+                FieldValue::Json(_) => None,
+                FieldValue::Slot(_) => values.next(),
             };
-            (strings.text(field.key), text)
+            is_wanted(field.key).then(|| {
+                let text = match field.value {
+                    FieldValue::Json(text) => strings.text(text).to_owned(),
+                    FieldValue::Slot(scale) => {
+                        let mut out = String::new();
+                        Number { mantissa: number.unwrap_or(0), scale }.write(&mut out);
+                        out
+                    }
+                };
+                (strings.text(field.key), text)
+            })
         })
     }
 

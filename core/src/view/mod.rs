@@ -32,6 +32,7 @@ mod shown_kind;
 mod siblings;
 mod summary;
 mod svg;
+mod term;
 mod tiles;
 
 use std::sync::{Arc, OnceLock};

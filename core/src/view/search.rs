@@ -1,4 +1,6 @@
-//! Events whose name, or the label shown for it, holds a text.
+//! Events that have what a text asks for.
+
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -7,18 +9,21 @@ use super::pixel::Pixels;
 use super::request::{SearchRequest, Window};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
+use super::term::{Term, terms};
 use crate::error::Error;
+use crate::id::StrId;
 use crate::label::Label;
 use crate::sort;
 use crate::time::TimeRange;
+use crate::trace::args::plain_text;
 
 /// Hits in the order of time, from a place among them or from a time on.
 pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
-    let mut num_hidden = 0;
+    let (terms, mut num_hidden) = (terms(&request.text), 0);
     let mut all: Vec<(usize, usize)> = Vec::new();
     for part in screen.parts.iter().copied() {
-        let names = Names::holding(part, &request.text);
-        let found = (0..part.linked.trace.events.len()).filter(|row| names.has(part, *row));
+        let hits = Hits::of(part, &terms);
+        let found = (0..part.linked.trace.events.len()).filter(|row| hits.has(*row));
         let (shown, hidden): (Vec<_>, Vec<_>) = found.partition(|row| part.is_shown(*row));
         num_hidden += hidden.len();
         all.extend(shown.into_iter().map(|row| (part.at, row)));
@@ -32,18 +37,22 @@ pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
     let first = request.start.map_or(request.from, from).min(all.len());
     let mut columns = Columns::default();
     all[first..].iter().take(request.limit).for_each(|(part, row)| columns.push(screen.parts[*part], *row));
-    columns.response("search", &json!({"count": all.len(), "num_hidden": num_hidden, "first": first}))
+    let name = match terms.as_slice() {
+        [Term::Name(name)] => Some(name),
+        _ => None,
+    };
+    columns.response("search", &json!({"count": all.len(), "num_hidden": num_hidden, "first": first, "name": name}))
 }
 
 /// Where hits lie, for as many pixels as there are.
 pub(super) fn marks(screen: &Screen<'_>, text: &str, window: Window) -> Result<Response, Error> {
     let Window { start, end, pixels } = window.expect_some()?;
-    let mut columns = Columns::default();
+    let (terms, mut columns) = (terms(text), Columns::default());
     for part in screen.parts.iter().copied() {
-        let (names, window) = (Names::holding(part, text), part.time_range(start, end));
+        let (hits, window) = (Hits::of(part, &terms), part.time_range(start, end));
         let lanes = |track| (0..part.lanes().num_lanes(track)).map(move |lane| (track, lane));
         for lane in (0..part.linked.trace.tracks.len()).flat_map(lanes) {
-            mark_lane(&mut columns, part, lane, (window, Pixels::new(part, window, pixels)), &names);
+            mark_lane(&mut columns, lane, (window, Pixels::new(part, window, pixels)), &hits);
         }
     }
     Ok(columns.response("marks", &json!({})))
@@ -52,17 +61,17 @@ pub(super) fn marks(screen: &Screen<'_>, text: &str, window: Window) -> Result<R
 /// Of the hits of a lane that are narrower than a pixel, one for each pixel.
 fn mark_lane(
     columns: &mut Columns,
-    part: View<'_>,
     (track, lane): (usize, usize),
     (window, pixels): (TimeRange, Pixels),
-    names: &Names,
+    hits: &Hits<'_>,
 ) {
+    let part = hits.part;
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(track, lane);
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
     while at < places.end && events.start[lanes.row(at)] < window.end {
         let row = lanes.row(at);
-        if names.has(part, row) {
+        if hits.has(row) {
             columns.push(part, row);
             at = pixels.next(part, at..places.end);
         } else {
@@ -101,20 +110,80 @@ impl Columns {
     }
 }
 
-/// Which of the names in a part hold a text, which is not empty, by themselves or in what bars show of them.
+/// The events of a part that have all terms of a text.
 #[derive(Debug)]
-struct Names(Vec<bool>);
+struct Hits<'a> {
+    part: View<'a>,
+    /// Whether an event of each name may be one.
+    names: Vec<bool>,
+    tests: Vec<Test>,
+}
 
-impl Names {
-    fn holding(part: View<'_>, text: &str) -> Self {
-        let text = text.to_lowercase();
-        let holds = |name: &str| name.to_lowercase().contains(&text);
-        let is_match = |name: &str| !text.is_empty() && (holds(name) || holds(&Label::of(name).to_string()));
-        Self(part.linked.trace.strings.iter().map(is_match).collect())
+/// What must be looked up for each event.
+#[derive(Debug)]
+enum Test {
+    Dur(Range<i64>),
+    Kind(String),
+    Category(Vec<bool>),
+    Id(u32),
+    /// Which texts are the key, and which names do without.
+    Arg {
+        keys: Vec<bool>,
+        value: String,
+        names: Vec<bool>,
+    },
+}
+
+impl<'a> Hits<'a> {
+    fn of(part: View<'a>, terms: &[Term]) -> Self {
+        let strings = &part.linked.trace.strings;
+        let mut hits = Self { part, names: vec![!terms.is_empty(); strings.len()], tests: Vec::new() };
+        let equal = |text: &str| strings.iter().map(|known| known.to_lowercase() == text).collect();
+        for term in terms {
+            hits.tests.push(match term {
+                Term::Name(text) => {
+                    hits.names.iter_mut().zip(holding(part, text)).for_each(|(is_hit, holds)| *is_hit &= holds);
+                    continue;
+                }
+                Term::Dur(durs) => Test::Dur(durs.clone()),
+                Term::Kind(kind) => Test::Kind(kind.clone()),
+                Term::Category(category) => Test::Category(equal(category)),
+                Term::Id(id) => Test::Id(*id),
+                Term::Arg { key, value, text } => {
+                    Test::Arg { keys: equal(key), value: value.clone(), names: holding(part, text) }
+                }
+            });
+        }
+        hits
     }
 
-    /// Whether an event has one of them.
-    fn has(&self, part: View<'_>, row: usize) -> bool {
-        self.0.get(part.linked.trace.events.name[row].index()).copied().unwrap_or_default()
+    fn has(&self, row: usize) -> bool {
+        has(&self.names, self.part.linked.trace.events.name[row])
+            && self.tests.iter().all(|test| self.passes(row, test))
     }
+
+    fn passes(&self, row: usize, test: &Test) -> bool {
+        let (part, trace) = (self.part, &self.part.part().linked.trace);
+        let events = &trace.events;
+        match test {
+            Test::Dur(durs) => durs.contains(&events.dur[row].0),
+            Test::Kind(kind) => part.shown_kind(row).name() == kind,
+            Test::Category(categories) => has(categories, events.category[row]),
+            Test::Id(id) => part.id(row) == *id,
+            Test::Arg { keys, value, names } => {
+                let mut pairs = trace.args.pairs_of(&trace.strings, events.args(row), |key| has(keys, key));
+                has(names, events.name[row]) || pairs.any(|(_, found)| plain_text(&found).to_lowercase() == *value)
+            }
+        }
+    }
+}
+
+fn has(texts: &[bool], id: StrId) -> bool {
+    texts.get(id.index()).copied().unwrap_or_default()
+}
+
+/// Which names hold a text in lower case, by themselves or in what bars show of them.
+fn holding(part: View<'_>, text: &str) -> Vec<bool> {
+    let holds = |name: &str| name.to_lowercase().contains(text);
+    part.linked.trace.strings.iter().map(|name| holds(name) || holds(&Label::of(name).to_string())).collect()
 }

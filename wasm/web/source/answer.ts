@@ -35,8 +35,8 @@ function tilesOf(frame: Frame): Tiles {
 }
 
 function hitsOf(frame: Frame): Hits {
-  const { count, num_hidden, first } = frame.data as Pick<Hits, "count" | "num_hidden" | "first">;
-  return { count, num_hidden, first, ...marksOf(frame) };
+  const { count, num_hidden, first, name } = frame.data as Pick<Hits, "count" | "num_hidden" | "first" | "name">;
+  return { count, num_hidden, first, name, ...marksOf(frame) };
 }
 
 function marksOf(frame: Frame): Marks {

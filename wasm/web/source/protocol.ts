@@ -158,6 +158,8 @@ export interface Hits extends Marks {
   readonly num_hidden: number;
   /** The place of the first one here among all. */
   readonly first: number;
+  /** What names of hits hold, in lower case, where that is all that was asked for. */
+  readonly name: string | null;
 }
 
 /** An input or an output; texts are empty where the file has none. */

@@ -1,6 +1,6 @@
 import { firstReached } from "../base/partition";
 import { lengthOf, type Span } from "../base/time";
-import type { Marks } from "../source/protocol";
+import type { EventId, Marks } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { type Quanta, quantaOf } from "./quanta";
 
@@ -10,12 +10,19 @@ const REST_MS = 80;
 /** Marks by the lane that they lie on. */
 export class MarksByLane {
   readonly marks: Marks;
+  #ids: ReadonlySet<EventId> | null = null;
   readonly #lanes = new Map<number, number[][]>();
 
   constructor(marks: Marks) {
     this.marks = marks;
     for (let i = 0; i < marks.track.length; i++)
       this.#laneOf(marks.track[i] as number, marks.lane[i] as number).push(i);
+  }
+
+  /** The events that lie there. */
+  get ids(): ReadonlySet<EventId> {
+    this.#ids ??= new Set(this.marks.id);
+    return this.#ids;
   }
 
   #laneOf(track: number, lane: number): number[] {
@@ -54,6 +61,11 @@ export class FarMarks {
     this.#text = text;
     this.#arrived = arrived;
     this.#failed = failed;
+  }
+
+  /** The last ones that came. */
+  get known(): MarksByLane | null {
+    return this.#known;
   }
 
   close(): void {

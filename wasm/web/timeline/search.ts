@@ -68,16 +68,21 @@ export class Search {
     });
   }
 
-  /** For each tile of a sheet whether it is a hit; null while nothing is looked for. */
+  /** For each tile of a sheet whether it is a hit; null while nothing is looked for, or nothing known of the hits. */
   hitsIn(sheet: Sheet): Uint8Array | null {
-    const text = this.found.value?.text.toLowerCase();
-    if (text === undefined) return null;
+    const name = this.found.value?.hits.name;
+    if (name === undefined) return null;
     const known = this.#marks.get(sheet);
     if (known) return known;
-    const isHit = sheet.tiles.names.map((name) => name.toLowerCase().includes(text));
-    const marks = Uint8Array.from(sheet.tiles.name, (name) => (isHit[name] ? 1 : 0));
-    this.#marks.set(sheet, marks);
+    const marks = name === null ? this.#amongMarks(sheet) : named(sheet, name);
+    if (marks) this.#marks.set(sheet, marks);
     return marks;
+  }
+
+  /** What names do not tell the ids of hits do. */
+  #amongMarks(sheet: Sheet): Uint8Array | null {
+    const ids = (this.#places?.all ?? this.#places?.near.known)?.ids;
+    return ids ? Uint8Array.from(sheet.tiles.id, (id) => (ids.has(id) ? 1 : 0)) : null;
   }
 
   /** Where hits lie in a window of the picture, `width` pixels wide; null while nothing is known. */
@@ -154,12 +159,20 @@ export class Search {
   #show(text: string, hits: Hits): void {
     this.#forget();
     this.#marks = new WeakMap();
-    const arrived = () => this.placed.update((n) => n + 1);
+    const arrived = () => {
+      this.#marks = new WeakMap();
+      this.placed.update((n) => n + 1);
+    };
     const far = () => new FarMarks(this.#source, text, arrived, this.#failed);
     const all = hits.id.length === hits.count ? new MarksByLane(hits) : null;
     this.#places = { all, near: far(), whole: far() };
     this.found.set({ text, hits, at: -1 });
   }
+}
+
+function named({ tiles }: Sheet, text: string): Uint8Array {
+  const isHit = tiles.names.map((name) => name.toLowerCase().includes(text));
+  return Uint8Array.from(tiles.name, (name) => (isHit[name] ? 1 : 0));
 }
 
 /** The place that so many steps lead to from before the hit at `first`. */

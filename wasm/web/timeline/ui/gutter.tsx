@@ -51,7 +51,7 @@ export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => v
 function NoRows({ timeline }: { timeline: Timeline }): JSX.Element {
   const { filter } = useCell(timeline.tracks.arrangement);
   const { frames = true } = useCell(timeline.setup);
-  const why = !filter && !frames ? "Functions of Python are hidden (y)" : "No such track";
+  const why = !filter && !frames ? "Functions of Python are hidden (y)" : `No track holds “${filter}”`;
   return <p class="ks-no-rows">{why}</p>;
 }
 

@@ -20,6 +20,15 @@ const MOUSE: readonly (readonly [string, string])[] = [
   ["Drag on the strip above", "Choose what is shown"],
 ];
 
+const TERMS: readonly (readonly [string, string])[] = [
+  ["Any text", "Events whose name holds it"],
+  ["dur>1ms, dur<=250", "Longer or shorter ones; ns where no unit (us, ms, s) is said"],
+  ["kind:kernel, cat:cpu_op", "Those of a kind, or of a category of the file"],
+  ['stream=7, "External id"=12', "Those with an argument"],
+  ["id:123", "The one with that id"],
+  ['"dur>1ms"', "The text itself"],
+];
+
 /** What keys, mouse and colours mean. */
 export function Help({ palette }: { palette: Palette }): JSX.Element {
   return (
@@ -36,6 +45,15 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
       </dl>
       <dl>
         {MOUSE.map(([what, text]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Search: all of these that are given</h3>
+      <dl>
+        {TERMS.map(([what, text]) => (
           <div key={what}>
             <dt>{what}</dt>
             <dd>{text}</dd>

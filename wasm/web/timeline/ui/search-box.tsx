@@ -9,6 +9,9 @@ import { Icon, IconButton } from "./icons";
 // Typing is faster than looking: the core is asked when the hand rests.
 const REST_MS = 120;
 
+const TERMS =
+  'Part of a name, or terms that must all hold: dur>1ms  kind:kernel  cat:cpu_op  id:123  stream=7  "literal"';
+
 interface Props {
   readonly timeline: Timeline;
   readonly input: RefObject<HTMLInputElement | null>;
@@ -50,8 +53,9 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
         ref={input}
         type="text"
         value={text}
-        placeholder="Search names  /"
+        placeholder="Search names, dur>1ms  /"
         aria-label="Search event names"
+        title={TERMS}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => type(event.currentTarget.value)}
