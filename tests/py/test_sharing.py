@@ -60,7 +60,7 @@ def test_a_report_of_a_part_is_about_its_range(trace: ks.Trace, tmp_path: Path) 
     for page in (part.report(tmp_path / "part.html"), tmp_path / "report.html"):
         words = page.read_text(encoding="utf-8")
         assert "150 µs of " in words
-        assert f"busy</dt><dd>{100 * busy:.1f} %" in words
+        assert f"busy</dt><dd>{100 * busy:.3g} %" in words
     assert "A part of the recording" not in trace.report(tmp_path / "whole.html").read_text(encoding="utf-8")
 
 

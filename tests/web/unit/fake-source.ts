@@ -169,7 +169,13 @@ export class FakeSource implements Source {
     const found = this.#events.filter((event) => event.name.includes(text));
     found.sort((a, b) => a.start - b.start);
     const first = Math.min(found.length, start === undefined ? from : found.filter((e) => e.start < start).length);
-    return { count: found.length, num_hidden: 0, first, name: text.toLowerCase(), ...columnsOf(found.slice(first, first + limit)) };
+    return {
+      count: found.length,
+      num_hidden: 0,
+      first,
+      name: text.toLowerCase(),
+      ...columnsOf(found.slice(first, first + limit)),
+    };
   }
 
   #marks(ask: Ask<"marks">): object {

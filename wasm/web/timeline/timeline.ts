@@ -95,6 +95,7 @@ export class Timeline {
     this.#wanted = setup;
     this.#overview = overview;
     this.viewport = new Viewport(overview.duration);
+    if (overview.trimmed) this.viewport.show(overview.trimmed);
     this.selection = new Selection(source, failed);
     this.search = new Search(source, failed);
     this.gaps = new Gaps(source, failed);
