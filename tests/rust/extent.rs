@@ -63,6 +63,9 @@ fn assert_as_in_the_whole(name: &str, trace: Trace) {
         let expected = told(&session, asked, &json!({"start": start, "end": end}));
         assert_eq!(told(&part, asked, &json!({"trimmed": true})), expected, "{name}: {asked:?}");
     }
+    let marked = ask(&part, &json!({"type": "findings"}))["findings"].as_array().unwrap().len();
+    let listed = ask(&part, &json!({"type": "analyze", "name": "findings", "trimmed": true, "limit": 10_000}));
+    assert_eq!(listed["tables"][0]["num_rows"], marked, "{name}: what the timeline marks");
 }
 
 #[test]

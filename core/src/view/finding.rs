@@ -12,11 +12,12 @@ use crate::label::Label;
 use crate::sort;
 
 /// Those of all traces of a job. Two traces of one rank are there to be compared: neither ever waited for the other.
-pub(super) fn of_job(traces: &[RankedTrace]) -> Result<Vec<Finding>, Error> {
+/// Of each it is about what is `wanted` of it.
+pub(super) fn of_job(traces: &[RankedTrace], wanted: &dyn Fn(usize) -> Wanted) -> Result<Vec<Finding>, Error> {
     let is_comparison = matches!(traces, [(before, _), (after, _)] if before == after);
     let mut found = Vec::new();
     for (at, together) in traces.chunks(if is_comparison { 1 } else { traces.len().max(1) }).enumerate() {
-        let job = Job::of(together, &|_| Wanted::default(), &Options::default(), 1)?;
+        let job = Job::of(together, &|own| wanted(at + own), &Options::default(), 1)?;
         let findings = findings_of_job(&job, MIN_SHARE).into_iter();
         found.extend(findings.map(|finding| Finding { window: finding.window + at as i64, ..finding }));
     }

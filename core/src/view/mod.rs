@@ -108,7 +108,7 @@ impl Session {
 
     /// What slows the job down.
     fn findings(&self) -> Result<&[Finding], Error> {
-        once(&self.findings, || finding::of_job(&self.ranked()))
+        once(&self.findings, || finding::of_job(&self.ranked(), &|at| self.parts[at].trimmed()))
     }
 
     /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.

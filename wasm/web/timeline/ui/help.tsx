@@ -15,7 +15,7 @@ const MOUSE: readonly (readonly [string, string])[] = [
     "Mark a range and sum it up; its edges stick to those of events, but with Alt",
   ],
   ["Drag a track's name, Alt + ↑ ↓", "Put it elsewhere"],
-  ["Click", "Details of the event; on an iteration: mark it; on a note: open it"],
+  ["Click", "Details of the event; where a stream was idle: why; on an iteration: mark it; on a note: open it"],
   ["Double click", "Fill the screen with the event"],
   ["Drag on the strip above", "Choose what is shown"],
 ];
@@ -51,7 +51,7 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
           </div>
         ))}
       </dl>
-      <h3>Search: all of these that are given</h3>
+      <h4>Search: all of these that are given</h4>
       <dl>
         {TERMS.map(([what, text]) => (
           <div key={what}>
