@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { copyText } from "../../base/clipboard";
 import { formatCount, formatExact, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
@@ -6,6 +6,7 @@ import type { EventDetails } from "../../source/protocol";
 import type { Selected } from "../selection";
 import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
+import { Fact, TrackName } from "./fact";
 import { Icon, IconButton } from "./icons";
 import { Name } from "./name";
 import { NodeTable } from "./node-table";
@@ -62,8 +63,6 @@ interface FactsProps {
 }
 
 function Facts({ timeline, details }: FactsProps): JSX.Element {
-  const track = timeline.overview.tracks.find((t) => t.track === details.track);
-  const group = timeline.overview.groups.find((g) => g.group === track?.group);
   const self = Number(details.self_ns);
   return (
     <dl class="ks-column ks-facts">
@@ -88,7 +87,7 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       {details.iteration !== null && <Fact name="iteration">{details.iteration}</Fact>}
       {timeline.overview.parts.length > 1 && <Fact name="trace">{timeline.partName(details.part)}</Fact>}
       <Fact name="track">
-        {track?.name} <small>{group?.name}</small>
+        <TrackName timeline={timeline} track={details.track} />
       </Fact>
       <Fact name="kind">{details.kind}</Fact>
       <Fact name="category">{details.category}</Fact>
@@ -97,20 +96,5 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
         {details.id - (timeline.overview.parts[details.part]?.first_id ?? 0)}
       </Fact>
     </dl>
-  );
-}
-
-interface FactProps {
-  readonly name: string;
-  readonly title?: string;
-  readonly children: ComponentChildren;
-}
-
-function Fact({ name, title, children }: FactProps): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd title={title}>{children}</dd>
-    </div>
   );
 }

@@ -1,10 +1,11 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { formatCount, formatDuration, formatExact, formatShare } from "../../base/format";
 import type { Palette } from "../../base/palette";
 import { span } from "../../base/time";
 import type { EventRef, Gap } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 import { EventLink } from "./event-link";
+import { Fact, TrackName } from "./fact";
 import { IconButton } from "./icons";
 
 interface Props {
@@ -54,26 +55,6 @@ function Facts({ timeline, gap }: { timeline: Timeline; gap: Gap }): JSX.Element
       {gap.category !== null && <Fact name="category">{gap.category}</Fact>}
       <Fact name="other streams">{elsewhere}</Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function TrackName({ timeline, track }: { timeline: Timeline; track: number }): JSX.Element {
-  const { overview } = timeline;
-  const own = overview.tracks.find((t) => t.track === track);
-  const group = overview.groups.find((g) => g.group === own?.group);
-  return (
-    <>
-      {own?.name} <small>{group?.name}</small>
-    </>
   );
 }
 
