@@ -7,7 +7,7 @@ use super::event::reference;
 use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
-use crate::analyze::{Doing, Pause, Selection, pause_at};
+use crate::analyze::{Doing, Pause, Selection, Wait, pause_at};
 use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::{Ts, sum_ns};
@@ -26,34 +26,31 @@ pub(super) fn idle_before(part: View<'_>, row: usize) -> Value {
     let (start, track) = (events.start[row], events.track[row]);
     let is_work = events.kind[row].is_device_work();
     let pause = is_work.then(|| pause_at(&Selection::all(&part.part().linked), track, Ts(start.0.saturating_sub(1))));
-    pause.flatten().filter(|pause| pause.after == Some(row as u32)).map_or(Value::Null, |pause| span(part, &pause))
-}
-
-fn span(part: View<'_>, pause: &Pause) -> Value {
-    json!({"start": part.offset(pause.time.start), "dur": pause.time.dur().0 as f64})
+    pause.flatten().filter(|pause| pause.after == Some(row as u32)).map_or(Value::Null, |pause| {
+        let Pause { time, .. } = pause;
+        json!({"start": part.offset(time.start), "dur": time.dur().0 as f64})
+    })
 }
 
 fn pause(part: View<'_>, track: usize, at: Ts) -> Option<Value> {
     let linked = &part.part().linked;
-    let pause = pause_at(&Selection::all(linked), TrackId::from(track), at)?;
+    let all = Selection::all(linked);
+    let pause = pause_at(&all, TrackId::from(track), at)?;
     let reference = |row: Option<u32>| row.map(|row| reference(part, row as usize));
-    let mut data = span(part, &pause);
-    let more = json!({
+    Some(json!({
+        "start": part.offset(pause.time.start),
+        "dur": pause.time.dur().0 as f64,
         "part": part.at,
         "track": part.first_track + track as u32,
-        "category": pause.wait.map(crate::analyze::Wait::name),
+        "category": pause.wait.map(Wait::name),
         "why": pause.why(linked),
-        "elsewhere": pause.elsewhere_ns as f64,
+        "elsewhere": pause.elsewhere_ns(&all) as f64,
         "before": reference(pause.before),
         "after": reference(pause.after),
         "launch": reference(pause.launch),
-        "waited_for": pause.waited_for.iter().map(|row| reference(Some(*row))).collect::<Vec<_>>(),
+        "waited_for": pause.waited_for(linked).iter().map(|row| reference(Some(*row))).collect::<Vec<_>>(),
         "host": pause.host(linked).map(|doing| host(part, &doing)),
-    });
-    if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
-        data.extend(more);
-    }
-    Some(data)
+    }))
 }
 
 /// What a thread did, by names, the longest first.

@@ -18,20 +18,20 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let first = screen.parts.iter().find(|part| !part.linked.links.iterations.is_empty()).or(screen.parts.first());
     let num = |count: fn(&Trace) -> usize| screen.parts.iter().map(|part| count(&part.linked.trace)).sum::<usize>();
     let mut data = json!({
-            "origin_ns": screen.parts.first().map_or(0, |part| part.zero.0).to_string(),
-            "duration": screen.duration(),
-            "num_events": num(|trace| trace.events.len()),
-            "num_nodes": num(|trace| trace.nodes.len()),
-            "title": screen.parts.first().map(|part| title(&part.linked.trace)),
-            "parts": screen.parts.iter().map(|part| part_json(*part)).collect::<Vec<_>>(),
-            "device_names": device_names(screen),
-            "groups": shown.groups,
-            "tracks": shown.tracks,
-            "iterations": first.map(|part| iterations(*part)),
-            "num_frames": screen.parts.iter().map(|part| part.num_frames()).sum::<usize>(),
-            "kinds": ShownKind::names(),
-            "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
-            "coverage": coverage_of(screen),
+        "origin_ns": screen.parts.first().map_or(0, |part| part.zero.0).to_string(),
+        "duration": screen.duration(),
+        "num_events": num(|trace| trace.events.len()),
+        "num_nodes": num(|trace| trace.nodes.len()),
+        "title": screen.parts.first().map(|part| title(&part.linked.trace)),
+        "parts": screen.parts.iter().map(|part| part_json(*part)).collect::<Vec<_>>(),
+        "device_names": device_names(screen),
+        "groups": shown.groups,
+        "tracks": shown.tracks,
+        "iterations": first.map(|part| iterations(*part)),
+        "num_frames": screen.parts.iter().map(|part| part.num_frames()).sum::<usize>(),
+        "kinds": ShownKind::names(),
+        "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
+        "coverage": coverage_of(screen),
     });
     if let Some((start, end)) = screen.trimmed() {
         data["trimmed"] = json!({"start": start, "end": end});

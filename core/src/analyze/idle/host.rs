@@ -33,16 +33,14 @@ pub(crate) struct Doing {
     pub(crate) thread: TrackId,
     /// How long each of its events was what it did, less what was inside of it; by row.
     pub(crate) self_ns: BTreeMap<u32, i64>,
+    /// For how long it did anything.
+    all_ns: i64,
 }
 
 impl Doing {
     fn of(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> Self {
-        Self { thread, self_ns: self_during(linked, thread, time) }
-    }
-
-    /// For how long it did anything.
-    fn all_ns(&self) -> i64 {
-        sum_ns(self.self_ns.values().copied())
+        let self_ns = self_during(linked, thread, time);
+        Self { thread, all_ns: sum_ns(self_ns.values().copied()), self_ns }
     }
 
     /// What it did for most of the time.
@@ -59,7 +57,7 @@ pub(crate) fn doing(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Optio
     let trace = &linked.trace;
     let thread = trace.events.track[launch as usize];
     let own = Doing::of(linked, thread, time);
-    if own.all_ns() > 0 && own.all_ns() * 2 >= time.dur().0 {
+    if own.all_ns > 0 && own.all_ns * 2 >= time.dur().0 {
         return Some(own);
     }
     let process = trace.track(thread).process;
@@ -70,8 +68,8 @@ pub(crate) fn doing(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Optio
     let other = busiest.map(|busiest| Doing::of(linked, busiest, time));
     // Of threads that did as much, the one that launched.
     let most =
-        std::iter::once(own).chain(other).reduce(|best, next| if next.all_ns() > best.all_ns() { next } else { best });
-    most.filter(|doing| doing.all_ns() > 0)
+        std::iter::once(own).chain(other).reduce(|best, next| if next.all_ns > best.all_ns { next } else { best });
+    most.filter(|doing| doing.all_ns > 0)
 }
 
 /// For how long of a time a thread did anything.

@@ -14,6 +14,7 @@ use crate::time::{TimeRange, Ts};
 /// A time in which a stream had nothing to do: a gap, or what is before its first work or after its last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pause {
+    track: TrackId,
     /// From the latest end of the work before it to the next start; else from where the trace begins, or to where it ends.
     pub(crate) time: TimeRange,
     /// Row of the work that ended last before it.
@@ -24,10 +25,6 @@ pub(crate) struct Pause {
     pub(crate) launch: Option<u32>,
     /// Why the work after it did not begin sooner.
     pub(crate) wait: Option<Wait>,
-    /// Rows of what that work waited for.
-    pub(crate) waited_for: Vec<u32>,
-    /// For how long of it other streams of the device worked.
-    pub(crate) elsewhere_ns: i64,
 }
 
 /// The pause of a stream at a time; `None` where it worked, and of what is no stream.
@@ -48,31 +45,33 @@ pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Opt
     let time = TimeRange { start, end };
     let launch = after.and_then(|row| linked.links.launch.get(row as usize));
     (start <= at && at < end).then(|| Pause {
+        track,
         time,
         before,
         after,
         launch,
         wait: after.map(|_| Wait::before(&linked.trace, time, launch, KERNEL_WAIT_NS)),
-        waited_for: after.map_or_else(Vec::new, |row| waited_for(linked, row)),
-        elsewhere_ns: elsewhere_ns(selection, track, time),
     })
 }
 
-fn waited_for(linked: &LinkedTrace, row: u32) -> Vec<u32> {
-    let edges = linked.edges_of(row as usize).into_iter();
-    edges.filter(|edge| edge.kind == EdgeKind::Sync && edge.target == row).map(|edge| edge.source).collect()
-}
-
-fn elsewhere_ns(selection: &Selection<'_>, track: TrackId, time: TimeRange) -> i64 {
-    let all = streams(selection);
-    let device = all.iter().find(|(own, _)| *own == track).map(|(_, stream)| stream.device);
-    let others = all.iter().filter(|(other, stream)| *other != track && Some(stream.device) == device);
-    let rows =
-        others.flat_map(|(other, _)| work(selection, *other).take_while(|row| selection.time(*row).start < time.end));
-    total_ns(&union(rows.map(|row| clip(selection.time(row), time)).collect()))
-}
-
 impl Pause {
+    /// Rows of what the work after it waited for.
+    pub(crate) fn waited_for(&self, linked: &LinkedTrace) -> Vec<u32> {
+        let edges = self.after.map_or_else(Vec::new, |row| linked.edges_of(row as usize)).into_iter();
+        let waits = edges.filter(|edge| edge.kind == EdgeKind::Sync && Some(edge.target) == self.after);
+        waits.map(|edge| edge.source).collect()
+    }
+
+    /// For how long of it other streams of the device worked.
+    pub(crate) fn elsewhere_ns(&self, selection: &Selection<'_>) -> i64 {
+        let (all, time) = (streams(selection), self.time);
+        let device = all.iter().find(|(own, _)| *own == self.track).map(|(_, stream)| stream.device);
+        let others = all.iter().filter(|(other, stream)| *other != self.track && Some(stream.device) == device);
+        let is_before_end = |row: &usize| selection.time(*row).start < time.end;
+        let rows = others.flat_map(|(other, _)| work(selection, *other).take_while(is_before_end));
+        total_ns(&union(rows.map(|row| clip(selection.time(row), time)).collect()))
+    }
+
     /// What the host did meanwhile; `None` where nothing is known of it.
     pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<Doing> {
         let launch = self.launch.or_else(|| linked.links.launch.get(self.before? as usize))?;
@@ -98,7 +97,7 @@ impl Pause {
                 format!("the host launched the next work only {} {since}; it began {} later", told(late), told(delay))
             }
             Wait::Kernel => "the next work was waiting: a device takes so long from one to the next".to_owned(),
-            Wait::Other if self.waited_for.is_empty() => {
+            Wait::Other if self.waited_for(linked).is_empty() => {
                 let early = TimeRange { start: launched, end: self.time.start };
                 format!(
                     "the next work had been launched {} before, and waited for something that was not recorded",

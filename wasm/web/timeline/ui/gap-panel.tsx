@@ -22,7 +22,7 @@ export function GapPanel({ timeline, palette, gap }: Props): JSX.Element {
     <div class="ks-gap">
       <h3>
         <span class="ks-event-name">idle {formatDuration(gap.dur)}</span>
-        <IconButton icon="focus" label="Fill the screen with it (f f)" onClick={() => timeline.showGap(gap)} />
+        <IconButton icon="focus" label="Fill the screen with it (f)" onClick={() => timeline.showGap(gap)} />
         <button type="button" class="ks-button" title="What happened on all tracks meanwhile (r)" onClick={sumUp}>
           Sum up
         </button>
