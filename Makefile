@@ -66,7 +66,7 @@ test-web: $(BUNDLE) ## the front-end's tests in node
 	$(NPM) test
 
 test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
-	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && $(PYTEST)
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && $(PYTEST) --numprocesses 2
 
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks

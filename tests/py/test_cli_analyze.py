@@ -242,7 +242,8 @@ def test_a_narrow_terminal_shows_what_fits(trace: str) -> None:
     outside, inside = os.openpty()
     command = [sys.executable, "-m", "kinetoscope", "analyze", "kernels", trace]
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
-    with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, env=os.environ | {"NO_COLOR": "1"}):
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"NO_COLOR": "1"}
+    with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, env=environment):
         os.close(inside)
         output = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", all_of(outside).decode())
     lines = output[output.index("kernels: ") :].splitlines()
