@@ -66,7 +66,8 @@ test-web: $(BUNDLE) ## the front-end's tests in node
 	$(NPM) test
 
 test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
-	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && $(PYTEST) --numprocesses 2
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && \
+	$(PYTEST) -m "not alone" --numprocesses 2 && $(PYTEST) -m alone
 
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks

@@ -144,6 +144,7 @@ def test_the_tables_of_a_large_trace_leave_whole(shared: Path) -> None:
     assert frame["id"].is_sorted()
 
 
+@pytest.mark.alone
 def test_reading_is_faster_than_parsing(shared: Path) -> None:
     orjson = pytest.importorskip("orjson")
     content = gzip.decompress((shared / LARGE).read_bytes())
@@ -190,6 +191,7 @@ def test_xz(shared: Path) -> None:
     assert ks.read(path).num_events == ks.read(lzma.decompress(path.read_bytes())).num_events > 70_000
 
 
+@pytest.mark.alone
 def test_a_snapshot_loads_faster_than_json(
     shared: Path, tmp_path: Path, gain_of_two: Callable[[Callable[[], object]], float]
 ) -> None:
@@ -211,6 +213,7 @@ def test_a_snapshot_loads_faster_than_json(
     holds_where_free(found, 5)
 
 
+@pytest.mark.alone
 def test_a_job_is_read_in_parallel(
     shared: Path, tmp_path: Path, gain_of_two: Callable[[Callable[[], object]], float]
 ) -> None:
