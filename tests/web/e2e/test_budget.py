@@ -45,7 +45,6 @@ def seconds_to_picture(strict: Any, timeline_on: Any, report: Path) -> float:
     return taken
 
 
-@pytest.mark.alone
 def test_the_first_picture_comes_soon(
     report: Path, strict: Any, timeline_on: Any, slowness: Callable[[], float]
 ) -> None:
@@ -59,7 +58,6 @@ def test_the_first_picture_comes_soon(
     assert min(taken) < FIRST_PICTURE_S, taken
 
 
-@pytest.mark.alone
 def test_frames_are_quick(report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None]) -> None:
     timeline = open_timeline(report).focus()
     page = timeline.page

@@ -26,7 +26,6 @@ def path(request: pytest.FixtureRequest) -> str:
     return str(found)
 
 
-@pytest.mark.alone
 def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, slowness: Callable[[], float]) -> None:
     read = f"import kinetoscope as ks\nimport kinetoscope.widget\ntrace = ks.read({path!r})"
     notebook = opened(f"soon{len(path)}", [read, *["trace.timeline()"] * TRIES])
