@@ -34,14 +34,34 @@ test("what is asked for lies on chunks, whatever the window", () => {
   }
 });
 
-test("what is beside the window is asked for ahead, so that panning asks for nothing", () => {
+test("what lies where a pan leads to is asked for ahead", () => {
   const { source, cache } = asking();
-  cache.beginFrame();
-  cache.pieces(0, span(200, 400), 100);
-  const before = source.asked.length;
-  assert.equal(before, 3, "what is seen, and a chunk on each side");
-  for (let start = 200; start < 230; start += 5) cache.pieces(0, span(start, start + 200), 100);
-  assert.equal(source.asked.length, before);
+  const frame = (start: number) => {
+    const window = span(start, start + 200);
+    cache.beginFrame(window);
+    cache.pieces(0, window, 100);
+    return source.asked.length;
+  };
+  const before = frame(200);
+  assert.equal(frame(205), before + 1, "the chunk on the right");
+  for (let start = 210; start < 230; start += 5) assert.equal(frame(start), before + 1);
+  assert.equal(frame(220), before + 2, "the chunk on the left");
+});
+
+test("who scrolls the tracks has nothing asked for ahead", () => {
+  const { source, cache } = asking();
+  const window = span(200, 400);
+  cache.beginFrame(window);
+  cache.pieces(0, window, 100);
+  cache.beginFrame(window);
+  for (const track of [0, 1, 2]) cache.pieces(track, window, 100);
+  assert.deepEqual(
+    source.tileAsks.slice(-2).map(({ start, end }) => [start, end]),
+    [
+      [0, 512],
+      [0, 512],
+    ],
+  );
 });
 
 test("coming back to a zoom asks for nothing new", () => {
@@ -98,7 +118,7 @@ test("what would make a frame late comes with the next ones", () => {
   let ms = 0;
   const { source, cache, arrived } = asking({ count: 500 }, () => ms++ * 2);
   const frame = () => {
-    cache.beginFrame();
+    cache.beginFrame(span(100, 5000));
     return cache.pieces(0, span(100, 5000), 1000);
   };
   frame();
@@ -122,6 +142,7 @@ test("tiles are found by lane and time", () => {
     owner: null,
   };
   const sheet = new Sheet(0, tiles);
+  assert.deepEqual([sheet.longestIn(0), sheet.longestIn(1), sheet.longestIn(2)], [40, 0, 10]);
   assert.deepEqual([sheet.firstIn(0, 30), sheet.firstIn(0, 41), sheet.laneEnd(0)], [0, 1, 2]);
   assert.deepEqual([sheet.firstIn(1, 0), sheet.laneEnd(1)], [2, 2], "an empty lane");
   assert.deepEqual([sheet.firstIn(2, 15), sheet.firstIn(2, 99), sheet.laneEnd(2)], [3, 5, 5]);

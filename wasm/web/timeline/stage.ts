@@ -159,7 +159,7 @@ export class Stage {
     const { tracks, overlay } = this.#elements;
     if (fitCanvas(tracks, scene) || this.#tracksStale) {
       this.#tracksStale = false;
-      this.#timeline.tiles.beginFrame();
+      this.#timeline.tiles.beginFrame(this.#timeline.viewport.window.value);
       const context = tracks.getContext("2d", { alpha: false });
       if (context) paintTracks(context, scene);
       this.#timeline.tellWaiting();
