@@ -58,23 +58,19 @@ def test_the_first_picture_comes_soon(
     assert min(taken) < FIRST_PICTURE_S, taken
 
 
-def test_frames_are_quick(
-    report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None], slowness: Callable[[], float]
-) -> None:
+@pytest.mark.alone
+def test_frames_are_quick(report: Path, open_timeline: Callable[..., Any], shot: Callable[[Page, str], None]) -> None:
     timeline = open_timeline(report).focus()
     page = timeline.page
     shot(page, "report-owlv2")
     page.mouse.move(*timeline.point_at("stream 7", 1, 0.3))
     timeline.press("w", "w", "w", "w")
-    # The costliest frame of each try: the best try is the truth, as above.
     costs: list[float] = []
-    while len(costs) < TRIES and min(costs, default=FRAME_MS) >= FRAME_MS:
-        share = 1 / slowness()
-        key = "da"[len(costs) % 2]
+    for key in ("d", "a") * 3:
         page.keyboard.down(key)
         page.wait_for_timeout(1400)  # long enough for the costs of the frames before to be forgotten
         page.keyboard.up(key)
-        costs.append(share * float(timeline.tracks.get_attribute("data-cost") or "inf"))
+        costs.append(float(timeline.tracks.get_attribute("data-cost") or "inf"))
     assert min(costs) < FRAME_MS, costs
 
 

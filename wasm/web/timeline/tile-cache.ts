@@ -59,9 +59,9 @@ export class TileCache {
   readonly #asked = new Map<string, number>();
   readonly #holes = new Map<number, readonly { readonly span: Span; readonly key: string }[]>();
   #spent = 0;
-  /** The middle of the window, and which way it has moved since the frame before: -1, 0 or 1. */
-  #middle: number | null = null;
-  #heading = 0;
+  #window: Span | null = null;
+  /** Whether it is that of the frame before. */
+  #isSameWindow = false;
   #isFar = false;
   #owner: Owner | null = null;
   #generation = 0;
@@ -92,10 +92,9 @@ export class TileCache {
     this.#entries.clear();
   }
 
-  beginFrame({ start, end }: Span): void {
-    const middle = (start + end) / 2;
-    this.#heading = Math.sign(middle - (this.#middle ?? middle));
-    this.#middle = middle;
+  beginFrame(window: Span): void {
+    this.#isSameWindow = window.start === this.#window?.start && window.end === this.#window.end;
+    this.#window = window;
     this.#spent = 0;
   }
 
@@ -115,8 +114,7 @@ export class TileCache {
     this.#latest.set(track, stock.pieces);
     if (extentOf(stock.pieces) >= extentOf(this.#longest.get(track))) this.#longest.set(track, stock.pieces);
     // Who scrolls the tracks needs what comes from above or below, and nothing from beside.
-    if (this.#heading !== 0 && this.#spent < AHEAD_MS)
-      this.#askAhead(track, level, this.#heading > 0 ? last + 1 : first - 1);
+    if (!this.#isSameWindow && this.#spent < AHEAD_MS) this.#askAhead(track, level, first, last);
     return stock.pieces;
   }
 
@@ -174,9 +172,11 @@ export class TileCache {
     }
   }
 
-  #askAhead(track: number, level: number, chunk: number): void {
-    const key = this.#keyOf(track, level, chunk);
-    if (!this.#entries.get(key) && !this.#asked.has(key)) this.#ask(track, level, [chunk]);
+  #askAhead(track: number, level: number, first: number, last: number): void {
+    for (const chunk of [first - 1, last + 1]) {
+      const key = this.#keyOf(track, level, chunk);
+      if (!this.#entries.get(key) && !this.#asked.has(key)) this.#ask(track, level, [chunk]);
+    }
   }
 
   #keyOf(track: number, level: number, chunk: number): string {
