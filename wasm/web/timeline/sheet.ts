@@ -11,7 +11,6 @@ export class Sheet {
   readonly #colorings = new Map<ColorBy, Uint8Array>();
   /** The first tile of each lane, and the number of tiles. */
   readonly #lanes: readonly number[];
-  #longest: readonly number[] | null = null;
 
   constructor(track: number, tiles: Tiles) {
     this.track = track;
@@ -38,12 +37,6 @@ export class Sheet {
     return this.#lanes[lane + 1] ?? this.length;
   }
 
-  /** How long the longest event of a lane is that has a tile of its own. */
-  longestIn(lane: number): number {
-    this.#longest ??= longestOf(this.tiles, this.#lanes.length);
-    return this.#longest[lane] ?? 0;
-  }
-
   /** A colour for each tile: an entry of the palette. */
   colored(by: ColorBy, kinds: readonly Kind[]): Uint8Array {
     const known = this.#colorings.get(by);
@@ -60,15 +53,6 @@ function lanesOf({ lane }: Tiles): readonly number[] {
     while (firsts.length <= (lane[i] as number)) firsts.push(i);
   }
   return firsts;
-}
-
-function longestOf({ lane, dur, count }: Tiles, numLanes: number): readonly number[] {
-  const longest = new Array<number>(numLanes).fill(0);
-  for (let i = 0; i < lane.length; i++) {
-    const at = lane[i] as number;
-    if (count[i] === 1) longest[at] = Math.max(longest[at] as number, dur[i] as number);
-  }
-  return longest;
 }
 
 /** By what they are for; grey where that is nothing. */

@@ -30,10 +30,9 @@ interface Lane {
 function labelLane(context: CanvasRenderingContext2D, scene: Scene, piece: Piece, { lane, box, isFirst }: Lane): void {
   const { scale, dpr, width, timeline, look } = scene;
   const { sheet, span } = piece;
-  const shortest = MIN_WIDTH * dpr * scale.nsPerPixel;
-  if (sheet.longestIn(lane) < shortest) return;
   const { start: starts, dur: durs, count: counts } = sheet.tiles;
   const hits = timeline.search.hitsIn(sheet);
+  const shortest = MIN_WIDTH * dpr * scale.nsPerPixel;
   const last = Math.min(span.end, scale.window.end);
   const end = sheet.laneEnd(lane);
   for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
