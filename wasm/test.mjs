@@ -18,7 +18,7 @@ await esbuild.build({
   outdir: out,
   outExtension: { ".js": ".mjs" },
   platform: "node",
-  plugins: [inlineWasm(join(DIST, "kinetoscope_wasm.opt.wasm"))],
+  plugins: [inlineWasm()],
   sourcemap: "inline",
 });
 const files = readdirSync(out).map((name) => join(out, name));

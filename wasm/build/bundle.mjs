@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { CORE } from "./core.mjs";
 import { MODULES } from "./paths.mjs";
 
 /** Options that the two hosts and the tests share. */
@@ -20,15 +21,15 @@ export function packed(path) {
   return gzipSync(readFileSync(path), { level: 9 });
 }
 
-/** Answers `import base64 from "kinetoscope:wasm"` with the module at `path`: gzip, then base64. */
-export function inlineWasm(path) {
+/** Answers `import core from "kinetoscope:wasm"` with the modules of `CORE` by their names: gzip, then base64. */
+export function inlineWasm() {
   return {
     name: "inline-wasm",
     setup(build) {
       build.onResolve({ filter: /^kinetoscope:wasm$/ }, ({ path: name }) => ({ path: name, namespace: "wasm" }));
       build.onLoad({ filter: /.*/, namespace: "wasm" }, () => {
-        const base64 = packed(path).toString("base64");
-        return { contents: `export default ${JSON.stringify(base64)};`, loader: "js" };
+        const modules = Object.entries(CORE).map(([name, path]) => [name, packed(path).toString("base64")]);
+        return { contents: JSON.stringify(Object.fromEntries(modules)), loader: "json" };
       });
     },
   };

@@ -4,6 +4,7 @@ const folder = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 export const ROOT = folder("../../");
 export const WASM = folder("../");
+export const BUILD = folder("./");
 export const WEB = folder("../web/");
 export const DIST = folder("../dist/");
 export const STATIC = folder("../../py/python/kinetoscope/_static/");

@@ -1,5 +1,5 @@
-// The compiled core, put in by build/bundle.mjs: gzip, then base64.
+// The compiled core, put in by build/bundle.mjs: each of its modules as gzip, then base64.
 declare module "kinetoscope:wasm" {
-  const base64: string;
-  export default base64;
+  const core: Readonly<Record<import("../web/source/core").Part, string>>;
+  export default core;
 }

@@ -17,6 +17,7 @@ use crate::table::{Rows, Values, ordered};
 /// How many rows of a table are sent when nobody says.
 const LIMIT: usize = 100;
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let analysis = analysis(&request.name)?;
     let wanted = |part: View<'_>| {
@@ -62,6 +63,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
 }
 
 /// What may be asked for.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn all() -> Response {
     let all: Vec<_> = ANALYSES.iter().map(|analysis| json!({"name": analysis.name, "doc": analysis.doc})).collect();
     Response::of("analyses", &json!({"analyses": all}))

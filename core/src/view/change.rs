@@ -7,6 +7,7 @@ use super::response::Response;
 use super::screen::Screen;
 use crate::analyze::{Changed, Selection, changed};
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let [before, after] = match &screen.parts[..] {
         [before, after, ..] => [*before, *after],

@@ -21,6 +21,7 @@ impl Session {
     /// assert!(second.traces().map(|linked| linked.trace.event_name(0)).eq(["b"]));
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
+    #[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
     pub fn copy(&self, request: &[u8]) -> Result<Self, Error> {
         let wanted = Fields::parse(request)?;
         let screen = Screen::new(self, wanted.maybe("align")?.unwrap_or_default(), true);

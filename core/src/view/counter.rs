@@ -18,6 +18,7 @@ fn all<'a>(screen: &Screen<'a>) -> impl Iterator<Item = (View<'a>, &'a Series)> 
     screen.parts.clone().into_iter().flat_map(|part| part.part().series().iter().map(move |series| (part, series)))
 }
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn list(screen: &Screen<'_>) -> Response {
     let shown = Shown::of(screen);
     let counter = |(at, (part, series)): (usize, (View<'_>, &Series))| -> Value {
@@ -35,6 +36,7 @@ pub(super) fn list(screen: &Screen<'_>) -> Response {
     Response::of("counters", &json!({"counters": all(screen).enumerate().map(counter).collect::<Vec<_>>()}))
 }
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, counter: u32, window: Window) -> Result<Response, Error> {
     let Window { start, end, pixels } = window.expect_some()?;
     let Some((part, series)) = all(screen).nth(counter as usize) else {

@@ -13,6 +13,7 @@ use crate::sort;
 
 /// Those of all traces of a job. Two traces of one rank are there to be compared: neither ever waited for the other.
 /// Of each it is about what is `wanted` of it.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn of_job(traces: &[RankedTrace], wanted: &dyn Fn(usize) -> Wanted) -> Result<Vec<Finding>, Error> {
     let is_comparison = matches!(traces, [(before, _), (after, _)] if before == after);
     let mut found = Vec::new();
@@ -25,6 +26,7 @@ pub(super) fn of_job(traces: &[RankedTrace], wanted: &dyn Fn(usize) -> Wanted) -
     Ok(found)
 }
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
     let found = found
         .iter()

@@ -15,6 +15,7 @@ use crate::time::{Ts, sum_ns};
 /// How many names of what the host did are listed.
 const MAX_LISTED: usize = 8;
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, track: u32, time: f64) -> Response {
     let found = screen.track(track).and_then(|(part, track)| pause(part, track, part.time(time)));
     Response::of("gap", &json!({"gap": found}))

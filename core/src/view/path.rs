@@ -13,12 +13,14 @@ use crate::error::Error;
 use crate::time::{Ts, sum_ns};
 
 /// The path through all traces of a job.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn steps_of_job(traces: &[RankedTrace]) -> Result<Vec<DrawnStep>, Error> {
     let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
     Ok(drawn_steps_of_job(&job))
 }
 
 /// The path of each part, and what bounds it.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, Error> {
     let mut columns = PathColumns::new(screen, window.expect_some()?);
     for part in &screen.parts {
@@ -32,6 +34,7 @@ pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, 
 }
 
 /// The path through all parts as ranks of a job, what bounds it, and what of it is on each.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn of_job(screen: &Screen<'_>, path: &[DrawnStep], window: Window) -> Result<Response, Error> {
     let mut columns = PathColumns::new(screen, window.expect_some()?);
     columns.add(path.iter());

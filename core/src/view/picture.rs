@@ -47,6 +47,7 @@ impl Place {
 }
 
 /// Draws each track's first lanes from one time of the screen to another.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
     let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);

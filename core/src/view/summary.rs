@@ -14,6 +14,7 @@ struct Labelled {
     labels: Map<String, Value>,
 }
 
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(selection: &Selection<'_>, limit: usize, has_findings: bool) -> Response {
     let summary = if has_findings { summary } else { brief_summary }(selection, limit);
     let operators = summary.operators.iter().map(|row| &*row.name);

@@ -34,7 +34,7 @@ _AT_ONCE_EVENTS = 300_000
 """The trace of more takes seconds to the browser: the kernel answers until it is there."""
 _RESERVE_BYTES = 800_000
 _PICTURE_WIDTH = 1100
-_CODE = ("viewer.js", "kinetoscope.wasm.gz")
+_CODE = ("viewer.js", "kinetoscope.wasm.gz", "analyses.wasm.gz", "sharing.wasm.gz")
 
 
 class Timeline(anywidget.AnyWidget):

@@ -1,10 +1,11 @@
-import wasm from "kinetoscope:wasm";
+import modules from "kinetoscope:wasm";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { Cell } from "../../../wasm/web/base/cell";
 import type { Theme } from "../../../wasm/web/base/palette";
 import { openShadow } from "../../../wasm/web/host/shadow";
+import { Core } from "../../../wasm/web/source/core";
 import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
-import { compile, WasmSource } from "../../../wasm/web/source/session";
+import { WasmSource } from "../../../wasm/web/source/session";
 import type { Source } from "../../../wasm/web/source/source";
 import { mountTimeline } from "../../../wasm/web/timeline/mount";
 
@@ -36,8 +37,8 @@ let source: LateSource | undefined;
 
 /** Shows a trace whose answers take so many milliseconds. */
 async function open(kineto: string, ms: number, theme: Theme): Promise<void> {
-  const module = await compile("late", () => gunzip(fromBase64(wasm)));
-  const near = new WasmSource(module, { kineto: fromBase64(kineto), execution: undefined });
+  const core = await Core.open("late", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing", "reader"]);
+  const near = new WasmSource(core, { kineto: fromBase64(kineto), execution: undefined });
   source = new LateSource(near, ms);
   const place = document.createElement("div");
   place.style.height = "480px";

@@ -1,9 +1,10 @@
-import wasm from "kinetoscope:wasm";
+import modules from "kinetoscope:wasm";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { Cell } from "../../../wasm/web/base/cell";
 import type { Theme } from "../../../wasm/web/base/palette";
 import { openShadow } from "../../../wasm/web/host/shadow";
-import { compile, WasmSource } from "../../../wasm/web/source/session";
+import { Core } from "../../../wasm/web/source/core";
+import { WasmSource } from "../../../wasm/web/source/session";
 import { type MountedTimeline, mountTimeline } from "../../../wasm/web/timeline/mount";
 
 interface Opened {
@@ -16,8 +17,8 @@ const memories: WebAssembly.Memory[] = [];
 const theme = new Cell<Theme>("light");
 
 async function open(snapshot: string): Promise<void> {
-  const module = await compile("many", () => gunzip(fromBase64(wasm)));
-  const source = new WasmSource(module, fromBase64(snapshot));
+  const core = await Core.open("many", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing"]);
+  const source = new WasmSource(core, fromBase64(snapshot));
   const place = document.createElement("div");
   place.style.height = "300px";
   document.body.append(place);
@@ -38,7 +39,8 @@ WebAssembly.Instance = class extends Instance {
   constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
     super(module, imports);
     const { memory } = this.exports;
-    memories.push(memory as WebAssembly.Memory);
+    // Later modules share that of the first.
+    if (memory) memories.push(memory as WebAssembly.Memory);
   }
 };
 

@@ -1,13 +1,13 @@
-import wasmBase64 from "kinetoscope:wasm";
+import modules from "kinetoscope:wasm";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { initSync, Session } from "../../../wasm/dist/kinetoscope_wasm.js";
+import { Session } from "../../../wasm/dist/kinetoscope_wasm.js";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { kindColor, paletteOf } from "../../../wasm/web/base/palette";
 import { decodeAnswer } from "../../../wasm/web/source/answer";
+import { Core } from "../../../wasm/web/source/core";
 import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
-import { compile } from "../../../wasm/web/source/session";
 import { messageOf, type Source } from "../../../wasm/web/source/source";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 
@@ -35,10 +35,10 @@ class FileSource implements Source {
   }
 }
 
-const load = () => compile("test", () => gunzip(fromBase64(wasmBase64)));
+const load = () => Core.open("test", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing", "reader"]);
 
 async function open(): Promise<FileSource> {
-  initSync({ module: await load() });
+  await load();
   return new FileSource(`${FIXTURE}/kineto_trace_0.json.gz`, `${FIXTURE}/torch_et_0.json.gz`);
 }
 
@@ -99,7 +99,7 @@ test("the core's own words come through", async () => {
 });
 
 test("a picture without scripts has the colours of the timeline", async () => {
-  initSync({ module: await load() });
+  await load();
   const session = Session.read(new Uint8Array(readFileSync(`${FIXTURE}/kineto_trace_0.json.gz`)), undefined);
   const answer = session.query(new TextEncoder().encode(JSON.stringify({ type: "picture", width: 800 })));
   const palette = paletteOf("light", { r: 255, g: 255, b: 255 });

@@ -89,7 +89,7 @@ test("a closed source asks nothing more", async () => {
 
 function supply(kernel: FakeKernel, notes: string[]): Supply {
   const never = () => Promise.reject(new Error("nothing is fetched"));
-  return { kernel, version: "test", wasm: never, snapshots: never, tell: (note) => notes.push(note) };
+  return { kernel, version: "test", core: never, snapshots: never, tell: (note) => notes.push(note) };
 }
 
 test("a large trace stays in the kernel", async () => {

@@ -12,9 +12,10 @@ import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
+import { Core, type Later } from "../source/core";
 import { readAll } from "../source/files";
 import type { EventId, Overview } from "../source/protocol";
-import { compile, WasmSource } from "../source/session";
+import { WasmSource } from "../source/session";
 import { messageOf, type TakenAway } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
@@ -46,7 +47,9 @@ function start(main: HTMLElement): void {
   });
 }
 
-const core = () => compile("page", () => gunzip(fromBase64(PageFile.data("ks-wasm"))));
+// A page answers at once, so it begins with all that it needs.
+const core = (...more: readonly Later[]) =>
+  Core.open("page", (part) => gunzip(fromBase64(PageFile.core(part))), ["analyses", "sharing", ...more]);
 
 async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrace[]): Promise<void> {
   const snapshots = traces.map(({ base64, rank, name }) => ({ bytes: fromBase64(base64), name: name ?? "", rank }));
@@ -56,7 +59,7 @@ async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrac
 
 /** Files of the reader's own become a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
-  const { source, names, leftOut } = await readAll(await core(), files);
+  const { source, names, leftOut } = await readAll(await core("reader"), files);
   const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");
   const isLeftOut = ({ name }: File) => leftOut.some((left) => left.name === name);
   const facts = [

@@ -2,6 +2,7 @@
 import { gunzip } from "../base/bytes";
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
+import type { Part } from "../source/core";
 import { openSource, type Supply, type Where } from "../source/open";
 import type { Setup } from "../source/protocol";
 import { share } from "../source/shared";
@@ -105,11 +106,11 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
 }
 
 function supplyOf({ mailbox, code, parts }: Notebook, tell: (note: string) => void): Supply {
-  const wasm = () => mailbox.get("kinetoscope.wasm.gz").then(gunzip);
+  const core = (part: Part) => mailbox.get(`${part}.wasm.gz`).then(gunzip);
   const snapshot = async ({ name, rank }: { name: string; rank: number | null }, at: number) => {
     return { bytes: await mailbox.get(`snapshot/${at}`), name, rank };
   };
-  return { kernel: mailbox, version: code, wasm, snapshots: () => Promise.all(parts.map(snapshot)), tell };
+  return { kernel: mailbox, version: code, core, snapshots: () => Promise.all(parts.map(snapshot)), tell };
 }
 
 function watchSilence({ isSilent }: Mailbox, strip: Strip): () => void {

@@ -1,3 +1,5 @@
+import type { Part } from "../source/core";
+
 /** What the reader left on the page: where they looked, and what they wrote. */
 export interface View {
   readonly hash: string;
@@ -14,6 +16,9 @@ export interface PageTrace {
 }
 
 const VIEW = "ks-view";
+const CORE = "ks-wasm";
+// A page with traces reads no others.
+const CARRIED: readonly Part[] = ["kinetoscope", "analyses", "sharing"];
 
 /** The page as it came, before scripts changed it, to be written again. */
 export class PageFile {
@@ -33,10 +38,10 @@ export class PageFile {
     return text ? (JSON.parse(text) as View) : null;
   }
 
-  /** Bytes in the page, as base64. */
-  static data(name: string): string {
-    const text = document.querySelector(`.${name}`)?.textContent;
-    if (!text) throw new Error(`expected data in .${name}, found none`);
+  /** A module of the compiled core, as base64. */
+  static core(part: Part): string {
+    const text = document.querySelector(`.${CORE}[data-part="${part}"]`)?.textContent;
+    if (!text) throw new Error(`expected ${part}.wasm in the page, found none`);
     return text;
   }
 
@@ -51,7 +56,7 @@ export class PageFile {
 
   /** A page with this body, these traces, and what the reader leaves. */
   write(title: string, body: string, traces: readonly PageTrace[], view: View): string {
-    const wasm = data("ks-wasm", PageFile.data("ks-wasm"), "");
+    const core = CARRIED.map((part) => data(CORE, PageFile.core(part), ` data-part="${part}"`));
     const snapshots = traces.map(({ base64, rank, name }) => {
       const told = rank === null ? "" : ` data-rank="${rank}"`;
       return data("ks-snapshot", base64, name ? `${told} data-name="${escaped(name)}"` : told);
@@ -59,7 +64,7 @@ export class PageFile {
     const left = JSON.stringify(view).replaceAll("<", "\\u003c");
     return [
       `<!doctype html><html lang="en"><head>${this.#head}<title>${escaped(title)}</title></head><body>`,
-      `<main class="ks-page">${body}</main>${wasm}${snapshots.join("")}`,
+      `<main class="ks-page">${body}</main>${core.join("")}${snapshots.join("")}`,
       `<script type="application/json" id="${VIEW}">${left}</script><script>${this.#script}</script></body></html>\n`,
     ].join("");
   }

@@ -1,3 +1,4 @@
+import type { Core } from "./core";
 import { recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
@@ -27,18 +28,18 @@ const ALONE = "expected the Kineto trace that was recorded with it, found an Exe
 
 /**
  * Reads Kineto traces, each perhaps with its Execution Trace: one, or those of several ranks or runs. What is not to be read beside
- * others is left out; rejects when nothing is left.
+ * others is left out; rejects when nothing is left. The core must have its reader.
  */
-export async function readAll(module: WebAssembly.Module, files: readonly File[]): Promise<FilesRead> {
-  const found = await recordings(module, files);
+export async function readAll(core: Core, files: readonly File[]): Promise<FilesRead> {
+  const found = await recordings(files);
   const leftOut = [...found.leftOut];
   const [only, ...more] = found.whole;
-  if (only && more.length === 0) return { source: await read(module, only), names: [only.kineto.name], leftOut };
+  if (only && more.length === 0) return { source: await read(core, only), names: [only.kineto.name], leftOut };
   const traces: Snapshot[] = [];
   for (const recording of found.whole) {
     const { name } = recording.kineto;
     try {
-      traces.push({ name, ...(await snapshotOf(module, recording)) });
+      traces.push({ name, ...(await snapshotOf(core, recording)) });
     } catch (error) {
       leftOut.push({ name, why: messageOf(error) });
       if (recording.execution) leftOut.push({ name: recording.execution.name, why: `it goes with ${name}` });
@@ -47,7 +48,7 @@ export async function readAll(module: WebAssembly.Module, files: readonly File[]
   const [first] = leftOut;
   if (traces.length === 0)
     throw new Error(first ? `${first.name}: ${first.why}` : "expected a Kineto trace, found no file");
-  return { source: new WasmSource(module, ranked(traces)), names: traces.map(({ name }) => name), leftOut };
+  return { source: new WasmSource(core, ranked(traces)), names: traces.map(({ name }) => name), leftOut };
 }
 
 /** Several are told apart by their ranks: who has none has the next one that is free. */
@@ -71,9 +72,9 @@ interface Found {
 }
 
 /** Which files belong together, as their heads and names say. */
-async function recordings(module: WebAssembly.Module, files: readonly File[]): Promise<Found> {
+async function recordings(files: readonly File[]): Promise<Found> {
   const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
-  const { recordings, copies } = recordingsOf(module, await Promise.all(heads));
+  const { recordings, copies } = recordingsOf(await Promise.all(heads));
   const whole: Recording[] = [];
   const leftOut = copies.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
   for (const { kineto: place, execution: other, rank = null } of recordings) {
@@ -84,15 +85,15 @@ async function recordings(module: WebAssembly.Module, files: readonly File[]): P
   return { whole, leftOut };
 }
 
-async function read(module: WebAssembly.Module, { kineto, execution }: Recording): Promise<WasmSource> {
-  return new WasmSource(module, {
+async function read(core: Core, { kineto, execution }: Recording): Promise<WasmSource> {
+  return new WasmSource(core, {
     kineto: await bytesOf(kineto),
     execution: execution && (await bytesOf(execution)),
   });
 }
 
-async function snapshotOf(module: WebAssembly.Module, recording: Recording): Promise<Omit<Snapshot, "name">> {
-  const alone = await read(module, recording);
+async function snapshotOf(core: Core, recording: Recording): Promise<Omit<Snapshot, "name">> {
+  const alone = await read(core, recording);
   try {
     const [part] = alone.query("overview", {}).parts;
     return { bytes: alone.snapshot(0), rank: part?.rank ?? recording.rank };

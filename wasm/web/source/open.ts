@@ -1,6 +1,8 @@
+import { Core, canCompile, type Fetch } from "./core";
+import { GrowingSource } from "./growing";
 import { RelaySource } from "./relay";
 import { type Kernel, RemoteSource } from "./remote";
-import { canCompile, compile, type Snapshot, WasmSource } from "./session";
+import { type Snapshot, WasmSource } from "./session";
 import { messageOf, type Source } from "./source";
 
 /** Who is to answer: the core in the page; the kernel; or the kernel until the trace is in the page. */
@@ -11,7 +13,7 @@ export interface Supply {
   readonly kernel: Kernel;
   /** Tells this core from others that the page has compiled. */
   readonly version: string;
-  readonly wasm: () => Promise<Uint8Array<ArrayBuffer>>;
+  readonly core: Fetch;
   /** The traces, in the order that they have on the screen. */
   readonly snapshots: () => Promise<readonly Snapshot[]>;
   /** Told when another answers than was meant to, and why. */
@@ -34,7 +36,7 @@ export async function openSource(where: Where, supply: Supply): Promise<Source> 
   return relay;
 }
 
-async function openHere({ version, wasm, snapshots }: Supply): Promise<Source> {
-  const [module, parts] = await Promise.all([compile(version, wasm), snapshots()]);
-  return new WasmSource(module, parts);
+async function openHere({ version, core: fetch, snapshots }: Supply): Promise<Source> {
+  const [core, parts] = await Promise.all([Core.open(version, fetch), snapshots()]);
+  return new GrowingSource(new WasmSource(core, parts), core);
 }

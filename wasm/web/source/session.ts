@@ -1,43 +1,8 @@
-import { initSync, recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
+import { recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
+import type { Core } from "./core";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { TakenAway, Wanted } from "./source";
-
-type ModuleCache = Map<string, Promise<WebAssembly.Module>>;
-
-// Jupyter evaluates the widget's module once per output: what is costly is kept by the page, not by the module.
-const CACHE = Symbol.for("kinetoscope.modules");
-
-function moduleCache(): ModuleCache {
-  const page = globalThis as { [CACHE]?: ModuleCache };
-  page[CACHE] ??= new Map();
-  return page[CACHE];
-}
-
-/** Compiles the core, once per page and `version`. */
-export function compile(version: string, wasm: () => Promise<Uint8Array<ArrayBuffer>>): Promise<WebAssembly.Module> {
-  const cache = moduleCache();
-  const known = cache.get(version);
-  if (known !== undefined) return known;
-  const module = wasm().then((bytes) => WebAssembly.compile(bytes));
-  cache.set(version, module);
-  // A failure (memory, a policy) may be gone at the next try.
-  module.catch(() => cache.delete(version));
-  return module;
-}
-
-// The smallest module that there is.
-const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
-
-/** Whether WebAssembly is there and the page's policy lets it run. */
-export async function canCompile(): Promise<boolean> {
-  try {
-    await WebAssembly.compile(EMPTY);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A trace for a screen. */
 export interface Snapshot {
@@ -60,9 +25,8 @@ export interface Head {
   readonly bytes: Uint8Array;
 }
 
-/** Which files belong together. */
-export function recordingsOf(module: WebAssembly.Module, heads: readonly Head[]): Recordings {
-  initSync({ module });
+/** Which files belong together. The core must be there, with its reader. */
+export function recordingsOf(heads: readonly Head[]): Recordings {
   return placesOf(
     heads.map(({ name }) => name),
     heads.map(({ bytes }) => bytes),
@@ -73,14 +37,14 @@ const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", ra
 
 /** The core in this page, holding one trace or several. */
 export class WasmSource implements TakenAway {
-  readonly #module: WebAssembly.Module;
+  readonly #core: Core;
   readonly #session: Session;
   readonly #encoder = new TextEncoder();
   #open = true;
 
-  constructor(module: WebAssembly.Module, traces: Uint8Array | readonly Snapshot[] | TraceFiles | Session) {
-    initSync({ module });
-    this.#module = module;
+  /** `core` must have its reader where `traces` are files. */
+  constructor(core: Core, traces: Uint8Array | readonly Snapshot[] | TraceFiles | Session) {
+    this.#core = core;
     if (traces instanceof Session) {
       this.#session = traces;
       return;
@@ -96,7 +60,7 @@ export class WasmSource implements TakenAway {
 
   copy(wanted: Wanted): WasmSource {
     const request = this.#encoder.encode(JSON.stringify(wanted));
-    return new WasmSource(this.#module, this.#session.copy(request));
+    return new WasmSource(this.#core, this.#session.copy(request));
   }
 
   chrome(part: number): Uint8Array<ArrayBuffer> {

@@ -43,6 +43,7 @@ const PICTURE: u32 = 1200;
 
 /// The report's body: title, cards, contents and sections; `id="ks-timeline"` is where the timeline goes. `facts` are what
 /// the host knows of the traces: what it is, and what it is called. `left_out` is what the page's own traces have less of.
+#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &Counts) -> Response {
     let source = Source::of(screen);
     let mut out = head(&source, title) + &edited::notes(&source, left_out);
