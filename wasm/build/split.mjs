@@ -1,6 +1,7 @@
 // Divides the compiled core into a module that a page loads first and others that share its memory.
 import binaryen from "binaryen";
 import { LATER, partOf } from "./parts.mjs";
+import { fail } from "./run.mjs";
 
 // What the others import from.
 const MAIN = "main";
@@ -37,8 +38,17 @@ function survey(module) {
     names: new Map(all.map(({ name }, at) => [name, `f${at}`])),
     functions: all.filter(({ isImport }) => !isImport).map(({ name }) => name),
     exported: exported.map(({ value }) => value),
-    table: segmentsOf(module).flatMap(({ data }) => data),
+    table: tableOf(module),
   };
+}
+
+/** The functions in the table: places are counted from the first. */
+function tableOf(module) {
+  const [segment, ...more] = segmentsOf(module);
+  const { value } = binaryen.getExpressionInfo(segment.offset);
+  const isPlain = value === FIRST_PLACE && more.length === 0 && new Set(segment.data).size === segment.data.length;
+  if (!isPlain) fail("the compiled core: expected one run of functions in its table, each once, found another table");
+  return segment.data;
 }
 
 /** The functions in the table, in their places, and after them those of later parts that others call. */
