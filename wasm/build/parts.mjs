@@ -15,7 +15,8 @@ export const LATER = [
     modules: ["copy", "picture", "report"].map(inView),
     exports: ["session_chrome", "session_copy", "session_snapshot"],
   },
-  { name: "reader", modules: ["read"], exports: ["session_read", "recordingsOf"] },
+  // A browser puts small functions into those that call them, but not across modules: so it has copies of what it calls.
+  { name: "reader", modules: ["read"], exports: ["session_read", "recordingsOf"], hasCopies: true },
 ];
 // Traces come as snapshots.
 const NEEDED_FIRST = ["read::snapshot"];

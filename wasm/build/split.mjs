@@ -23,10 +23,11 @@ export function split(bytes, calls) {
   const whole = edited(bytes, survey);
   const parts = partOf({ ...whole, pointed: new Set(whole.table), calls });
   const plan = { names: whole.names, parts, table: placed(whole, parts, calls), lent: new Set() };
-  const later = LATER.map(({ name }, at) => ({
-    name,
-    bytes: edited(bytes, (module) => keepLater(module, plan, at + 1)),
-  }));
+  const later = LATER.map(({ name, hasCopies }, at) => {
+    const isHere = (name) => parts.get(name) === at + 1;
+    const isIn = (name) => isHere(name) || (hasCopies && parts.get(name) === 0);
+    return { name, bytes: edited(bytes, (module) => keepLater(module, plan, isHere, isIn)) };
+  });
   return [{ name: "kinetoscope", bytes: edited(bytes, (module) => keepFirst(module, plan)) }, ...later];
 }
 
@@ -58,17 +59,17 @@ function placed({ functions, exported, table }, parts, calls) {
   return [...new Set([...table, ...exported.filter(isLater), ...functions.flatMap(across)])];
 }
 
-/** Leaves the functions of one part; what it needs of the first is to be `lent`. */
-function keepLater(module, { names, parts, table, lent }, part) {
+/** Leaves the functions of one part, and of those that are `isIn` what they call; what else they need of the first is to be `lent`. */
+function keepLater(module, { names, table, lent }, isHere, isIn) {
   for (const { name } of exportsOf(module)) module.removeExport(name);
-  const elsewhere = functionsOf(module).filter(({ name }) => parts.get(name) !== part);
+  const elsewhere = functionsOf(module).filter(({ name }) => !isIn(name));
   for (const { name, params, results } of elsewhere) {
     module.removeFunction(name);
     module.addFunctionImport(name, MAIN, names.get(name), params, results);
   }
   emptyTable(module);
   module.addTableImport(FUNCTIONS, MAIN, "table");
-  fill(module, table, (name) => parts.get(name) === part);
+  fill(module, table, isHere);
   module.setMemory(module.getMemoryInfo(MEMORY).initial, -1, null, [], false, false, MEMORY);
   module.addMemoryImport(MEMORY, MAIN, "memory", false);
   module.addTableImport(OBJECTS, MAIN, OBJECTS);
