@@ -30,7 +30,8 @@ class FakeCore {
 function open(): [GrowingSource, FakeCore] {
   const core = new FakeCore();
   const here = { query: (type: string) => `answer to ${type}`, copy: () => "a copy", close: () => {} };
-  return [new GrowingSource(here as unknown as WasmSource, core as unknown as Core), core];
+  const supply = { version: "growing", core: () => Promise.reject(new Error("nothing is fetched")) };
+  return [new GrowingSource(here as unknown as WasmSource, core as unknown as Core, supply), core];
 }
 
 const neighbour = { id: 1, direction: "next" } as const;

@@ -32,6 +32,8 @@ export function compile(key: string, bytes: () => Promise<Uint8Array<ArrayBuffer
   return module;
 }
 
+const compiled = (version: string, fetch: Fetch, part: Part) => compile(`${version}/${part}`, () => fetch(part));
+
 // The smallest module that there is.
 const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
@@ -48,23 +50,20 @@ export async function canCompile(): Promise<boolean> {
 /** The compiled core, or as much of it as is there. There is one, as there is one of its JavaScript. */
 export class Core {
   static #only: Core | undefined;
-  readonly #compiled: (part: Part) => Promise<WebAssembly.Module>;
   readonly #first: InitOutput;
   readonly #there = new Set<Later>();
 
-  private constructor(compiled: (part: Part) => Promise<WebAssembly.Module>, first: WebAssembly.Module) {
-    this.#compiled = compiled;
+  private constructor(first: WebAssembly.Module) {
     this.#first = initSync({ module: first });
   }
 
   /** The first module and those named; each is compiled once per page and `version`. */
   static async open(version: string, fetch: Fetch, later: readonly Later[] = []): Promise<Core> {
-    const compiled = (part: Part) => compile(`${version}/${part}`, () => fetch(part));
-    const all = later.map(compiled);
-    const first = await compiled("kinetoscope");
-    await Promise.all(all);
-    Core.#only ??= new Core(compiled, first);
-    await Core.#only.add(later);
+    const [first] = await Promise.all(
+      (["kinetoscope", ...later] as const).map((part) => compiled(version, fetch, part)),
+    );
+    Core.#only ??= new Core(first as WebAssembly.Module);
+    await Core.#only.add(version, fetch, later);
     return Core.#only;
   }
 
@@ -72,10 +71,10 @@ export class Core {
     return later.every((part) => this.#there.has(part));
   }
 
-  /** Brings modules that are not there yet. */
-  async add(later: readonly Later[]): Promise<void> {
-    for (const part of later) {
-      const module = await this.#compiled(part);
+  /** Brings modules that are not there yet. Who opened the core may be gone: so it is told again where they come from. */
+  async add(version: string, fetch: Fetch, later: readonly Later[]): Promise<void> {
+    const modules = await Promise.all(later.map(async (part) => [part, await compiled(version, fetch, part)] as const));
+    for (const [part, module] of modules) {
       if (this.#there.has(part)) continue;
       // It puts its functions into the table of the first.
       new WebAssembly.Instance(module, { main: this.#first as unknown as WebAssembly.ModuleImports });

@@ -1,4 +1,5 @@
 import type { Core, Later } from "./core";
+import type { Supply } from "./open";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { WasmSource } from "./session";
 import type { Source, TakenAway, Wanted } from "./source";
@@ -21,17 +22,19 @@ const REST: readonly Later[] = ["analyses", "sharing"];
 export class GrowingSource implements Source {
   readonly #here: WasmSource;
   readonly #core: Core;
+  readonly #bring: () => Promise<void>;
 
-  constructor(here: WasmSource, core: Core) {
+  constructor(here: WasmSource, core: Core, { version, core: fetch }: Pick<Supply, "version" | "core">) {
     this.#here = here;
     this.#core = core;
+    this.#bring = () => core.add(version, fetch, REST);
     // Whoever needs it asks for it again, and is told what went wrong.
-    core.add(REST).catch(() => {});
+    this.#bring().catch(() => {});
   }
 
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>> {
     if (ANSWERED_FIRST.has(type) || this.#core.has(REST)) return this.#here.query(type, ask);
-    return this.#core.add(REST).then(() => this.#here.query(type, ask));
+    return this.#bring().then(() => this.#here.query(type, ask));
   }
 
   copy(wanted: Wanted): TakenAway | null {

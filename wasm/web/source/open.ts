@@ -36,7 +36,7 @@ export async function openSource(where: Where, supply: Supply): Promise<Source> 
   return relay;
 }
 
-async function openHere({ version, core: fetch, snapshots }: Supply): Promise<Source> {
-  const [core, parts] = await Promise.all([Core.open(version, fetch), snapshots()]);
-  return new GrowingSource(new WasmSource(core, parts), core);
+async function openHere(supply: Supply): Promise<Source> {
+  const [core, parts] = await Promise.all([Core.open(supply.version, supply.core), supply.snapshots()]);
+  return new GrowingSource(new WasmSource(core, parts), core, supply);
 }
