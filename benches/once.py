@@ -62,7 +62,7 @@ def hta() -> Reader:
     def read(path: str) -> Any:
         return library.TraceAnalysis(trace_files={0: path})
 
-    return read, lambda answer: len(answer.t.get_trace(0)), "HolisticTraceAnalysis"
+    return read, lambda answer: len(answer.t.get_trace(0)), "traceinsight"  # the name under which HTA 0.6 is published
 
 
 READERS = {"kinetoscope": kinetoscope, "hta": hta}

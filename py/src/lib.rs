@@ -39,7 +39,9 @@ mod _native {
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
     #[pymodule_export]
-    use crate::name::{execution_beside, is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
+    use crate::name::{class_of_kernel, execution_beside, kind_of_category};
+    #[pymodule_export]
+    use crate::name::{is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]

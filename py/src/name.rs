@@ -1,5 +1,6 @@
 //! What the names of files say.
 
+use kinetoscope::analyze::Class;
 use kinetoscope::read;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -56,4 +57,16 @@ pub(crate) fn natural(name: Name) -> Vec<u8> {
 pub(crate) fn execution_beside(kineto: Name, names: Vec<Name>) -> Option<usize> {
     let names: Vec<_> = names.iter().map(|name| name.0.as_str()).collect();
     read::execution_beside(&kineto.0, &names)
+}
+
+/// The class of a kernel by its name: `computation`, `communication`, `memory` or `other`.
+#[pyfunction]
+pub(crate) fn class_of_kernel(name: Name) -> &'static str {
+    Class::of_kernel(&name.0).name()
+}
+
+/// The kind of an event by its category: `operator`, `launch`, `kernel`, `copy`, `fill` and so on.
+#[pyfunction]
+pub(crate) fn kind_of_category(category: Name) -> &'static str {
+    kinetoscope::category_kind(&category.0).0.name()
 }

@@ -108,7 +108,9 @@ LIBRARIES = {
     "fsspec": {"remote"},
     "lightning": {"callbacks"},
     "networkx": {"hta"},
+    "numpy": {"hta"},  # frames of pandas are its arrays
     "pandas": {"hints", "hta", "table"},
+    "plotly": {"hta"},
     "polars": {"hints", "table"},
     "pyarrow": {"export", "hints", "hta", "sql", "table"},
     "psutil": {"collect"},

@@ -29,10 +29,10 @@ def copied(shared: Path, name: str, to: Path) -> str:
 def test_the_analysis_of_a_job(shared: Path, tmp_path: Path) -> None:
     analyzer = TraceAnalysis(trace_dir=copied(shared, "nccl_parser_config", tmp_path))
     assert len(analyzer.get_temporal_breakdown(visualize=False)) == 1
-    idle, intervals = analyzer.get_idle_time_breakdown(ranks=[0], visualize_pctg=False, show_idle_interval_stats=True)
+    idle, intervals = analyzer.get_idle_time_breakdown(ranks=[0], visualize=False, show_idle_interval_stats=True)
     assert intervals is not None
     assert set(idle["stream"]) == set(intervals["stream"])
-    types, kernels = analyzer.get_gpu_kernel_breakdown(num_kernels=5, include_memory_kernels=False)
+    types, kernels = analyzer.get_gpu_kernel_breakdown(visualize=False, num_kernels=5, include_memory_kernels=False)
     assert types["percentage"].sum() == pytest.approx(100, abs=0.2)
     assert (kernels.groupby("kernel_type").size() <= 6).all()
     assert 0 < analyzer.get_comm_comp_overlap(visualize=False)["comp_comm_overlap_pctg"][0] < 100
@@ -75,13 +75,13 @@ def test_what_if(shared: Path, tmp_path: Path) -> None:
     assert Path(overlaid).stat().st_size > 1000
 
 
-def test_the_difference_of_two_traces(shared: Path) -> None:
+def test_the_difference_of_two_traces(shared: Path, tmp_path: Path) -> None:
     control = LabeledTrace(label="Control", trace_dir=str(shared / HTA / "trace_compare/base"))
     test = LabeledTrace(label="Test", trace_dir=str(shared / HTA / "trace_compare/test"))
     assert (control.ranks(), control.iterations()) == (test.ranks(), test.iterations())
     found = TraceDiff.compare_traces(control, test, test_iteration=1010, device_type=DeviceType.CPU)
     longest = found.sort_values(by="diff_duration", ascending=False).head(10)
-    TraceDiff.visualize_counts_diff(longest)
+    TraceDiff.visualize_counts_diff(longest, show_image=False, export_image_path=str(tmp_path / "counts.html"))
     TraceDiff.visualize_duration_diff(longest, show_image=False)
     assert longest.index[0] == "ProfilerStep#1010"
     assert "ProfilerStep#1009" in TraceDiff.ops_diff(control, test, test_iteration=1010)["deleted"]

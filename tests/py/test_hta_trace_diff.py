@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import pandas
 import pytest
 from kinetoscope.hta import TraceAnalysis
 from kinetoscope.hta.common.trace import Trace
@@ -100,7 +101,9 @@ def test_ranks_may_be_chosen(tmp_path: Path, control: str) -> None:
         for asked in (None, 0, 3)
     }
     assert counts == {None: 1, 0: 1, 3: 1}
-    assert len(trace.extract_ops([0, 3], [1])) == 6 + 4
+    several = trace.extract_ops([0, 3], [1])
+    assert several["rank"].tolist() == [0] * 6 + [3] * 4
+    assert several["idx"].tolist() == several["index"].tolist()
     assert [len(trace.extract_ops(3, device_type=device)) for device in DeviceType] == [3, 1, 4]
     with pytest.raises(ValueError, match=r"expected one of the ranks \[0, 3\], found 1"):
         trace.extract_ops(1)
@@ -121,28 +124,75 @@ def test_a_summary_of_names(control: str) -> None:
 
 
 @pytest.mark.unit
-def test_traces_come_as_they_are_given(control: str) -> None:
-    whole, cut = Trace(trace_dir=control), TraceAnalysis(trace_dir=control).t
-    assert [len(LabeledTrace("a", t=trace).extract_ops(iteration=2)) for trace in (whole, cut)] == [4, 0]
-    assert whole.get_trace(0)["ts"].max() == 131 - 1
-    assert TraceDiff.compare_traces(whole, cut)["diff_counts"].sum() == 0
-    with pytest.raises(ValueError, match="expected a Trace or a folder of traces, found None"):
+def test_a_trace_that_is_cut_is_compared_whole_and_stays_cut(control: str) -> None:
+    cut = TraceAnalysis(trace_dir=control).t
+    compared = LabeledTrace("a", t=cut)
+    assert len(compared.extract_ops(iteration=2)) == 4
+    assert compared.t.get_trace(0)["ts"].tolist()[:2] == [0, 1]
+    assert cut.get_iterations() == [1]
+    assert cut.is_cut(0)
+    unread = Trace(trace_dir=control)
+    assert TraceDiff.compare_traces(unread, cut)["diff_counts"].sum() == 0
+    assert unread.is_parsed
+
+
+@pytest.mark.unit
+def test_frames_that_were_set_by_hand_are_compared() -> None:
+    traces = Trace(trace_files={})
+    traces.symbol_table.add_symbols(["cpu_op", "add", "ProfilerStep#3"])
+    rows = {"cat": [0, 0, 0], "name": [2, 1, 1], "dur": [9, 1, 2], "stream": [-1, -1, -1], "iteration": [3, 3, -1]}
+    traces.traces[0] = pandas.DataFrame(rows)
+    trace = LabeledTrace("mine", t=traces)
+    assert trace.iteration_df.to_dict("list") == {"symbol": ["ProfilerStep#3"], "id": [2], "iteration": [3]}
+    assert trace.get_ops_summary(trace.extract_ops())["total_duration"].tolist() == [1, 9]
+
+
+@pytest.mark.unit
+def test_equal_labels_are_made_different(control: str, test: str) -> None:
+    first, second = LabeledTrace("same", trace_dir=control), LabeledTrace("same", trace_dir=test)
+    found = TraceDiff.compare_traces(first, second)
+    assert second.label == "same_control_test"
+    assert found.columns[2] == f"{second.label}_counts"
+
+
+@pytest.mark.unit
+def test_names_of_the_control_come_first(control: str, test: str) -> None:
+    names = TraceDiff.compare_traces(control, test, device_type=DeviceType.CPU).index.tolist()
+    assert set(names[-2:]) == {"div", "sub"}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"rank": "0"}, "expected an integer or a list for rank, found '0'"),
+        ({"iteration": (1,)}, r"expected an integer or a list for iteration, found \(1,\)"),
+    ],
+)
+def test_numbers_are_integers_or_lists(control: str, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LabeledTrace("a", trace_dir=control).extract_ops(**asked)
+
+
+@pytest.mark.unit
+def test_what_cannot_be_compared(tmp_path: Path, control: str) -> None:
+    with pytest.raises(ValueError, match="expected a Trace or an existing folder of traces, found None"):
         LabeledTrace("a")
+    with pytest.raises(ValueError, match="expected a LabeledTrace, a Trace or a folder, found int"):
+        TraceDiff.ops_diff(control, cast("Any", 3))
+    without_steps = write(tmp_path / "run", event("cpu_op", "add", 0, 1))
+    with pytest.raises(ValueError, match="expected at least one iteration in Test, found none"):
+        TraceDiff.compare_traces(control, without_steps)
 
 
 @pytest.mark.unit
-def test_without_steps_all_of_it_is_compared(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", event("cpu_op", "add", 0, 1), event("cpu_op", "add", 5, 1))
-    assert TraceDiff.compare_traces(folder, folder)["Test_counts"].tolist() == [2]
-
-
-@pytest.mark.unit
-def test_nothing_is_drawn(control: str, tmp_path: Path) -> None:
+def test_pictures_are_written(control: str, tmp_path: Path) -> None:
     found = TraceDiff.compare_traces(control, control)
-    TraceDiff.visualize_counts_diff(found)
-    TraceDiff.visualize_duration_diff(found, show_image=False)
-    with pytest.warns(RuntimeWarning, match="was not written: nothing is drawn"):
-        TraceDiff.visualize_counts_diff(found, export_image_path=str(tmp_path / "a.png"))
+    for number, draw in enumerate((TraceDiff.visualize_counts_diff, TraceDiff.visualize_duration_diff)):
+        draw(found, show_image=False)
+        path = tmp_path / f"{number}.html"
+        draw(found, show_image=False, export_image_path=str(path))
+        assert "gemm" in path.read_text()
 
 
 @pytest.mark.shared
@@ -158,6 +208,10 @@ def test_hta_finds_the_same(shared: Path) -> None:
     )
     assert changes["decreased"][0] == "nccl:all_reduce"
     assert len(changes["decreased"]) == 2
+    rows = base.extract_ops(1, 1010)
+    assert rows["stream"].ne(-1).sum() == 1
+    on_device = TraceDiff.compare_traces(base, test, 1, 1, 1010, 1010, DeviceType.GPU)
+    assert on_device["counts_change_categories"].tolist() == ["-"]
     control = LabeledTrace("a", trace_dir=str(shared / HTA / "trace_diff/control"))
     found = TraceDiff.compare_traces(
         control, LabeledTrace("b", t=control.t), control_iteration=1009, test_iteration=1010, use_short_name=True

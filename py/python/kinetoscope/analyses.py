@@ -141,15 +141,7 @@ class Analyses:
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
-    def stragglers(
-        self,
-        *,
-        longest: int = 20,
-        like: str = "kinetoscope",
-        candidates: int = 2,
-        iterations: str | None = None,
-        **part: hints.Unpack[hints.Wanted],
-    ) -> hints.Answer:
+    def stragglers(self, *, longest: int = 20, **part: hints.Unpack[hints.Wanted]) -> hints.Answer:
         """Ranks of a job that others wait for, the costliest first: how often they come last, and why.
 
         `num_last` and `num_first` count the communications with others (`num_collectives`) that a rank came to last or
@@ -166,13 +158,8 @@ class Analyses:
         Beside it `late_arrivals`, the `longest` by `caused_wait_ns`: `lateness_ns` after the median of the others,
         `cause_ns`, how much longer the cause took, and `name`, the host event or the kernel that took the most longer
         (`name_ns`).
-
-        `like="hta"` answers with `late_kernels` instead: of the stream and name of communication kernels whose last
-        long run in an iteration (1 % of it or more) lasts the most differently on the ranks, those runs, and which of
-        them are late, the `candidates` last to begin in an iteration. `iterations` (such as `"4,5"`) are looked at.
         """
-        options = {"longest": longest, "like": like, "candidates": candidates, "iterations": iterations}
-        return self.analyze("stragglers", **options, **part)
+        return self.analyze("stragglers", longest=longest, **part)
 
     def critical_path(
         self,

@@ -4,7 +4,6 @@ mod activity;
 mod culprit;
 mod doing;
 mod late;
-mod late_kernel;
 mod row;
 
 use super::afar::Question;
@@ -28,39 +27,17 @@ pub(super) static STRAGGLERS: Analysis = Analysis {
             doc: "how many of the late arrivals that others waited for the longest are listed",
             kind: OptionKind::Count(20),
         },
-        OptionDoc {
-            name: "like",
-            doc: "who is one: whom others wait for, or whose communication begins late, as HolisticTraceAnalysis says",
-            kind: OptionKind::Choice(&["kinetoscope", "hta"]),
-        },
-        OptionDoc {
-            name: "candidates",
-            doc: "with like=hta, how many of the last starts of an iteration are late",
-            kind: OptionKind::Count(2),
-        },
-        OptionDoc {
-            name: "iterations",
-            doc: "with like=hta, numbers of the iterations that are looked at, with commas between",
-            kind: OptionKind::Text,
-        },
     ],
-    run: Run::Ranks(answer, Some(questions)),
+    run: Run::Ranks(stragglers, Some(questions)),
 };
-
-fn answer(job: &Job<'_>, options: &Options) -> Answer {
-    match options.choice("like") {
-        "hta" => late_kernel::answer(job, options.text("iterations"), options.count("candidates") as usize),
-        _ => stragglers(job, options.count("longest") as usize),
-    }
-}
 
 /// Ranks that others wait for, those waited for the longest first.
 pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
     measured(job, 0).0
 }
 
-fn stragglers(job: &Job<'_>, longest: usize) -> Answer {
-    let (rows, late) = measured(job, longest);
+fn stragglers(job: &Job<'_>, options: &Options) -> Answer {
+    let (rows, late) = measured(job, options.count("longest") as usize);
     Answer::of(&row::TABLE, rows, "no two ranks have a communication in common")
         .and(&late::TABLE, late)
         .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
@@ -80,7 +57,7 @@ fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArriva
 }
 
 fn questions(job: &Job<'_>, options: &Options) -> Vec<Vec<Question>> {
-    if options.choice("like") == "hta" || job.is_told() {
+    if job.is_told() {
         return Vec::new();
     }
     let question = |ways: Vec<Way>| if ways.is_empty() { Vec::new() } else { vec![Question::Ways(ways)] };

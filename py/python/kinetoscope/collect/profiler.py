@@ -66,6 +66,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
       `experimental_config`, `acc_events`, `custom_trace_id_callback`, `post_processing_timeout_s`: as in
       `torch.profiler.profile`, but shapes are on, and so is what CUDA reports of waiting (`enable_cuda_sync_events`).
     * `execution_trace=False` records the Kineto trace alone. Its events then carry no record ids.
+    * `execution_trace_observer`: an observer of the caller, which torch starts and stops with each window, as in
+      `torch.profiler.profile`. It writes its own file, and no `torch_et_<rank>` is written.
     * `on_trace_ready`: called with this object when a window has ended.
     * `ranks`: those that are recorded, as `[0, 8]` or a function from a rank to whether it is; on others all of this
       does nothing. `rank`: by default from torch.distributed, else from what torchrun, SLURM or MPI set, else 0.
@@ -109,6 +111,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
         execution_trace: bool = True,
+        execution_trace_observer: Any = None,
         on_trace_ready: Callable[[profile], object] | None = None,
         ranks: Ranks = None,
         rank: int | None = None,
@@ -128,18 +131,17 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._rank = rank
         self._on_trace_ready = on_trace_ready
         self._is_marking = nsys or bool(os.environ.get(NSYS))
-        self._observer = Observer() if execution_trace and not self._is_marking else None
+        has_other = execution_trace_observer is not None or self._is_marking
+        self._observer = Observer() if execution_trace and not has_other else None
         self._trigger: Trigger | None = None
         self._folder: RecordingFolder | None = None
-        self._num_windows = 0
+        self._num_windows, self._since_ns = 0, 0
         self._callers_error: BaseException | None = None
         self._has_started = False
         self._thread = threading.current_thread()
-        self._is_telling = False
-        self._is_over = False
+        self._is_telling = self._is_over = False
         self._has_told: set[str] = set()
         self._meter = Meter()
-        self._since_ns = 0
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
         self._plan = Plan(schedule, {**counts, "skip_first_wait": skip_first_wait})
         activities = None if activities is None else list(activities)
@@ -151,7 +153,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
             self._profiler = pytorch.make_profile(
                 schedule=planned,
                 on_trace_ready=self._window_ended,
-                execution_trace_observer=self._observer,
+                execution_trace_observer=self._observer or execution_trace_observer,
                 activities=activities,
                 record_shapes=record_shapes,
                 profile_memory=profile_memory,
@@ -165,8 +167,8 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
             )
             self._halt = partial(pytorch.stop, self._profiler)
         recorded = {"with_stack": with_stack, "profile_memory": profile_memory, "record_shapes": record_shapes}
-        recorded["device"] = pytorch.has_device()
-        self._size = Size(Limits(max_bytes, max_events, max_iterations), recorded, self._plan.active)
+        limits = Limits(max_bytes, max_events, max_iterations)
+        self._size = Size(limits, recorded | {"device": pytorch.has_device()}, self._plan.active)
 
     @classmethod
     def on_demand(  # noqa: PLR0913 - the ways to ask for a window

@@ -1,15 +1,16 @@
-"""Device work with the annotation that it was done for."""
+"""Device work with the annotation that it belongs to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetoscope.hta.common.trace_symbol_table import shorten_name
-from kinetoscope.hta.frame import is_on_device
+import numpy
+import pandas
+
+from kinetoscope.hta.common.trace_filter import GPUKernelFilter
+from kinetoscope.hta.common.trace_symbol_table import decode_symbol_id_to_symbol_name
 
 if TYPE_CHECKING:
-    import pandas
-
     from kinetoscope.hta.common.trace import Trace
 
 _MISSING = -1
@@ -17,23 +18,37 @@ _CATEGORY = "gpu_user_annotation"
 
 
 def annotated_kernels(traces: Trace, rank: int, *, with_names: bool, with_short_names: bool) -> pandas.DataFrame | None:
-    """Device events of a rank with the innermost device annotation around each; None where there is none."""
+    """Device events of a rank with the shortest annotation of their stream that overlaps each; None without any.
+
+    The frame of the rank gains `user_annotation`, -1 in all rows, and `end`.
+    """
     frame, symbols = traces.get_trace(rank), traces.symbol_table
-    annotations = frame.loc[frame["cat"] == symbols.get_sym_index().get(_CATEGORY, _MISSING), "name"].to_dict()
-    if not annotations:
+    frame["end"] = frame["ts"] + frame["dur"]
+    frame["user_annotation"] = _MISSING
+    category = symbols.get_sym_id_map().get(_CATEGORY)
+    if category is None:
         return None
-    parents: dict[int, int | None] = dict(traces.recorded(rank).events.select("id", "parent").rows())
-
-    def innermost(event: int | None) -> int:
-        while event is not None and event not in annotations:
-            event = parents[event]
-        return _MISSING if event is None else annotations[event]
-
-    kernels: pandas.DataFrame = frame[is_on_device(frame, symbols)].copy()
-    kernels["user_annotation"] = [innermost(event) for event in kernels["index"]]
+    annotations: pandas.DataFrame = frame.loc[frame["cat"] == category].sort_values(
+        "dur", ascending=False, kind="stable"
+    )
+    kernels = GPUKernelFilter()(frame, symbols).copy()
+    kernels["user_annotation"] = _annotations(kernels, annotations)
     if with_names:
-        texts = symbols.get_sym_table()
-        for column in ("name", "cat", "user_annotation"):
-            names = ["" if symbol == _MISSING else texts[symbol] for symbol in kernels[column]]
-            kernels[f"s_{column}"] = [shorten_name(name) for name in names] if with_short_names else names
-    return kernels
+        decode_symbol_id_to_symbol_name(kernels, symbols, with_short_names)
+    return kernels.reset_index(drop=True)
+
+
+def _annotations(kernels: pandas.DataFrame, annotations: pandas.DataFrame) -> numpy.ndarray:
+    """The annotation over each kernel; of several, the last in their order."""
+    found = numpy.full(len(kernels), _MISSING)
+    places = kernels.groupby(["pid", "tid"], sort=False).indices
+    for place, of_stream in annotations.groupby(["pid", "tid"], sort=False):
+        rows = places.get(place, numpy.array([], dtype=int))
+        rows = rows[numpy.argsort(kernels["ts"].to_numpy()[rows], kind="stable")]
+        starts, ends = (kernels[column].to_numpy()[rows] for column in ("ts", "end"))
+        reach = numpy.maximum.accumulate(ends) if len(ends) else ends
+        for start, end, name in of_stream[["ts", "end", "name"]].itertuples(index=False, name=None):
+            first, last = numpy.searchsorted(reach, start, "right"), numpy.searchsorted(starts, end, "left")
+            inside = numpy.arange(first, last)
+            found[rows[inside[ends[inside] > start]]] = name
+    return found

@@ -1,35 +1,55 @@
-"""ATen operators with the kernels that they launch, and how long these take to begin, in HTA's frame."""
+"""ATen operators with the kernels that they launch, and how long these take to start, in HTA's frame."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas
 
+from kinetoscope.hta.launches import kernel_launches
+from kinetoscope.hta.owners import owners
+from kinetoscope.hta.work import device_work
+
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
-_COLUMNS = {
-    "aten_op_name": "operator",
-    "kernel_sequence": "kernels",
-    "occurrence_count": "count",
-    "avg_aten_op_launch_delay": "mean_until_launch_ns",
-    "avg_runtime_delay": "mean_until_kernel_ns",
-}
+_KERNEL = ["aten_op_name", "kernel_sequence"]
+_DELAYS = ["avg_aten_op_launch_delay", "avg_runtime_delay"]
 
 
 def kernels_and_delays(traces: Trace, rank: int, sort_by: Sequence[str]) -> pandas.DataFrame:
     """A row for each operator with each sequence of kernels: how often, and its first kernel's mean delays in µs.
 
-    From the start of the operator to that of the launch, and from there to the kernel's.
+    The delays run from the start of the operator to that of the launch, and from there to the kernel's start.
     """
-    table = traces.analyze(rank, "launches", prefix="aten::").tables["launches_by_operator"]
-    rows = [
-        (operator, " -> ".join(json.loads(kernels)), count, *(ns / _NS for ns in delays))
-        for operator, kernels, count, *delays in table.select(*_COLUMNS.values()).rows()
-    ]
-    frame = pandas.DataFrame(sorted(rows), columns=list(_COLUMNS)).round(3)
-    return frame.sort_values(list(sort_by), ascending=False, kind="stable")
+    calls = _calls(traces, rank)
+    first = calls.groupby("operator")[["aten_op_name", *_DELAYS]].first()
+    first["kernel_sequence"] = calls.groupby("operator")["kernel"].agg(" -> ".join)
+    grouped = first.groupby(_KERNEL)[_DELAYS]
+    found = pandas.DataFrame(grouped.mean()).round(3)
+    found.insert(0, "occurrence_count", grouped.size())
+    return found.reset_index().sort_values(list(sort_by), ascending=False, kind="stable")
+
+
+def _calls(traces: Trace, rank: int) -> pandas.DataFrame:
+    """A row for each kernel whose launch is inside an ATen operator of the same thread, in order of launches."""
+    frame, symbols = traces.get_trace(rank), traces.symbol_table
+    names = symbols.get_sym_table()
+    around = owners(frame, symbols, lambda name: name.startswith("aten::"), innermost=True)
+    launches = kernel_launches(frame, symbols)
+    launches = launches[launches["index"].isin(list(around))]
+    work = device_work(frame, symbols).sort_values("ts", kind="stable")
+    work = work.loc[work["index_correlation"].isin(launches["index"])]
+    start, name = frame["ts"], frame["name"]
+    operators = [around[launch] for launch in work["index_correlation"]]
+    launched = start.reindex(work["index_correlation"]).to_numpy()
+    found = {
+        "operator": operators,
+        "aten_op_name": [names[number] for number in name.reindex(operators)],
+        "kernel": [names[number] for number in work["name"]],
+        "launch": launched,
+        "avg_aten_op_launch_delay": launched - start.reindex(operators).to_numpy(),
+        "avg_runtime_delay": work["ts"].to_numpy() - launched,
+    }
+    return pandas.DataFrame(found).sort_values("launch", kind="stable")

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy
 import pandas
+
+from kinetoscope.hta.utils.utils import KernelType, get_memory_kernel_type
+from kinetoscope.hta.work import device_work
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
+_COLUMNS = ["ts", "pid", "name", "memory_bw_gbps"]
+_REMAINDER = 1e-9
 
 
-def bandwidths(traces: Trace, rank: int) -> pandas.DataFrame:
-    """A row for each change of the bandwidth of a kind of copy on a device, whose number is `pid`."""
-    series = traces.analyze(rank, "copy_bandwidth").tables["copy_bandwidth_series"]
-    rows = series.select("time_ns", "device", "direction", "gbps").rows()
-    rows.sort(key=lambda row: row[0])
-    return pandas.DataFrame(
-        [((time_ns - traces.min_ts * _NS) / _NS, device, name, gbps) for time_ns, device, name, gbps in rows],
-        columns=["ts", "pid", "name", "memory_bw_gbps"],
-    )
+def bandwidths(traces: Trace, rank: int) -> pandas.DataFrame | None:
+    """A row for each change of the bandwidth (GB/s) of a kind of copy; None without copies and fills.
+
+    A copy shorter than 1 µs lasts 1 µs. At one time, ends come before starts. A sum below 1e-9 GB/s is a remainder of
+    floats and becomes 0.
+    """
+    work = device_work(traces.get_trace(rank), traces.symbol_table)
+    copies = work.loc[work["kernel_type"] == KernelType.MEMORY.name]
+    if copies.empty:
+        return None
+    names = traces.symbol_table.get_sym_table()
+    starts = copies[["ts", "pid", "memory_bw_gbps"]].copy()
+    starts.insert(2, "name", [get_memory_kernel_type(names[number]) for number in copies["name"]])
+    ends = starts.assign(ts=(copies["ts"] + numpy.maximum(copies["dur"], 1)), memory_bw_gbps=-starts["memory_bw_gbps"])
+    points = pandas.concat([ends, starts], ignore_index=True).sort_values("ts", kind="stable")
+    points = points.sort_values("name", kind="stable")
+    points["memory_bw_gbps"] = points.groupby("name")["memory_bw_gbps"].cumsum()
+    points.loc[points["memory_bw_gbps"].abs() <= _REMAINDER, "memory_bw_gbps"] = 0.0
+    return pandas.DataFrame(points[_COLUMNS])

@@ -1,4 +1,4 @@
-"""What the devices of each rank did with their time, in HTA's frames."""
+"""Idle, compute and communication time of each rank's devices, in HTA's frames."""
 
 from __future__ import annotations
 
@@ -7,34 +7,57 @@ from typing import TYPE_CHECKING
 
 import pandas
 
+from kinetoscope.hta.utils.utils import KernelType, merge_kernel_intervals
+from kinetoscope.hta.work import device_work, times_together
+
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
 _PARTS = ("idle_time", "compute_time", "non_compute_time")
 _TEMPORAL = ("rank", *(f"{part}(us)" for part in _PARTS), "kernel_time(us)", *(f"{part}_pctg" for part in _PARTS))
+_BOTH = 3
 
 
 def temporal_breakdown(traces: Trace) -> pandas.DataFrame:
-    """A row for each rank with device work: from the first start to the last end, on all its devices together."""
+    """A row for each rank with device work: from the first start to the last end, summed over its devices.
+
+    `idle = span - busy`, `compute` is the time with any computation, `non_compute = span - idle - compute`.
+    """
     rows = []
-    for rank in traces.get_ranks():
-        breakdown = traces.analyze(rank, "breakdown", per="work")
-        devices = breakdown.select("span_ns", "idle_ns", "compute_ns").rows()
-        span, idle, compute = (sum(column) / _NS for column in zip(*devices, strict=True)) if devices else (0, 0, 0)
-        if span:
-            parts = (idle, compute, span - idle - compute)
+    for rank, frame in traces.traces.items():
+        work = device_work(frame, traces.symbol_table)
+        if len(work):
+            times = [_times(of_device) for _, of_device in work.groupby("pid", sort=False)]
+            span, busy, compute = (sum(column) for column in zip(*times, strict=True))
+            parts = (span - busy, compute, busy - compute)
             rows.append((rank, *parts, span, *(round(100 * part / span, 2) for part in parts)))
     return pandas.DataFrame(rows, columns=list(_TEMPORAL))
 
 
 def overlap(traces: Trace) -> pandas.DataFrame:
-    """How much of each rank's communication computation hides; NaN where it does not communicate."""
+    """How much of each rank's communication computation hides; NaN where it does not communicate.
+
+    `100 * (time with both running) / (time with communication running)`.
+    """
     rows = []
-    for rank in traces.get_ranks():
-        kinds = traces.analyze(rank, "overlap").select("collective", "hidden_ns", "total_ns").rows()
-        devices = [(hidden, total) for kind, hidden, total in kinds if kind == "all"]
-        total = sum(total for _, total in devices)
-        hidden = sum(hidden for hidden, _ in devices)
+    for rank, frame in traces.traces.items():
+        work = device_work(frame, traces.symbol_table)
+        hidden = total = 0.0
+        for _, of_device in work.groupby("pid", sort=False):
+            types = (KernelType.COMMUNICATION.name, KernelType.COMPUTATION.name)
+            hidden += times_together(of_device, types).get(_BOTH, 0)
+            total += _united(of_device, KernelType.COMMUNICATION.name)
         rows.append((rank, round(100 * hidden / total, 2) if total else math.nan))
     return pandas.DataFrame(rows, columns=["rank", "comp_comm_overlap_pctg"])
+
+
+def _times(work: pandas.DataFrame) -> tuple[float, float, float]:
+    """The span of one device, the part with any work, and the part with computation."""
+    merged = merge_kernel_intervals(work[["ts", "dur"]].copy())
+    busy = merged["end"].sum() - merged["ts"].sum()
+    return merged["end"].iloc[-1] - merged["ts"].iloc[0], busy, _united(work, KernelType.COMPUTATION.name)
+
+
+def _united(work: pandas.DataFrame, kernel_type: str) -> float:
+    merged = merge_kernel_intervals(work.loc[work["kernel_type"] == kernel_type, ["ts", "dur"]].copy())
+    return merged["end"].sum() - merged["ts"].sum()

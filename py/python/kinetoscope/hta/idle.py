@@ -2,49 +2,67 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy
 import pandas
+
+from kinetoscope.hta.utils.utils import IdleTimeType
+from kinetoscope.hta.work import device_work
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
-_CATEGORIES = ("host_wait", "kernel_wait", "other")
-_ALWAYS = "other"  # that of the first event, which HTA says has a gap of no length
-_ALL = 2**62
+_NAMES = {kind.value: kind.name.lower() for kind in IdleTimeType}
+_COLUMNS = ["rank", "stream", "idle_category", "idle_time", "idle_time_ratio"]
 
 
 def idle_times(
-    traces: Trace, ranks: Sequence[int], streams: Sequence[int] | None, kernel_wait_us: float
+    traces: Trace, rank: int, streams: Sequence[int] | None, kernel_wait_us: float
 ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """Idle time of each stream by its reason, and what its gaps are like."""
-    sums, intervals = [], []
-    for rank in ranks:
-        asked = {"kernel_wait_ns": int(kernel_wait_us * _NS), "longest": _ALL}
-        gaps = traces.analyze(rank, "idle", **asked).tables["gaps"].select("stream", "category", "dur_ns").rows()
-        found = pandas.DataFrame(gaps, columns=["stream", "category", "dur_ns"])
-        for stream in _streams(traces, rank) if streams is None else streams:
-            of_stream = found[found["stream"] == stream]
-            times = {name: of_stream.loc[of_stream["category"] == name, "dur_ns"] / _NS for name in _CATEGORIES}
-            times = {name: us for name, us in times.items() if len(us) or name == _ALWAYS}
-            total = of_stream["dur_ns"].sum() / _NS or math.nan
-            sums += [(rank, stream, name, us.sum(), us.sum() / total) for name, us in times.items()]
-            described = pandas.DataFrame({name: us.astype("float64").describe() for name, us in times.items()}).T
-            described.insert(0, "rank", rank)
-            described.insert(1, "stream", stream)
-            intervals.append(described.rename_axis("idle_category"))
-    columns = ["rank", "stream", "idle_category", "idle_time", "idle_time_ratio"]
-    together = pandas.concat(intervals) if intervals else pandas.DataFrame()
-    return pandas.DataFrame(sums, columns=columns).round(2), together.round(2)
+    """Idle time (µs) of each stream of a rank by its reason, and statistics of the gaps.
 
-
-def _streams(traces: Trace, rank: int) -> list[int]:
-    """Streams with device work, in the order of the frame."""
-    kinds = dict(traces.recorded(rank).events.select("id", "kind").rows())
+    A gap lies between the latest end so far and the start of the next event. It is a `host_wait` if the
+    next event was launched after the end, else a `kernel_wait` if it is shorter than `kernel_wait_us`, else `other`.
+    """
     frame = traces.get_trace(rank)
-    on_stream = frame[frame["stream"] >= 0]
-    is_work = [kinds[event] in {"kernel", "copy", "fill"} for event in on_stream["index"]]
-    return [int(stream) for stream in on_stream.loc[is_work, "stream"].unique()]
+    work = device_work(frame, traces.symbol_table)
+    work["launch_ts"] = frame["ts"].reindex(work["index_correlation"].where(work["index_correlation"] > 0)).to_numpy()
+    sums: list[pandas.DataFrame] = []
+    intervals: list[pandas.DataFrame] = []
+    for stream in work["stream"].unique() if streams is None or len(streams) == 0 else streams:
+        gaps = _gaps(pandas.DataFrame(work[work["stream"] == stream]), kernel_wait_us)
+        total = pandas.Series(gaps.groupby("idle_category")["idle_time"].sum()).reset_index()
+        ratios = total["idle_time"] / total["idle_time"].sum()
+        sums.append(total.assign(rank=rank, stream=stream, idle_time_ratio=ratios))
+        statistics = pandas.DataFrame(gaps.groupby("idle_category")["idle_time"].describe())
+        statistics.insert(0, "rank", rank)
+        statistics.insert(1, "stream", stream)
+        intervals.append(statistics)
+    return _named(sums).round(2), _together(intervals).round(2).rename(index=_NAMES)
+
+
+def _gaps(work: pandas.DataFrame, kernel_wait_us: float) -> pandas.DataFrame:
+    """The gap before each event of a stream, unknown before the first; an event that overlaps another has none."""
+    work = work.sort_values("ts", kind="stable")
+    ends = (work["ts"] + work["dur"]).cummax().shift()
+    has_gap = ~(work["ts"] < ends)
+    work, ends = work.loc[has_gap], ends.loc[has_gap]
+    gaps = work["ts"] - ends
+    is_late = (work["launch_ts"] > ends).to_numpy()
+    reasons = numpy.select(
+        [is_late, (gaps < kernel_wait_us).to_numpy()],
+        [IdleTimeType.HOST_WAIT.value, IdleTimeType.KERNEL_WAIT.value],
+        IdleTimeType.OTHER.value,
+    )
+    return pandas.DataFrame({"idle_category": reasons, "idle_time": gaps})
+
+
+def _named(sums: list[pandas.DataFrame]) -> pandas.DataFrame:
+    found = _together(sums).reindex(columns=_COLUMNS)
+    return found.assign(idle_category=found["idle_category"].map(_NAMES)).reset_index(drop=True)
+
+
+def _together(frames: list[pandas.DataFrame]) -> pandas.DataFrame:
+    return pandas.concat(frames) if frames else pandas.DataFrame()

@@ -2,120 +2,101 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas
+
+from kinetoscope.hta.utils.utils import KernelType
+from kinetoscope.hta.work import device_work, times_together
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
-_TYPES = {"computation": "COMPUTATION", "communication": "COMMUNICATION", "memory": "MEMORY"}
-_TIMES = ("name", "sum (us)", "max (us)", "min (us)", "stddev", "mean (us)")
+_TYPES = (KernelType.COMPUTATION.name, KernelType.COMMUNICATION.name, KernelType.MEMORY.name)
+_STATISTICS = {"sum": "sum (us)", "max": "max (us)", "min": "min (us)", "std": "stddev", "mean": "mean (us)"}
 _OTHERS = "others"
 
 
-class _Runs(NamedTuple):
-    """All runs of one name."""
-
-    name: str
-    num_runs: int
-    total_ns: int
-    std_ns: float | None
-    min_ns: int
-    max_ns: int
-
-
 class Shown(NamedTuple):
-    """Which names have a row of their own."""
+    """Which names get a row of their own."""
 
     duration_ratio: float
-    """The quantile of the running sums, from the largest, up to which they have one."""
+    """The quantile of the running sums, largest first, up to which names get a row."""
     num_kernels: int
-    """How many at most; if there are no more, all."""
+    """The most names with a row; with no more names than this, all get one."""
     allowed: Sequence[str] = ()
-    """Names with any of these in them have one."""
+    """Names that always get a row."""
 
 
 def kernel_types(traces: Trace, *, with_memory: bool) -> pandas.DataFrame:
-    """Time of all ranks by the types of the work that ran at the same time."""
-    types = {name: label for name, label in _TYPES.items() if with_memory or name != "memory"}
+    """Time (µs) of all ranks by the types of work that ran at once, largest first."""
+    types = _TYPES if with_memory else _TYPES[:-1]
     sums: Counter[str] = Counter()
-    for rank in traces.get_ranks():
-        mixes = traces.analyze(rank, "breakdown", per="work").tables["concurrency"]
-        for classes, total_ns in mixes.select("classes", "total_ns").rows():
-            running = [types[name] for name in classes.split("+") if name in types]
-            if running:
-                sums[" overlapping ".join(running)] += total_ns
+    for frame in traces.traces.values():
+        for _, work in device_work(frame, traces.symbol_table).groupby("pid", sort=False):
+            for mix, time in times_together(work, types).items():
+                running = [name for bit, name in enumerate(types) if mix >> bit & 1]
+                sums[" overlapping ".join(running)] += int(time)
     total = sum(sums.values())
-    rows = [(label, ns / _NS, round(100 * ns / total, 1)) for label, ns in sums.most_common()]
+    rows = [(label, time, round(100 * time / total, 1)) for label, time in sorted(sums.items(), key=_largest) if time]
     return pandas.DataFrame(rows, columns=["kernel_type", "sum", "percentage"])
 
 
+def _largest(of_label: tuple[str, int]) -> tuple[int, str]:
+    return -of_label[1], of_label[0]
+
+
 def kernel_table(traces: Trace, shown: Shown, *, with_memory: bool) -> pandas.DataFrame:
-    """Kernels of each rank and type by name."""
-    rows = []
-    for rank in traces.get_ranks():
-        kernels = traces.analyze(rank, "kernels")
-        found = kernels.select("class", "name", "count", "total_ns", "std_ns", "min_ns", "max_ns").rows()
-        for name, label in _TYPES.items():
-            if with_memory or name != "memory":
-                of_type = [_Runs(*runs) for of_class, *runs in found if of_class == name]
-                rows += [(*row, label, rank) for row in _rows(of_type, shown)]
-    frame = pandas.DataFrame(rows, columns=[*_TIMES, "kernel_type", "rank"])
-    return frame.sort_values(["kernel_type", "name", "rank"], ignore_index=True)
+    """Durations (µs) of kernels by rank, type and name."""
+    tables = []
+    for rank, frame in traces.traces.items():
+        work = _named(device_work(frame, traces.symbol_table), traces)
+        for kernel_type in _TYPES if with_memory else _TYPES[:-1]:
+            table = _table(work.loc[work["kernel_type"] == kernel_type], shown)
+            tables.append(table.assign(kernel_type=kernel_type, rank=rank))
+    return _joined(tables, ["kernel_type", "name", "rank"])
 
 
-def annotation_table(traces: Trace, side: str, shown: Shown) -> pandas.DataFrame | None:
-    """Annotations of each rank by name, on `host` or `device`; None where there is none."""
-    rows = []
-    for rank in traces.get_ranks():
-        annotations = traces.analyze(rank, "annotations")
-        found = annotations.select("side", "name", "count", "total_ns", "std_ns", "min_ns", "max_ns").rows()
-        of_side = [_Runs(*runs) for on_side, *runs in found if on_side == side]
-        rows += [(*row, rank) for row in _rows(of_side, shown)]
-    frame = pandas.DataFrame(rows, columns=[*_TIMES, "rank"])
-    return frame.sort_values(["rank", "name"], ignore_index=True) if rows else None
+def annotation_table(traces: Trace, category: str, shown: Shown) -> pandas.DataFrame | None:
+    """Durations (µs) of annotations by rank and name; None where no trace has the category."""
+    number = traces.symbol_table.get_sym_id_map().get(category)
+    if number is None:
+        return None
+    tables = [
+        _table(_named(frame.loc[frame["cat"] == number], traces), shown).assign(rank=rank)
+        for rank, frame in traces.traces.items()
+    ]
+    return _joined(tables, ["rank", "name"])
 
 
-def _rows(found: Iterable[_Runs], shown: Shown) -> list[tuple[Any, ...]]:
-    by_name: dict[str, list[_Runs]] = {}
-    for runs in found:
-        by_name.setdefault(runs.name, []).append(runs)
-    names = sorted((_together(name, runs) for name, runs in by_name.items()), key=lambda runs: -runs.total_ns)
-    places = list(zip(names, _shown(names, shown), strict=True))
-    kept = [runs for runs, has_row in places if has_row]
-    others = [runs for runs, has_row in places if not has_row]
-    return [_row(runs) for runs in (*kept, *([_together(_OTHERS, others)] if others else []))]
+def _named(rows: pandas.DataFrame, traces: Trace) -> pandas.DataFrame:
+    names = traces.symbol_table.get_sym_table()
+    return rows.assign(name=[names[number] for number in rows["name"]])
 
 
-def _shown(names: Sequence[_Runs], shown: Shown) -> list[bool]:
-    if len(names) <= shown.num_kernels:
-        return [True] * len(names)
-    sums = pandas.Series([runs.total_ns for runs in names]).cumsum()
-    most = sums.quantile(shown.duration_ratio)
-    is_first = [sum_ns <= most and place < shown.num_kernels for place, sum_ns in enumerate(sums)]
-    is_allowed = [any(pattern in runs.name for pattern in shown.allowed) for runs in names]
-    return [first or allowed for first, allowed in zip(is_first, is_allowed, strict=True)]
+def _table(rows: pandas.DataFrame, shown: Shown) -> pandas.DataFrame:
+    statistics = _statistics(rows["dur"], rows["name"])
+    if len(statistics) <= shown.num_kernels:
+        return statistics
+    kept = statistics.loc[_has_row(statistics, shown), "name"]
+    return _statistics(rows["dur"], rows["name"].where(rows["name"].isin(kept), _OTHERS))
 
 
-def _together(name: str, parts: Sequence[_Runs]) -> _Runs:
-    """Runs of several names as those of one."""
-    if len(parts) == 1:
-        return parts[0]._replace(name=name)
-    count, total_ns = sum(runs.num_runs for runs in parts), sum(runs.total_ns for runs in parts)
-    mean = total_ns / count
-    squares = sum(
-        (runs.std_ns or 0) ** 2 * (runs.num_runs - 1) + runs.num_runs * (runs.total_ns / runs.num_runs - mean) ** 2
-        for runs in parts
-    )
-    shortest, longest = min(runs.min_ns for runs in parts), max(runs.max_ns for runs in parts)
-    return _Runs(name, count, total_ns, math.sqrt(squares / (count - 1)), shortest, longest)
+def _statistics(durations: pandas.Series, names: pandas.Series) -> pandas.DataFrame:
+    """A row for each name, the largest sum first; the deviation of a single run is 0."""
+    wide = durations.astype("int64" if durations.dtype.kind == "i" else "float64")
+    found = wide.groupby(names).agg(list(_STATISTICS)).fillna({"std": 0.0})
+    return found.sort_values("sum", ascending=False, kind="stable").rename_axis("name").reset_index()
 
 
-def _row(runs: _Runs) -> tuple[Any, ...]:
-    times = (runs.total_ns, runs.max_ns, runs.min_ns, runs.std_ns or 0, runs.total_ns / runs.num_runs)
-    return (runs.name, *(ns / _NS for ns in times))
+def _has_row(statistics: pandas.DataFrame, shown: Shown) -> pandas.Series:
+    sums = statistics["sum"].cumsum()
+    is_first = (sums <= sums.quantile(shown.duration_ratio)) & (statistics.index < shown.num_kernels)
+    return is_first | statistics["name"].isin(list(shown.allowed))
+
+
+def _joined(tables: Sequence[pandas.DataFrame], order: list[str]) -> pandas.DataFrame:
+    found = pandas.concat([table for table in tables if len(table)] or list(tables)[:1])
+    return found.sort_values(order, ignore_index=True).rename(columns=_STATISTICS)

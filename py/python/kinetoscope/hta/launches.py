@@ -6,24 +6,31 @@ from typing import TYPE_CHECKING
 
 import pandas
 
+from kinetoscope.hta.work import device_work, launches
+
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
+    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
 
-_NS = 1000
-_COLUMNS = {
-    "correlation": "correlation_id",
-    "cpu_duration": "dur_ns",
-    "gpu_duration": "device_dur_ns",
-    "launch_delay": "delay_ns",
-}
+_COLUMNS = {"dur_launch": "cpu_duration", "dur": "gpu_duration"}
+_COPIES = ("Memcpy", "Memset")
 
 
 def launch_stats(traces: Trace, rank: int, *, with_memory: bool) -> pandas.DataFrame:
-    """A row for each device event and its launch."""
-    rows = traces.analyze(rank, "launches").select("kind", *_COLUMNS.values()).rows()
-    kept = [
-        (-1 if correlation is None else correlation, *(ns / _NS for ns in times))
-        for kind, correlation, *times in rows
-        if with_memory or kind == "kernel"
-    ]
-    return pandas.DataFrame(kept, columns=list(_COLUMNS))
+    """A row for each device event and its launch: both durations and the delay between, in µs.
+
+    The delay runs from the end of the launch to the start of the work, 0 where the work starts before.
+    """
+    frame, symbols = traces.get_trace(rank), traces.symbol_table
+    calls = (launches if with_memory else kernel_launches)(frame, symbols)
+    work = device_work(frame, symbols)[["correlation", "dur", "ts"]]
+    found = calls[["correlation", "dur", "ts"]].merge(work, on="correlation", suffixes=("_launch", ""))
+    found["launch_delay"] = (found["ts"] - found["ts_launch"] - found["dur_launch"]).clip(lower=0)
+    return pandas.DataFrame(found.rename(columns=_COLUMNS)[["correlation", *_COLUMNS.values(), "launch_delay"]])
+
+
+def kernel_launches(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
+    """Selects the launches of kernels: all but copies and fills."""
+    calls, names = launches(frame, symbols), symbols.get_sym_table()
+    copies = [number for number in calls["name"].unique() if any(copy in names[number] for copy in _COPIES)]
+    return calls.loc[~calls["name"].isin(copies)]

@@ -3,67 +3,88 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope.hta import written
+from kinetoscope.hta.configs.config import logger
+from kinetoscope.hta.configs.env_options import critical_path_show_zero_weight_launch_edges
 from kinetoscope.hta.path_parts import CPEdge, CPEdgeType, CPNode
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kinetoscope.hta.analyzers.critical_path_analysis import CPGraph
     from kinetoscope.hta.common.trace import Trace
 
-_DRAWN = {CPEdgeType.DEPENDENCY, CPEdgeType.KERNEL_LAUNCH_DELAY, CPEdgeType.SYNC_DEPENDENCY}
 _KEPT = {"user_annotation", "python_function"}
 
 
-def write_overlay(
-    traces: Trace,
-    rank: int,
-    graph: CPGraph,
-    output_dir: str,
-    only_show_critical_events: bool = True,  # noqa: FBT001, FBT002 - HTA's signature
-    show_all_edges: bool = False,  # noqa: FBT001, FBT002 - as above
-) -> str:
-    """Writes `overlaid_critical_path_<file>`; returns its path."""
+class Shown(NamedTuple):
+    """Selects what is drawn."""
+
+    only_critical: bool
+    """Leave out host and device events outside the path, but for annotations and Python functions."""
+    all_edges: bool
+    """Draw all edges of the graph instead of edges of the path."""
+    edge_types: Collection[CPEdgeType]
+    """Types of edges of the path that are drawn."""
+
+
+def write_overlay(traces: Trace, rank: int, graph: CPGraph, output_dir: str, shown: Shown) -> str:
+    """Writes `overlaid_critical_path_<file>` to a folder; returns its path.
+
+    Logs an error and returns an empty text when `output_dir` is not a folder.
+    """
+    folder = Path(output_dir).expanduser()
+    if folder.exists() and not folder.is_dir():
+        logger.error("expected a folder as output_dir, found the file %s: choose another path", output_dir)
+        return ""
+    folder.mkdir(parents=True, exist_ok=True)
     document = written.document_of(traces, rank)
-    events: list[dict[str, Any]] = document["traceEvents"]
+    document["traceEvents"] = _drawn(document["traceEvents"], graph, shown)
+    path = str(folder / f"overlaid_critical_path_{written.name_of(traces, rank)}")
+    traces.write_raw_trace(path, document)
+    return path
+
+
+def _drawn(events: list[dict[str, Any]], graph: CPGraph, shown: Shown) -> list[dict[str, Any]]:
     critical = graph.critical_path_events_set
     for label in critical:
         events[label].setdefault("args", {})["critical"] = 1
-    flows = [
-        end
-        for number, edge in enumerate(_edges(graph, is_all=show_all_edges and not only_show_critical_events))
-        for end in _flow(number, edge, graph, events)
-    ]
-    if only_show_critical_events:
+    edges = _edges(graph, shown)
+    flows = [end for number, edge in enumerate(edges) for end in _flow(number, edge, graph, events)]
+    if shown.only_critical:
         events = [event for label, event in enumerate(events) if label in critical or _is_kept(event)]
-    document["traceEvents"] = events + flows
-    return written.write_document(document, Path(output_dir, f"overlaid_critical_path_{written.name_of(traces, rank)}"))
+    return events + flows
+
+
+def is_zero_weight_launch(edge: CPEdge) -> bool:
+    """Whether an edge orders a launch and its device work, but takes no time."""
+    return edge.type is CPEdgeType.KERNEL_LAUNCH_DELAY and edge.weight == 0
 
 
 def _is_kept(event: dict[str, Any]) -> bool:
     return event.get("ph") != "X" or event.get("cat") in _KEPT
 
 
-def _edges(graph: CPGraph, *, is_all: bool) -> list[CPEdge]:
-    if is_all:
-        return list(graph.parts.edges)
-    path = zip(graph.critical_path_nodes, graph.critical_path_nodes[1:], strict=False)
-    places = {place: at for at, place in enumerate(path)}
-    drawn = [edge for edge in graph.critical_path_edges_set if edge.type in _DRAWN]
-    return sorted(drawn, key=lambda edge: places[edge.begin, edge.end])
+def _edges(graph: CPGraph, shown: Shown) -> list[CPEdge]:
+    if shown.all_edges:
+        with_zeros = critical_path_show_zero_weight_launch_edges()
+        return [edge for edge in graph.edge_objects() if with_zeros or not is_zero_weight_launch(edge)]
+    places = {node: place for place, node in enumerate(graph.critical_path_nodes)}
+    drawn = [edge for edge in graph.critical_path_edges_set if edge.type in shown.edge_types]
+    return sorted(drawn, key=lambda edge: places[edge.begin])
 
 
 def _flow(number: int, edge: CPEdge, graph: CPGraph, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    is_critical = edge in graph.critical_path_edges_set
-    common = {
-        "id": number,
-        "cat": edge.type.value,
-        "name": "critical_path",
-        "args": {"weight": edge.weight, "critical": is_critical, "type": edge.type.value},
+    args = {
+        "weight": int(edge.weight),
+        "critical": edge in graph.critical_path_edges_set,
+        "type": edge.type.value,
     }
-    ends = [_end(graph.node_list[node], events) for node in (edge.begin, edge.end)]
-    return [{"ph": "s", **ends[0], **common}, {"ph": "f", **ends[1], **common, "bp": "e"}]
+    common = {"id": number, "cat": "critical_path", "name": "critical_path", "args": args}
+    start, end = (_end(graph.node_list[node], events) for node in (edge.begin, edge.end))
+    return [{"ph": "s", **start, **common}, {"ph": "f", **end, **common, "bp": "e"}]
 
 
 def _end(node: CPNode, events: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a graph of the critical path is made of, by HTA's names; times are in µs, as in the frames."""
+"""Parts of a critical path graph, by HTA's names; times are in µs, as in the frames."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kinetoscope.answer import Answer
-    from kinetoscope.hta.common.trace import Trace
 
 _NS = 1000
 BLOCKING_CALLS = (
@@ -20,19 +19,37 @@ BLOCKING_CALLS = (
 
 
 class CPEdgeType(Enum):
-    """What an edge stands for."""
+    """Kind of an edge."""
 
     OPERATOR_KERNEL = "critical_path_operator"
-    """Time in a host event, or work of a device."""
+    """Time in a host event, or the duration of device work."""
     DEPENDENCY = "critical_path_dependency"
-    """An order that takes no time."""
+    """An order of host events; takes no time."""
     KERNEL_LAUNCH_DELAY = "critical_path_kernel_launch_delay"
-    """From a launch to its work."""
+    """From the start of a launch to the start of its device work."""
     KERNEL_KERNEL_DELAY = "critical_path_kernel_kernel_delay"
-    """From the end of work to the next on its stream."""
+    """From the end of device work to the start of the next work on its stream."""
     SYNC_DEPENDENCY = "critical_path_sync_dependency"
-    """From the end of work to what waited for it."""
+    """From the end of device work to the event that waited for it; takes no time."""
 
+
+class BoundType(Enum):
+    """Resource that bounds an edge of the path."""
+
+    GPU_KERNEL_KERNEL_OVERHEAD = "gpu_kernel_kernel_overhead"
+    GPU_KERNEL_LAUNCH_OVERHEAD = "gpu_kernel_launch_overhead"
+    DATA_LOADING = "data_loading"
+    CPU_BOUND = "cpu_bound"
+    GPU_COMPUTE_BOUND = "gpu_compute_bound"
+    GPU_COMMUNICATION_BOUND = "gpu_communication_bound"
+
+
+DEFAULT_EDGE_TYPES_IN_VIZ: set[CPEdgeType] = {
+    CPEdgeType.DEPENDENCY,
+    CPEdgeType.KERNEL_LAUNCH_DELAY,
+    CPEdgeType.SYNC_DEPENDENCY,
+}
+"""Edges of the path that an overlaid trace shows by default."""
 
 _TYPES = {
     "operator": CPEdgeType.OPERATOR_KERNEL,
@@ -44,56 +61,84 @@ _TYPES = {
 }
 
 
-@dataclass
+@dataclass(repr=False)
 class CPNode:
     """The start or the end of an event."""
 
     idx: int = -1
-    """Its place in the list of nodes, which are in the order of time."""
+    """Place in the list of nodes, which is in the order of time."""
     ev_idx: int = -1
     """The event, by its label in the frame."""
     ts: float = 0
-    """When it was."""
+    """Time in µs, an integer where the frame's durations are integers."""
     is_start: bool = False
-    """Whether it is the start."""
+    """Whether the node is the start of the event."""
     is_blocking: bool = False
     """Whether the event is a call that may wait for a device."""
+
+    def __repr__(self) -> str:
+        return (
+            f"CPNode(event: {self.ev_idx}, node_id={self.idx}, ts={self.ts}, "
+            f"is_start={self.is_start}, is_blocking={self.is_blocking})"
+        )
 
 
 @dataclass(frozen=True)
 class CPEdge:
-    """What must come before what."""
+    """The order of two nodes, and the time between them."""
 
     begin: int
     """The earlier node."""
     end: int
     """The later node."""
+    type: CPEdgeType
+    """Kind of the edge."""
     weight: float = 0
-    """How long it takes; -1 where cutting times to whole µs made a short event last so long."""
-    type: CPEdgeType = CPEdgeType.OPERATOR_KERNEL
-    """What it stands for."""
+    """Time in µs; -1 where cutting times to whole µs turned a short event's duration negative."""
 
 
 class PathParts(NamedTuple):
     """A graph and the longest path through it."""
 
-    nodes: Sequence[CPNode]
-    edges: Sequence[CPEdge]
-    owners: Mapping[tuple[int, int], int]
-    """The event that an edge's time is put to, by the edge's nodes."""
-    path: Sequence[int]
+    nodes: Sequence[CPNode] = ()
+    edges: Sequence[CPEdge] = ()
+    owners: Mapping[tuple[int, int], int] = {}
+    """The event that the time of an edge belongs to, by the edge's nodes."""
+    path: Sequence[int] = ()
     """The nodes of the path."""
 
 
-def parts_of(traces: Trace, rank: int, answer: Answer) -> PathParts:
-    """The tables of `critical_path(like="hta")`, with HTA's names and units."""
-    nodes = _nodes(traces, rank, answer)
+class Clock(NamedTuple):
+    """Converts times of the core to times of a frame."""
+
+    origin_ns: int
+    """Time 0 of the frame on the core's clock."""
+    is_whole: bool
+    """Whether the frame's times are integers."""
+
+    def us(self, ns: int) -> float:
+        """Converts a duration in ns to µs."""
+        return ns // _NS if self.is_whole else ns / _NS
+
+    def ts(self, ns: int) -> float:
+        """Converts a time of the core to a time of the frame."""
+        return self.us(ns - self.origin_ns)
+
+
+def parts_of(answer: Answer, clock: Clock, blocking: Collection[int]) -> PathParts:
+    """Converts the tables of `critical_path(like="hta")`; `blocking` are the events that may wait for a device."""
+    nodes = [
+        CPNode(node, event, clock.ts(time_ns), is_start, event in blocking)
+        for node, event, time_ns, is_start in answer.tables["critical_path_nodes"]
+        .select("node", "id", "time_ns", "is_start")
+        .rows()
+    ]
     rows = answer.tables["critical_path_edges"].select("source", "target", "weight_ns", "kind", "id", "is_critical")
     edges: list[CPEdge] = []
     owners: dict[tuple[int, int], int] = {}
     onwards: dict[int, int] = {}
     for source, target, weight_ns, kind, event, is_critical in rows.rows():
-        edge = CPEdge(source, target, weight_ns / _NS, _TYPES[kind])
+        edge = CPEdge(source, target, _TYPES[kind], clock.us(weight_ns))
         edges.append(edge)
         if edge.type is CPEdgeType.OPERATOR_KERNEL:
             owners[source, target] = event
@@ -102,16 +147,6 @@ def parts_of(traces: Trace, rank: int, answer: Answer) -> PathParts:
         if is_critical:
             onwards[source] = target
     return PathParts(nodes, edges, owners, _in_order(onwards))
-
-
-def _nodes(traces: Trace, rank: int, answer: Answer) -> list[CPNode]:
-    events = traces.recorded(rank).events.select("id", "name").rows()
-    blocking = {event for event, name in events if name in BLOCKING_CALLS}
-    rows = answer.tables["critical_path_nodes"].select("node", "id", "time_ns", "is_start").rows()
-    return [
-        CPNode(node, event, (time_ns - traces.min_ts * _NS) / _NS, is_start, event in blocking)
-        for node, event, time_ns, is_start in rows
-    ]
 
 
 def _in_order(onwards: Mapping[int, int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""How much launched work was waiting on each stream, in HTA's frames."""
+"""How much launched work waits on each stream, in HTA's frames."""
 
 from __future__ import annotations
 
@@ -7,47 +7,50 @@ from typing import TYPE_CHECKING
 
 import pandas
 
+from kinetoscope.hta.work import device_work, launches
+
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
+_COLUMNS = ["ts", "pid", "tid", "stream", "queue_length"]
 _BLOCKED = ("rank", "stream", "duration_at_max_queue_length", "relative_duration_at_max_queue_length")
 
 
-def queue_lengths(traces: Trace, rank: int) -> pandas.DataFrame:
-    """A row for each change of a queue's length, labelled by the event that changed it."""
-    series = traces.analyze(rank, "queue_length").tables["queue_length_series"]
-    rows = series.select("event_id", "time_ns", "stream", "length").rows()
+def queue_lengths(traces: Trace, rank: int) -> pandas.DataFrame | None:
+    """A row for each change of a queue's length, labelled by the event that changed it; None without launched work.
+
+    A launch adds one to the queue of its work's stream, the start of the work takes one away.
+    """
     frame = traces.get_trace(rank)
-    partners = frame["index_correlation"].to_dict()
-    device: pandas.DataFrame = frame.loc[frame["stream"] >= 0, ["pid", "tid"]]
-    places = device.reindex([event if event in device.index else partners.get(event) for event, *_ in rows])
-    return pandas.DataFrame(
-        {
-            "ts": [(time_ns - traces.min_ts * _NS) / _NS for _, time_ns, *_ in rows],
-            "pid": places["pid"].to_numpy(),
-            "tid": places["tid"].to_numpy(),
-            "stream": [stream for *_, stream, _ in rows],
-            "queue_length": [length for *_, length in rows],
-        },
-        index=[event for event, *_ in rows],
-    )
+    calls = launches(frame, traces.symbol_table)
+    work = device_work(frame, traces.symbol_table)
+    work = work[work["correlation"].isin(calls["correlation"])]
+    places = work.set_index("correlation")[["stream", "pid", "tid"]]
+    launched = calls[["index", "ts", "correlation"]].join(places, on="correlation", how="inner").assign(change=1)
+    points = pandas.concat([launched, work.assign(change=-1)]).sort_values("ts", kind="stable").set_index("index")
+    if points.empty:
+        return None
+    points = points.sort_values("stream", kind="stable")
+    points["queue_length"] = points.groupby("stream")["change"].cumsum()
+    return pandas.DataFrame(points[_COLUMNS])
 
 
 def summary(series: Mapping[int, pandas.DataFrame], by: str, value: str) -> pandas.DataFrame | None:
-    """What the points of each rank's series are like, by a column."""
+    """Statistics of the points of each rank's series, by a column; not weighted by time."""
     frames = [frame.assign(rank=rank) for rank, frame in series.items() if len(frame)]
     if not frames:
         return None
-    points = pandas.concat(frames).groupby(["rank", by])[[value]]
-    return pandas.DataFrame(points.describe())
+    return pandas.DataFrame(pandas.concat(frames)[["rank", by, value]].groupby(["rank", by]).describe())
 
 
 def blocked(traces: Trace, series: Mapping[int, pandas.DataFrame], full: int) -> pandas.DataFrame:
-    """How long the queue of each stream had `full` in it, or more; streams whose queue never had are left out."""
+    """Time (µs) in which a queue had `full` entries or more, for each rank and stream whose queue ever had."""
     rows = []
     for rank, frame in series.items():
-        queues = traces.analyze(rank, "queue_length", full=full).select("stream", "full_ns").rows()
-        span = frame["ts"].max() - frame["ts"].min() if len(frame) else 0
-        rows += [(rank, stream, ns / _NS, ns / _NS / span if span else 0.0) for stream, ns in queues if ns]
+        for stream, of_stream in frame.groupby("stream"):
+            times = of_stream["ts"].shift(-1) - of_stream["ts"]
+            is_full = of_stream["queue_length"] >= full
+            if is_full.any():
+                time = times[is_full].sum()
+                rows.append((rank, stream, time, time / traces.get_trace_duration(rank)))
     return pandas.DataFrame(rows, columns=list(_BLOCKED))

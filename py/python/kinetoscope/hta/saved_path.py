@@ -1,12 +1,12 @@
-"""A graph of the critical path in a file: plain data, so that a stranger's file can do nothing but be read."""
+"""A critical path graph in a file: plain data, so that reading an untrusted file cannot run code."""
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope.hta.path_parts import CPEdge, CPEdgeType, CPNode, PathParts
 from kinetoscope.whole import written_whole
@@ -20,29 +20,43 @@ _FORMAT = "kinetoscope critical path 1"
 _MAX_BYTES = 1 << 30
 
 
-def save(out_dir: str, parts: PathParts, weights: Mapping[tuple[int, int], float], frame: pandas.DataFrame) -> str:
-    """Writes `<out_dir>.zip`: the graph with its weights of now, and the events of its nodes as CSV."""
+class SavedPath(NamedTuple):
+    """A graph as `CPGraph` has it."""
+
+    parts: PathParts
+    weights: Sequence[float]
+    """The weight of each edge, after changes."""
+    data_load_events: Sequence[str] | None = None
+    """Patterns of the names of host events that load data."""
+    events: Sequence[int] = ()
+    """Labels of the rows of its frame."""
+
+
+def save(out_dir: str, saved: SavedPath, frame: pandas.DataFrame) -> str:
+    """Writes `<out_dir>.zip`: the graph as JSON, and its frame as CSV. Returns the path."""
     target = Path(f"{str(out_dir).rstrip('/')}.zip").expanduser()
     target.parent.mkdir(parents=True, exist_ok=True)
+    owners = saved.parts.owners
     graph = {
         "format": _FORMAT,
-        "nodes": [(node.ev_idx, node.ts, node.is_start, node.is_blocking) for node in parts.nodes],
+        "nodes": [(node.ev_idx, node.ts, node.is_start, node.is_blocking) for node in saved.parts.nodes],
         "edges": [
-            (edge.begin, edge.end, edge.weight, edge.type.name, parts.owners.get((edge.begin, edge.end)))
-            for edge in parts.edges
+            (edge.begin, edge.end, edge.weight, edge.type.name, owners.get((edge.begin, edge.end)))
+            for edge in saved.parts.edges
         ],
-        "weights": [weights[edge.begin, edge.end] for edge in parts.edges],
-        "path": list(parts.path),
+        "weights": list(saved.weights),
+        "path": list(saved.parts.path),
+        "data_load_events": None if saved.data_load_events is None else list(saved.data_load_events),
+        "events": frame.index.tolist(),
     }
-    events = frame.loc[frame.index.isin({node.ev_idx for node in parts.nodes})]
     with written_whole(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_GRAPH, json.dumps(graph))
-        archive.writestr(_EVENTS, events.to_csv(index=False))
+        archive.writestr(_EVENTS, frame.to_csv(index=True, index_label="_index_"))
     return str(target)
 
 
-def restore(zip_filename: str) -> tuple[PathParts, list[float]]:
-    """The graph, and the weights of its edges when it was saved. ValueError for what `save` did not write."""
+def restore(zip_filename: str) -> SavedPath:
+    """Reads what `save` wrote. Raises ValueError for another file."""
     with zipfile.ZipFile(Path(zip_filename).expanduser()) as archive:
         if _GRAPH not in archive.namelist():
             raise ValueError(
@@ -51,23 +65,40 @@ def restore(zip_filename: str) -> tuple[PathParts, list[float]]:
         if archive.getinfo(_GRAPH).file_size > _MAX_BYTES:
             raise ValueError(f"expected a graph of at most {_MAX_BYTES} bytes, found a larger one")
         try:
-            return _parts(json.loads(archive.read(_GRAPH)))
+            return _saved(json.loads(archive.read(_GRAPH)))
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ValueError(f"expected a graph that was saved here, found another file: {zip_filename}") from error
 
 
-def _parts(graph: dict[str, Any]) -> tuple[PathParts, list[float]]:
+def rows_of(saved: SavedPath, frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Returns the rows of a graph's frame. Raises ValueError when the frame of the rank lacks one."""
+    labels = [*saved.events, *(node.ev_idx for node in saved.parts.nodes)]
+    if missing := set(labels).difference(frame.index):
+        raise ValueError(
+            f"expected the trace that the graph was saved of, found one without {len(missing)} of its events"
+        )
+    return frame.loc[list(saved.events)]
+
+
+def _saved(graph: dict[str, Any]) -> SavedPath:
     if graph["format"] != _FORMAT:
         raise ValueError(graph["format"])
-    nodes = [
-        CPNode(at, int(row[0]), float(row[1]), bool(row[2]), bool(row[3])) for at, row in enumerate(graph["nodes"])
-    ]
-    edges = [CPEdge(_place(row[0], nodes), _place(row[1], nodes), row[2], CPEdgeType[row[3]]) for row in graph["edges"]]
-    owners = {(row[0], row[1]): int(row[4]) for row in graph["edges"] if row[4] is not None}
+    parts = _parts(graph)
     weights = [float(weight) for weight in graph["weights"]]
-    if len(weights) != len(edges):
+    if len(weights) != len(parts.edges):
         raise ValueError(len(weights))
-    return PathParts(nodes, edges, owners, [_place(node, nodes) for node in graph["path"]]), weights
+    patterns = graph["data_load_events"]
+    texts = None if patterns is None else [str(pattern) for pattern in patterns]
+    return SavedPath(parts, weights, texts, [int(label) for label in graph["events"]])
+
+
+def _parts(graph: dict[str, Any]) -> PathParts:
+    nodes = [CPNode(at, int(row[0]), row[1] + 0, bool(row[2]), bool(row[3])) for at, row in enumerate(graph["nodes"])]
+    edges = [
+        CPEdge(_place(row[0], nodes), _place(row[1], nodes), CPEdgeType[row[3]], row[2] + 0) for row in graph["edges"]
+    ]
+    owners = {(row[0], row[1]): int(row[4]) for row in graph["edges"] if row[4] is not None}
+    return PathParts(nodes, edges, owners, [_place(node, nodes) for node in graph["path"]])
 
 
 def _place(number: int, nodes: list[CPNode]) -> int:

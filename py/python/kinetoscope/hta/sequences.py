@@ -1,26 +1,52 @@
-"""Sequences of kernels that come again and again, in HTA's frame."""
+"""Sequences of kernels that repeat, in HTA's frame."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas
+
+from kinetoscope.hta.owners import owners
+from kinetoscope.hta.work import device_work
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-_NS = 1000
-_COLUMNS = ("pattern", "count", "GPU kernel duration (us)", "CPU op duration (us)")
+_SUMS = {"device_us": "GPU kernel duration (us)", "host_us": "CPU op duration (us)"}
 
 
-def frequent_sequences(traces: Trace, rank: int, operator: str, min_length: int) -> pandas.DataFrame:
-    """An operator with its device work, by how many calls have the same."""
-    found = traces.analyze(rank, "sequences", operator=operator, min_length=min_length)
-    rows = found.select("operator", "kernels", "count", "device_total_ns", "total_ns").rows()
-    patterns = [
-        ("|".join([name, *json.loads(kernels)]), count, device_ns / _NS, host_ns / _NS)
-        for name, kernels, count, device_ns, host_ns in rows
-    ]
-    patterns.sort(key=lambda row: (-row[1], row[0]))
-    return pandas.DataFrame(patterns, columns=list(_COLUMNS))
+class Sequences(NamedTuple):
+    """Calls of an operator by the sequence of their device work."""
+
+    table: pandas.DataFrame
+    """`pattern` (`operator|kernel|…`), `count` and the summed durations (µs), the most frequent first."""
+    members: dict[int, str]
+    """The pattern of each event that belongs to a call, by the label of the frame."""
+
+
+def frequent_sequences(traces: Trace, rank: int, operator: str, min_length: int) -> Sequences:
+    """Groups the outermost calls whose names contain `operator` and that launch `min_length` device events or more."""
+    frame, symbols = traces.get_trace(rank), traces.symbol_table
+    names = symbols.get_sym_table()
+    around = owners(frame, symbols, lambda name: operator in name, innermost=False)
+    work = device_work(frame, symbols).sort_values("ts", kind="stable")
+    work = pandas.DataFrame(work[work["index_correlation"].isin(list(around))])
+    work["call"] = [around[launch] for launch in work["index_correlation"]]
+    work["kernel"] = [names[number] for number in work["name"]]
+    calls = work.groupby("call").agg(kernels=("kernel", list), device_us=("dur", "sum"))
+    calls = calls[calls["kernels"].map(len) >= min_length]
+    rows = frame.loc[calls.index, ["name", "dur"]]
+    calls["host_us"] = rows["dur"]
+    heads = [names[number] for number in rows["name"]]
+    calls["pattern"] = ["|".join([head, *kernels]) for head, kernels in zip(heads, calls["kernels"], strict=True)]
+    patterns = dict(zip(calls.index, calls["pattern"], strict=True))
+    owned = around | dict(zip(work["index"], work["call"], strict=True))
+    members = {event: patterns[call] for event, call in owned.items() if call in patterns}
+    return Sequences(_table(pandas.DataFrame(calls)), members)
+
+
+def _table(calls: pandas.DataFrame) -> pandas.DataFrame:
+    grouped = calls.groupby("pattern")
+    found = pandas.DataFrame(grouped[list(_SUMS)].sum()).rename(columns=_SUMS)
+    found.insert(0, "count", grouped.size())
+    return found.reset_index().sort_values(["count", "pattern"], ascending=[False, True], ignore_index=True)

@@ -1,39 +1,32 @@
-"""The traces of a job, and HTA's analyses of them."""
+"""Reads the traces of a job, and answers HTA's questions about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-from kinetoscope.hta import (
-    annotated,
-    aten,
-    bandwidth,
-    counted,
-    cupti,
-    device_time,
-    idle,
-    kernels,
-    launches,
-    patterned,
-    queue,
-    sequences,
-    stragglers,
-)
+import pandas
+
+from kinetoscope.hta import counted
+from kinetoscope.hta.analyzers.breakdown_analysis import BreakdownAnalysis
+from kinetoscope.hta.analyzers.communication_analysis import CommunicationAnalysis
 from kinetoscope.hta.analyzers.critical_path_analysis import CPGraph, CriticalPathAnalysis
-from kinetoscope.hta.common.trace import DEFAULT_TRACE_DIR, Trace
-from kinetoscope.hta.overlay import write_overlay
-
-if TYPE_CHECKING:
-    import pandas
+from kinetoscope.hta.analyzers.cuda_kernel_analysis import CudaKernelAnalysis
+from kinetoscope.hta.analyzers.cupti_counter_analysis import CuptiCounterAnalysis
+from kinetoscope.hta.analyzers.straggler import find_stragglers_with_late_start_comm_kernels
+from kinetoscope.hta.analyzers.straggler_analysis import StragglerAnalysis
+from kinetoscope.hta.analyzers.trace_counters import TraceCounters
+from kinetoscope.hta.common.constants import CUDA_MAX_LAUNCH_QUEUE_PER_STREAM
+from kinetoscope.hta.common.trace import Trace
+from kinetoscope.hta.configs.default_values import DEFAULT_TRACE_DIR
 
 TimeSeriesTypes = counted.TimeSeriesTypes
 
 
 class TraceAnalysis:
-    """Reads the traces of a job into frames, and answers what HTA answers, in its frames; times are in µs.
+    """Reads the traces of a job into frames and analyses them. All times are in µs.
 
-    Arguments that ask for a drawing, such as `visualize`, are taken and do nothing.
+    Methods with `visualize` draw their result unless it is false: with plotly where it is installed, else as SVG.
+    `ranks` is the first rank by default.
     """
 
     def __init__(
@@ -46,33 +39,32 @@ class TraceAnalysis:
         """The traces and their frames."""
         self.t.load_traces(include_last_profiler_step)
 
-    def get_profiler_steps(self) -> list[int]:
-        """The steps that events of any rank are in."""
-        return sorted({step for rank in self.t.get_ranks() for step in self.t.get_iterations(rank)})
-
-    def get_temporal_breakdown(self, visualize: bool = True) -> pandas.DataFrame:
-        """Idle, computing and other time of each rank's devices, from the first start to the last end."""
-        return device_time.temporal_breakdown(self.t)
-
     def get_comm_comp_overlap(self, visualize: bool = True) -> pandas.DataFrame:
-        """The percentage of each rank's communication that computation hides."""
-        return device_time.overlap(self.t)
+        """Computes the share (%) of each rank's communication that computation hides."""
+        return CommunicationAnalysis.get_comm_comp_overlap(self.t, visualize)
+
+    def get_profiler_steps(self) -> list[int]:
+        """Lists the steps that any rank has, ascending."""
+        return StragglerAnalysis.get_profiler_steps(self.t)
 
     def get_potential_stragglers(
         self,
-        profiler_steps: Sequence[int] | None = None,
+        profiler_steps: list[int] | None = None,
         num_candidates: int = 2,
         visualize: bool = False,
-        straggler_identification_impl: stragglers.Find | None = None,
+        straggler_identification_impl: Callable[..., pandas.Series] = find_stragglers_with_late_start_comm_kernels,
     ) -> list[int]:
-        """At most `num_candidates` ranks that came last to communications, in all steps or in these; the latest first.
+        """Lists at most `num_candidates` ranks that start communication late in the steps, the latest first.
 
-        `straggler_identification_impl` may say how often each rank was late instead: it is given the rows of all ranks,
-        the table of symbols, `num_candidates` and `visualize`, and gives a series by rank. ValueError for a step that
-        there is not.
+        `straggler_identification_impl` may count the late steps of each rank instead: it gets the rows of all ranks,
+        the symbol table, `num_candidates` and `visualize`, and returns a series by rank.
+
+        Raises:
+            ValueError: none of `profiler_steps` exists.
         """
-        impl = straggler_identification_impl
-        return stragglers.stragglers(self.t, profiler_steps, num_candidates, impl, drawn=visualize)
+        return StragglerAnalysis.get_potential_stragglers(
+            self.t, profiler_steps, num_candidates, visualize, straggler_identification_impl
+        )
 
     def get_gpu_kernel_breakdown(
         self,
@@ -82,10 +74,16 @@ class TraceAnalysis:
         include_memory_kernels: bool = True,
         image_renderer: str = "",
     ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-        """Time by type of kernel; and kernels of each rank and type by name, the shorter ones together as `others`."""
-        types = kernels.kernel_types(self.t, with_memory=include_memory_kernels)
-        shown = kernels.Shown(duration_ratio, num_kernels)
-        return types, kernels.kernel_table(self.t, shown, with_memory=include_memory_kernels)
+        """Sums device time by type of work; lists kernels of each rank and type by name, shorter ones as `others`."""
+        return BreakdownAnalysis.get_gpu_kernel_breakdown(
+            self.t, visualize, duration_ratio, num_kernels, include_memory_kernels, image_renderer
+        )
+
+    def get_gpu_kernels_with_user_annotations(
+        self, rank: int, expand_names: bool = True, shorten_names: bool = True
+    ) -> pandas.DataFrame | None:
+        """Lists device events with the shortest annotation that overlaps each; None without device annotations."""
+        return BreakdownAnalysis.get_gpu_kernels_with_user_annotations(self.t, rank, expand_names, shorten_names)
 
     def get_gpu_user_annotation_breakdown(
         self,
@@ -93,34 +91,20 @@ class TraceAnalysis:
         visualize: bool = True,
         duration_ratio: float = 0.8,
         num_kernels: int = 1000,
-        allowlist_patterns: Sequence[str] | None = None,
+        allowlist_patterns: list[str] | None = None,
         image_renderer: str | None = None,
     ) -> pandas.DataFrame | None:
-        """Annotations of each rank by name, as the device has them or the host; None where there are none."""
-        shown = kernels.Shown(duration_ratio, num_kernels, allowlist_patterns or ())
-        return kernels.annotation_table(self.t, "device" if use_gpu_annotation else "host", shown)
+        """Lists annotations of each rank by name, from the device or the host; None where there are none.
 
-    def get_gpu_kernels_with_user_annotations(
-        self, rank: int, expand_names: bool = True, shorten_names: bool = True
-    ) -> pandas.DataFrame | None:
-        """Device events with the innermost annotation around each; None where there are no annotations."""
-        return annotated.annotated_kernels(self.t, rank, with_names=expand_names, with_short_names=shorten_names)
-
-    def get_idle_time_breakdown(
-        self,
-        ranks: Sequence[int] | None = None,
-        streams: Sequence[int] | None = None,
-        visualize: bool = True,
-        visualize_pctg: bool = True,
-        show_idle_interval_stats: bool = False,
-        consecutive_kernel_delay: float = 30,
-    ) -> tuple[pandas.DataFrame, pandas.DataFrame | None]:
-        """Idle time of each stream by its reason; and, if asked for, what the gaps are like.
-
-        Gaps of less than `consecutive_kernel_delay` µs before work that had been launched are `kernel_wait`.
+        Names that contain one of `allowlist_patterns` always have a row of their own.
         """
-        sums, intervals = idle.idle_times(self.t, self._ranks(ranks), streams, consecutive_kernel_delay)
-        return sums, intervals if show_idle_interval_stats else None
+        return BreakdownAnalysis.get_gpu_user_annotation_breakdown(
+            self.t, use_gpu_annotation, visualize, duration_ratio, num_kernels, allowlist_patterns, image_renderer
+        )
+
+    def get_temporal_breakdown(self, visualize: bool = True) -> pandas.DataFrame:
+        """Divides the time of each rank's devices, from first start to last end: idle, computing, other work."""
+        return BreakdownAnalysis.get_temporal_breakdown(self.t, visualize)
 
     def get_frequent_cuda_kernel_sequences(
         self,
@@ -132,91 +116,97 @@ class TraceAnalysis:
         visualize: bool = False,
         compress_other_kernels: bool = True,
     ) -> pandas.DataFrame:
-        """Kernels under operators with `operator_name` in their names, as `operator|kernel|…`, the most frequent first.
+        """Lists kernels under operators with `operator_name` in their names, the most frequent sequence first.
 
-        Writes `overlaid_<file>` to `output_dir`, unless that is empty or there are none: the rank's trace with the
-        first `top_k` of them in the argument `Patterns` of all that belongs to them. All else has numbers in place of
-        names, and no arguments, unless `compress_other_kernels` is false.
+        Writes the trace with the first `top_k` sequences marked to `output_dir`, as `overlaid_<file>`.
         """
-        found = sequences.frequent_sequences(self.t, rank, operator_name, min_pattern_len)
-        if output_dir and len(found):
-            first = dict(found[["pattern", "count"]].head(top_k).to_numpy().tolist())
-            patterned.write_patterns(self.t, rank, operator_name, first, output_dir, is_short=compress_other_kernels)
-        return found
+        return CudaKernelAnalysis.get_frequent_cuda_kernel_sequences(
+            self.t, operator_name, output_dir, min_pattern_len, rank, top_k, visualize, compress_other_kernels
+        )
 
     def get_aten_op_kernels_and_delay(
-        self, ranks: Sequence[int] | None = None, sort_by: Sequence[str] | None = None
+        self, ranks: list[int] | None = None, sort_by: list[str] | None = None
     ) -> dict[int, pandas.DataFrame]:
-        """ATen operators of each rank by the kernels that they launch: how often, and the mean delays of the first.
-
-        From the start of the operator to that of the launch, and from there to the start of the kernel, in µs. Sorted
-        by `occurrence_count`, or the columns asked for, the largest first.
-        """
-        return {
-            rank: aten.kernels_and_delays(self.t, rank, sort_by or ["occurrence_count"]) for rank in self._ranks(ranks)
-        }
-
-    def generate_trace_with_counters(
-        self,
-        time_series: counted.TimeSeriesTypes | None = None,
-        ranks: Sequence[int] | None = None,
-        output_suffix: str = "_with_counters",
-    ) -> None:
-        """Writes the trace of each rank beside its file, with tracks of queue lengths, of bandwidth, or of both."""
-        series = counted.TimeSeriesTypes.QUEUE_LENGTH | counted.TimeSeriesTypes.MEMCPY_BANDWIDTH
-        for rank in self._ranks(ranks):
-            counted.write_counters(self.t, rank, series if time_series is None else time_series, output_suffix)
-
-    def get_cupti_counter_data_with_operators(self, ranks: Sequence[int] | None = None) -> list[pandas.DataFrame]:
-        """Counters of CUPTI of each rank that has some, with the operators that launched what they count.
-
-        The ranges of the profiler are put to launches by their order; a rank with more of one is left out.
-        """
-        found = [cupti.counters(self.t, rank) for rank in self._ranks(ranks)]
-        return [frame for frame in found if frame is not None and len(frame)]
+        """Lists ATen operators of each rank by the kernels that they launch, with mean delays; draws each table."""
+        return CudaKernelAnalysis.get_aten_op_kernels_and_delay(self.t, ranks, sort_by)
 
     def get_cuda_kernel_launch_stats(
         self,
-        ranks: Sequence[int] | None = None,
+        ranks: list[int] | None = None,
         runtime_cutoff: int = 50,
         launch_delay_cutoff: int = 100,
         include_memory_events: bool = True,
         visualize: bool = True,
     ) -> dict[int, pandas.DataFrame]:
-        """Launches of each rank with the work they launched, and the delay between; the cutoffs are for drawings."""
-        return {
-            rank: launches.launch_stats(self.t, rank, with_memory=include_memory_events) for rank in self._ranks(ranks)
-        }
+        """Lists launches of each rank with their device work and the delay between; the cutoffs are for drawings."""
+        return CudaKernelAnalysis.cuda_kernel_launch_stats(
+            self.t, ranks, runtime_cutoff, launch_delay_cutoff, include_memory_events, visualize
+        )
 
-    def get_queue_length_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, pandas.DataFrame]:
-        """Changes of the number of launches whose work has not begun, by rank; labelled by the event."""
-        return {rank: queue.queue_lengths(self.t, rank) for rank in self._ranks(ranks)}
+    def generate_trace_with_counters(
+        self,
+        time_series: counted.TimeSeriesTypes | None = None,
+        ranks: list[int] | None = None,
+        output_suffix: str = "_with_counters",
+    ) -> None:
+        """Writes the trace of each rank beside its file, with tracks of queue lengths, of bandwidth, or of both."""
+        both = counted.TimeSeriesTypes.QUEUE_LENGTH | counted.TimeSeriesTypes.MEMCPY_BANDWIDTH
+        for rank in ranks or self.t.get_ranks()[:1]:
+            counted.write_counters(self.t, rank, both if time_series is None else time_series, output_suffix)
 
-    def get_queue_length_summary(self, ranks: Sequence[int] | None = None) -> pandas.DataFrame | None:
-        """What the points of the series are like, by rank and stream; not weighted by time."""
-        return self.get_queue_length_summary_from_time_series(self.get_queue_length_time_series(ranks))
+    def get_queue_length_summary(self, ranks: list[int] | None = None) -> pandas.DataFrame | None:
+        """Describes queue lengths by rank and stream, not weighted by time; None without any."""
+        return TraceCounters.get_queue_length_summary(self.t, ranks)
 
     def get_queue_length_summary_from_time_series(
-        self, queue_length_dict: Mapping[int, pandas.DataFrame]
+        self, queue_length_dict: dict[int, pandas.DataFrame]
     ) -> pandas.DataFrame | None:
-        """As `get_queue_length_summary`, of the series given."""
-        return queue.summary(queue_length_dict, "stream", "queue_length")
+        """Describes the points of series by rank and stream; None without any."""
+        return TraceCounters.get_queue_length_summary_from_time_series(queue_length_dict)
+
+    def get_queue_length_time_series(self, ranks: list[int] | None = None) -> dict[int, pandas.DataFrame]:
+        """Lists the changes of each stream's queue of launched work, by rank; labelled by the event."""
+        return TraceCounters.get_queue_length_time_series(self.t, ranks)
 
     def get_time_spent_blocked_on_full_queue(
-        self, queue_length_dict: Mapping[int, pandas.DataFrame], max_queue_length: int = 1024
+        self, queue_length_dict: dict[int, pandas.DataFrame], max_queue_length: int = CUDA_MAX_LAUNCH_QUEUE_PER_STREAM
     ) -> pandas.DataFrame:
-        """How long the queue of each stream was that long or longer, for the ranks given."""
-        return queue.blocked(self.t, queue_length_dict, max_queue_length)
+        """Sums the time in which the queue of each stream had `max_queue_length` entries or more."""
+        return TraceCounters.get_time_spent_blocked_on_full_queue(self.t, queue_length_dict, max_queue_length)
 
-    def get_memory_bw_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, pandas.DataFrame]:
-        """Changes of the bandwidth (GB/s) of copies and fills, by rank."""
-        return {rank: bandwidth.bandwidths(self.t, rank) for rank in self._ranks(ranks)}
+    def get_memory_bw_summary(self, ranks: list[int] | None = None) -> pandas.DataFrame | None:
+        """Describes bandwidths (GB/s) above 0 by rank and kind of copy, not weighted by time; None without copies."""
+        return TraceCounters.get_memory_bw_summary(self.t, ranks)
 
-    def get_memory_bw_summary(self, ranks: Sequence[int] | None = None) -> pandas.DataFrame | None:
-        """What the points of the series above 0 are like, by rank and kind of copy; not weighted by time."""
-        series = self.get_memory_bw_time_series(ranks)
-        positive = {rank: frame.query("memory_bw_gbps > 0") for rank, frame in series.items()}
-        return queue.summary(positive, "name", "memory_bw_gbps")
+    def get_memory_bw_time_series(self, ranks: list[int] | None = None) -> dict[int, pandas.DataFrame]:
+        """Lists the changes of the bandwidth (GB/s) of copies and fills, by rank."""
+        return TraceCounters.get_memory_bw_time_series(self.t, ranks)
+
+    def get_idle_time_breakdown(
+        self,
+        ranks: list[int] | None = None,
+        streams: list[int] | None = None,
+        visualize: bool = True,
+        visualize_pctg: bool = True,
+        show_idle_interval_stats: bool = False,
+        consecutive_kernel_delay: int = 30,
+    ) -> tuple[pandas.DataFrame, pandas.DataFrame | None]:
+        """Divides the idle time of each stream by its reason; statistics of the gaps come second, if asked for.
+
+        A gap before work that was launched in time is a `kernel_wait` if shorter than `consecutive_kernel_delay` µs.
+        """
+        found = [
+            BreakdownAnalysis.get_idle_time_breakdown(
+                self.t, consecutive_kernel_delay, rank, streams, visualize, visualize_pctg, show_idle_interval_stats
+            )
+            for rank in ranks or self.t.get_ranks()[:1]
+        ]
+        intervals = [statistics for _, statistics in found if statistics is not None]
+        return pandas.concat([sums for sums, _ in found]), pandas.concat(intervals) if intervals else None
+
+    def get_cupti_counter_data_with_operators(self, ranks: list[int] | None = None) -> list[pandas.DataFrame]:
+        """Lists CUPTI's counters of each rank that has some, with the operators that launched what they count."""
+        return CuptiCounterAnalysis.get_counter_data_with_operators(self.t, ranks)
 
     def critical_path_analysis(
         self,
@@ -246,8 +236,6 @@ class TraceAnalysis:
         Without host and device events that are not on the path, unless asked for; with arrows for those edges of the
         path that are in no event; or, if asked for where all events are kept, for all edges.
         """
-        return write_overlay(self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges)
-
-    def _ranks(self, ranks: Sequence[int] | None) -> Sequence[int]:
-        """The first, where none are given."""
-        return self.t.get_ranks()[:1] if ranks is None else ranks
+        return CriticalPathAnalysis.overlay_critical_path_analysis(
+            self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges
+        )

@@ -35,11 +35,3 @@ def name_of(traces: Trace, rank: int) -> str:
     """The name of a rank's file, ended as JSON's are."""
     name = Path(traces.trace_files[rank]).name
     return name if name.endswith((".json", ".gz")) else f"{name}.json"
-
-
-def clock_of(traces: Trace, rank: int, document: dict[str, Any]) -> int:
-    """What the file's times count from, in ns since 1970."""
-    base_ns = int(document.get("baseTimeNanoseconds") or 0)
-    first = traces.recorded(rank).events.select("id", "start_ns").rows()[:1]
-    is_later = any(start_ns - 1000 * document["traceEvents"][event]["ts"] > base_ns / 2 for event, start_ns in first)
-    return base_ns if is_later else 0

@@ -1,6 +1,13 @@
-"""What counters of CUPTI count."""
+"""Counters of CUPTI, with the operators that launched what they count."""
 
 from __future__ import annotations
+
+import pandas
+
+from kinetoscope.hta import cupti
+from kinetoscope.hta.common.trace import Trace
+from kinetoscope.hta.common.trace_call_graph import CallGraph
+from kinetoscope.notice import warn
 
 _COUNTER = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 # a fused multiplication and addition is two operations
@@ -12,3 +19,27 @@ CUDA_SASS_INSTRUCTION_COUNTER_FLOPS = {
     for operation, count in _OPERATIONS.items()
 }
 """Floating-point operations that each count of an instruction stands for, by the counter's name."""
+
+
+class CuptiCounterAnalysis:
+    """Puts CUPTI's ranges to the launches of kernels."""
+
+    cuda_profiler_cat = cupti.RANGES
+    """The category of the ranges."""
+
+    @classmethod
+    def get_counter_data_with_operators(cls, t: Trace, ranks: list[int] | None = None) -> list[pandas.DataFrame]:
+        """Lists the counters of each rank with the operators around the launch: `op_stack`, outermost first.
+
+        Ranges and launches are paired by their order. A rank with more of one is left out, with a RuntimeWarning.
+        """
+        if cls.cuda_profiler_cat not in t.symbol_table.get_sym_id_map():
+            return []
+        wanted = list(ranks) if ranks else t.get_ranks()[:1]
+        CallGraph(t, ranks=wanted)
+        found = {rank: cupti.counters(t, rank) for rank in wanted}
+        for rank in (rank for rank, frame in found.items() if frame is None):
+            warn(
+                f"expected a launch for each CUPTI range of rank {rank}, found another number: rank {rank} is left out"
+            )
+        return [frame for frame in found.values() if frame is not None]

@@ -1,21 +1,34 @@
-"""Execution Traces, and what they know of the events in a frame."""
+"""Execution Traces, and columns of a frame from their nodes."""
 
 from __future__ import annotations
 
 import json
 import math
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas
 
+from kinetoscope.hta.common.trace import Trace
+from kinetoscope.hta.utils.utils import normalize_path
 from kinetoscope.notice import warn
 from kinetoscope.read import read
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded
-    from kinetoscope.hta.common.trace import Trace
+    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
+
+__all__ = [
+    "EXECUTION_TRACE_SUPPORTED_EVENTS",
+    "IMPORT_EXECUTION_TRACE_SUCCESSFULLY",
+    "ExecutionTrace",
+    "Node",
+    "Trace",
+    "add_et_column",
+    "correlate_execution_trace",
+    "load_execution_trace",
+    "normalize_path",
+]
 
 _FIELDS = (  # of the table, in the order of Node's
     *("node_id", "name", "parent", "record_id", "seq_num", "fw_parent", "scope", "thread", "fw_thread", "schema"),
@@ -30,9 +43,15 @@ _ET_COLUMNS = {
     "output_types": "output_types",
 }
 
+EXECUTION_TRACE_SUPPORTED_EVENTS: list[str] = ["cpu_op", "user_annotation"]
+"""Categories of events that nodes stand for."""
+
+IMPORT_EXECUTION_TRACE_SUCCESSFULLY = True
+"""Whether Execution Traces can be read: always, for no other package is needed."""
+
 
 class Node(NamedTuple):
-    """A vertex of the Execution Trace, with the names of et_replay. What the file does not say is None."""
+    """A node of an Execution Trace, with the attributes of et_replay's. Values that the file lacks are None."""
 
     id: int
     name: str
@@ -53,11 +72,11 @@ class Node(NamedTuple):
 
 
 class ExecutionTrace:
-    """The nodes of a file."""
+    """The nodes of a file, made of its JSON document or of its tables."""
 
-    def __init__(self, trace: recorded.Trace) -> None:
-        self.trace = trace
-        """Its tables."""
+    def __init__(self, trace: recorded.Trace | dict[str, Any]) -> None:
+        self.trace: recorded.Trace = read(json.dumps(trace).encode(), et=False) if isinstance(trace, dict) else trace
+        """The tables of the file."""
 
     @cached_property
     def nodes(self) -> dict[int, Node]:
@@ -67,38 +86,56 @@ class ExecutionTrace:
 
 
 def load_execution_trace(et_file: str) -> ExecutionTrace:
-    """Reads an Execution Trace of any version. TraceError or OSError when that is not possible."""
-    return ExecutionTrace(read(Path(et_file).expanduser(), et=False))
+    """Reads an Execution Trace of any version. Raises TraceError or OSError when that is not possible."""
+    return ExecutionTrace(read(normalize_path(et_file), et=False))
 
 
 def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> None:
-    """Adds `et_node` to the frame of a rank: the node that each event was, NaN for those that were none.
+    """Adds `et_node` to the frame of a rank: the id of the node that each event was, NaN for other events.
 
-    RuntimeWarning when no event was any. ValueError when there is no such rank.
+    Without a file of the rank, or for nodes that `load_execution_trace` did not read, the `rf_id` of a node is the
+    `external_id` of its event. Warns when no event has a node. Raises ValueError for an unknown rank.
     """
-    if getattr(et, "trace", None) is None:
-        raise TypeError(f"expected what load_execution_trace gives, found {type(et).__name__}")
     frame = trace.get_trace(rank)
-    linked = read(trace.trace_files[rank], et=et.trace.source)
-    nodes = dict(linked.events.select("id", "node_id").rows())
-    frame["et_node"] = pandas.Series([nodes[event] for event in frame["index"]], frame.index, dtype="float64")
-    if frame["et_node"].isna().all():
-        warn(f"no event of {trace.trace_files[rank]} was found in {et.trace.source}: are they of the same run?")
+    source: str | None = getattr(getattr(et, "trace", None), "source", None)
+    path = trace.trace_files.get(rank)
+    if path and source:
+        nodes = _linked_nodes(frame, path, source)
+    else:
+        nodes = _nodes_by_record_id(frame, trace.symbol_table, et)
+    frame["et_node"] = nodes.astype("float64")
+    if nodes.isna().all():
+        warn(f"no event of {path or f'rank {rank}'} was found in {source or 'the nodes'}: are they of the same run?")
 
 
 def add_et_column(trace_df: pandas.DataFrame, et: ExecutionTrace, column: str) -> None:
-    """Adds what the nodes say to a frame that has `et_node`: NaN for events that were no node.
+    """Adds a column of the nodes to a frame that has `et_node`: NaN for events without a node.
 
-    `column` is `et_node_name`, `op_schema`, `input_shapes`, `input_types`, `output_shapes` or `output_types`.
-    ValueError for another, and when `correlate_execution_trace` was not called before.
+    `column` is `et_node_name`, `op_schema`, `input_shapes`, `input_types`, `output_shapes` or `output_types`. Warns and
+    adds nothing for another column, or when `correlate_execution_trace` was not called before.
     """
     if "et_node" not in trace_df:
-        raise ValueError("expected a frame with et_node, found none: call correlate_execution_trace first")
+        warn(f"expected a frame with et_node, found none: call correlate_execution_trace before adding {column}")
+        return
     if column not in _ET_COLUMNS:
-        raise ValueError(f"expected one of {', '.join(_ET_COLUMNS)}, found {column}")
+        warn(f"expected one of {', '.join(_ET_COLUMNS)}, found {column}: nothing is added")
+        return
     values = {node_id: getattr(node, _ET_COLUMNS[column]) for node_id, node in et.nodes.items()}
     cells = [values.get(node_id, math.nan) for node_id in trace_df["et_node"]]
     trace_df[column] = pandas.Series(cells, trace_df.index, dtype=object)
+
+
+def _linked_nodes(frame: pandas.DataFrame, path: str, source: str) -> pandas.Series:
+    """The nodes as the core links them."""
+    nodes = dict(read(path, et=source).events.select("id", "node_id").rows())
+    return pandas.Series([nodes[event] for event in frame["index"]], frame.index)
+
+
+def _nodes_by_record_id(frame: pandas.DataFrame, symbols: TraceSymbolTable, et: ExecutionTrace) -> pandas.Series:
+    ids = symbols.get_sym_id_map()
+    kinds = [ids[category] for category in EXECUTION_TRACE_SUPPORTED_EVENTS if category in ids]
+    nodes = {node.rf_id: node_id for node_id, node in et.nodes.items() if node.rf_id is not None}
+    return frame["external_id"].map(nodes).where(frame["cat"].isin(kinds))
 
 
 def _list(text: str | None) -> list[Any]:

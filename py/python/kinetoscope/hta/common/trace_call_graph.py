@@ -1,211 +1,202 @@
-"""The calls of all threads, as trees and as columns of the frames."""
+"""Calls of all threads, as trees and as columns of the frames."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Generator
+from typing import Any
 
 import pandas
 
-from kinetoscope.hta.common.trace_call_stack import CallStackGraph, CallStackIdentity, CallStackNode, DeviceType
-from kinetoscope.hta.frame import is_on_device
+from kinetoscope.hta.common.trace import Trace, get_cpu_gpu_correlation
+from kinetoscope.hta.common.trace_call_stack import CallStackGraph, CallStackIdentity, CallStackNode
+from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
+from kinetoscope.hta.common.types import DeviceType, infer_device_type
 
-if TYPE_CHECKING:
-    from kinetoscope.hta.common.trace import Trace
-    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
-
-_LABELS = {"ProfilerStep": "main", "autograd::": "bwd"}
-_BACKWARD = "## backward ##"
-_STEP = "ProfilerStep"
-_Thread: TypeAlias = tuple[Any, Any]
+_MAIN, _BACKWARD = "main", "bwd"
+_STEP, _PASS, _ENGINE = "ProfilerStep#", "## backward ##", "autograd::"
+_MAPPING = ["rank", "pid", "tid", "label", "stack_index", "stack_root", "count"]
+# Values of events that are in no tree, in the order in which the frames gain the columns.
+_DEFAULTS = {
+    "depth": -1.0,
+    "height": -1.0,
+    "parent": -1.0,
+    "num_kernels": 0.0,
+    "kernel_dur_sum": 0.0,
+    "kernel_span": 0.0,
+    "first_kernel_start": -1.0,
+    "last_kernel_end": -1.0,
+}
 
 
 class CallGraph:
-    """What each host event is inside of, and the device work that it launched, as the core nests them.
+    """Nests the host events of each rank, and puts device work below its launch.
 
-    The frames gain `depth`, `height`, `parent`, `num_kernels`, `kernel_dur_sum`, `kernel_span`, `first_kernel_start`
-    and `last_kernel_end`: of the device work launched inside an event, in µs. `mapping` lists the threads.
+    The frames gain `stack_columns`, of which five sum up the device work launched inside each event, in µs. The
+    outermost events of a backward thread move into the backward pass, or the step, of the main thread.
     """
 
-    stack_columns = (
-        *("depth", "height", "parent", "num_kernels", "kernel_dur_sum", "kernel_span"),
-        *("first_kernel_start", "last_kernel_end"),
-    )
-    """The columns that the frames gain."""
+    stack_columns = [  # noqa: RUF012 - a list in HTA
+        "parent",
+        "depth",
+        "height",
+        "first_kernel_start",
+        "last_kernel_end",
+        "num_kernels",
+        "kernel_dur_sum",
+        "kernel_span",
+    ]
+    """Columns that the frames gain."""
 
-    def __init__(self, trace: Trace, ranks: Sequence[int] | None = None) -> None:
-        self.trace_data = trace
-        """The traces."""
-        self.ranks = list(trace.get_ranks() if ranks is None else ranks)
-        """The ranks that are looked at."""
-        self._graphs: dict[int, list[CallStackGraph]] = {}
-        self._nodes: dict[int, dict[int, CallStackNode]] = {}
+    def __init__(self, trace: Trace, ranks: list[int] | None = None) -> None:
+        """Nests the events of `ranks`, or of all ranks. Raises ValueError where the trace has none of the ranks."""
+        self.trace_data: Trace = trace
+        """Frames and symbols."""
+        known = trace.get_ranks()
+        self.ranks: list[int] = [rank for rank in ranks if rank in known] if ranks else known
+        if not self.ranks:
+            raise ValueError(f"expected some of the ranks {known}, found {ranks}")
+        self.rank_to_nodes: dict[int, dict[int, CallStackNode]] = {}
+        """Nodes of each rank by their events."""
+        self.rank_to_stacks: dict[int, dict[CallStackIdentity, CallStackGraph]] = {}
+        """Trees of each rank by their threads."""
+        self.call_stacks: list[CallStackGraph] = []
+        """Trees of all ranks."""
+        self._labels: list[str] = []
+        self._rank = self.ranks[0]
         for rank in self.ranks:
             self._add(rank)
-        rows = [
-            (*graph.identity, _label(trace.symbol_table, trace.get_trace(rank), graph.identity[1:]), at, graph.root)
-            for rank in self.ranks
-            for at, graph in enumerate(self._graphs[rank])
-        ]
-        self.mapping = pandas.DataFrame(rows, columns=["rank", "pid", "tid", "label", "stack_index", "stack_root"])
-        """The threads: which rank's, what they do (`main`, `bwd`, `other`), their place and their root."""
+        self.mapping: pandas.DataFrame = self._mapping()
+        """Threads with their label, place in `call_stacks` and root; `count` numbers the threads of a root from 1.
+
+        The label is `main` for a thread with steps, `bwd` for one with `autograd::` events, else an event's name.
+        """
+
+    @staticmethod
+    def from_dataframe(df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None, rank: int = -1) -> CallGraph:
+        """Nests the events of one frame, which stays unchanged; `trace_data` holds a copy with the columns."""
+        trace = Trace(trace_files={}, trace_dir="")
+        trace.symbol_table = symbol_table or TraceSymbolTable.create_from_df(df)
+        trace.traces[rank] = df.copy()
+        trace.is_parsed = True
+        return CallGraph(trace)
 
     def get_call_stacks(
-        self,
-        rank: int | None = None,
-        pid: int | str | None = None,
-        tid: int | str | None = None,
-        stack_index: int | None = None,
-    ) -> Iterator[CallStackGraph]:
-        """The threads that have all that is asked for."""
-        for number in self.ranks if rank is None else [rank]:
-            for at, graph in enumerate(self._graphs[number]):
-                wanted = ((pid, graph.identity.pid), (tid, graph.identity.tid), (stack_index, at))
-                if all(asked is None or asked == found for asked, found in wanted):
-                    yield graph
+        self, rank: int | None = None, pid: int | None = None, tid: int | None = None, stack_index: int | None = None
+    ) -> Generator[CallStackGraph, None, None]:
+        """Yields the trees of the threads that match each given value."""
+        for place, stack in enumerate(self.call_stacks):
+            wanted = zip((rank, pid, tid, stack_index), (*stack.identity, place), strict=True)
+            if all(asked is None or asked == found for asked, found in wanted):
+                yield stack
 
     def get_node_attributes(self, index: int, rank: int | None = None) -> pandas.Series:
-        """The row of an event."""
-        return pandas.Series(self._frame(rank).loc[index])
+        """Returns the row of an event. Raises ValueError for an unknown event.
+
+        Without a rank, this and the other methods look at the rank of the call before, at first at the first rank.
+        """
+        frame = self._frame(rank)
+        if index not in frame.index:
+            raise ValueError(f"expected an event of rank {self._rank}, found {index}")
+        return frame.loc[index]
 
     def get_csg_of_node(self, index: int, rank: int | None = None) -> CallStackGraph:
-        """The thread that an event is of, or that launched it. KeyError for what is in none."""
-        number = self._rank(rank)
-        root = index
-        while root >= 0:
-            root = self._nodes[number][root].parent
-        return next(graph for graph in self._graphs[number] if graph.root == root)
+        """Returns the tree of an event's thread, for device work that of its launch.
+
+        Raises ValueError where there is no such tree.
+        """
+        row: Any = self.get_node_attributes(index, rank)
+        if row["stream"] != -1 and row["parent"] >= 0:
+            row = self.get_node_attributes(int(row["parent"]))
+        stack = next(self.get_call_stacks(self._rank, row["pid"], row["tid"]), None)
+        if stack is None:
+            raise ValueError(f"expected an event of a thread with a tree, found {index} of rank {self._rank}")
+        return stack
 
     def get_stack_of_node(self, index: int, rank: int | None = None, skip_ancestors: bool = False) -> pandas.DataFrame:
-        """The rows of what an event is inside of, unless left out, of the event, and of all inside it."""
-        graph = self.get_csg_of_node(index, rank)
-        around = [] if skip_ancestors else graph.get_path_to_root(index)[-2:0:-1]
-        inside = graph.get_descendants(index, include_gpu_kernel=True)
-        return self._frame(rank).loc[[*around, *inside]]
+        """Returns the rows of an event, of the events around it and of all inside it, in the order of `ts`.
+
+        With `skip_ancestors`, the events around it are left out. Raises ValueError as `get_csg_of_node` does.
+        """
+        stack = self.get_csg_of_node(index, rank)
+        around = [] if skip_ancestors else stack.get_path_to_root(index)[:0:-1]
+        events = [*around, *stack.get_descendants(index, include_gpu_kernel=True)]
+        return stack.full_df.loc[[event for event in events if event >= 0]].sort_values("ts", kind="stable")
 
     def get_gpu_kernels(self, rank: int | None = None) -> pandas.DataFrame:
-        """The rows of device work whose launch is known, and of waits."""
-        nodes = self._nodes[self._rank(rank)]
+        """Returns the rows with a stream."""
         frame = self._frame(rank)
-        return frame.loc[frame.index.isin([idx for idx, node in nodes.items() if node.device is DeviceType.GPU])]
-
-    def _rank(self, rank: int | None) -> int:
-        return self.ranks[0] if rank is None else rank
+        return frame.loc[frame["stream"] != -1]
 
     def _frame(self, rank: int | None) -> pandas.DataFrame:
-        return self.trace_data.get_trace(self._rank(rank))
+        if rank is not None and rank not in self.ranks:
+            raise ValueError(f"expected one of the ranks {self.ranks}, found {rank}")
+        self._rank = self._rank if rank is None else rank
+        return self.trace_data.get_trace(self._rank)
+
+    # --- making of the trees --------------------------------------------------------------------------------------
 
     def _add(self, rank: int) -> None:
         frame = self.trace_data.get_trace(rank)
-        roots = _roots(frame.loc[~is_on_device(frame, self.trace_data.symbol_table)])
-        nodes = _nodes(self.trace_data, rank, roots)
-        self._nodes[rank] = nodes
-        self._graphs[rank] = [
-            CallStackGraph(frame, CallStackIdentity(rank, *place), root, nodes) for place, root in roots.items()
+        if "end" not in frame.columns:
+            frame["end"] = frame["ts"] + frame["dur"]
+        for name, value in _DEFAULTS.items():
+            frame[name] = value
+        stacks = self._nested(rank, frame)
+        self.rank_to_stacks[rank] = {stack.identity: stack for stack in stacks}
+        self.call_stacks += stacks
+        labels = [_label(stack.df, self.trace_data.symbol_table) for stack in stacks]
+        self._labels += labels
+        if labels.count(_MAIN) == labels.count(_BACKWARD) == 1:
+            self._link(stacks[labels.index(_MAIN)], stacks[labels.index(_BACKWARD)])
+        if stacks:
+            stacks[0].save_call_stack_to_dataframe(apply_whole_graph=True)
+        for name in ("depth", "height", "parent", "num_kernels"):
+            frame[name] = pandas.to_numeric(frame[name], downcast="integer")
+
+    def _nested(self, rank: int, frame: pandas.DataFrame) -> list[CallStackGraph]:
+        nodes: dict[int, CallStackNode] = {}
+        self.rank_to_nodes[rank] = nodes
+        # stream 0 holds device work, too
+        links = get_cpu_gpu_correlation(frame[["index", "index_correlation"]].assign(stream=frame["stream"] + 1))
+        columns = {"use_existing_stack_columns": False, "save_call_stack_to_df": False}
+        by_thread: Any = frame.groupby(["pid", "tid"])
+        threads = {
+            CallStackIdentity(rank, *place): rows
+            for place, rows in by_thread
+            if infer_device_type(rows) != DeviceType.GPU
+        }
+        return [
+            CallStackGraph(rows, thread, links, frame, self.trace_data.symbol_table, nodes, **columns)
+            for thread, rows in threads.items()
         ]
-        columns = _columns(frame, nodes)
-        for name in self.stack_columns:
-            frame[name] = columns[name]
+
+    def _link(self, main: CallStackGraph, backward: CallStackGraph) -> None:
+        """Moves the outermost events of a backward thread into the passes of the main thread, or into its steps."""
+        texts = _texts(main.df, self.trace_data.symbol_table)
+        found = (main.df.loc[texts.str.startswith(prefix), "index"] for prefix in (_PASS, _STEP))
+        for event in next((events for events in found if len(events)), []):
+            backward.update_parent_of_first_layer_nodes(event)
+
+    def _mapping(self) -> pandas.DataFrame:
+        columns: list[list[Any]] = [[stack.identity[place] for stack in self.call_stacks] for place in range(3)]
+        roots = [stack.root_index for stack in self.call_stacks]
+        columns += [self._labels, list(range(len(roots))), roots]
+        if not roots:
+            return pandas.DataFrame(columns=_MAPPING)
+        mapping = pandas.DataFrame(dict(zip(_MAPPING, columns, strict=False)))
+        return mapping.assign(count=mapping.groupby(["rank", "stack_root"]).cumcount() + 1)
 
 
-def _roots(host: pandas.DataFrame) -> dict[_Thread, int]:
-    """A negative number for the root of each thread, that of the thread if it is one and free."""
-    roots: dict[_Thread, int] = {}
-    for pid, tid in host[["pid", "tid"]].drop_duplicates().itertuples(index=False):
-        number = -abs(tid) if isinstance(tid, int) and tid else -1 - len(roots)
-        while number in roots.values():
-            number -= 1
-        roots[pid, tid] = number
-    return roots
+def _texts(rows: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.Series:
+    """Returns the names as text."""
+    names = {name: name if isinstance(name, str) else symbols.sym_table[name] for name in rows["name"].unique()}
+    return rows["name"].map(names).astype("str")
 
 
-def _nodes(traces: Trace, rank: int, roots: Mapping[_Thread, int]) -> dict[int, CallStackNode]:
-    frame = traces.get_trace(rank)
-    threads = dict(zip(frame.index, zip(frame["pid"], frame["tid"], strict=True), strict=True))
-    streams = frame["stream"].to_dict()
-    parents = dict(traces.recorded(rank).events.select("id", "parent").rows())
-    launches = frame["index_correlation"].to_dict()
-    backward = _backward(traces, frame, roots)
-
-    def around(event: int) -> int | None:
-        if streams[event] >= 0:
-            return launches[event] if streams.get(launches[event], 0) < 0 else None
-        parent = parents[event]
-        while parent is not None and parent not in streams:
-            parent = parents[parent]
-        return backward(event, roots.get(threads[event])) if parent is None else parent
-
-    nodes = {root: CallStackNode() for root in roots.values()}
-    for event in frame.sort_values(["ts", "dur", "index"], ascending=[True, False, True])["index"]:
-        parent = around(event)
-        if parent is not None:
-            device = DeviceType.CPU if streams[event] < 0 else DeviceType.GPU
-            nodes[int(event)] = CallStackNode(parent=int(parent), device=device)
-    for event, node in nodes.items():
-        if event >= 0:
-            nodes[node.parent].children.append(event)
-    _measure(nodes, list(roots.values()))
-    return nodes
-
-
-def _backward(
-    traces: Trace, frame: pandas.DataFrame, roots: Mapping[_Thread, int]
-) -> Callable[[int, int | None], int | None]:
-    """What an event of the backward thread is put into that is in no other: the pass of the main thread around it."""
-    symbols = traces.symbol_table
-    labels = {root: _label(symbols, frame, place) for place, root in roots.items()}
-    threads = {label: [root for root, found in labels.items() if found == label] for label in _LABELS.values()}
-    if any(len(found) != 1 for found in threads.values()):
-        return lambda _, root: root
-    ids = {number for name, number in symbols.get_sym_index().items() if name == _BACKWARD}
-    ids = ids or {number for name, number in symbols.get_sym_index().items() if name.startswith(_STEP)}
-    main = next(place for place, root in roots.items() if root == threads["main"][0])
-    is_pass = frame["name"].isin(ids) & (frame["pid"] == main[0]) & (frame["tid"] == main[1])
-    passes = sorted(frame.loc[is_pass, ["ts", "end", "index"]].itertuples(index=False, name=None))
-    spans = dict(zip(frame.index, zip(frame["ts"], frame["end"], strict=True), strict=True))
-
-    def around(event: int, root: int | None) -> int | None:
-        start, end = spans[event]
-        at = bisect_right(passes, start, key=lambda found: found[0]) - 1
-        is_inside = root == threads["bwd"][0] and at >= 0 and end <= passes[at][1]
-        return passes[at][2] if is_inside else root
-
-    return around
-
-
-def _measure(nodes: dict[int, CallStackNode], roots: list[int]) -> None:
-    """Fills in depths from the roots, and heights from the leaves."""
-    order = list(roots)
-    for event in order:
-        for child in nodes[event].children:
-            nodes[child].depth = nodes[event].depth + 1
-        order += nodes[event].children
-    for event in reversed(order):
-        node = nodes[event]
-        inside = max((nodes[child].height + 1 for child in node.children), default=0)
-        node.height = 0 if node.device is DeviceType.GPU else max(1, inside)
-
-
-def _columns(frame: pandas.DataFrame, nodes: dict[int, CallStackNode]) -> pandas.DataFrame:
-    starts, durs = frame["ts"].to_dict(), frame["dur"].to_dict()
-    work: dict[int, tuple[int, float, float, float]] = {}
-    for event in sorted((event for event in nodes if event >= 0), key=lambda event: -nodes[event].depth):
-        parts = [work[child] for child in nodes[event].children if work[child][0]]
-        if nodes[event].device is DeviceType.GPU:
-            parts.append((1, durs[event], starts[event], starts[event] + durs[event]))
-        counts, sums, first, last = zip(*parts, strict=True) if parts else ((0,), (0.0,), (-1.0,), (-1.0,))
-        work[event] = (sum(counts), sum(sums), min(first), max(last))
-    nowhere = CallStackNode()
-    rows: list[tuple[float, ...]] = []
-    for event in frame.index:
-        node, (count, total, first, last) = nodes.get(event, nowhere), work.get(event, (0, 0.0, -1.0, -1.0))
-        rows.append((node.depth, node.height, node.parent, count, total, last - first, first, last))
-    return pandas.DataFrame(rows, frame.index, list(CallGraph.stack_columns))
-
-
-def _label(symbols: TraceSymbolTable, frame: pandas.DataFrame, thread: _Thread) -> str:
-    is_of_thread = (frame["pid"] == thread[0]) & (frame["tid"] == thread[1])
-    names = symbols.get_symbol_names(frame.loc[is_of_thread, "name"].unique().tolist()).values()
-    found = (label for part, label in _LABELS.items() if any(part in name for name in names))
-    return next(found, "other")
+def _label(rows: pandas.DataFrame, symbols: TraceSymbolTable) -> str:
+    texts = _texts(rows.drop_duplicates("name"), symbols)
+    if texts.str.startswith(_STEP).any():
+        return _MAIN
+    if texts.str.contains(_ENGINE, regex=False).any():
+        return _BACKWARD
+    return texts.iloc[0] if len(texts) else "empty"

@@ -1,129 +1,307 @@
-"""The calls of a thread as a tree, with the device work that they launched."""
+"""Calls of a thread as a tree, with the device work that they launched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import NamedTuple
 
+import numpy
 import pandas
 
+from kinetoscope.hta import call_tree
+from kinetoscope.hta.call_tree import CallTree, Levels
+from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
+from kinetoscope.hta.common.types import DeviceType, infer_device_type
+from kinetoscope.hta.configs.config import logger
+from kinetoscope.hta.nested import Array, nested, order_of_ends
 
-class DeviceType(Enum):
-    """Where a node ran."""
+NON_EXISTENT_NODE_INDEX: int = call_tree.NON_EXISTENT_NODE_INDEX
+"""Stands for the parent of an unknown event."""
+NULL_NODE_INDEX: int = call_tree.NULL_NODE_INDEX
+"""Stands for the parent of a root."""
+EVENT_START: int = 1
+EVENT_END: int = -1
+OPEN_END: int = -1
+"""Kind of the start of an event, for `sort_events`."""
+CLOSE_END: int = 1
+"""Kind of the end of an event, for `sort_events`."""
 
-    CPU = 1
-    """On the host."""
-    GPU = 2
-    """On a stream."""
+_OPENING, _INSTANT, _CLOSING = range(3)
+
+
+def sort_events(a: Array) -> None:
+    """Sorts the starts and ends of events in place. The columns are label, duration, kind and time."""
+    a[:] = a[order_of_ends(*a.T)]
+
+
+def is_events_sorted(arr: Array) -> bool:
+    """Returns whether the rows are in an order that `sort_events` could give."""
+    return bool(_less_than(arr[:-1], arr[1:]).all())
+
+
+def _less_than(x: Array, y: Array) -> Array:
+    """Compares ends row by row: at one time, events close before others open, and instants are inside both."""
+    labels, durs, kinds, times = numpy.moveaxis(numpy.stack([x, y]), -1, 0)
+    is_instant = durs == 0
+    classes = numpy.where(is_instant, _INSTANT, numpy.where(kinds == OPEN_END, _OPENING, _CLOSING))
+    turn = (classes[1] - classes[0]) % 3  # in a circle: a closing end follows an instant, but precedes an opening end
+    lengths = numpy.where(is_instant, kinds, kinds * durs)
+    numbers = -kinds * labels
+    return numpy.select(
+        [times[0] != times[1], labels[0] == labels[1], turn != 0, lengths[0] != lengths[1]],
+        [times[0] < times[1], kinds[0] == OPEN_END, turn == 1, lengths[0] < lengths[1]],
+        numbers[0] < numbers[1],
+    )
 
 
 class CallStackIdentity(NamedTuple):
-    """Whose calls they are."""
+    """Rank, process and thread of calls."""
 
-    rank: int
-    pid: int | str
-    tid: int | str
+    rank: int = -1
+    pid: int = -1
+    tid: int = -1
 
 
 @dataclass
 class CallStackNode:
-    """An event with what it is inside of, and what is inside of it."""
+    """Event with the event around it and the events inside it."""
 
-    parent: int = -1
-    """The event around it, or the root."""
+    parent: int = NULL_NODE_INDEX
+    """Event around it, or the root."""
     depth: int = -1
-    """How many events are around it; -1 for the root."""
+    """Number of events around it; -1 for the root."""
     height: int = -1
-    """0 for device work, 1 for a host event without anything inside, else one more than what is inside."""
+    """0 for device work, 1 for a host event without anything inside, else one more than the highest event inside."""
     device: DeviceType = DeviceType.CPU
-    """Where it ran."""
+    """Device that it ran on."""
     children: list[int] = field(default_factory=list[int])
-    """Events inside it, in the order of their starts; device work after its launch."""
+    """Events inside it in the order of their starts, and the device work that it launched."""
 
 
-class CallStackGraph:
-    """The tree of a thread; events are known by their labels in the frame, the root by a negative number."""
+class CallStackGraph(CallTree[CallStackNode]):
+    """Tree of a host thread. Events are known by their labels, the root by minus the number of the thread."""
 
     def __init__(
-        self, frame: pandas.DataFrame, identity: CallStackIdentity, root: int, nodes: Mapping[int, CallStackNode]
+        self,
+        df: pandas.DataFrame,
+        identity: CallStackIdentity,
+        cpu_gpu_correlation: pandas.DataFrame,
+        full_df: pandas.DataFrame,
+        symbol_table: TraceSymbolTable,
+        nodes: dict[int, CallStackNode] | None = None,
+        use_existing_stack_columns: bool = True,
+        save_call_stack_to_df: bool = True,
     ) -> None:
-        self.identity = identity
-        """Whose calls they are."""
-        self.root = root
-        """The root's number."""
-        self._frame = frame
-        self._nodes = nodes
+        """Builds the tree of the rows `df`; the rows of a device give a graph without nodes.
 
-    def get_nodes(self) -> dict[int, CallStackNode]:
-        """The nodes by their events, the root first."""
-        return {idx: self._nodes[idx] for idx in self._inside(self.root)}
+        `full_df` holds all rows of the rank, and gains `end` where it has none. `cpu_gpu_correlation` holds the
+        labels of launches, `cpu_index`, and of their device work, `gpu_index`. The graphs of a rank share `nodes`.
+        With `use_existing_stack_columns`, the tree comes from `parent`, `depth` and `height` where these are filled.
+        With `save_call_stack_to_df`, the constructor calls `save_call_stack_to_dataframe`.
 
-    def get_parent(self, idx: int) -> int:
-        """The event around an event, or the root."""
-        return self._nodes[idx].parent
+        Raises ValueError where `df` has no column `index_correlation`.
+        """
+        self.df = df
+        self.identity: CallStackIdentity = identity
+        self.device_type: DeviceType = infer_device_type(df)
+        """Device of the thread."""
+        self.nodes: dict[int, CallStackNode] = {} if nodes is None else nodes
+        self.root_index: int = _root(identity, self.nodes)
+        self.correlations: pandas.DataFrame = cpu_gpu_correlation
+        """Launches with their device work."""
+        self.full_df = full_df
+        """Rows of the rank."""
+        self.symbol_table = symbol_table
+        """Symbols that `name` and `cat` refer to."""
+        if self.device_type == DeviceType.GPU:
+            logger.error("expected the rows of a host thread, found rows of a device: %s", identity)
+            return
+        self._build(use_existing_stack_columns, save_call_stack_to_df)
 
-    def get_children(self, idx: int) -> list[int]:
-        """The events inside an event."""
-        return self._nodes[idx].children
+    def save_call_stack_to_dataframe(self, apply_whole_graph: bool = False) -> None:
+        """Fills depths and heights, and those columns of `full_df` that exist.
+
+        These are `parent`, `depth`, `height`, and of the device work inside each event `num_kernels`,
+        `kernel_dur_sum`, `kernel_span`, `first_kernel_start` and `last_kernel_end`, in µs. With `apply_whole_graph`,
+        all graphs that share the nodes are saved.
+        """
+        roots = [idx for idx in self.nodes if idx < 0] if apply_whole_graph else [self.root_index]
+        levels = Levels(self.nodes, roots)
+        nodes = [self.nodes[event] for event in levels.events]
+        is_work = [node.device == DeviceType.GPU for node in nodes]
+        heights: list[int] = levels.fold(numpy.maximum, numpy.where(is_work, 0, 1), 1).tolist()
+        for node, depth, height in zip(nodes, levels.depths, heights, strict=True):
+            node.depth, node.height = depth, height
+        self._add_kernel_info_to_cpu_ops(levels)
+        self._save_call_stack_to_df()
+
+    def update_parent_of_first_layer_nodes(self, new_parent_index: int) -> None:
+        """Moves the outermost events that lie within the time of an event into that event.
+
+        A root without events left is removed; the root of that event takes its place.
+
+        Raises ValueError where the event is no node, or has no row in `full_df`.
+        """
+        if new_parent_index not in self.nodes or new_parent_index not in self.full_df.index:
+            raise ValueError(f"expected an event with a node and a row, found {new_parent_index}")
+        start, end = self.full_df.loc[new_parent_index, ["ts", "end"]]
+        around = self.get_path_to_root(new_parent_index)
+        first = [child for child in self.nodes[self.root_index].children if child not in around]
+        times = self.full_df[["ts", "end"]].reindex(first)
+        inside = times.loc[(times["ts"] >= start) & (times["end"] <= end)]
+        self._update_parent(inside.index.tolist(), new_parent_index)
+        if self.root_index not in self.nodes:
+            self.root_index = self.get_root(new_parent_index)
 
     def get_root(self, idx: int) -> int:
-        """The root."""
-        return self.get_path_to_root(idx)[-1]
-
-    def get_path_to_root(self, idx: int) -> list[int]:
-        """An event, the events around it from inside out, and the root."""
-        path = [idx]
-        while path[-1] >= 0:
-            path.append(self._nodes[path[-1]].parent)
-        return path
+        """Returns the root of an event; `NULL_NODE_INDEX` for an unknown event."""
+        root = self.nodes[idx].parent if idx in self.nodes else NULL_NODE_INDEX
+        while root >= 0 and root in self.nodes:
+            root = self.nodes[root].parent
+        return root
 
     def get_paths_to_leaves(self, idx: int, include_cuda_kernel: bool = False) -> list[list[int]]:
-        """The ways from an event to all that have nothing inside."""
-        found: list[list[int]] = []
-        for leaf in self.get_leaf_nodes(idx, include_cuda_kernel):
-            path = self.get_path_to_root(leaf)
-            found.append(path[path.index(idx) :: -1])
-        return found
+        """Returns the paths from an event to the leaves inside it; none for an unknown event."""
+        return self._paths(idx, self._keeps(include_cuda_kernel))
 
     def get_leaf_nodes(self, idx: int, include_gpu_kernel: bool = False) -> list[int]:
-        """Events inside an event that have nothing inside; or it itself."""
-        nodes = self.get_descendants(idx, include_gpu_kernel)
-        around = {self._nodes[node].parent for node in nodes}
-        return [node for node in nodes if node not in around]
+        """Returns the leaves inside an event, or the event itself where nothing is inside."""
+        return [node for node, _, is_leaf in self._walk(idx, self._keeps(include_gpu_kernel)) if is_leaf]
 
     def get_descendants(self, idx: int, include_gpu_kernel: bool = False) -> list[int]:
-        """An event and all inside it, each after what it is inside of."""
-        return [node for node in self._inside(idx) if include_gpu_kernel or self._nodes[node].device is DeviceType.CPU]
-
-    def get_dataframe(self) -> pandas.DataFrame:
-        """The rows of the thread's events."""
-        is_node = self._frame.index.isin([idx for idx in self.get_descendants(self.root) if idx >= 0])
-        return self._frame.loc[is_node]
+        """Returns an event and all inside it, outer events before inner ones; nothing for an unknown event."""
+        return [node for node, _, _ in self._walk(idx, self._keeps(include_gpu_kernel))]
 
     def get_depth(self) -> pandas.Series:
-        """How many events are around each, by label."""
-        return pandas.Series({idx: node.depth for idx, node in self.get_nodes().items() if idx >= 0}, name="depth")
+        """Returns the number of events around each event of the thread, by label."""
+        if "depth" in self.full_df:
+            return self.full_df.loc[self.df["index"], "depth"]
+        depths = {idx: node.depth for idx, node in self.nodes.items() if idx >= 0}
+        return pandas.Series(depths, name="depth", dtype="Int16").loc[self.df["index"]]
 
-    def dfs_traverse(
-        self,
-        enter_func: Callable[[int, CallStackNode], object],
-        exit_func: Callable[[int, CallStackNode], object],
-    ) -> None:
-        """Calls `enter_func` before what is inside a node, the root first, and `exit_func` after it."""
-        stack = [(self.root, False)]
-        while stack:
-            idx, is_left = stack.pop()
-            (exit_func if is_left else enter_func)(idx, self._nodes[idx])
-            if not is_left:
-                stack.append((idx, True))
-                stack += [(child, False) for child in reversed(self._nodes[idx].children)]
+    def _keeps(self, is_work_kept: bool) -> Callable[[int], bool]:
+        return lambda idx: is_work_kept or self.nodes[idx].device != DeviceType.GPU
 
-    def _inside(self, idx: int) -> list[int]:
-        found: list[int] = []
-        stack = [idx]
-        while stack:
-            found.append(stack.pop())
-            stack += reversed(self._nodes[found[-1]].children)
-        return found
+    # --- making of the tree ---------------------------------------------------------------------------------------
+
+    def _build(self, reads_columns: bool, saves_columns: bool) -> None:
+        self.nodes.setdefault(self.root_index, CallStackNode(device=self.device_type))
+        if "end" not in self.full_df.columns:
+            self.full_df.loc[:, "end"] = self.full_df["ts"] + self.full_df["dur"]
+        if reads_columns and self._has_valid_stack_columns():
+            self._read_columns()
+            return
+        self._nest()
+        if saves_columns:
+            self.save_call_stack_to_dataframe()
+
+    def _nest(self) -> None:
+        if "index_correlation" not in self.df.columns:
+            raise ValueError(f"expected the column index_correlation, found {list(self.df.columns)}")
+        tree = nested(self.df.loc[self.df["stream"] == -1], stacks_instants=True)
+        links = self.correlations.loc[self.correlations["cpu_index"].isin(self.df["index"])]
+        edges = [(self.root_index if parent is None else parent, event) for event, parent in zip(*tree, strict=True)]
+        known = [event for parent, event in edges if not self._add_edge(parent, event)]
+        for launch, work in zip(links["cpu_index"].tolist(), links["gpu_index"].tolist(), strict=True):
+            if launch not in self.nodes:
+                self._add_edge(self.root_index, launch)
+            known += [] if self._add_edge(launch, work, DeviceType.GPU) else [work]
+        if known:
+            logger.error("expected each event once, found %d again in %s: %s …", len(known), self.identity, known[0])
+
+    def _add_edge(self, parent_index: int, child_index: int, device: DeviceType = DeviceType.CPU) -> bool:
+        """Adds an event, unless it has a node already; returns whether it was added."""
+        if child_index in self.nodes:
+            return False
+        parent = self.nodes[parent_index]
+        parent.children.append(child_index)
+        self.nodes[child_index] = CallStackNode(parent_index, parent.depth + 1, device=device)
+        return True
+
+    def _has_valid_stack_columns(self) -> bool:
+        if not {"parent", "depth", "height"} <= set(self.full_df.columns):
+            return False
+        columns = self.full_df.loc[self.df.index, ["parent", "depth", "height"]]
+        return not columns.isna().to_numpy().any() and not (columns["parent"] == NULL_NODE_INDEX).all()
+
+    def _read_columns(self) -> None:
+        children: dict[int, list[int]] = defaultdict(list)
+        for idx, parent in zip(self.full_df["index"].tolist(), self.full_df["parent"].tolist(), strict=True):
+            children[parent].append(idx)
+        is_launched = self.full_df["parent"].isin(self.df["index"]) & (self.full_df["stream"] != -1)
+        work = self.full_df.loc[is_launched & ~self.full_df["index"].isin(self.df["index"])]
+        for rows, device in ((self.full_df.loc[self.df["index"]], self.device_type), (work, DeviceType.GPU)):
+            columns = rows[["index", "parent", "depth", "height"]].astype("int64")
+            for idx, parent, depth, height in columns.itertuples(index=False, name=None):
+                self.nodes[idx] = CallStackNode(parent, depth, height, device, children[idx])
+        root = self.nodes[self.root_index]
+        root.children = children[self.root_index]
+        root.height = 1 + max((self.nodes[child].height for child in root.children), default=0)
+
+    def _update_parent(self, node_indices: Iterable[int], new_parent_index: int) -> None:
+        if new_parent_index not in self.nodes:
+            raise ValueError(f"expected an event with a node, found {new_parent_index}")
+        moved = [idx for idx in node_indices if idx in self.nodes and self.nodes[idx].parent != new_parent_index]
+        left = {self.nodes[idx].parent for idx in moved}
+        for idx in moved:
+            self.nodes[idx].parent = new_parent_index
+        self.nodes[new_parent_index].children += moved
+        for parent in left:
+            children = self.nodes[parent].children
+            children[:] = [child for child in children if self.nodes[child].parent == parent]
+            if not children:
+                del self.nodes[parent]
+
+    # --- columns --------------------------------------------------------------------------------------------------
+
+    def _add_kernel_info_to_cpu_ops(self, levels: Levels | None = None) -> None:
+        if "num_kernels" not in self.full_df.columns:
+            logger.warning("expected the column num_kernels, found none: device work is not summed up")
+            return
+        levels = levels or Levels(self.nodes, [self.root_index])
+        starts, durs, ends = self._device_times(levels.events)
+        is_work = ~numpy.isnan(starts)
+        count = levels.fold(numpy.add, is_work.astype("int64"))
+        first = levels.fold(numpy.minimum, numpy.where(is_work, starts, numpy.inf))
+        last = levels.fold(numpy.maximum, numpy.where(is_work, ends, -numpy.inf))
+        columns = {
+            "num_kernels": count,
+            "kernel_dur_sum": levels.fold(numpy.add, numpy.where(is_work, durs, 0)),
+            "kernel_span": numpy.where(count > 0, last - first, 0),
+            "first_kernel_start": numpy.where(count > 0, first, -1),
+            "last_kernel_end": numpy.where(count > 0, last, -1),
+        }
+        self._write(levels.events, columns)
+
+    def _device_times(self, events: list[int]) -> Array:
+        """Returns rows of starts, durations and ends; NaN for host events."""
+        on_device = self.full_df.loc[self.full_df["stream"] != -1, ["ts", "dur", "end"]]
+        times = on_device.reindex(events).to_numpy("float64", na_value=numpy.nan).T
+        return numpy.where([self.nodes[event].device == DeviceType.GPU for event in events], times, numpy.nan)
+
+    def _save_call_stack_to_df(self) -> None:
+        if self.device_type == DeviceType.GPU:
+            return
+        if "parent" not in self.full_df.columns:
+            logger.warning("expected the column parent, found none: calls are not saved")
+            return
+        nodes = {idx: node for idx, node in self.nodes.items() if idx >= 0}
+        for name in ("parent", "depth", "height"):
+            self._write(list(nodes), {name: numpy.array([getattr(node, name) for node in nodes.values()], "int64")})
+
+    def _write(self, events: list[int], columns: Mapping[str, Array]) -> None:
+        """Writes columns of `full_df` at the labels that have a row."""
+        has_row = numpy.isin(events, self.full_df.index)
+        labels = numpy.array(events)[has_row]
+        for name, values in columns.items():
+            column = pandas.Series(values[has_row], index=labels)
+            self.full_df.loc[labels, name] = column.astype(self.full_df[name].dtype)
+
+
+def _root(identity: CallStackIdentity, nodes: Iterable[int]) -> int:
+    """Returns minus the number of the thread, or a free negative number where it has none."""
+    if isinstance(identity.tid, str) or not identity.tid:
+        return min([*nodes, NON_EXISTENT_NODE_INDEX]) - 1
+    return -abs(identity.tid)

@@ -1,204 +1,282 @@
-"""Rows of a frame, chosen. Where a frame has no column for it, a filter gives all rows, and a RuntimeWarning."""
+"""Filters of the rows of a frame.
+
+A filter that lacks a column or a symbol table says so in the log, and keeps all rows.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
 
 import pandas
 
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
-from kinetoscope.hta.frame import is_on_device
-from kinetoscope.notice import warn
+from kinetoscope.hta.configs.config import logger
+from kinetoscope.hta.utils.utils import get_symbol_column_names
 
 _COPIES = "gpu_memcpy"
+_WAITS = ("Event Sync", "Context Sync")
+"""Waits of a whole device: device work without a stream."""
 
 
-class Filter:
-    """What chooses rows of a frame."""
+class Filter(ABC):
+    """Chooses rows of a frame."""
 
+    @abstractmethod
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """The rows that are chosen; names and categories may need what numbers stand for."""
-        return self._rows(df, symbol_table)
-
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
+        """Returns the chosen rows; `symbol_table` holds the symbols that `name` and `cat` refer to."""
         raise NotImplementedError
 
 
 class IterationFilter(Filter):
     """Rows of iterations, by their numbers."""
 
-    def __init__(self, iterations: int | Iterable[int]) -> None:
-        self.iterations = _several(iterations)
-        """The numbers."""
+    def __init__(self, iterations: int | list[int]) -> None:
+        """Takes numbers of iterations. Raises TypeError for others."""
+        self.iterations: list[int] = _numbers(iterations, "Iterations")
+        """Numbers of the iterations."""
 
-    def _rows(self, df: pandas.DataFrame, _symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of the iterations."""
         return df.loc[df["iteration"].isin(self.iterations)] if _has(df, "iteration") else df
 
 
 class IterationIndexFilter(Filter):
-    """Rows of iterations, by their places among those of the frame."""
+    """Rows of iterations, by their places among the iterations of the frame."""
 
-    def __init__(self, iteration_index: int | Iterable[int]) -> None:
-        self.iteration_index = _several(iteration_index)
-        """The places, from 0."""
+    def __init__(self, iteration_index: int | list[int]) -> None:
+        """Takes places from 0. Raises TypeError for others."""
+        self.iteration_index: list[int] = _numbers(iteration_index, "iteration_index")
+        """Places of the iterations."""
 
-    def _rows(self, df: pandas.DataFrame, _symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of the iterations.
+
+        A frame outside all iterations stays as it is. Places without an iteration give a frame without columns.
+        """
         if not _has(df, "iteration"):
             return df
-        known = sorted(number for number in df["iteration"].unique() if number >= 0)
-        return df.loc[df["iteration"].isin([known[at] for at in self.iteration_index if 0 <= at < len(known)])]
+        known = sorted(number for number in df["iteration"].dropna().unique() if number != -1)
+        if not known:
+            return df
+        chosen = [number for place, number in enumerate(known) if place in self.iteration_index]
+        if not chosen:
+            logger.warning("expected places below %d, found %s: no row is kept", len(known), self.iteration_index)
+            return pandas.DataFrame()
+        return df.loc[df["iteration"].isin(chosen)]
 
 
 class FirstIterationFilter(IterationIndexFilter):
     """Rows of the first iteration."""
 
     def __init__(self) -> None:
-        super().__init__(0)
+        super().__init__([0])
 
 
 class RankFilter(Filter):
-    """Rows whose `rank` is one of these."""
+    """Rows by their column `rank`."""
 
-    def __init__(self, ranks: int | Iterable[int]) -> None:
-        self.ranks = _several(ranks)
-        """The ranks."""
+    def __init__(self, ranks: int | list[int]) -> None:
+        """Takes ranks. Raises TypeError for others."""
+        self.ranks: list[int] = _numbers(ranks, "ranks")
+        """Ranks of the rows."""
 
-    def _rows(self, df: pandas.DataFrame, _symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of the ranks."""
         return df.loc[df["rank"].isin(self.ranks)] if _has(df, "rank") else df
 
 
 class TimeRangeFilter(Filter):
-    """Rows that lie within a range of time (µs), ends included."""
+    """Rows that lie within a range of time, ends included."""
 
-    def __init__(self, time_range: tuple[float, float]) -> None:
-        self.time_range = time_range
-        """Its start and its end."""
+    def __init__(self, time_range: tuple[int, int]) -> None:
+        """Takes the start and the end in µs. Raises ValueError for others, or where the end comes first."""
+        given: Any = time_range
+        if not isinstance(given, tuple) or [isinstance(time, Real) for time in given] != [True, True]:
+            raise ValueError(f"expected a tuple of two numbers as time_range, found {given!r}")
+        self.time_start, self.time_end = time_range
+        if self.time_start > self.time_end:
+            raise ValueError(f"expected a start less than or equal to the end, found {time_range}")
 
-    def _rows(self, df: pandas.DataFrame, _symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        if not _has(df, "ts", "dur"):
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that begin and end in the range."""
+        if not (_has(df, "ts") and _has(df, "dur")):
             return df
-        start, end = self.time_range
-        return df.loc[(df["ts"] >= start) & (df["ts"] + df["dur"] <= end)]
+        return df.loc[(df["ts"] >= self.time_start) & (df["ts"] + df["dur"] <= self.time_end)]
+
+
+class NameStringColumnFilter(Filter):
+    """Rows whose text in `name`, or else in `s_name`, starts with a match of a regular expression."""
+
+    def __init__(self, name_pattern: str) -> None:
+        self.name_pattern = name_pattern
+        """Regular expression."""
+
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that match."""
+        column, _ = get_symbol_column_names(df)
+        if not column:
+            logger.warning("expected text in the column name or s_name, found none: all rows are kept")
+            return df
+        return _matching(df, column, self.name_pattern)
+
+
+class NameIdColumnFilter(Filter):
+    """Rows whose symbol in `name` starts with a match of a regular expression."""
+
+    def __init__(self, name_pattern: str) -> None:
+        self.name_pattern = name_pattern
+        """Regular expression."""
+        self.name_column = "name"
+        """Column of the symbols' numbers."""
+
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that match."""
+        if symbol_table is None:
+            logger.warning("expected a symbol_table, found none: all rows are kept")
+            return df
+        if not _has(df, self.name_column):
+            return df
+        pattern = re.compile(self.name_pattern)
+        matched = [number for symbol, number in symbol_table.sym_index.items() if pattern.match(symbol)]
+        return df.loc[df[self.name_column].isin(matched)]
 
 
 class NameFilter(Filter):
-    """Rows whose name begins as a regular expression says; of texts in `name_column`, or of symbols in `name`."""
+    """Rows whose name starts with a match of a regular expression: by symbols where there is a table, else by text."""
 
     def __init__(
         self, name_pattern: str, symbol_table: TraceSymbolTable | None = None, name_column: str | None = None
     ) -> None:
-        self.name_pattern = name_pattern
-        """The regular expression."""
-        self.symbol_table = symbol_table
-        """What numbers in `name` stand for."""
-        self.name_column = name_column
-        """The column of texts."""
+        self.name_pattern: str = name_pattern
+        """Regular expression."""
+        self.symbol_table: TraceSymbolTable | None = symbol_table
+        """Symbols, unless the call has others."""
+        self.name_column: str | None = name_column
+        """Column of the text; by default `name`, or else `s_name`."""
 
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        symbols = symbols or self.symbol_table
-        column = self.name_column or ("name" if symbols or "s_name" not in df else "s_name")
-        if not _has(df, column):
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that match."""
+        symbols = symbol_table or self.symbol_table
+        if df.empty:
+            logger.warning("expected rows, found none")
             return df
-        if pandas.api.types.is_numeric_dtype(df[column]):
-            if symbols is None:
-                warn(f"no row was filtered: expected a table of symbols for {column}, found none")
-                return df
-            return df.loc[df[column].isin(_matching(symbols, self.name_pattern))]
-        is_match = [isinstance(name, str) and bool(re.match(self.name_pattern, name)) for name in df[column]]
-        return df.loc[is_match]
-
-
-class NameIdColumnFilter(NameFilter):
-    """As `NameFilter`, of symbols in `name`."""
-
-    def __init__(self, name_pattern: str) -> None:
-        super().__init__(name_pattern, name_column="name")
-
-
-class NameStringColumnFilter(NameFilter):
-    """As `NameFilter`, of texts in `s_name`, or in `name` where there is none."""
-
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        column = self.name_column or ("s_name" if "s_name" in df else "name")
-        return NameFilter(self.name_pattern, self.symbol_table, column)(df, symbols)
+        if symbols is not None:
+            return NameIdColumnFilter(self.name_pattern)(df, symbols)
+        if (
+            self.name_column
+            and self.name_column in df.columns
+            and pandas.api.types.is_string_dtype(df[self.name_column])
+        ):
+            return _matching(df, self.name_column, self.name_pattern)
+        return NameStringColumnFilter(self.name_pattern)(df)
 
 
 class QueryFilter(Filter):
     """Rows that a query of pandas chooses."""
 
     def __init__(self, query_str: str) -> None:
-        self.query_str = query_str
-        """The query."""
+        self.filter_query = query_str
+        """Query."""
 
-    def _rows(self, df: pandas.DataFrame, _symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        return pandas.DataFrame(df.query(self.query_str))
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that the query chooses."""
+        return pandas.DataFrame(df.query(self.filter_query))
 
 
 ZeroDurationFilter = QueryFilter("dur > 0")
-"""Rows that last."""
+"""Rows with a duration."""
 
 
 class GPUKernelFilter(Filter):
-    """Rows of device work, and of waits where there is a table of symbols."""
+    """Rows of device work: with a stream and a correlation, or waits of a whole device, which need symbols."""
 
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        return df.loc[_on_device(df, symbols)] if _has(df, "stream") else df
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of device work."""
+        return df.loc[_on_device(df, symbol_table)] if _has(df, "stream") else df
 
 
 class CPUOperatorFilter(Filter):
-    """The rows that `GPUKernelFilter` does not choose."""
+    """Rows that are no device work; without symbols, rows without a stream."""
 
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        return df.loc[~_on_device(df, symbols)] if _has(df, "stream") else df
-
-
-class MemCopyEventFilter(Filter):
-    """Copies of this name."""
-
-    def __init__(self, memory_copy_type: str, symbol_table: TraceSymbolTable | None = None) -> None:
-        self.memory_copy_type = memory_copy_type
-        """The name."""
-        self.symbol_table = symbol_table
-        """What numbers stand for."""
-
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
-        symbols = symbols or self.symbol_table
-        if symbols is not None:
-            ids = symbols.get_sym_index()
-            return df.loc[(df["name"] == ids.get(self.memory_copy_type, -1)) & (df["cat"] == ids.get(_COPIES, -1))]
-        if not _has(df, "s_name", "s_cat"):
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of the host."""
+        if not _has(df, "stream"):
             return df
-        return df.loc[(df["s_name"] == self.memory_copy_type) & (df["s_cat"] == _COPIES)]
+        if symbol_table is None:
+            logger.warning("expected a symbol_table, found none: waits of a whole device count as host events")
+            return df.loc[df["stream"] == -1]
+        return df.loc[~_on_device(df, symbol_table)]
 
 
 class CompositeFilter(Filter):
     """Rows that several filters choose, one after another."""
 
-    def __init__(self, filters: Sequence[Filter]) -> None:
-        self.filters = list(filters)
-        """The filters, in order."""
+    def __init__(self, filters: list[Filter]) -> None:
+        """Takes filters in their order. Raises TypeError for others, and ValueError for the filter itself."""
+        for chosen in filters:
+            if not isinstance(chosen, Filter):  # pyright: ignore[reportUnnecessaryIsInstance] - programs without types
+                raise TypeError(f"expected instances of Filter, found {chosen!r}")
+            if chosen is self:
+                raise ValueError("expected other filters, found the composite filter itself")
+        self.filters: list[Filter] = filters
+        """Filters, in order."""
 
-    def _rows(self, df: pandas.DataFrame, symbols: TraceSymbolTable | None, /) -> pandas.DataFrame:
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows that all filters choose."""
         for chosen in self.filters:
-            df = chosen(df, symbols)
+            df = chosen(df, symbol_table)
         return df
 
 
-def _several(numbers: int | Iterable[int]) -> list[int]:
-    return list(numbers) if isinstance(numbers, Iterable) else [numbers]
+class MemCopyEventFilter(Filter):
+    """Rows of copies, by their name."""
+
+    def __init__(self, memory_copy_type: str, symbol_table: TraceSymbolTable | None = None) -> None:
+        self.memory_copy_type: str = memory_copy_type
+        """Name of the copies."""
+        self.symbol_table: TraceSymbolTable | None = symbol_table
+        """Symbols, unless the call has others."""
+
+    def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
+        """Returns the rows of the copies; without their symbols, a frame without columns."""
+        if df.empty:
+            logger.warning("expected rows, found none")
+            return df
+        symbols = symbol_table or self.symbol_table or TraceSymbolTable()
+        if self.memory_copy_type not in symbols.sym_index or _COPIES not in symbols.sym_index:
+            return pandas.DataFrame()
+        is_name = df["name"] == symbols.sym_index[self.memory_copy_type]
+        return df.loc[is_name & (df["cat"] == symbols.sym_index[_COPIES])]
 
 
-def _has(df: pandas.DataFrame, *columns: str) -> bool:
-    missing = [column for column in columns if column not in df]
-    if missing:
-        warn(f"no row was filtered: expected the column {missing[0]}, found none")
-    return not missing
+def _numbers(given: int | Iterable[int], name: str) -> list[int]:
+    """Returns the numbers as a list. Raises TypeError for text and others."""
+    if isinstance(given, Integral):
+        return [int(given)]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a number or a list of numbers, found {given!r}")
+    return given if isinstance(given, list) else list(given)
 
 
-def _matching(symbols: TraceSymbolTable, pattern: str) -> list[int]:
-    return [number for number, symbol in enumerate(symbols.get_sym_table()) if re.match(pattern, symbol)]
+def _has(df: pandas.DataFrame, column: str) -> bool:
+    if column not in df.columns:
+        logger.warning("expected the column %s, found none: all rows are kept", column)
+    return column in df.columns
+
+
+def _matching(df: pandas.DataFrame, column: str, pattern: str) -> pandas.DataFrame:
+    expression = re.compile(pattern)
+    names = df[column]
+    return df.loc[names.isin([name for name in names.dropna().unique() if expression.match(name)])]
 
 
 def _on_device(df: pandas.DataFrame, symbols: TraceSymbolTable | None) -> pandas.Series:
-    return df["stream"] >= 0 if symbols is None else is_on_device(df, symbols)
+    is_work = (df["stream"] >= 0) & (df["correlation"] >= 0)
+    if symbols is None:
+        logger.warning("expected a symbol_table, found none: waits of a whole device are not found")
+        return is_work
+    return is_work | df["name"].isin([symbols.sym_index[wait] for wait in _WAITS if wait in symbols.sym_index])

@@ -1,0 +1,1 @@
+"""Settings under the module paths of HTA."""

@@ -1,0 +1,64 @@
+"""Selection of the rows that belong to the complete steps of a rank's frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas
+
+from kinetoscope.hta.frame import is_on_device
+
+if TYPE_CHECKING:
+    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
+
+_MISSING = -1
+_DEVICE_ANNOTATION = "gpu_user_annotation"
+
+
+def without_last_step(
+    frame: pandas.DataFrame, symbols: TraceSymbolTable, *, has_last_step: bool = False
+) -> pandas.DataFrame:
+    """Selects the host rows before the last step, or all of them, and the device work that these launched.
+
+    The last step may be cut off where the recording ends. A frame without steps stays as it is.
+    """
+    on_device = is_on_device(frame, symbols)
+    starts = _steps(frame.loc[~on_device], symbols)["ts"]
+    if starts.empty:
+        return frame
+    host: pandas.DataFrame = frame.loc[~on_device & ((frame["ts"] < starts.max()) | has_last_step)]
+    return pandas.concat([_launched(frame.loc[on_device], host), host])
+
+
+def within_steps_of_mtia(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
+    """Selects the host rows from the first to the last step of an MTIA trace, and the device work that belongs to them.
+
+    Copies without a stream or an iteration get those of their thread and of the step that they begin in.
+    """
+    host = frame["cat"].isin(symbols.get_cpu_event_cat_ids())
+    steps = _steps(frame.loc[host], symbols)
+    if steps.empty:
+        return frame
+    is_inside = host & (frame["ts"] >= steps["ts"].min()) & (frame["end"] <= steps["end"].max())
+    kernels: pandas.DataFrame = frame.loc[frame["cat"].isin(symbols.get_gpu_kernel_cat_ids())]
+    kept = is_inside | frame.index.isin(_launched(kernels, frame.loc[is_inside]).index)
+    copies = frame["name"].isin(symbols.get_memory_name_ids())
+    found = frame.astype({"stream": "int32"})
+    for start, end, number in steps[["ts", "end", "iteration"]].itertuples(index=False):
+        of_step = copies & frame["ts"].between(start, end)
+        kept |= of_step
+        found["iteration"] = found["iteration"].mask(of_step & (found["iteration"] == _MISSING), number)
+        found["stream"] = found["stream"].mask(of_step & (found["stream"] == _MISSING), frame["tid"])
+    return found.loc[kept]
+
+
+def _steps(host: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
+    """Selects the steps as the host marks them: the device's annotations of the same name begin later."""
+    ids = symbols.get_sym_index()
+    on_stream = host["cat"] == ids.get(_DEVICE_ANNOTATION, _MISSING)
+    return host.loc[host["name"].isin(symbols.get_profiler_step_ids()) & ~on_stream]
+
+
+def _launched(device: pandas.DataFrame, host: pandas.DataFrame) -> pandas.DataFrame:
+    correlations = host["correlation"][host["correlation"] >= 0]
+    return device.loc[device["correlation"].isin(correlations)]

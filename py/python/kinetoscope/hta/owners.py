@@ -1,0 +1,34 @@
+"""Operators around the host events of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pandas
+
+from kinetoscope.hta.nested import nested
+
+if TYPE_CHECKING:
+    from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
+
+
+def owners(
+    frame: pandas.DataFrame, symbols: TraceSymbolTable, is_owner: Callable[[str], bool], *, innermost: bool
+) -> dict[int, int]:
+    """Finds for each host event the innermost or outermost event around it, or itself, whose name is an owner's.
+
+    Both are labels of the frame. Events without an owner are left out.
+    """
+    names = symbols.get_sym_table()
+    wanted = {number for number in frame["name"].unique() if is_owner(names[number])}
+    has_name = dict(zip(frame["index"], frame["name"].isin(wanted), strict=True))
+    found: dict[int, int] = {}
+    for _, thread in frame[frame["stream"] == -1].groupby(["pid", "tid"], sort=False):
+        events = nested(pandas.DataFrame(thread), stacks_instants=True)
+        for event, parent in zip(events.events, events.parents, strict=True):
+            around = None if parent is None else found.get(parent)
+            owner = event if has_name[event] and (innermost or around is None) else around
+            if owner is not None:
+                found[event] = owner
+    return found

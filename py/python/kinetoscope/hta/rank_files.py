@@ -1,0 +1,108 @@
+"""The trace file of each rank, and reading several of them at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinetoscope._native import TraceError
+from kinetoscope.cache import cache_folder
+from kinetoscope.file import file_at_path
+from kinetoscope.head import peek
+from kinetoscope.job import read_dir
+from kinetoscope.load import Options, load
+from kinetoscope.notice import warn
+from kinetoscope.progress import bar
+from kinetoscope.workers import for_each
+
+if TYPE_CHECKING:
+    from kinetoscope._native import Reading
+    from kinetoscope.trace import Trace
+    from kinetoscope.traceset import Member
+
+
+class MissingTraceError(FileNotFoundError, ValueError):
+    """A trace file that does not exist. HTA raises ValueError for a file of a mapping, OSError for one of a list."""
+
+
+class RankFile:
+    """A trace file, which is read once."""
+
+    def __init__(self, path: str, rank: int | None = None, member: Member | None = None) -> None:
+        self.path = path
+        """Its path."""
+        self.rank = rank
+        """The rank, where it is known before the file is read."""
+        self._member = member
+        self._trace: Trace | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self._member.size if self._member else file_at_path(self.path).size
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings about the file, once it is read."""
+        return self._member.notes if self._member else []
+
+    def read(self, reading: Reading | None = None) -> Trace:
+        """Reads the trace. Raises TraceError or OSError when that is not possible."""
+        if self._trace is None:
+            if self._member:
+                self._trace = self._member.read(reading)
+            else:
+                self._trace = load(file_at_path(self.path), None, Options(None, cache_folder(None)), reading)
+        return self._trace
+
+
+def read_all(files: Sequence[RankFile]) -> list[Trace]:
+    """Reads files in parallel; shows a bar in a terminal and in a notebook. Raises the errors of `RankFile.read`."""
+    with bar("reading traces", sum(file.size for file in files), len(files), wanted=None) as look:
+        traces = for_each(files, RankFile.read, look)
+    for note in (note for file in files for note in file.notes):
+        warn(note)
+    return traces
+
+
+def files_in_folder(folder: str) -> dict[int, RankFile]:
+    """Finds the traces in a folder. Without any, returns none and warns."""
+    try:
+        members = [(member, member.pair.kineto) for member in read_dir(folder, eager=False).members]
+    except (OSError, TraceError, ValueError) as error:
+        warn(f"no traces to read: {error}; set trace_dir to a folder of traces, or trace_files to their paths")
+        return {}
+    return _by_rank(RankFile(str(Path(folder, name)), member.rank, member) for member, name in members if name)
+
+
+def files_at(paths: Sequence[str]) -> dict[int, RankFile]:
+    """Finds the ranks of files. Raises MissingTraceError for a path without a file."""
+    _expect_files(paths)
+    files = [RankFile(path, peek(file_at_path(path)).rank) for path in paths]
+    unknown = [file for file in files if file.rank is None]
+    for file, trace in zip(unknown, read_all(unknown), strict=True):
+        file.rank = trace.rank  # which a file may name after the events
+    return _by_rank(files)
+
+
+def files_of(paths: Mapping[int, str]) -> dict[int, RankFile]:
+    """Returns the files of known ranks. Raises MissingTraceError for a path without a file."""
+    _expect_files(paths.values())
+    return {rank: RankFile(path, rank) for rank, path in paths.items()}
+
+
+def _by_rank(files: Iterable[RankFile]) -> dict[int, RankFile]:
+    """Gives files of unknown rank the first free numbers; leaves out a second file of a rank, with a warning."""
+    found: dict[int, RankFile] = {}
+    for file in sorted(files, key=lambda file: file.rank is None):
+        rank = next(free for free in itertools.count() if free not in found) if file.rank is None else file.rank
+        if found.setdefault(rank, file) is not file:
+            warn(f"{file.path} was left out: {found[rank].path} is of rank {rank}, too")
+    return dict(sorted(found.items()))
+
+
+def _expect_files(paths: Iterable[str]) -> None:
+    if missing := [path for path in paths if not Path(path).exists()]:
+        raise MissingTraceError(f"validation failed: no such file: {missing[0]}; set trace_files to existing traces")
