@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 NUM_PAIRS = 9
 NUM_WARM = 2
 GLUE = ROOT / "wasm/dist/kinetoscope_wasm.js"
-MODULES = [ROOT / f"wasm/dist/{name}.wasm" for name in ("kinetoscope", "analyses", "sharing", "reader")]
+MODULE = ROOT / "wasm/dist/kinetoscope.wasm"
 WEB = Path(__file__).with_name("web")
 
 Opened = Callable[[Path], AbstractContextManager[tuple[Measure, str]]]
@@ -73,7 +73,7 @@ def _node(trace: Path, requests: Sequence[dict[str, str]] = ()) -> Generator[tup
     if node is None:
         raise Skipped("no Node on the path")
     version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - as found
-    command = [node, WEB / "node.mjs", GLUE, trace, ",".join(map(str, MODULES)), *map(json.dumps, requests)]
+    command = [node, WEB / "node.mjs", GLUE, MODULE, trace, *map(json.dumps, requests)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
         yield partial(_asked, process), f"Node {version.stdout.strip()}"
         process.communicate()
@@ -92,8 +92,8 @@ def _chromium(trace: Path) -> Generator[tuple[Measure, str]]:
     with _served(ROOT) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
-        named = [("glue", GLUE), ("trace", trace), *(("module", path) for path in MODULES)]
-        query = urlencode([(name, f"/{path.relative_to(ROOT)}") for name, path in named])
+        paths = {"glue": GLUE, "module": MODULE, "trace": trace}
+        query = urlencode({name: f"/{path.relative_to(ROOT)}" for name, path in paths.items()})
         page.goto(f"{address}/benches/web/page.html?{query}")
         page.wait_for_function("window.load !== undefined")
         yield lambda: float(page.evaluate("load()")) / 1000, f"Chromium {browser.version}"

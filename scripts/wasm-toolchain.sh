@@ -107,7 +107,6 @@ esac
 root=$(pwd)
 flags=(
     -Ctarget-feature=+simd128 # in every browser since 2023
-    -Csymbol-mangling-version=v0 # names say what types a function is for, by which the module is divided (wasm/build/parts.mjs)
     -Cllvm-args=-inline-threshold=15 # a seventh smaller; reading takes a tenth longer
     # The places of panics name source files: not those of the machine that compiled them.
     "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"

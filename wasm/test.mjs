@@ -1,4 +1,5 @@
-// Bundles tests/web/unit/*.test.ts into wasm/dist/tests and runs them in node: it cannot run TypeScript itself before 22.
+// Bundles tests/web/unit/*.test.ts into wasm/dist/tests and runs them in Node, which cannot run
+// TypeScript before version 22.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as esbuild from "esbuild";

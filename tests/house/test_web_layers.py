@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rules import tree, web
+from rules import circles, tree, web
 from rules.layers import Edge, Layers, findings
 
 pytestmark = pytest.mark.unit
@@ -48,10 +48,30 @@ def edges(sources: dict[str, str]) -> list[Edge]:
     ]
 
 
+def web_sources() -> dict[str, str]:
+    return {name: tree.text(name) for name in tree.under("wasm/web", ".ts", ".tsx")}
+
+
 def test_web() -> None:
-    sources = {name: tree.text(name) for name in tree.under("wasm/web", ".ts", ".tsx")}
-    found = findings(LAYERS, edges(sources))
+    found = findings(LAYERS, edges(web_sources()))
     assert not found, "\n".join(found)
+
+
+def test_no_large_circle() -> None:
+    found = circles.findings(web.file_imports(web_sources()))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("num_files", "num_found"), [(3, 0), (4, 1)])
+def test_a_large_circle_is_found(num_files: int, num_found: int) -> None:
+    sources = {
+        f"wasm/web/base/f{at}.ts": f'import type {{ T }} from "../base/f{(at + 1) % num_files}";'
+        for at in range(num_files)
+    }
+    sources["wasm/web/base/other.tsx"] = 'import "./f0";\nimport { h } from "preact";'
+    found = circles.findings(web.file_imports(sources))
+    assert len(found) == num_found
+    assert all("other.tsx" not in line for line in found)
 
 
 @pytest.mark.parametrize(

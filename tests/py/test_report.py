@@ -24,7 +24,7 @@ figure noscript table caption thead tbody tr th td span script svg g rect text t
 """
 _ATTRIBUTES = """
 lang charset http-equiv content name class id scope title type colspan role tabindex href aria-label aria-hidden
-data-analysis data-table data-options data-name data-part data-rank xmlns
+data-analysis data-table data-options data-name data-rank xmlns
 viewbox width height x y dx rx cx cy r d fill fill-opacity stroke stroke-opacity stroke-width stroke-linejoin transform
 font-size font-family font-weight text-anchor
 """
@@ -75,7 +75,7 @@ def test_only_our_elements_and_attributes(page: Page) -> None:
 def test_the_scripts_are_ours(page: Page) -> None:
     kinds = [(attributes.get("type"), attributes.get("class")) for attributes, _ in page.scripts]
     data = "application/octet-stream;base64"
-    assert kinds == [(data, "ks-wasm")] * 3 + [(data, "ks-snapshot"), (None, None)]
+    assert kinds == [(data, "ks-wasm"), (data, "ks-snapshot"), (None, None)]
 
 
 def test_the_policy_lets_only_them_run(page: Page) -> None:
@@ -90,10 +90,8 @@ def test_the_policy_lets_only_them_run(page: Page) -> None:
 
 
 def test_carries_all_it_needs(page: Page, text: str) -> None:
-    contents = {attributes.get("data-part", attributes.get("class")): content for attributes, content in page.scripts}
-    for part in ("kinetoscope", "analyses", "sharing"):
-        assert base64.b64decode(contents[part]) == asset(f"{part}.wasm.gz")
-    assert "reader" not in contents, "a page with a trace reads no other"
+    contents = {attributes.get("class"): content for attributes, content in page.scripts}
+    assert base64.b64decode(contents["ks-wasm"]) == asset("kinetoscope.wasm.gz")
     assert ks.Trace.from_snapshot(base64.b64decode(contents["ks-snapshot"])).num_events > 0
     links = [attributes["href"] or "" for _, attributes in page.tags if "href" in attributes]
     assert all(link.startswith("#") for link in links)
@@ -115,7 +113,7 @@ def test_names_stay_text(hostile: ks.Trace) -> None:
     words = " ".join(page.words)
     assert "</script><script>window.hostile = 1; alert(1)</script>" in words
     assert "</title><script>window.hostile = 1</script>" in words
-    assert len(page.scripts) == 5, "three of the core, the trace, and ours"
+    assert len(page.scripts) == 3, "the core, the trace, and ours"
 
 
 def test_takes_its_name_at_the_end(cuda: ks.Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

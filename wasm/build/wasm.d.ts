@@ -1,5 +1,5 @@
-// The compiled core, put in by build/bundle.mjs: each of its modules as gzip, then base64.
+// Provided by build/bundle.mjs: the compiled core, gzip-compressed, then base64.
 declare module "kinetoscope:wasm" {
-  const core: Readonly<Record<import("../web/source/core").Part, string>>;
+  const core: string;
   export default core;
 }

@@ -1,6 +1,6 @@
-// The bundler gives a style sheet as its text: it goes into a shadow root, not into the page.
+// The bundler imports a style sheet as text, for use in a shadow root.
 declare module "*.css" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: this is how the bundler gives it
+  // biome-ignore lint/style/noDefaultExport: the bundler exports it so
   export default text;
 }

@@ -63,7 +63,7 @@ def _session(traces: Ranked) -> _native.Session | _native.Trace:
 def viewer_page() -> str:
     """The page without a trace, which reads those that are dropped on it."""
     body = "<noscript><p>Scripts are off: this page reads traces with a script of its own.</p></noscript>"
-    return page_of("Kinetoscope", body, _core("reader"))
+    return page_of("Kinetoscope", body, "")
 
 
 def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
@@ -78,7 +78,7 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='ks-page'>{body}</main>"
-        f"{_core('kinetoscope', 'analyses', 'sharing')}{data}{left}"
+        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{left}"
         f"<script>{script}</script></body></html>\n"
     )
 
@@ -115,11 +115,6 @@ def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:
     attributes = "" if rank is None else f' data-rank="{rank}"'
     attributes += f' data-name="{text.escaped(name)}"' if name else ""
     return _data("ks-snapshot", content, attributes)
-
-
-def _core(*parts: str) -> str:
-    """Modules of the compiled core in a page, each under its name."""
-    return "".join(_data("ks-wasm", asset(f"{part}.wasm.gz"), f' data-part="{part}"') for part in parts)
 
 
 def _data(kind: str, content: bytes, attributes: str = "") -> str:

@@ -30,19 +30,17 @@ if TYPE_CHECKING:
 
 BROWSER_EVENTS = 2_000_000
 """The trace of more events stays in the kernel, which answers for it."""
-_AT_ONCE_EVENTS = 300_000
-"""The trace of more takes seconds to the browser: the kernel answers until it is there."""
 _RESERVE_BYTES = 800_000
 _PICTURE_WIDTH = 1100
-_CODE = ("viewer.js", "kinetoscope.wasm.gz", "analyses.wasm.gz", "sharing.wasm.gz")
+_CODE = ("viewer.js", "kinetoscope.wasm.gz")
 
 
 class Timeline(anywidget.AnyWidget):
     """The interactive timeline of a trace.
 
-    The trace goes to the browser once, as binary messages, and all answers come from the core there; the kernel answers
-    where that may not run, and for traces that are too large. What is saved with the notebook is a picture and what is
-    chosen, never the trace.
+    The kernel answers for the first picture. Meanwhile the trace and the compiled core go to the browser, which then
+    answers by itself. The kernel goes on answering for large traces, and where the page forbids WebAssembly. The
+    notebook saves a picture and the reader's choices, never the trace.
     """
 
     _esm = traitlets.Unicode(asset("widget.js").decode()).tag(sync=True)
@@ -241,7 +239,7 @@ def _place(num_events: int) -> tuple[str, str]:
     if num_events > BROWSER_EVENTS:
         note = f"{num_events:,} events: they stay in the kernel, which sends what is on the screen."
         return "kernel", note
-    return ("browser" if num_events <= _AT_ONCE_EVENTS else "both"), ""
+    return "browser", ""
 
 
 @cache

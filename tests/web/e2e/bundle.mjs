@@ -1,4 +1,5 @@
-// Writes a script of this folder, with the core inside, for a page of the browser tests: node bundle.mjs IN OUT
+// Bundles a script of this folder, with the core inside, for a page of the browser tests: node
+// bundle.mjs IN OUT
 import { join } from "node:path";
 import { COMMON, inlineWasm } from "../../../wasm/build/bundle.mjs";
 import { MODULES } from "../../../wasm/build/paths.mjs";

@@ -1,15 +1,15 @@
-import modules from "kinetoscope:wasm";
+import wasm from "kinetoscope:wasm";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { Cell } from "../../../wasm/web/base/cell";
 import type { Theme } from "../../../wasm/web/base/palette";
 import { openShadow } from "../../../wasm/web/host/shadow";
-import { Core } from "../../../wasm/web/source/core";
+import { loadCore } from "../../../wasm/web/source/core";
 import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
 import { WasmSource } from "../../../wasm/web/source/session";
 import type { Source } from "../../../wasm/web/source/source";
 import { mountTimeline } from "../../../wasm/web/timeline/mount";
 
-/** Answers as a kernel does that is far away. */
+/** Answers with a delay, like a distant kernel. */
 class LateSource implements Source {
   readonly #source: WasmSource;
   ms: number;
@@ -35,10 +35,10 @@ class LateSource implements Source {
 
 let source: LateSource | undefined;
 
-/** Shows a trace whose answers take so many milliseconds. */
+/** Shows a trace whose answers take `ms` milliseconds. */
 async function open(kineto: string, ms: number, theme: Theme): Promise<void> {
-  const core = await Core.open("late", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing", "reader"]);
-  const near = new WasmSource(core, { kineto: fromBase64(kineto), execution: undefined });
+  await loadCore("late", () => gunzip(fromBase64(wasm)));
+  const near = new WasmSource({ kineto: fromBase64(kineto), execution: undefined });
   source = new LateSource(near, ms);
   const place = document.createElement("div");
   place.style.height = "480px";
@@ -46,7 +46,7 @@ async function open(kineto: string, ms: number, theme: Theme): Promise<void> {
   mountTimeline(openShadow(place), source, near.query("overview", {}), { theme: new Cell(theme), name: "run.json" });
 }
 
-/** From now on answers take so many milliseconds. */
+/** Sets the delay of answers. */
 function take(ms: number): void {
   if (source) source.ms = ms;
 }

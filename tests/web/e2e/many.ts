@@ -1,9 +1,9 @@
-import modules from "kinetoscope:wasm";
+import wasm from "kinetoscope:wasm";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { Cell } from "../../../wasm/web/base/cell";
 import type { Theme } from "../../../wasm/web/base/palette";
 import { openShadow } from "../../../wasm/web/host/shadow";
-import { Core } from "../../../wasm/web/source/core";
+import { loadCore } from "../../../wasm/web/source/core";
 import { WasmSource } from "../../../wasm/web/source/session";
 import { type MountedTimeline, mountTimeline } from "../../../wasm/web/timeline/mount";
 
@@ -17,8 +17,8 @@ const memories: WebAssembly.Memory[] = [];
 const theme = new Cell<Theme>("light");
 
 async function open(snapshot: string): Promise<void> {
-  const core = await Core.open("many", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing"]);
-  const source = new WasmSource(core, fromBase64(snapshot));
+  await loadCore("many", () => gunzip(fromBase64(wasm)));
+  const source = new WasmSource(fromBase64(snapshot));
   const place = document.createElement("div");
   place.style.height = "300px";
   document.body.append(place);
@@ -33,14 +33,13 @@ function closeAll(): void {
   }
 }
 
-// The core's memory grows with what it holds: that is how many sessions are open.
+// The core's memory grows with its sessions, so it shows how many are open.
 const Instance = WebAssembly.Instance;
 WebAssembly.Instance = class extends Instance {
   constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
     super(module, imports);
     const { memory } = this.exports;
-    // Later modules share that of the first.
-    if (memory) memories.push(memory as WebAssembly.Memory);
+    memories.push(memory as WebAssembly.Memory);
   }
 };
 

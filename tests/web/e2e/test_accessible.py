@@ -49,7 +49,7 @@ def test_nobody_is_kept_out(
         page.get_by_role("dialog", name=name).wait_for()
         assert violations(page) == [], f"with {name}"
         page.keyboard.press("Escape")
-    page.get_by_role("button", name="Save a copy of it").click()
+    page.get_by_role("button", name="Save a copy of the range").click()
     assert violations(page) == [], "with what to save"
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Trace health").click()
@@ -77,7 +77,7 @@ def test_nobody_is_kept_out_of_a_job(
     timeline = open_timeline(ks.read_dir(data / "mlp_gloo").report(tmp_path / "job.html"), scheme)
     timeline.page.evaluate(axe)
     timeline.focus().press("k")
-    timeline.page.get_by_text("where it is").wait_for()
+    timeline.page.get_by_text("by rank").wait_for()
     assert violations(timeline.page) == []
 
 
@@ -86,7 +86,7 @@ def test_every_control_is_reached_by_the_tab_key(
 ) -> None:
     timeline = open_timeline(reports(cuda))
     page = timeline.page
-    page.get_by_role("button", name="Keep stream 7 at the top").focus()
+    page.get_by_role("button", name="Pin stream 7").focus()
     timeline.focus().press("n", "Escape")
     page.locator(".ks-search input").focus()
     wanted = set(page.locator(".ks-toolbar button").evaluate_all("all => all.map(b => b.title || b.innerText)"))

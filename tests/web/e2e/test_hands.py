@@ -67,7 +67,7 @@ def test_the_timeline_takes_the_whole_screen_and_gives_it_back(timeline: Any, sh
 def test_the_names_of_tracks_get_the_room_they_need(timeline: Any, shot: Shot) -> None:
     page = timeline.page
     width = lambda: page.locator(".ks-gutter").bounding_box()["width"]  # noqa: E731 - asked thrice
-    sash = page.get_by_role("separator", name="Width of the names")
+    sash = page.get_by_role("separator", name="Width of track names")
     box = sash.bounding_box()
     before, x, y = width(), box["x"] + box["width"] / 2, box["y"] + 200
     page.mouse.move(x, y)
@@ -269,7 +269,7 @@ def test_no_key_reaches_the_page(timeline: Any) -> None:
     for key in ("ArrowDown", "ArrowLeft", "Alt+ArrowDown", "d", "d"):
         page.keyboard.press(key)
     # What has the focus may go away: a row that is pinned, a note that is removed, a popup that is shut.
-    page.get_by_role("button", name="Keep stream 7 at the top").focus()
+    page.get_by_role("button", name="Pin stream 7").focus()
     for key in ("Enter", "d"):
         page.keyboard.press(key)
         timeline.settle()
@@ -405,5 +405,5 @@ def test_a_click_where_a_stream_was_idle_says_why(timeline: Any, cuda: ks.Trace,
     gap.locator(".ks-chain > div", has=page.get_by_text("after", exact=True)).get_by_role("button").click()
     timeline.settle()
     assert timeline.details()["id"] == str(after)
-    page.get_by_title("Why (i)").click()
+    page.get_by_title("Explain (i)").click()
     assert page.get_by_role("tab", name="Idle").get_attribute("aria-selected") == "true"

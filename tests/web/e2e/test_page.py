@@ -147,7 +147,7 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     timeline.focus().press("n")
     page.keyboard.insert_text("this one")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Save a copy of it").click()
+    page.get_by_role("button", name="Save a copy of the range").click()
     shot(page, f"report-save-{scheme}")
     trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
     expected = transformer.trim(start, end)
@@ -164,7 +164,7 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
     assert copy.page.locator("#operators tbody tr").count() > 0
     copy.page.get_by_role("button", name="1 note").click()
     assert copy.page.get_by_role("textbox", name="Note at").input_value() == "this one"
-    copy.page.get_by_title("Go there").click()
+    copy.page.get_by_title("Go to the note").click()
     copy.focus().press("Escape")
     shot(copy.settle().page, f"report-saved-note-{scheme}")
 
@@ -208,7 +208,7 @@ def test_what_is_saved_redacted_tells_no_private_text(
     operator = {**event, "cat": "cpu_op", "name": "alice::attention", "ts": 60}
     private = written([{**event, "name": "/data/alice/train.py(3): step"}, operator, {**operator, "ts": 400}])
     page = open_timeline(reports(private), target="#range=0-100000").page
-    page.get_by_role("button", name="Save a copy of it").click()
+    page.get_by_role("button", name="Save a copy of the range").click()
     page.get_by_role("checkbox", name="redacted").check()
     trace = ks.read(saved(page, "Save the trace", tmp_path, page.get_by_role("dialog")), False)
     names = [str(row[0]) for row in trace.events.select("name").rows()]

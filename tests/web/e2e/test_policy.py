@@ -24,7 +24,7 @@ def test_a_report_without_webassembly_says_so_and_keeps_its_picture(
     report.write_text(page_text.replace("'wasm-unsafe-eval'", ""))
     page = strict_pages("file://").page()
     page.goto(report.as_uri())
-    page.locator("[role=alert]", has_text="The timeline cannot be shown here").wait_for()
+    page.locator("[role=alert]", has_text="Cannot show the timeline").wait_for()
     assert page.locator("#ks-timeline svg path").count() > 0
     assert page.locator("main table").count() > 3
     shot(page, "report-forbidden")

@@ -140,7 +140,7 @@ def test_a_page_with_traces_is_not_left_for_a_file_that_is_dropped_on_it(
     page = open_timeline(reports(cuda)).page
     drop = "!dispatchEvent(new DragEvent('drop', {cancelable: true, dataTransfer: new DataTransfer()}))"
     assert page.evaluate(drop), "the browser would open it instead"
-    assert "Open the empty page once more" in page.locator(".ks-error-note").inner_text()
+    assert "Open the empty page again" in page.locator(".ks-error-note").inner_text()
 
 
 def test_the_launch_arrow_is_drawn_and_can_be_followed(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
@@ -219,7 +219,7 @@ def test_tracks_fold_and_stay_at_the_top(cuda: ks.Trace, reports: Reports, open_
     name.click()
     assert name.get_attribute("aria-expanded") == "false"
     seen.add(timeline.settle().picture())
-    page.get_by_role("button", name="Keep stream 7 at the top").click(force=True)
+    page.get_by_role("button", name="Pin stream 7").click(force=True)
     seen.add(timeline.settle().picture())
     assert page.locator(".ks-pinned .ks-row").count() == 1
     assert len(seen) == 3
@@ -303,7 +303,7 @@ def test_hostile_names_stay_text(
 def test_an_empty_trace_says_so(written: Callable[[object], ks.Trace], reports: Reports, strict: Any) -> None:
     page = strict.page()
     page.goto(reports(written({"traceEvents": []})).as_uri())
-    page.get_by_text("holds no event with a duration").wait_for()
+    page.get_by_text("has no events with a duration").wait_for()
 
 
 def test_a_broken_snapshot_leaves_the_page_readable(

@@ -48,7 +48,7 @@ def test_functions_of_python_are_hidden_and_come_back(
     timeline.focus().press("y")
     assert tracks(page) == ["thread 1"], "a thread with nothing else is gone"
     assert "frames=hidden" in page.url
-    assert page.get_by_role("button", name="Functions of Python: hidden").get_attribute("aria-pressed") == "false"
+    assert page.get_by_role("button", name="Python functions: hidden").get_attribute("aria-pressed") == "false"
     shot(page, f"report-frames-hidden-{scheme}")
     page.mouse.click(*timeline.point_at("thread 1", 1, 0.4))
     assert timeline.settle().details()["name"] == "aten::mm", "it lies right below its module now"
@@ -63,7 +63,7 @@ def test_functions_of_python_are_hidden_and_come_back(
 def test_a_link_keeps_them_hidden(framed: ks.Trace, reports: Reports, open_timeline: Open) -> None:
     page = open_timeline(reports(framed), target="#frames=hidden").page
     assert tracks(page) == ["thread 1"]
-    page.get_by_role("button", name="Functions of Python: hidden").click()
+    page.get_by_role("button", name="Python functions: hidden").click()
     assert tracks(page) == ["thread 1", "thread 2"]
     assert "frames" not in page.url
 
@@ -72,7 +72,7 @@ def test_a_link_keeps_them_hidden(framed: ks.Trace, reports: Reports, open_timel
 def test_traces_are_aligned_as_the_reader_wants(scheme: str, job: Path, open_timeline: Open, shot: Shot) -> None:
     timeline = open_timeline(job, scheme)
     page = timeline.page
-    choice = page.get_by_role("combobox", name="Align the traces by")
+    choice = page.get_by_role("combobox", name="Align traces by")
     options = choice.locator("option").all_inner_texts()
     assert options[:3] == ["clocks", "recorded", "start"]
     assert options[3].startswith("iteration")
@@ -82,15 +82,15 @@ def test_traces_are_aligned_as_the_reader_wants(scheme: str, job: Path, open_tim
     assert "align=start" in page.url
     shot(page, f"report-aligned-{scheme}")
     again = open_timeline(job, scheme, "#align=start")
-    assert again.page.get_by_role("combobox", name="Align the traces by").locator(":checked").inner_text() == "start"
+    assert again.page.get_by_role("combobox", name="Align traces by").locator(":checked").inner_text() == "start"
     choice.select_option("clocks")
     assert timeline.settle().picture() == clocks
 
 
 def test_one_trace_is_aligned_with_nothing(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:
     page = open_timeline(reports(cuda)).page
-    assert page.get_by_role("combobox", name="Align the traces by").count() == 0
-    assert page.get_by_role("button", name="Functions of Python").count() == 0
+    assert page.get_by_role("combobox", name="Align traces by").count() == 0
+    assert page.get_by_role("button", name="Python functions").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -98,8 +98,8 @@ def test_the_path_of_a_job_leads_through_its_ranks(scheme: str, job: Path, open_
     timeline = open_timeline(job, scheme)
     before = timeline.picture()
     timeline.focus().press("k")
-    legend = timeline.page.get_by_role("region", name="What bounds the critical path")
-    legend.get_by_text("where it is").wait_for()
+    legend = timeline.page.get_by_role("region", name="Bounds of the critical path")
+    legend.get_by_text("by rank").wait_for()
     assert "rank" in legend.locator("table").last.inner_text()
     assert timeline.settle().picture() != before
     shot(timeline.page, f"report-job-path-{scheme}")
@@ -160,7 +160,7 @@ def test_the_whole_is_marked_and_one_of_several_arrows_chosen(
     page.evaluate("location.hash = 'event=0'")
     first = timeline.settle().overlay.evaluate("canvas => canvas.toDataURL()")
     timeline.focus().press("Control+]")
-    assert page.locator("[aria-live=polite]").inner_text() == "Arrow 2 of 3 on from here: kernel_1"
+    assert page.locator("[aria-live=polite]").inner_text() == "Arrow 2 of 3, outgoing: kernel_1"
     assert timeline.overlay.evaluate("canvas => canvas.toDataURL()") != first, "the arrow that is chosen is thicker"
     assert timeline.press("]").details()["name"] == "kernel_1"
     assert timeline.press("[").details()["name"] == "cudaGraphLaunch"

@@ -122,7 +122,7 @@ def test_an_execution_trace_alone_is_said_to_be_one(viewer: Any, data: Path) -> 
     give(viewer, data / "mlp_gloo/torch_et_0.json.gz")
     viewer.locator(".ks-failed").wait_for()
     said = viewer.get_by_role("status").inner_text()
-    assert said.startswith("torch_et_0.json.gz: expected the Kineto trace that was recorded with it")
+    assert said.startswith("torch_et_0.json.gz: expected a Kineto trace with this Execution Trace")
 
 
 def test_what_cannot_be_shown_beside_others_is_left_out_and_told(
@@ -134,9 +134,9 @@ def test_what_cannot_be_shown_beside_others_is_left_out_and_told(
     give(viewer, *(folder / name for name in names), tmp_path / "notes.json")
     timeline_on(viewer).wait()
     told = viewer.get_by_role("alert").inner_text()
-    assert told.startswith("Left out: ")
+    assert told.startswith("Skipped: ")
     # The only two that are left are taken for a pair.
-    for why in ("notes.json: expected a JSON trace", "torch_et_1.json.gz: it goes with notes.json"):
+    for why in ("notes.json: expected a JSON trace", "torch_et_1.json.gz: its Kineto trace notes.json was skipped"):
         assert why.split(":")[0] in told
         assert viewer.locator("#recording").get_by_text(why).count() == 1
     assert viewer.title() == "kineto_trace_0.json.gz"

@@ -14,7 +14,7 @@ function over(source: FakeSource, height = 400): Timeline {
   return timeline;
 }
 
-test("of several traces that one is summed up on whose tracks the range was marked, or which is chosen", () => {
+test("the summary is about the trace on whose tracks the range was marked, or the chosen one", () => {
   const source = new FakeSource();
   const timeline = over(source);
   timeline.mark(span(100, 400), true, 3);
@@ -27,7 +27,7 @@ test("of several traces that one is summed up on whose tracks the range was mark
   assert.ok(timeline.range.summary.value);
 });
 
-test("a range ends where the trace does", () => {
+test("a range ends at the end of the trace", () => {
   const source = new FakeSource();
   const timeline = over(source);
   const { duration } = timeline.overview;
@@ -37,7 +37,7 @@ test("a range ends where the trace does", () => {
   assert.equal(timeline.range.summary.value !== null && source.summaryAsks.length, 2);
 });
 
-test("counters that lie beyond the screen are gone to when they are asked for", () => {
+test("showing counters scrolls to them", () => {
   const source = new FakeSource({ lanes: 60 });
   source.counters = [{ counter: 0, part: 0, group: 1, name: "busy", unit: "share", least: 0, greatest: 1 }];
   const timeline = over(source, 300);
@@ -45,7 +45,7 @@ test("counters that lie beyond the screen are gone to when they are asked for", 
   assert.ok(timeline.shownRows.some(({ kind }) => kind === "counter"));
 });
 
-test("who waits for whom is told from either side", () => {
+test("both sides of a wait name each other", () => {
   const source = new FakeSource();
   const timeline = over(source);
   const [ended, went] = [7, 8].map((id) => ({
@@ -68,7 +68,7 @@ test("who waits for whom is told from either side", () => {
   assert.deepEqual(lines(8), ["waits for 7"]);
 });
 
-test("rows of a range are asked for in the order of a column, of the trace that was chosen", () => {
+test("an analysis of a range uses the chosen trace and order", () => {
   const timeline = over(new FakeSource());
   const { range } = timeline;
   range.askFor("kernels");

@@ -1,4 +1,4 @@
-import modules from "kinetoscope:wasm";
+import wasm from "kinetoscope:wasm";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -6,14 +6,14 @@ import { Session } from "../../../wasm/dist/kinetoscope_wasm.js";
 import { fromBase64, gunzip } from "../../../wasm/web/base/bytes";
 import { kindColor, paletteOf } from "../../../wasm/web/base/palette";
 import { decodeAnswer } from "../../../wasm/web/source/answer";
-import { Core } from "../../../wasm/web/source/core";
+import { loadCore } from "../../../wasm/web/source/core";
 import type { Answer, Ask, RequestType } from "../../../wasm/web/source/protocol";
 import { messageOf, type Source } from "../../../wasm/web/source/source";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 
 const FIXTURE = "tests/data/synthetic_cuda";
 
-/** The compiled core over trace files as they are, where the widget has a snapshot. */
+/** Answers from the compiled core about trace files, where the widget has a snapshot. */
 class FileSource implements Source {
   readonly #session: Session;
 
@@ -35,7 +35,7 @@ class FileSource implements Source {
   }
 }
 
-const load = () => Core.open("test", (part) => gunzip(fromBase64(modules[part])), ["analyses", "sharing", "reader"]);
+const load = () => loadCore("test", () => gunzip(fromBase64(wasm)));
 
 async function open(): Promise<FileSource> {
   await load();
@@ -43,10 +43,16 @@ async function open(): Promise<FileSource> {
 }
 
 test("a page compiles the core once", async () => {
-  assert.equal(await load(), await load());
+  let fetched = 0;
+  const fetchBytes = () => {
+    fetched++;
+    return gunzip(fromBase64(wasm));
+  };
+  await Promise.all([loadCore("once", fetchBytes), loadCore("once", fetchBytes)]);
+  assert.equal(fetched, 1);
 });
 
-test("the core answers in the types that are written down for it", async () => {
+test("the core answers in the declared types", async () => {
   const source = await open();
   const overview = source.query("overview", {});
   assert.ok(overview.tracks.length > 2 && overview.num_events > 100);
@@ -65,7 +71,7 @@ test("the core answers in the types that are written down for it", async () => {
   source.close();
 });
 
-test("from a kernel to its launch, its operator and its node", async () => {
+test("a kernel leads to its launch, operator and node", async () => {
   const source = await open();
   const timeline = new Timeline(source, source.query("overview", {}));
   timeline.viewport.calm = true;
@@ -86,7 +92,7 @@ test("from a kernel to its launch, its operator and its node", async () => {
   timeline.close();
 });
 
-test("the core's own words come through", async () => {
+test("the core's error messages come through", async () => {
   const source = await open();
   assert.throws(() => source.query("event", { id: 4_000_000 }), /expected the id of an event, found 4000000/);
   source.close();
@@ -98,7 +104,7 @@ test("the core's own words come through", async () => {
   }
 });
 
-test("a picture without scripts has the colours of the timeline", async () => {
+test("the static picture has the colours of the timeline", async () => {
   await load();
   const session = Session.read(new Uint8Array(readFileSync(`${FIXTURE}/kineto_trace_0.json.gz`)), undefined);
   const answer = session.query(new TextEncoder().encode(JSON.stringify({ type: "picture", width: 800 })));

@@ -17,19 +17,22 @@ import type {
 } from "../../../wasm/web/source/protocol";
 import type { Source } from "../../../wasm/web/source/source";
 
-/** One thread with `count` operators of 10 ns every 20 ns, and one stream whose kernels each start 100 ns later. */
+/**
+ * One thread with `count` operators of 10 ns every 20 ns, and one stream whose kernels each start
+ * 100 ns later.
+ */
 export class FakeSource implements Source {
   readonly asked: RequestType[] = [];
   readonly tileAsks: Ask<"tiles">[] = [];
   readonly summaryAsks: Ask<"summary">[] = [];
   readonly markAsks: Ask<"marks">[] = [];
   counters: readonly Counter[] = [];
-  /** Of each counter. */
+  /** Steps of each counter. */
   steps = { start: [0], least: [0], greatest: [0], last: [0], until: 0 };
   findings: readonly Finding[] = [];
   changes: readonly Change[] = [];
   path: PathSteps = PATH;
-  /** The event that is on the screen only with functions of Python. */
+  /** An event that only a screen with Python functions shows. */
   frame: number | null = null;
   readonly overview: Overview;
   numClosed = 0;
@@ -135,7 +138,7 @@ export class FakeSource implements Source {
     };
   }
 
-  /** Of the 10 ns after each event. */
+  /** The 10 ns after each event. */
   #gap({ track, time }: Ask<"gap">): Gap | null {
     const start = time - (time % 10);
     if (start % 20 === 0) return null;
@@ -273,5 +276,5 @@ function overviewOf(count: number, lanes: number): Overview {
   };
 }
 
-/** What commands need besides the timeline; here there is nothing. */
+/** Elements around the timeline that commands need; here they do nothing. */
 export const AROUND = { focusSearch: () => {}, focusFilter: () => {}, toggleFullScreen: () => {} };

@@ -32,7 +32,7 @@ test("an exact time has every digit", () => {
   assert.equal(formatExact(2_000_000_001), "2.000 000 001 s");
 });
 
-test("a tick has the digits that its step calls for", () => {
+test("a tick has the digits that its step needs", () => {
   assert.equal(formatTick(0, 1000), "0");
   assert.equal(formatTick(1_500_000, 500_000), "1.5 ms");
   assert.equal(formatTick(2_000_000, 500_000), "2.0 ms");

@@ -15,7 +15,7 @@ interface ColumnSpec {
 
 const ARRAYS = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
 
-/** A response as ARCHITECTURE.md describes it. */
+/** A response in the protocol's format. */
 function encode(head: object, columns: readonly ColumnSpec[] = []): Uint8Array {
   const parts = columns.map(({ type, values }) => new Uint8Array(ARRAYS[type].from(values).buffer));
   let offset = 0;
@@ -55,12 +55,12 @@ test("a response inside a larger buffer is read too", () => {
   assert.deepEqual([...(frame.columns.get("id") ?? [])], [7, 0xffffffff, 0]);
 });
 
-test("the core's words come through", () => {
+test("an error answer throws the core's message", () => {
   const bytes = encode({ ok: false, error: "expected a request of a known type, found nonsense" });
   assert.throws(() => decodeFrame(bytes), new QueryError("expected a request of a known type, found nonsense"));
 });
 
-test("what is not a response is said to be none", () => {
+test("other bytes than a response are an error", () => {
   assert.throws(() => decodeFrame(new Uint8Array(2)), /expected a response of at least 4 bytes, found 2/);
   assert.throws(() => decodeFrame(Uint8Array.of(9, 0, 0, 0, 123)), /expected a header of 9 bytes, found 1/);
   assert.throws(

@@ -18,7 +18,7 @@ const run = (timeline: Timeline, command: Command): void => COMMANDS[command](ti
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 
-test("where a stream had nothing to do a click says why, and what is looked at is that", () => {
+test("a click on idle time explains and selects it", () => {
   const timeline = open();
   timeline.select(3);
   timeline.explain(1, 135);
@@ -34,11 +34,11 @@ test("where a stream had nothing to do a click says why, and what is looked at i
   assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value, selectedId(timeline)], [null, "event", 3]);
 });
 
-test("where a stream works there is no gap, and what was shown stays", () => {
+test("a click on a busy stream changes nothing", () => {
   const timeline = open();
   timeline.select(3);
   timeline.explain(1, 125);
   assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value], [null, "event"]);
   run(timeline, "explainIdle");
-  assert.equal(timeline.said.value, "No idle time before it");
+  assert.equal(timeline.said.value, "No idle time before this event");
 });

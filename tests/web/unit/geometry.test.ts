@@ -12,14 +12,14 @@ test("a scale maps time to pixels and back", () => {
   assert.equal(scale.time(50), 1500);
 });
 
-test("zooming keeps the anchor where it is", () => {
+test("zooming keeps the anchor in place", () => {
   const before = span(0, 1000);
   const after = zoomed(before, 0.5, 250);
   assert.equal(lengthOf(after), 500);
   assert.equal(scaleOf(before, 100).x(250), scaleOf(after, 100).x(250));
 });
 
-test("a span is brought inside another one without being cut if it fits", () => {
+test("a span is moved inside another one without a change of length if it fits", () => {
   assert.deepEqual(confined(span(-10, 10), span(0, 100)), span(0, 20));
   assert.deepEqual(confined(span(95, 115), span(0, 100)), span(80, 100));
   assert.deepEqual(confined(span(-50, 500), span(0, 100)), span(0, 100));
@@ -43,7 +43,7 @@ test("far from the start, ticks count from a base", () => {
   assert.ok(ticks.times.every((time) => time - ticks.base <= 1000));
 });
 
-test("texts are cut to their width", () => {
+test("texts are shortened to their width", () => {
   const fitter = new TextFitter((text) => text.length * 10);
   assert.equal(fitter.fit("aten::mm", 80), "aten::mm");
   assert.equal(fitter.fit("aten::mm", 79), "aten::…");

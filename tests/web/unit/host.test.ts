@@ -17,7 +17,7 @@ test("base64 and gzip", async () => {
   assert.deepEqual(concat([bytes(1, 2), bytes(), bytes(3)]), bytes(1, 2, 3));
 });
 
-test("pieces are put together in whatever order they come", () => {
+test("pieces are joined in any order", () => {
   const chunks = new Chunks();
   assert.equal(chunks.add({ chunk: 1, num_chunks: 3 }, bytes(3)), null);
   assert.equal(chunks.add({ chunk: 2, num_chunks: 3 }, bytes(4, 5)), null);
@@ -30,7 +30,7 @@ test("a buffer may be a view into a larger one", () => {
   assert.deepEqual(bytesOf(whole.buffer), whole);
 });
 
-test("Perfetto gets its tab before the trace is made, and a trace that fails is told of", async (context) => {
+test("Perfetto's tab opens before the trace is made, and a failure is reported", async (context) => {
   const steps: string[] = [];
   let hear: (message: object) => void = () => {};
   const tab = { postMessage: (message: unknown) => message !== "PING" && steps.push("handed over") };
@@ -68,7 +68,7 @@ function marks(body: Record<string, string>, html: Record<string, string> = {}, 
   return { body: element(body), html: element(html), prefersDark };
 }
 
-test("each host's theme is recognised", () => {
+test("the theme of each host is recognised", () => {
   assert.equal(themeOf(marks({ "data-jp-theme-light": "false" })), "dark");
   assert.equal(themeOf(marks({ "data-jp-theme-light": "true" }, {}, true)), "light");
   assert.equal(themeOf(marks({ class: "vscode-body vscode-dark" })), "dark");
@@ -80,7 +80,7 @@ test("each host's theme is recognised", () => {
   assert.equal(themeOf(marks({})), "light");
 });
 
-test("VS Code, Colab and marimo are known by what they write on the page", () => {
+test("VS Code, Colab and marimo are recognised by their attributes", () => {
   const code = { class: "vscode-dark", "data-vscode-theme-kind": "vscode-dark" };
   assert.equal(themeOf(marks(code, {}, false)), "dark");
   assert.equal(themeOf(marks({ class: "vscode-body vscode-high-contrast" }, {}, false)), "dark");
@@ -90,7 +90,7 @@ test("VS Code, Colab and marimo are known by what they write on the page", () =>
   assert.equal(themeOf(marks({ class: "light light-theme" }, {}, true)), "light");
 });
 
-test("a link into a report says what it points at", () => {
+test("a link into a report names its target", () => {
   const setup = { align: undefined, frames: undefined };
   assert.deepEqual(parseHash("#range=100-250&event=7"), {
     view: null,
@@ -113,7 +113,7 @@ test("a link into a report says what it points at", () => {
   assert.equal(formatHash({ view: null, range: null, part: null, event: null, setup }), "");
 });
 
-test("a link says how the traces lie on the screen, where that is not as they come", () => {
+test("a link contains options of the screen that are not the default", () => {
   const target = { view: null, range: null, part: null, event: 3 };
   for (const setup of [
     { align: { iteration: 12 }, frames: false },
@@ -129,7 +129,7 @@ test("a link says how the traces lie on the screen, where that is not as they co
   assert.deepEqual(parseHash("#align=nonsense&frames=yes").setup, { align: undefined, frames: undefined });
 });
 
-test("cells are sorted by what they mean", () => {
+test("cells are sorted by value", () => {
   assert.equal(sortKey("1.5 ms"), 1.5e6);
   assert.equal(sortKey("2 s"), 2e9);
   assert.equal(sortKey("12 µs"), 12_000);

@@ -12,7 +12,7 @@ const press = (key: string, modifiers: Partial<KeyPress> = {}): KeyPress => ({
   ...modifiers,
 });
 
-test("the keys of other viewers do what they do there", () => {
+test("keys are the same as in other viewers", () => {
   const expected = {
     w: "zoomIn",
     s: "zoomOut",
@@ -35,7 +35,7 @@ test("the keys of other viewers do what they do there", () => {
   for (const [key, command] of Object.entries(expected)) assert.equal(bindingOf(press(key))?.command, command);
 });
 
-test("shift and caps lock", () => {
+test("Shift and Caps Lock", () => {
   assert.equal(bindingOf(press("Enter", { shiftKey: true }))?.command, "previousHit");
   assert.equal(bindingOf(press("M", { shiftKey: true }))?.command, "keepMark");
   assert.equal(bindingOf(press("M"))?.command, "measure", "caps lock");
@@ -43,7 +43,7 @@ test("shift and caps lock", () => {
   assert.equal(bindingOf(press("?", { shiftKey: true }))?.command, "help");
 });
 
-test("what belongs to the browser or the host is left to them", () => {
+test("keys of the browser and the host reach them", () => {
   assert.equal(bindingOf(press("s", { ctrlKey: true })), null);
   assert.equal(bindingOf(press("f", { metaKey: true })), null);
   assert.equal(bindingOf(press("j")), null);
@@ -52,7 +52,7 @@ test("what belongs to the browser or the host is left to them", () => {
   assert.equal(isPlain(press("d")), true);
 });
 
-test("the few keys with Ctrl or Cmd that are ours do not reach the host", () => {
+test("the timeline's keys with Ctrl or Cmd do not reach the host", () => {
   for (const modifier of [{ ctrlKey: true }, { metaKey: true }]) {
     assert.equal(bindingOf(press("p", modifier))?.command, "filterTracks");
     assert.equal(bindingOf(press("P", { ...modifier, shiftKey: true }))?.command, "commands");
@@ -64,7 +64,7 @@ test("the few keys with Ctrl or Cmd that are ours do not reach the host", () => 
   }
 });
 
-test("every binding has its command, its words and keys of its own", () => {
+test("every binding has a command, a text and keys of its own", () => {
   const keys = BINDINGS.flatMap((binding) => binding.keys);
   assert.equal(new Set(keys).size, keys.length);
   assert.deepEqual(new Set(BINDINGS.map((binding) => binding.command)), new Set(Object.keys(COMMANDS)));

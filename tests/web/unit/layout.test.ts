@@ -37,7 +37,7 @@ test("a track is as high as its lanes", () => {
   assert.equal(laneAt(row, 0), null);
 });
 
-test("what is folded is squeezed, not hidden", () => {
+test("a folded group is squeezed, not hidden", () => {
   const arrangement = { ...plain, folded: new Set(["group-0", "track-1"]) };
   assert.deepEqual(keys(arrangement), ["group-0", "group-1", "track-1"]);
   const row = layOut(overview, arrangement).rowOf.get(0);
@@ -45,7 +45,7 @@ test("what is folded is squeezed, not hidden", () => {
   assert.ok(row && row.laneHeight > 0 && row.laneTop + 5 * row.laneHeight <= row.height);
 });
 
-test("a pinned track says whose it is, where others have its name", () => {
+test("a pinned track names its group where another track has the same name", () => {
   const [track] = overview.tracks;
   const [group] = overview.groups;
   assert.ok(track && group);
@@ -82,7 +82,7 @@ test("a pinned track leaves its group", () => {
   assert.equal(layout.rowOf.get(1)?.pinned, true);
 });
 
-test("pinned tracks leave room for the others: what does not fit scrolls with them, at their top", () => {
+test("pinned tracks leave room for others: the rest of them scrolls, at the top", () => {
   const layout = layOut(overview, { ...plain, pinned: new Set([0, 1]) }, [], 2 * LANE_HEIGHT);
   assert.deepEqual(
     layout.pinned.map((row) => row.key),
@@ -118,7 +118,7 @@ test("low lanes lie closer, and are hit where they are drawn", () => {
   assert.deepEqual(laneAt(row, row.laneTop + 4.5 * 6), { track: 0, lane: 4 });
 });
 
-test("a filter keeps the tracks that are called so, and those of a group that is", () => {
+test("a filter keeps tracks with a matching name or group", () => {
   const filtered = (filter: string) => keys({ ...plain, filter });
   assert.deepEqual(filtered("STREAM"), ["group-1", "track-1"]);
   assert.deepEqual(filtered("python"), ["group-0", "track-0"]);
@@ -147,7 +147,7 @@ test("pinned tracks move among each other", () => {
   assert.deepEqual([...rearranged(four, pinned, "track-2", "track-0").pinned], [2, 0, 1]);
 });
 
-test("what was never moved keeps its place", () => {
+test("groups that were never moved keep their place", () => {
   assert.deepEqual(
     inOrder(["a", "b", "c"], (key) => key, ["c", "b"]),
     ["a", "c", "b"],
@@ -182,7 +182,7 @@ const ranks = (): Overview => {
   };
 };
 
-test("each trace of several has a group around its own, and one that is folded holds them all", () => {
+test("each of several traces has a group around its own groups", () => {
   const rows = (folded: readonly string[]) => layOut(ranks(), { ...plain, folded: new Set(folded) }).scrolled;
   assert.deepEqual(
     rows([]).map(({ key, depth }) => [key, depth]),
@@ -204,7 +204,7 @@ test("each trace of several has a group around its own, and one that is folded h
   );
 });
 
-test("the name of a trace stands for all in it", () => {
+test("a filter for a trace's name keeps all its tracks", () => {
   const { scrolled } = layOut(ranks(), { ...plain, filter: "rank 1" });
   assert.deepEqual(
     scrolled.map(({ key }) => key),

@@ -25,13 +25,13 @@ class FakeChannel implements Channel {
     for (const receive of this.listeners) receive(message, views);
   }
 
-  /** Answers what was asked under `id`. */
+  /** Answers the request `id`. */
   answer(id: string, content: Uint8Array, packed = false): void {
     this.give({ type: "answers", parts: [{ id, chunk: 0, num_chunks: 1, packed }] }, content);
   }
 }
 
-test("a file comes in pieces, packed or not", async () => {
+test("a file arrives in pieces, compressed or not", async () => {
   const channel = new FakeChannel();
   const file = new Mailbox(channel, 1000).get("snapshot");
   const [asked] = channel.sent;
@@ -44,7 +44,7 @@ test("a file comes in pieces, packed or not", async () => {
   assert.equal(text(await file), "kinetoscope");
 });
 
-test("what is asked together goes in one message and is answered in any order", async () => {
+test("requests of one call share a message and are answered in any order", async () => {
   const channel = new FakeChannel();
   const mailbox = new Mailbox(channel, 1000);
   const answers = mailbox.query(["a", "b"]);
@@ -68,7 +68,7 @@ test("what is asked together goes in one message and is answered in any order", 
   assert.deepEqual(await Promise.all(answers), [bytes(1), bytes(2)]);
 });
 
-test("two that listen to one channel take no answer of each other", async () => {
+test("two mailboxes on one channel ignore each other's answers", async () => {
   const channel = new FakeChannel();
   const [one, other] = [new Mailbox(channel, 1000), new Mailbox(channel, 1000)];
   const [mine, theirs] = [one.get("snapshot"), other.get("snapshot")];
@@ -79,7 +79,7 @@ test("two that listen to one channel take no answer of each other", async () => 
   assert.deepEqual([await mine, await theirs], [bytes(1), bytes(2)]);
 });
 
-test("what Python says went wrong is what is thrown", async () => {
+test("an error in Python is thrown with its message", async () => {
   const channel = new FakeChannel();
   const file = new Mailbox(channel, 1000).get("snapshot");
   const [asked] = channel.sent;
@@ -87,7 +87,7 @@ test("what Python says went wrong is what is thrown", async () => {
   await assert.rejects(file, /expected a trace, found a cat/);
 });
 
-test("silence is told, and taken back with the first word", async () => {
+test("silence is reported until the first answer", async () => {
   const channel = new FakeChannel();
   const mailbox = new Mailbox(channel, 1);
   const file = mailbox.get("snapshot");
@@ -101,7 +101,7 @@ test("silence is told, and taken back with the first word", async () => {
   assert.deepEqual(await file, bytes(1));
 });
 
-test("a closed mailbox listens to nobody and leaves nobody waiting", async () => {
+test("a closed mailbox ignores messages and rejects pending requests", async () => {
   const channel = new FakeChannel();
   const mailbox = new Mailbox(channel, 1000);
   const file = mailbox.get("snapshot");

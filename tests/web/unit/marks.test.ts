@@ -50,7 +50,7 @@ function open(): { source: FakeSource; timeline: Timeline } {
   return { source, timeline };
 }
 
-test("what several ranks have in common comes once, the costliest first", () => {
+test("findings that several ranks share appear once, sorted by cost", () => {
   const source = new FakeSource();
   const of = (name: string, part: number, cost: number) => ({ ...finding(source, name, [10], cost), part });
   const all = [of("launch_bound", 1, 30), of("copy", 0, 20), of("launch_bound", 0, 10)];
@@ -58,7 +58,7 @@ test("what several ranks have in common comes once, the costliest first", () => 
   assert.deepEqual(groups, [["launch_bound 1", "launch_bound 0"], ["copy 0"]]);
 });
 
-/** Keeps what was filled, and what it was clipped to. */
+/** Records filled rectangles and clips. */
 class Drawn {
   readonly fills: { readonly fill: Box; readonly clip: Box }[] = [];
   #rect: Box = { x: 0, y: 0, width: 0, height: 0 };
@@ -86,7 +86,7 @@ class Drawn {
 
 const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
 
-test("findings get a line of their own, with one marker for what lies close together", () => {
+test("findings have a line, with one marker for findings close together", () => {
   const { timeline } = open();
   const before = cssHeaderHeight(timeline);
   timeline.askMarks();
@@ -100,7 +100,7 @@ test("findings get a line of their own, with one marker for what lies close toge
   assert.equal(timeline.findings.groups(scaleOf(span(190, 260), 1000)).length, 3, "apart when zoomed in");
 });
 
-test("where there are many findings, each group has room for its words", () => {
+test("with many findings, each group has room for its text", () => {
   const source = new FakeSource();
   source.findings = Array.from({ length: 30 }, (_, at) => finding(source, `f${at}`, [at], 30 - at));
   const timeline = new Timeline(source, source.overview);
@@ -118,7 +118,7 @@ test("where there are many findings, each group has room for its words", () => {
   assert.equal(groups[0]?.findings[0]?.finding, "f0", "the costliest gives a group its name");
 });
 
-test("keys go from finding to finding and their evidence, around the end", () => {
+test("keys go through findings and their evidence, wrapping around", () => {
   const { timeline } = open();
   timeline.askMarks();
   run(timeline, "nextFinding");
@@ -130,7 +130,7 @@ test("keys go from finding to finding and their evidence, around the end", () =>
   assert.equal(timeline.findings.current.value?.finding, "item_reads_the_device");
 });
 
-test("marks are asked for once, and changes only of two traces that are compared", () => {
+test("marks are requested once, and changes only for a comparison", () => {
   const { source, timeline } = open();
   timeline.askMarks();
   timeline.askMarks();
@@ -142,11 +142,11 @@ test("marks are asked for once, and changes only of two traces that are compared
   assert.ok(!isComparison({ ...source.overview, parts: [part, { ...part, part: 1, rank: 1 }] }));
 });
 
-test("stripes tell which way the time of a tile went, once the changes are known", () => {
+test("stripes show whether a tile's time rose or fell", () => {
   const { source, timeline } = open();
   const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
   assert.ok(piece);
-  const marks = () => new Set(timeline.changes.changesIn(piece.sheet, timeline.overview.kinds));
+  const marks = () => new Set(timeline.changes.changesIn(piece.trackTiles, timeline.overview.kinds));
   assert.deepEqual(marks(), new Set([0]));
   const change = { kind: "kernel", name: "kernel", status: "both", before_ns: 10, after_ns: 20 };
   source.changes = [change as Change];
@@ -154,17 +154,17 @@ test("stripes tell which way the time of a tile went, once the changes are known
   assert.deepEqual(marks(), new Set([RISES]));
 });
 
-test("a merged tile has the stripes of the one that it is named for", () => {
+test("a merged tile has the stripes of its longest event", () => {
   const { source, timeline } = open();
   const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
   assert.ok(piece);
-  piece.sheet.tiles.count.fill(7);
+  piece.trackTiles.tiles.count.fill(7);
   source.changes = [{ kind: "kernel", name: "kernel", status: "both", before_ns: 20, after_ns: 10 } as Change];
   timeline.changes.ask();
-  assert.deepEqual(new Set(timeline.changes.changesIn(piece.sheet, timeline.overview.kinds)), new Set([FALLS]));
+  assert.deepEqual(new Set(timeline.changes.changesIn(piece.trackTiles, timeline.overview.kinds)), new Set([FALLS]));
 });
 
-test("stripes are drawn over tiles that are narrower than a pixel, few for many", () => {
+test("stripes over narrow tiles are drawn together", () => {
   const { source, timeline } = open();
   source.changes = [{ kind: "kernel", name: "kernel", status: "both", before_ns: 20, after_ns: 10 } as Change];
   timeline.changes.ask();
@@ -185,7 +185,7 @@ test("stripes are drawn over tiles that are narrower than a pixel, few for many"
   assert.ok(few.length > 0 && few.length < 10 && few.reduce((sum, width) => sum + width, 0) > 20, few.join(" "));
 });
 
-test("a counter is drawn to the end of its trace and no further", () => {
+test("a counter ends at the end of its trace", () => {
   const { source, timeline } = open();
   const counter = { counter: 0, part: 0, group: 1, name: "memory", unit: "bytes", least: 0, greatest: 8 } as Counter;
   source.counters = [counter];
@@ -202,7 +202,7 @@ test("a counter is drawn to the end of its trace and no further", () => {
   assert.equal(Math.max(...ends), Math.round(scene.scale.x(1000)));
 });
 
-test("a trace without a name has its host's before it is called a trace", () => {
+test("a trace without a name has the host's name", () => {
   const { overview } = new FakeSource();
   const [part] = overview.parts;
   assert.ok(part);
@@ -213,7 +213,7 @@ test("a trace without a name has its host's before it is called a trace", () => 
   assert.equal(nameOf({ ...bare, device_names: ["H100"] }, "rank0.json.gz"), "H100");
 });
 
-test("the critical path is asked for when it is wanted, and once for a window", () => {
+test("the critical path is requested when shown, once per window", () => {
   const { source, timeline } = open();
   const ask = () => timeline.path.stepsIn(timeline.viewport.window.value, 1000);
   assert.ok(!timeline.path.isOn.value);
@@ -224,7 +224,7 @@ test("the critical path is asked for when it is wanted, and once for a window", 
   assert.equal(source.asked.filter((type) => type === "path").length, 1);
 });
 
-test("the critical path on tracks that scroll stays below those that are pinned", () => {
+test("the critical path on scrolled tracks stays below pinned ones", () => {
   const { source, timeline } = open();
   const lanes = Uint32Array.of(0, 0);
   const tracks = Uint32Array.of(0, 1);
@@ -244,7 +244,7 @@ test("the critical path on tracks that scroll stays below those that are pinned"
   assert.equal(scrolled?.clip.height, 400 - scene.scrolledTop);
 });
 
-test("colours go round, and what is for nothing is grey", () => {
+test("colour modes cycle, and tiles without an owner are grey", () => {
   const { timeline } = open();
   const seen = [1, 2, 3, 4].map(() => {
     run(timeline, "toggleColors");
@@ -253,7 +253,7 @@ test("colours go round, and what is for nothing is grey", () => {
   assert.deepEqual(seen, ["name", "operator", "module", "kind"]);
   timeline.colorBy.set("operator");
   const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
-  assert.equal(piece?.sheet.colored("operator", timeline.overview.kinds)[0], ownerCode("aten::mm"));
+  assert.equal(piece?.trackTiles.colored("operator", timeline.overview.kinds)[0], ownerCode("aten::mm"));
   assert.notEqual(ownerCode("aten::mm"), ownerCode(""));
 });
 
@@ -275,7 +275,7 @@ const TABLE: AnswerTable = {
   labels: {},
 };
 
-test("what is copied is exact, what is shown is readable", () => {
+test("copied values are exact, displayed ones readable", () => {
   const csv = written(TABLE, ",").split("\n");
   assert.deepEqual(csv, [
     "name,total_ns,start_ns",

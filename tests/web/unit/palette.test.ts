@@ -16,18 +16,18 @@ function rgb(color: string | undefined): Rgb {
 for (const theme of ["light", "dark"] as const) {
   const palette = paletteOf(theme, GROUNDS[theme]);
 
-  test(`${theme}: names can be read on every bar`, () => {
+  test(`${theme}: names are readable on every bar`, () => {
     for (const fill of [...palette.fills, ...palette.merged]) {
       assert.ok(contrast(rgb(fill), rgb(palette.text)) >= 4.5, `${fill} under ${palette.text}`);
     }
   });
 
-  test(`${theme}: every bar stands out from the ground`, () => {
+  test(`${theme}: every bar stands out from the background`, () => {
     for (const fill of palette.fills) assert.ok(contrast(rgb(fill), GROUNDS[theme]) > 1.25, fill);
   });
 
   for (const eye of EYE_NAMES) {
-    test(`${theme}, ${eye}: kinds that lie on one track are told apart in every shade`, () => {
+    test(`${theme}, ${eye}: kinds on one track differ in every shade`, () => {
       for (const kinds of [HOST, DEVICE]) for (const [a, b] of pairs(kinds)) assertApart(palette, eye, a, b);
     });
   }
@@ -37,14 +37,14 @@ for (const theme of ["light", "dark"] as const) {
     for (const [a, b] of pairs(kinds)) assertApart(palette, "all", a, b);
   });
 
-  test(`${theme}: what the toolbar, the gutter and the panels say can be read`, () => {
+  test(`${theme}: text of toolbar, gutter and panels is readable`, () => {
     const colors = variables(theme);
     for (const ink of ["text", "muted", "accent", "bad", "note", "hit"]) {
       for (const ground of ["bg", "bg-2", "bg-3"]) assertReadable(colors, ink, ground);
     }
     assertReadable(colors, "on-accent", "accent");
     assertReadable(colors, "warn", "warn-bg");
-    // Marks, not letters: three to one is what is asked of them.
+    // Marks are no text: a contrast of three to one is enough.
     for (const ink of ["accent", "hit", "note"]) assertReadable(colors, ink, "bg", 3);
   });
 }
@@ -56,7 +56,10 @@ function pairs<T>(items: readonly T[]): [T, T][] {
   return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
 }
 
-/** Six hundredths of the way from black to white, thrice what can just be seen. */
+/**
+ * Requires six hundredths of the distance between black and white, three times the visible
+ * difference.
+ */
 function assertApart(palette: Palette, eye: Eye, a: Kind, b: Kind): void {
   for (const x of shades(palette, a)) {
     for (const y of shades(palette, b)) {
@@ -69,7 +72,7 @@ function assertApart(palette: Palette, eye: Eye, a: Kind, b: Kind): void {
 const shades = (palette: Palette, kind: Kind): readonly string[] =>
   palette.fills.slice(4 * KINDS.indexOf(kind), 4 * KINDS.indexOf(kind) + 4);
 
-/** The colours of the style sheet, where no host lends any. */
+/** The colours of the style sheet without a host's colours. */
 function variables(theme: Theme): ReadonlyMap<string, Rgb> {
   const css = readFileSync("wasm/web/timeline/style/root.css", "utf8");
   const colors = new Map<string, Rgb>();
@@ -96,7 +99,7 @@ test("an event has the same colour wherever it is drawn", () => {
   assert.ok(KINDS.length === 11);
 });
 
-test("colours are read as hosts write them", () => {
+test("colours of hosts are parsed", () => {
   assert.deepEqual(parseColor("#fff"), { r: 255, g: 255, b: 255 });
   assert.deepEqual(parseColor(" #102030"), { r: 16, g: 32, b: 48 });
   assert.deepEqual(parseColor("rgb(1, 2, 3)"), { r: 1, g: 2, b: 3 });

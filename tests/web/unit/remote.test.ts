@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LazySource } from "../../../wasm/web/source/lazy-source";
 import { openSource, type Supply } from "../../../wasm/web/source/open";
-import { RelaySource } from "../../../wasm/web/source/relay";
 import { RemoteSource } from "../../../wasm/web/source/remote";
 import { share } from "../../../wasm/web/source/shared";
-import { Dropped } from "../../../wasm/web/source/source";
+import { Dropped, type Source } from "../../../wasm/web/source/source";
 import { FakeSource } from "./fake-source";
 
-/** Answers when it is told to, in the core's own form. */
+/** Answers on demand, in the core's format. */
 class FakeKernel {
   readonly messages: string[][] = [];
   readonly #open: { request: string; resolve: (bytes: Uint8Array) => void }[] = [];
@@ -17,7 +17,7 @@ class FakeKernel {
     return requests.map((request) => new Promise((resolve) => this.#open.push({ request, resolve })));
   }
 
-  /** Answers all that was asked. */
+  /** Answers all pending requests. */
   answer(): void {
     for (const { request, resolve } of this.#open.splice(0)) resolve(response(JSON.parse(request)));
   }
@@ -35,7 +35,7 @@ const turn = () => new Promise<void>((done) => setTimeout(done));
 const tilesAt = (start: number) => ({ tracks: [0], start, end: start + 1, pixels: 1 });
 const quiet = (promise: Promise<unknown>) => void promise.catch(() => {});
 
-test("what is asked in one turn goes in one message, and the same is asked once", async () => {
+test("requests of one turn share a message, and equal requests are sent once", async () => {
   const kernel = new FakeKernel();
   const source = new RemoteSource(kernel);
   const answers = [
@@ -51,7 +51,7 @@ test("what is asked in one turn goes in one message, and the same is asked once"
   assert.deepEqual(one, same);
 });
 
-test("the reader's question goes before the picture, and the latest tiles before older ones", async () => {
+test("the reader's requests go before tiles, and the latest tiles first", async () => {
   const kernel = new FakeKernel();
   const source = new RemoteSource(kernel);
   for (let start = 0; start < 40; start++) quiet(source.query("tiles", tilesAt(start)));
@@ -63,7 +63,7 @@ test("the reader's question goes before the picture, and the latest tiles before
   assert.ok((first?.length ?? 0) < 40, "the rest waits, for it may become stale");
 });
 
-test("stale tiles are dropped, and who wants them is told so", async () => {
+test("stale tiles are dropped, and their requests rejected", async () => {
   const kernel = new FakeKernel();
   const source = new RemoteSource(kernel);
   const oldest = source.query("tiles", tilesAt(0));
@@ -77,7 +77,7 @@ test("stale tiles are dropped, and who wants them is told so", async () => {
   assert.ok(asked < 400, `${asked} of 900 were asked`);
 });
 
-test("a closed source asks nothing more", async () => {
+test("a closed source sends nothing more", async () => {
   const kernel = new FakeKernel();
   const source = new RemoteSource(kernel);
   quiet(source.query("event", { id: 1 }));
@@ -101,7 +101,7 @@ test("a large trace stays in the kernel", async () => {
   assert.ok(await overview);
 });
 
-test("where WebAssembly is forbidden the kernel answers, and the reader is told", async () => {
+test("without WebAssembly the kernel answers, with a message", async () => {
   const kernel = new FakeKernel();
   const notes: string[] = [];
   const compile = WebAssembly.compile;
@@ -111,41 +111,82 @@ test("where WebAssembly is forbidden the kernel answers, and the reader is told"
     quiet(Promise.resolve(source.query("overview", {})));
     await turn();
     assert.equal(kernel.messages.length, 1);
-    assert.match(notes.join(), /WebAssembly may not run/);
+    assert.match(notes.join(), /does not allow WebAssembly/);
   } finally {
     WebAssembly.compile = compile;
   }
 });
 
-test("the kernel answers until the trace is here, and on when it does not come", async () => {
+test("the page loads its core after the first picture, and the kernel answers when that fails", async () => {
   const kernel = new FakeKernel();
   const notes: string[] = [];
-  const source = await openSource("both", supply(kernel, notes));
+  let numFetched = 0;
+  const core = () => {
+    numFetched++;
+    return Promise.reject(new Error("nothing is fetched"));
+  };
+  const source = await openSource("browser", { ...supply(kernel, notes), core });
+  const overview = source.query("overview", {});
   await turn();
+  kernel.answer();
+  await overview;
+  quiet(Promise.resolve(source.query("tiles", tilesAt(0))));
+  await turn();
+  assert.equal(numFetched, 0, "the picture comes before the core");
+  kernel.answer();
+  await turn();
+  assert.equal(numFetched, 1);
+  assert.match(notes.join(), /could not be loaded into this page: nothing is fetched/);
   quiet(Promise.resolve(source.query("overview", {})));
   await turn();
-  assert.equal(kernel.messages.length, 1);
-  assert.match(notes.join(), /stays in the kernel: nothing is fetched/);
+  assert.equal(kernel.messages.length, 3);
+  source.close();
 });
 
-test("a relay goes over to the better source, and closes one that comes too late", () => {
-  const [first, better] = [new FakeSource(), new FakeSource()];
-  const relay = new RelaySource(first);
-  relay.query("overview", {});
-  relay.change(better);
-  relay.query("overview", {});
-  assert.deepEqual([first.asked.length, better.asked.length], [1, 1]);
-  relay.close();
+/** A lazy source whose core arrives on demand. */
+function lazy(kernel: Source): { source: LazySource; come: (core: Source) => Promise<void> } {
+  let resolve: (core: Source) => void = () => {};
+  const loaded = new Promise<Source>((done) => {
+    resolve = done;
+  });
+  const source = new LazySource(
+    kernel,
+    () => loaded,
+    () => {},
+  );
+  const come = async (core: Source) => {
+    resolve(core);
+    await turn();
+  };
+  return { source, come };
+}
+
+test("a lazy source changes from the kernel to the page", async () => {
+  const [kernel, page] = [new FakeSource({ isLate: true }), new FakeSource()];
+  const { source, come } = lazy(kernel);
+  source.query("tiles", tilesAt(0));
+  await turn();
+  await come(page);
+  source.query("overview", {});
+  assert.deepEqual([kernel.asked.length, page.asked.length], [1, 1]);
+  source.close();
+});
+
+test("a lazy source that was closed closes the core that comes too late", async () => {
+  const { source, come } = lazy(new FakeSource({ isLate: true }));
+  source.query("tiles", tilesAt(0));
+  await turn();
+  source.close();
   let isClosed = false;
   const late = new FakeSource();
   late.close = () => {
     isClosed = true;
   };
-  relay.change(late);
+  await come(late);
   assert.ok(isClosed);
 });
 
-test("views of one trace share a source, which the last one closes", async () => {
+test("views of one trace share a source, and the last one closes it", async () => {
   let numOpened = 0;
   let numClosed = 0;
   const open = async () => {
@@ -169,7 +210,7 @@ test("views of one trace share a source, which the last one closes", async () =>
   assert.equal(numOpened, 2, "opened anew for the next");
 });
 
-test("a source that cannot be opened is tried again by the next", async () => {
+test("a source that failed to open is opened again for the next view", async () => {
   let numTried = 0;
   const open = async () => {
     numTried++;

@@ -21,7 +21,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 
-test("hits beyond those that are known are gone to, in both directions and around the end", () => {
+test("stepping reaches hits beyond the loaded ones, in both directions and wrapping around", () => {
   const { timeline } = open();
   timeline.find("kernel");
   assert.equal(timeline.search.found.value?.hits.count, COUNT);
@@ -39,7 +39,7 @@ test("hits beyond those that are known are gone to, in both directions and aroun
   assert.ok((timeline.search.found.value?.hits.id.length ?? 0) <= 20_000, "few of them are known at once");
 });
 
-test("from a standstill the next hit is the one on the screen, wherever that is", async () => {
+test("without a current hit, the next one is at or after the left edge", async () => {
   for (const isLate of [false, true]) {
     const { timeline } = open(isLate);
     timeline.find("kernel");
@@ -54,7 +54,7 @@ test("from a standstill the next hit is the one on the screen, wherever that is"
   }
 });
 
-test("who is faster than the answers comes where the last step leads", async () => {
+test("fast steps end at the last requested hit", async () => {
   const { timeline } = open(true);
   timeline.find("kernel");
   await settled();
@@ -67,7 +67,7 @@ test("who is faster than the answers comes where the last step leads", async () 
   assert.equal(selectedId(timeline), 2 * COUNT - 3);
 });
 
-test("steps from a standstill that are faster than the first answer all count", async () => {
+test("steps before the first answer all count", async () => {
   for (const [by, place] of [
     [1, 2],
     [-1, COUNT - 3],
@@ -84,15 +84,15 @@ test("steps from a standstill that are faster than the first answer all count", 
   }
 });
 
-test("every hit is drawn as one, also those that are not known", () => {
+test("every hit is highlighted, loaded or not", () => {
   const { timeline } = open();
   timeline.find("kernel");
   const [piece] = timeline.tiles.pieces(1, timeline.viewport.window.value, 1000);
   assert.ok(piece);
-  assert.deepEqual(new Set(timeline.search.hitsIn(piece.sheet)), new Set([1]));
+  assert.deepEqual(new Set(timeline.search.hitsIn(piece.trackTiles)), new Set([1]));
 });
 
-/** The stretches of the picture that are marked in the row of the kernels. */
+/** The marked ranges in the row of the kernels. */
 function marked(timeline: Timeline): readonly Box[] {
   const size = { cssWidth: 1000, cssHeight: 400, dpr: 1 };
   const scene = sceneOf(timeline, { hit: "red" } as Look, {} as Tools, size);
@@ -107,7 +107,7 @@ function marked(timeline: Timeline): readonly Box[] {
   return fills;
 }
 
-test("marks cover the whole time, and few are asked for and drawn", () => {
+test("marks cover the whole trace, and their number is limited", () => {
   const { source, timeline } = open();
   timeline.find("kernel");
   const fills = marked(timeline);
@@ -126,7 +126,7 @@ test("zoomed in, each hit has its mark", () => {
   assert.equal(marked(timeline).length, 10);
 });
 
-test("while the picture moves the old marks stay, and new ones are asked for once it rests", (context) => {
+test("moving keeps the old marks, and new ones are requested when the picture rests", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { source, timeline } = open();
   timeline.find("kernel");
@@ -150,7 +150,7 @@ test("while the picture moves the old marks stay, and new ones are asked for onc
   assert.equal(source.markAsks.length, 2, "nobody is asked any more");
 });
 
-test("few hits are known at once, and nothing more is asked for", () => {
+test("a few hits need no further request", () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, source.overview);
   timeline.size.set({ width: 1000, height: 400 });

@@ -4,7 +4,7 @@ import type { Setup } from "../../../wasm/web/source/protocol";
 import { Dropped, type Source } from "../../../wasm/web/source/source";
 import { StagedSource } from "../../../wasm/web/source/staged";
 
-/** Answers each request when it is told to, with the setup that it was asked with. */
+/** Answers each request on demand, with the options of the request. */
 class Slow {
   readonly #waiting: (() => void)[] = [];
 
@@ -22,7 +22,7 @@ function staged(): { readonly slow: Slow; readonly source: StagedSource } {
   return { slow, source: new StagedSource(slow as unknown as Source, { align: "clocks" }) };
 }
 
-test("an answer of a screen that is no more is asked for anew", async () => {
+test("an answer for old options is requested again", async () => {
   const { slow, source } = staged();
   const answer = source.query("findings", {});
   source.setup = { align: "start" };
@@ -32,7 +32,7 @@ test("an answer of a screen that is no more is asked for anew", async () => {
   assert.deepEqual(await answer, { align: "start", frames: undefined });
 });
 
-test("its tiles are dropped, for who draws asks for those that it needs", async () => {
+test("tiles for old options are dropped", async () => {
   const { slow, source } = staged();
   const answer = source.query("tiles", { tracks: [0], start: 0, end: 1, pixels: 1 });
   source.setup = { align: "start" };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lru } from "../../../wasm/web/base/lru";
 import { span } from "../../../wasm/web/base/time";
-import { Sheet } from "../../../wasm/web/timeline/sheet";
 import { levelOf, TileCache } from "../../../wasm/web/timeline/tile-cache";
+import { TrackTiles } from "../../../wasm/web/timeline/track-tiles";
 import { FakeSource } from "./fake-source";
 
 const fail = (error?: unknown): never => {
@@ -17,7 +17,7 @@ const asking = (options = {}, now = () => 0) => {
   return { source, cache, arrived };
 };
 
-/** Until promises are kept. */
+/** Waits for pending promises. */
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 test("the columns of tiles are as fine as the screen", () => {
@@ -25,7 +25,7 @@ test("the columns of tiles are as fine as the screen", () => {
   assert.equal(levelOf(span(100, 110), 1000), -7);
 });
 
-test("what is asked for lies on chunks, whatever the window", () => {
+test("requests lie on chunks for any window", () => {
   const { source, cache } = asking();
   for (let start = 0; start < 300; start += 7) cache.pieces(0, span(start, start + 300), 100);
   for (const { start, end, pixels } of source.tileAsks) {
@@ -34,7 +34,7 @@ test("what is asked for lies on chunks, whatever the window", () => {
   }
 });
 
-test("what is beside the window is asked for ahead, so that panning asks for nothing", () => {
+test("tiles beside the window are requested ahead, so panning needs no request", () => {
   const { source, cache } = asking();
   cache.beginFrame(span(200, 400));
   cache.pieces(0, span(200, 400), 100);
@@ -44,7 +44,7 @@ test("what is beside the window is asked for ahead, so that panning asks for not
   assert.equal(source.asked.length, before);
 });
 
-test("who scrolls the tracks has nothing asked for ahead", () => {
+test("scrolling tracks requests nothing ahead", () => {
   const { source, cache } = asking();
   const window = span(200, 400);
   cache.beginFrame(window);
@@ -60,7 +60,7 @@ test("who scrolls the tracks has nothing asked for ahead", () => {
   );
 });
 
-test("coming back to a zoom asks for nothing new", () => {
+test("returning to a zoom needs no request", () => {
   const { source, cache } = asking();
   for (const end of [400, 800]) cache.pieces(0, span(0, end), 100);
   const before = source.asked.length;
@@ -68,17 +68,17 @@ test("coming back to a zoom asks for nothing new", () => {
   assert.equal(source.asked.length, before);
 });
 
-test("a late answer is asked for once, and told when it comes", async () => {
+test("a pending answer is requested once, and its arrival reported", async () => {
   const { source, cache, arrived } = asking({ isLate: true });
   assert.deepEqual(cache.pieces(0, span(0, 400), 100), []);
   assert.deepEqual(cache.pieces(0, span(0, 400), 100), []);
   assert.equal(source.asked.length, 1);
   await settled();
   assert.equal(arrived.count, 1);
-  assert.equal(cache.pieces(0, span(0, 400), 100)[0]?.sheet.length, 50);
+  assert.equal(cache.pieces(0, span(0, 400), 100)[0]?.trackTiles.length, 50);
 });
 
-test("what a move brings onto the screen is asked for while the rest is still on its way", async () => {
+test("a move requests new tiles while others are pending", async () => {
   const { source, cache } = asking({ isLate: true });
   cache.pieces(0, span(0, 400), 100);
   cache.pieces(0, span(900, 1300), 100);
@@ -93,13 +93,13 @@ test("what a move brings onto the screen is asked for while the rest is still on
   assert.equal(cache.pieces(0, span(900, 1300), 100).length, 2);
 });
 
-test("while new tiles are on their way the old ones are drawn, each where it is missing", async () => {
+test("old tiles are drawn where new ones are pending", async () => {
   const { cache } = asking({ isLate: true, count: 500 });
   cache.pieces(0, span(0, 4000), 100);
   await settled();
   const [old] = cache.pieces(0, span(0, 4000), 100);
   const pieces = cache.pieces(0, span(1000, 1200), 100);
-  assert.ok(old && pieces.length > 0 && pieces.every((piece) => piece.sheet === old.sheet));
+  assert.ok(old && pieces.length > 0 && pieces.every((piece) => piece.trackTiles === old.trackTiles));
   assert.ok((pieces[0]?.span.start ?? 0) >= 512 && (pieces.at(-1)?.span.end ?? 9e9) <= 1536, "no more than the hole");
 });
 
@@ -110,7 +110,7 @@ test("the pieces cover the window, one after the other", () => {
   for (const [i, piece] of pieces.slice(1).entries()) assert.equal(piece.span.start, pieces[i]?.span.end);
 });
 
-test("what would make a frame late comes with the next ones", () => {
+test("requests beyond a frame's budget follow in later frames", () => {
   let ms = 0;
   const { source, cache, arrived } = asking({ count: 500 }, () => ms++ * 2);
   const frame = () => {
@@ -137,14 +137,14 @@ test("tiles are found by lane and time", () => {
     owners: null,
     owner: null,
   };
-  const sheet = new Sheet(0, tiles);
-  assert.deepEqual([sheet.firstIn(0, 30), sheet.firstIn(0, 41), sheet.laneEnd(0)], [0, 1, 2]);
-  assert.deepEqual([sheet.firstIn(1, 0), sheet.laneEnd(1)], [2, 2], "an empty lane");
-  assert.deepEqual([sheet.firstIn(2, 15), sheet.firstIn(2, 99), sheet.laneEnd(2)], [3, 5, 5]);
-  assert.deepEqual([sheet.firstIn(7, 0), sheet.laneEnd(7)], [5, 5], "a lane that is not there");
+  const trackTiles = new TrackTiles(0, tiles);
+  assert.deepEqual([trackTiles.firstIn(0, 30), trackTiles.firstIn(0, 41), trackTiles.laneEnd(0)], [0, 1, 2]);
+  assert.deepEqual([trackTiles.firstIn(1, 0), trackTiles.laneEnd(1)], [2, 2], "an empty lane");
+  assert.deepEqual([trackTiles.firstIn(2, 15), trackTiles.firstIn(2, 99), trackTiles.laneEnd(2)], [3, 5, 5]);
+  assert.deepEqual([trackTiles.firstIn(7, 0), trackTiles.laneEnd(7)], [5, 5], "a lane that is not there");
 });
 
-test("what was not asked for longest is forgotten first", () => {
+test("the least recently used tiles are discarded first", () => {
   const lru = new Lru<string, number>(10, (weight) => weight);
   lru.set("a", 4);
   lru.set("b", 4);
@@ -158,7 +158,7 @@ test("what was not asked for longest is forgotten first", () => {
   assert.deepEqual([lru.get("d"), lru.get("e")], [undefined, 99], "the last one stays, whatever it weighs");
 });
 
-test("a failure is told once", () => {
+test("a failure is reported once", () => {
   const errors: unknown[] = [];
   const source = new FakeSource();
   source.query = () => {

@@ -26,12 +26,12 @@ function open(options = {}): Timeline {
 
 const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
 
-/** Until promises are kept. */
+/** Waits for pending promises. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 
-test("a selected event is told about, with its links", () => {
+test("a selected event has its details and links", () => {
   const timeline = open();
   timeline.select(3);
   assert.equal(timeline.selection.current.value?.links.length, 1);
@@ -39,7 +39,7 @@ test("a selected event is told about, with its links", () => {
   assert.equal(timeline.said.value, "operator, operator, 10 ns at 60 ns");
 });
 
-test("keys walk along the lane and along the links", () => {
+test("keys move along the lane and along links", () => {
   const timeline = open();
   timeline.select(3);
   run(timeline, "next");
@@ -51,7 +51,7 @@ test("keys walk along the lane and along the links", () => {
   assert.equal(selectedId(timeline), 3);
 });
 
-test("without a selection the keys find the first event on the screen", () => {
+test("without a selection, keys select the first event on the screen", () => {
   const timeline = open();
   timeline.viewport.show(span(100, 300));
   run(timeline, "next");
@@ -66,7 +66,7 @@ test("at the end of a lane or without a link nothing happens", () => {
   assert.equal(selectedId(timeline), 0);
 });
 
-test("going to an event off the screen brings it there", () => {
+test("going to an event off the screen scrolls to it", () => {
   const timeline = open();
   timeline.viewport.show(span(0, 100));
   timeline.go(40);
@@ -75,7 +75,7 @@ test("going to an event off the screen brings it there", () => {
   assert.equal(end - start, 100, "the zoom stays");
 });
 
-test("where both ends of a link fit on the screen, both are shown", () => {
+test("both ends of a link are shown where they fit", () => {
   const timeline = open({ lanes: 40 });
   timeline.size.set({ width: 1000, height: 200 });
   timeline.select(53);
@@ -88,13 +88,13 @@ test("where both ends of a link fit on the screen, both are shown", () => {
   assert.ok(timeline.viewport.scroll.value < 28, "the launch is in the first lane");
 });
 
-test("an event too small to be seen is zoomed to when someone outside asks for it", () => {
+test("going to an event by id zooms in where it is too narrow", () => {
   const timeline = open({ count: 50_000 });
   timeline.go(40);
   assert.ok(lengthOf(timeline.viewport.window.value) < 1000);
 });
 
-test("focus: first there, then close", () => {
+test("focus goes to the event first, then zooms to it", () => {
   const timeline = open();
   timeline.viewport.show(span(0, 200));
   timeline.select(25);
@@ -104,7 +104,7 @@ test("focus: first there, then close", () => {
   assert.ok(lengthOf(timeline.viewport.window.value) < 20);
 });
 
-test("searching counts, steps in time and around the end", () => {
+test("searching counts hits, and steps in time and wrapping around", () => {
   const timeline = open();
   timeline.find("kernel");
   assert.equal(timeline.search.found.value?.hits.count, 50);
@@ -119,7 +119,7 @@ test("searching counts, steps in time and around the end", () => {
   assert.equal(selectedId(timeline), 50, "around the end");
 });
 
-test("searching for nothing finds nothing", () => {
+test("an empty search has no hits", () => {
   const timeline = open();
   timeline.find("nonsense");
   timeline.step(1);
@@ -128,7 +128,7 @@ test("searching for nothing finds nothing", () => {
   assert.equal(timeline.search.found.value, null);
 });
 
-test("hits that come late are counted and gone to when they are there", async () => {
+test("late hits are counted, and gone to when they arrive", async () => {
   const timeline = open({ isLate: true });
   timeline.find("operator");
   await settled();
@@ -144,7 +144,7 @@ test("hits that come late are counted and gone to when they are there", async ()
   assert.deepEqual(said, ["0 hits for nonsense"]);
 });
 
-test("a range is summed up once it stands", () => {
+test("a range is summarized once the drag ends", () => {
   const timeline = open();
   timeline.mark(span(100, 300), false);
   assert.equal(timeline.range.summary.value, null);
@@ -153,7 +153,7 @@ test("a range is summed up once it stands", () => {
   assert.equal(timeline.drawer.value, "range");
 });
 
-test("the host is told of a range that stands, and that it is gone, whatever is known of it by then", async () => {
+test("the host receives settled and cleared ranges, before their summaries", async () => {
   const timeline = open({ isLate: true });
   const told: (Span | null)[] = [];
   const cleanup = new Cleanup();
@@ -170,7 +170,7 @@ test("the host is told of a range that stands, and that it is gone, whatever is 
   assert.equal(told.length, 2);
 });
 
-test("escape takes away one thing after the other", () => {
+test("Escape clears one thing after the other", () => {
   const timeline = open();
   timeline.find("kernel");
   timeline.mark(span(100, 300), true);
@@ -188,13 +188,13 @@ test("escape takes away one thing after the other", () => {
   assert.equal(timeline.search.found.value, null);
 });
 
-test("the core's words are shown, not thrown", () => {
+test("errors of the core are shown, not thrown", () => {
   const timeline = open();
   timeline.select(4711);
   assert.equal(timeline.error.value, "expected the id of an event, found 4711");
 });
 
-test("late answers do not overtake: the last wish counts", async () => {
+test("late answers do not overtake later requests", async () => {
   const timeline = open({ isLate: true });
   timeline.select(1);
   timeline.select(2);
@@ -202,7 +202,7 @@ test("late answers do not overtake: the last wish counts", async () => {
   assert.equal(selectedId(timeline), 2);
 });
 
-test("what is under the pointer is what was drawn there", () => {
+test("the hover is the event that was drawn there", () => {
   const timeline = open();
   timeline.viewport.show(span(0, 1000));
   const row = timeline.layout.value.rowOf.get(0);
@@ -217,7 +217,7 @@ test("what is under the pointer is what was drawn there", () => {
 const turn = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false, ctrlKey: false, metaKey: false };
 const place = { x: 500, onHeader: false, focused: true };
 
-test("without the focus the wheel is the page's, but for zooming", () => {
+test("without the focus, the wheel only zooms", () => {
   const timeline = open();
   const before = timeline.viewport.window.value;
   assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, { ...place, focused: false }), false);
@@ -226,7 +226,7 @@ test("without the focus the wheel is the page's, but for zooming", () => {
   assert.ok(lengthOf(timeline.viewport.window.value) < lengthOf(before));
 });
 
-test("with the focus the wheel scrolls, shift moves, the header zooms", () => {
+test("with the focus, the wheel scrolls, moves with Shift, and zooms on the header", () => {
   const timeline = open({ lanes: 40 });
   turnWheel(timeline, { ...turn, deltaY: 100 }, place);
   assert.equal(timeline.viewport.scroll.value, 100);
@@ -239,7 +239,7 @@ test("with the focus the wheel scrolls, shift moves, the header zooms", () => {
   assert.ok(lengthOf(timeline.viewport.window.value) < 200);
 });
 
-test("two fingers hold the times under them", () => {
+test("the times under two fingers stay under them", () => {
   const timeline = open();
   timeline.viewport.show(span(0, 1000));
   const pinch = new Pinch(timeline);
@@ -275,7 +275,7 @@ test("the first screen shows every track, with the highest lanes with which it c
   assert.deepEqual([...tracks.arrangement.value.pinned], []);
 });
 
-test("lanes that the reader made low or high stay so when functions of Python go and come", () => {
+test("lanes that the reader lowered or raised stay so when Python functions are toggled", () => {
   const timeline = arranged(40, 400);
   const { tracks } = timeline;
   const low = () => [...tracks.arrangement.value.low];
@@ -287,11 +287,11 @@ test("lanes that the reader made low or high stay so when functions of Python go
   assert.deepEqual(low(), [1]);
 });
 
-test("where low lanes are not enough the streams are pinned", () => {
+test("streams are pinned where low lanes are not enough", () => {
   assert.deepEqual([...arranged(80, 400).tracks.arrangement.value.pinned], [1]);
 });
 
-test("a filter tells how many are left, and gives way to an event that is gone to", () => {
+test("a filter reports its number of tracks, and is cleared by going to a hidden event", () => {
   const timeline = open();
   timeline.tracks.filter("stream");
   assert.equal(timeline.said.value, "1 track of 2");
@@ -300,7 +300,7 @@ test("a filter tells how many are left, and gives way to an event that is gone t
   assert.ok(timeline.layout.value.rowOf.get(0));
 });
 
-test("a track with low lanes gets high ones when an event on it is gone to, not when one is clicked at", () => {
+test("going to an event raises low lanes, a click does not", () => {
   const timeline = arranged(40, 400);
   timeline.select(3);
   assert.equal(timeline.layout.value.rowOf.get(0)?.low, true);
@@ -308,7 +308,7 @@ test("a track with low lanes gets high ones when an event on it is gone to, not 
   assert.equal(timeline.layout.value.rowOf.get(0)?.low, false);
 });
 
-test("a row is moved past the next one that is shown", () => {
+test("a row moves past its next visible sibling", () => {
   const timeline = open();
   const [group] = timeline.layout.value.scrolled;
   assert.ok(group);
@@ -317,12 +317,12 @@ test("a row is moved past the next one that is shown", () => {
     timeline.layout.value.scrolled.map((row) => row.key),
     ["group-1", "track-1", "group-0", "track-0"],
   );
-  assert.equal(timeline.said.value, "python 1 is 2 of 2");
+  assert.equal(timeline.said.value, "python 1: position 2 of 2");
   timeline.tracks.move(group, 1);
   assert.equal(timeline.layout.value.scrolled[2]?.key, "group-0", "at the end nothing happens");
 });
 
-test("notes are about the event, the range or the time, and come in the order of time", () => {
+test("notes are about an event, a range or a time, in the order of time", () => {
   const timeline = open();
   const told: (readonly Note[])[] = [];
   timeline.notes.all.subscribe(() => told.push(timeline.notes.all.value));
@@ -347,7 +347,7 @@ test("notes are about the event, the range or the time, and come in the order of
   assert.equal(timeline.notes.all.value.length, 2, "one at a time");
 });
 
-test("a note that is written while its event is looked up is moved to it no less", async () => {
+test("a note written during a request still moves to its event", async () => {
   const source = new FakeSource({ isLate: true });
   const timeline = new Timeline(source, source.overview);
   timeline.notes.restore([{ start: 9000, end: 9001, event: 3, text: "" }]);
@@ -358,13 +358,13 @@ test("a note that is written while its event is looked up is moved to it no less
   assert.deepEqual(timeline.notes.all.value, [{ start: 60, end: 70, event: 3, text: "slow" }]);
 });
 
-test("the notes of a range lie in its copy where they are there", () => {
+test("the notes of a range have the right times in a copy", () => {
   const note = (start: number, end: number, event: number | null) => ({ start, end, event, text: "" });
   const notes = [note(0, 5, null), note(90, 110, 3), note(150, 150, null), note(300, 300, null)];
   assert.deepEqual(notesWithin(notes, span(100, 200), 80), [note(10, 30, null), note(70, 70, null)]);
 });
 
-test("notes that a host kept come back, and can be gone to", () => {
+test("notes saved by a host are restored, and can be visited", () => {
   const timeline = open();
   timeline.notes.restore([
     { start: 500, end: 600, event: null, text: "later" },
@@ -378,7 +378,7 @@ test("notes that a host kept come back, and can be gone to", () => {
   assert.deepEqual(timeline.viewport.window.value, span(125, 275));
 });
 
-test("what is measured is gone with the next measure, and with Escape", () => {
+test("a measure disappears with the next one, and with Escape", () => {
   const timeline = open();
   timeline.select(3);
   run(timeline, "measure");
@@ -392,7 +392,7 @@ test("what is measured is gone with the next measure, and with Escape", () => {
   assert.equal(timeline.notes.all.value.length, 0);
 });
 
-test("the drawer is hidden and shown by a key", () => {
+test("a key hides and shows the drawer", () => {
   const timeline = open();
   run(timeline, "toggleDrawer");
   assert.equal(timeline.drawer.value, null);
@@ -403,7 +403,7 @@ test("the drawer is hidden and shown by a key", () => {
   assert.equal(timeline.drawer.value, "event");
 });
 
-test("the edges of a range stick to those of events nearby", () => {
+test("the edges of a range snap to events nearby", () => {
   const timeline = open();
   timeline.viewport.show(span(0, 200));
   const y = (timeline.layout.value.rowOf.get(0)?.top ?? 0) + 10;
@@ -413,7 +413,7 @@ test("the edges of a range stick to those of events nearby", () => {
   assert.ok(Math.abs(snapped(timeline, 202, -5) - 40.4) < 0.01, "nor on the ruler");
 });
 
-test("another setup is asked for with every question, and old tiles are forgotten", () => {
+test("every request has the new options, and old tiles are discarded", () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, { ...source.overview, num_frames: 3 }, { align: "start" });
   timeline.tiles.pieces(0, span(0, 1000), 100);
@@ -429,7 +429,7 @@ test("another setup is asked for with every question, and old tiles are forgotte
   assert.equal(source.asked.length, asked, "what is so already is not asked for");
 });
 
-test("a selection stays selected, and a range unmarked, when traces are aligned otherwise", () => {
+test("a new alignment keeps the selection and clears the range", () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, source.overview);
   timeline.select(3);
@@ -441,7 +441,7 @@ test("a selection stays selected, and a range unmarked, when traces are aligned 
   assert.equal(timeline.range.span.value, null);
 });
 
-test("of several links one is chosen, around the end", () => {
+test("one of several links is chosen, wrapping around", () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, source.overview);
   timeline.select(3);
@@ -453,14 +453,14 @@ test("of several links one is chosen, around the end", () => {
   const partner = () => timeline.selection.partner(true)?.id;
   assert.equal(partner(), link.target.id);
   timeline.chooseLink(true);
-  assert.deepEqual([partner(), timeline.said.value], [60, "Arrow 2 of 2 on from here: kernel"]);
+  assert.deepEqual([partner(), timeline.said.value], [60, "Arrow 2 of 2, outgoing: kernel"]);
   timeline.chooseLink(true);
   assert.equal(partner(), link.target.id);
   timeline.chooseLink(false);
-  assert.equal(timeline.said.value, "No arrow leads here");
+  assert.equal(timeline.said.value, "No incoming arrow");
 });
 
-test("who has the trace elsewhere is told how to save a part of it there", async () => {
+test("for a trace in the kernel, the export is Python code", async () => {
   const source = new FakeSource();
   const timeline = new Timeline(source, {
     ...source.overview,
@@ -472,7 +472,7 @@ test("who has the trace elsewhere is told how to save a part of it there", async
   assert.match(timeline.saving.said.value, /trace\.trim\(5010, 5020\)\.redact\(\)\.to_chrome\(/);
 });
 
-test("who has several traces elsewhere is told how to save that part of each", async () => {
+test("for several traces in the kernel, the code exports each", async () => {
   const source = new FakeSource();
   const [part] = source.overview.parts;
   const parts = [
@@ -486,7 +486,7 @@ test("who has several traces elsewhere is told how to save that part of each", a
   assert.ok(timeline.saving.said.value.endsWith(`${each}.to_chrome(f"part_{at}.json.gz")`), timeline.saving.said.value);
 });
 
-test("who goes to a hidden function sees it, and the host hears of it once", () => {
+test("going to a hidden function shows it, and the host is told once", () => {
   const source = new FakeSource();
   source.frame = 3;
   const timeline = new Timeline(source, source.overview, { frames: false });

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { lengthOf, span } from "../../../wasm/web/base/time";
 import { Viewport } from "../../../wasm/web/timeline/viewport";
 
-test("at first the whole trace is shown, with a little air", () => {
+test("the first window is the whole trace with a margin", () => {
   const viewport = new Viewport(1000);
   assert.ok(viewport.window.value.start < 0 && viewport.window.value.end > 1000);
 });
 
-test("nothing leads out of the trace", () => {
+test("no command leaves the trace", () => {
   const viewport = new Viewport(1000);
   viewport.zoom(100, 500);
   assert.deepEqual(viewport.window.value, viewport.bounds);
@@ -25,7 +25,7 @@ test("zooming in ends at a few nanoseconds", () => {
   assert.ok(lengthOf(viewport.window.value) < 20);
 });
 
-test("a smooth way ends where it was meant to, in less than a second", () => {
+test("an animation ends at its target in less than a second", () => {
   const viewport = new Viewport(1000);
   viewport.show(span(100, 200), true);
   assert.notDeepEqual(viewport.window.value, span(100, 200));
@@ -35,14 +35,14 @@ test("a smooth way ends where it was meant to, in less than a second", () => {
   assert.ok(frames > 3 && frames < 60, `${frames} frames`);
 });
 
-test("readers who want no motion get none", () => {
+test("readers who prefer reduced motion get no animation", () => {
   const viewport = new Viewport(1000);
   viewport.calm = true;
   viewport.show(span(100, 200), true);
   assert.deepEqual(viewport.window.value, span(100, 200));
 });
 
-test("an empty trace has a window too", () => {
+test("an empty trace has a window", () => {
   assert.ok(lengthOf(new Viewport(0).window.value) > 0);
 });
 

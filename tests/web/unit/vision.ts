@@ -1,6 +1,9 @@
 import type { Rgb } from "../../../wasm/web/base/color";
 
-/** How people see: linear RGB times one of these, after Machado, Oliveira and Fernandes (2009), at full severity. */
+/**
+ * Colour vision: matrices for linear RGB, after Machado, Oliveira and Fernandes (2009), at full
+ * severity.
+ */
 const EYES = {
   all: [1, 0, 0, 0, 1, 0, 0, 0, 1],
   protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
@@ -12,7 +15,10 @@ export const EYE_NAMES = Object.keys(EYES) as readonly Eye[];
 
 type Triple = readonly [number, number, number];
 
-/** How far apart two colours look, a hundred times their distance in Oklab: 2 is just to be seen, black and white are 100 apart. */
+/**
+ * Perceived difference of two colours, a hundred times their distance in Oklab: 2 is just visible,
+ * black and white are 100 apart.
+ */
 export function difference(a: Rgb, b: Rgb, eye: Eye): number {
   const [x, y] = [oklab(seen(a, eye)), oklab(seen(b, eye))];
   return 100 * Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);

@@ -9,7 +9,7 @@ import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { Waiting } from "../../../wasm/web/timeline/waiting";
 import { FakeSource } from "./fake-source";
 
-/** Until promises are kept. */
+/** Waits for pending promises. */
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 const caching = (isLate: boolean) => {
@@ -27,7 +27,7 @@ const caching = (isLate: boolean) => {
   };
 };
 
-test("what nothing is known of is a hole until the first answer is there", async () => {
+test("a range without tiles is a hole until the first answer", async () => {
   const { cache, clock } = caching(true);
   cache.pieces(0, span(0, 4000), 100);
   clock.ms = 200;
@@ -43,7 +43,7 @@ test("a source that answers at once leaves no hole", () => {
   assert.deepEqual(cache.holes(0), []);
 });
 
-test("an answer that fails is not waited for", () => {
+test("a failed answer leaves no hole", () => {
   const { source, cache } = caching(false);
   source.query = () => {
     throw new Error("no");
@@ -58,7 +58,7 @@ test("an answer that fails is not waited for", () => {
   assert.deepEqual(cache.holes(0), []);
 });
 
-test("who zooms in and out again sees the coarse tiles wherever finer ones are missing", async () => {
+test("zooming in and out again shows coarse tiles where finer ones are missing", async () => {
   const { cache } = caching(true);
   const windows = [span(0, 8000), span(1000, 1100)];
   for (const window of windows) {
@@ -74,7 +74,7 @@ test("who zooms in and out again sees the coarse tiles wherever finer ones are m
   }
 });
 
-test("what comes soon has no sign, what takes longer is told once, and its end too", (context) => {
+test("a short wait has no sign, a long one is announced once, with its end", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const said: string[] = [];
   let asked = 0;
@@ -104,7 +104,7 @@ test("what comes soon has no sign, what takes longer is told once, and its end t
   assert.equal(asked, 2);
 });
 
-/** What is drawn of a track that nothing is known of, so many milliseconds after it was asked for. */
+/** Draws a track without tiles, `ms` milliseconds after its request. */
 function drawnAfter(ms: number): { texts: string[]; numFills: number } {
   const source = new FakeSource({ isLate: true });
   source.query = () => new Promise(() => {});
@@ -125,7 +125,7 @@ function drawnAfter(ms: number): { texts: string[]; numFills: number } {
   } as Partial<CanvasRenderingContext2D> as CanvasRenderingContext2D;
   const canvas = { getContext: () => null };
   Object.assign(globalThis, { document: { createElement: () => canvas } });
-  // What is asked for in pieces has one sign.
+  // Requests in pieces have one sign.
   const pieces = [span(-40, 0), span(0, 500), span(500, 9000)];
   timeline.waiting.tell([ms]);
   timeline.waiting.close();
@@ -133,7 +133,7 @@ function drawnAfter(ms: number): { texts: string[]; numFills: number } {
   return drawn;
 }
 
-test("a row says once that it is loading, but not at once", () => {
+test("a row says that it is loading after a delay", () => {
   assert.deepEqual(drawnAfter(100), { texts: [], numFills: 0 });
   const late = drawnAfter(200);
   assert.deepEqual(late.texts, ["loading…"]);

@@ -1,8 +1,10 @@
-// Not yet in every browser, nor in TypeScript's own library.
-const decode = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes of base64 text; whitespace is allowed. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+// Some browsers and TypeScript's own library do not have it yet.
+const decode = (Uint8Array as { fromBase64?: (text: string) => Bytes }).fromBase64;
+
+/** Decodes base64. Whitespace is allowed. */
+export function fromBase64(text: string): Bytes {
   if (decode) return decode.call(Uint8Array, text);
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
@@ -10,23 +12,23 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The base64 text of bytes. */
+/** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
-  // So many letters a call as arguments have room for.
+  // A call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += STRIDE) binary += String.fromCharCode(...bytes.subarray(at, at + STRIDE));
   return btoa(binary);
 }
 
 const STRIDE = 0x8000;
 
-export const gunzip = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => unpack(bytes, "gzip");
+export const gunzip = (bytes: Bytes): Promise<Bytes> => unpack(bytes, "gzip");
 
-/** `deflate` is what zlib writes. */
-export async function unpack(
-  bytes: Uint8Array<ArrayBuffer>,
-  format: CompressionFormat,
-): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * Decompresses `bytes`. `deflate` means the zlib format. Throws in browsers without
+ * DecompressionStream.
+ */
+export async function unpack(bytes: Bytes, format: CompressionFormat): Promise<Bytes> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error("expected a browser with DecompressionStream (2023 or newer), found none");
   }
@@ -34,13 +36,13 @@ export async function unpack(
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-export async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+export async function gzip(bytes: Bytes): Promise<Bytes> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** One array of all `parts` in order. */
-export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** Joins arrays in their order. */
+export function concat(parts: readonly Uint8Array[]): Bytes {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {

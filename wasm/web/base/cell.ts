@@ -1,6 +1,6 @@
 export type Listener = () => void;
 
-/** A value that tells its listeners when it is replaced. */
+/** A value that notifies its listeners when it is replaced. */
 export class Cell<T> {
   #value: T;
   readonly #listeners = new Set<Listener>();
@@ -23,7 +23,7 @@ export class Cell<T> {
     this.set(change(this.#value));
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

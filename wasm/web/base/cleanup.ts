@@ -1,4 +1,4 @@
-/** Collects what must be undone, and undoes it once, last first. */
+/** Collects undo steps and runs them once, last first. */
 export class Cleanup {
   #steps: (() => void)[] = [];
 

@@ -1,4 +1,4 @@
-/** Puts `text` on the clipboard, also where a page (a frame, a file) may not use the newer way. */
+/** Copies `text` to the clipboard. Frames and local files need the older API. */
 export function copyText(text: string, from: HTMLElement): void {
   const old = () => copyOldWay(text, from);
   if (navigator.clipboard) navigator.clipboard.writeText(text).catch(old);

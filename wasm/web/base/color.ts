@@ -10,7 +10,7 @@ const toByte = (linear: number): number => {
   return Math.round(255 * s);
 };
 
-/** From the OKLCH space: equal steps of lightness look equal for every hue. */
+/** Converts from OKLCH, where equal steps of lightness look equal for every hue. */
 export function oklch(lightness: number, chroma: number, hue: number): Rgb {
   const angle = (hue * Math.PI) / 180;
   const a = chroma * Math.cos(angle);
@@ -25,7 +25,7 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
   };
 }
 
-/** `share` of `a`, the rest of `b`. */
+/** Mixes two colours: `share` of `a`, the rest of `b`. */
 export function mix(a: Rgb, b: Rgb, share: number): Rgb {
   const part = (x: number, y: number) => Math.round(x * share + y * (1 - share));
   return { r: part(a.r, b.r), g: part(a.g, b.g), b: part(a.b, b.b) };
@@ -35,7 +35,7 @@ export function css({ r, g, b }: Rgb): string {
   return `#${[r, g, b].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Reads `#rgb`, `#rrggbb` and `rgb(r, g, b)`; null for anything else. */
+/** Parses `#rgb`, `#rrggbb` and `rgb(r, g, b)`. Returns null for anything else. */
 export function parseColor(text: string): Rgb | null {
   const hex = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim())?.[1];
   if (hex) return fromHex(hex.length === 3 ? hex.replace(/./g, "$&$&") : hex);
@@ -48,7 +48,7 @@ function fromHex(hex: string): Rgb {
   return { r: n >> 16, g: (n >> 8) & 255, b: n & 255 };
 }
 
-/** Relative luminance, 0 (black) to 1 (white). */
+/** Relative luminance, from 0 (black) to 1 (white). */
 export function luminance({ r, g, b }: Rgb): number {
   const linear = (byte: number) => {
     const c = byte / 255;
@@ -57,7 +57,7 @@ export function luminance({ r, g, b }: Rgb): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
-/** WCAG contrast, 1 to 21. */
+/** WCAG contrast ratio, from 1 to 21. */
 export function contrast(a: Rgb, b: Rgb): number {
   const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (light + 0.05) / (dark + 0.05);

@@ -1,2 +1,2 @@
-/** `text` as a field of a line of CSV: in quotes where it would be taken for more than one. */
+/** Quotes `text` for CSV where it contains a quote, a comma or a line break. */
 export const csvField = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,15 +1,15 @@
-/** Hands a file to the reader. */
+/** Saves a file on the reader's machine. */
 export function download(name: string, content: BlobPart, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // Browsers take the bytes at once, but some only after the click has been handled.
+  // Some browsers take the bytes only after the click has been handled.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A name of a file: what a title has of letters, digits and the like. */
+/** Makes a file name from a title: without the trace's suffix, other characters replaced by `_`. */
 export function fileName(title: string): string {
   return (
     title

@@ -16,7 +16,7 @@ function unitOf(ns: number): Unit {
   return UNITS.find((unit) => ns >= unit.ns) ?? NANOSECONDS;
 }
 
-/** Four significant digits, never a fraction of a nanosecond: `12.35 µs`. */
+/** Formats with four significant digits and no fraction of a nanosecond: `12.35 µs`. */
 export function formatDuration(ns: number): string {
   if (ns < 0) return `−${formatDuration(-ns)}`;
   // 999 950 ns would otherwise print as `1000 µs`.
@@ -31,7 +31,7 @@ function trimZeros(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** Every digit: `1.234 567 ms`. */
+/** Formats with every digit: `1.234 567 ms`. */
 export function formatExact(ns: number): string {
   const sign = ns < 0 ? "−" : "";
   const unit = unitOf(Math.abs(ns));
@@ -45,7 +45,7 @@ export function formatExact(ns: number): string {
   return `${sign}${whole}${groups && `.${groups}`} ${unit.name}`;
 }
 
-/** The label of a ruler's tick at `ns`, with the digits that `step` calls for. */
+/** Labels a tick of the ruler at `ns` with the digits that `step` needs. */
 export function formatTick(ns: number, step: number): string {
   if (ns === 0) return "0";
   const unit = unitOf(Math.max(Math.abs(ns), step));
@@ -53,12 +53,12 @@ export function formatTick(ns: number, step: number): string {
   return `${(ns / unit.ns).toFixed(decimals)} ${unit.name}`;
 }
 
-/** A whole number, in groups of three digits. The first picture would wait until `Intl` had loaded its data for them. */
+/** Formats an integer in groups of three digits. `Intl` would delay the first picture. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** `a`, `b` or `1 event`, `2 events`. */
+/** Formats a count with its noun: `1 event`, `2 events`. */
 export function formatPlural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -70,7 +70,7 @@ export function formatShare(part: number, whole: number): string {
   return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
 }
 
-/** A number without a unit: four significant digits unless it is whole. */
+/** Formats a number without a unit: four significant digits unless it is an integer. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : String(Number(value.toPrecision(4)));
 }

@@ -1,4 +1,4 @@
-/** FNV-1a over UTF-16 units, 32 bits, then mixed so that the low bits are good. */
+/** 32-bit FNV-1a over UTF-16 units, mixed so that the low bits are usable. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

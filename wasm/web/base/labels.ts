@@ -1,4 +1,4 @@
-/** What the core writes for names that have no room for all of themselves, by the names; the others are their own. */
+/** Short labels by name, for names that the core abbreviates. Other names are their own label. */
 export type Labels = Readonly<Record<string, string>>;
 
 export function labelOf(labels: Labels, name: string): string {

@@ -1,4 +1,4 @@
-/** Keeps the values that were asked for last, as many as weigh `limit` together. */
+/** Keeps the most recently used values up to a total weight of `limit`. */
 export class Lru<K, V> {
   readonly #values = new Map<K, V>();
   readonly #limit: number;

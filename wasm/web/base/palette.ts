@@ -23,12 +23,12 @@ export type Kind = (typeof KINDS)[number];
 interface Tone {
   readonly hue: number;
   readonly chroma: number;
-  /** Added to the theme's lightness, so that kinds differ without hue too. */
+  /** Added to the theme's lightness, so that kinds differ without hue, too. */
   readonly lift: number;
 }
 
-// Kinds that lie on one track (operator, launch, sync, annotation, python; kernel, communication, copy, fill, annotation, sync) keep apart for people
-// who see no red or no green too: by lightness and by blue against yellow. Found by searching; a test holds them to it.
+// Kinds that share a track differ in lightness and along blue and yellow, so that people who cannot
+// see red or green tell them apart. Found by search; a test checks it.
 const TONES: Readonly<Record<Kind, Tone>> = {
   operator: { hue: 240, chroma: 0.084, lift: 0.043 },
   launch: { hue: 60, chroma: 0.14, lift: 0.051 },
@@ -46,7 +46,7 @@ const TONES: Readonly<Record<Kind, Tone>> = {
 interface Base {
   readonly lightness: number;
   readonly chroma: number;
-  /** Of lightness, between two shades of a kind. */
+  /** Difference in lightness between two shades of a kind. */
   readonly step: number;
   readonly lift: number;
 }
@@ -59,16 +59,16 @@ const BASE: Readonly<Record<Theme, Base>> = {
 const SHADES = 4;
 const HUES = 14;
 
-/** Colours of one theme. A code names an entry of `fills`; `merged` and `dimmed` run parallel. */
+/** Colours of one theme. A colour code is an index into `fills`, `merged` and `dimmed`. */
 export interface Palette {
   readonly theme: Theme;
   readonly fills: readonly string[];
   /** For a rectangle that stands for several events. */
   readonly merged: readonly string[];
-  /** For what is not meant while a search is on. */
+  /** For events that a search does not match. */
   readonly dimmed: readonly string[];
   readonly text: string;
-  /** The three as canvases keep pixels. */
+  /** The same colours as canvas pixels. */
   readonly pixels: {
     readonly fills: Uint32Array;
     readonly merged: Uint32Array;
@@ -107,20 +107,20 @@ export function paletteOf(theme: Theme, background: Rgb): Palette {
   };
 }
 
-/** Red, green, blue and opaque as four bytes, in whatever order this machine has them. */
+/** Packs red, green, blue and an opaque alpha into 32 bits in the machine's byte order. */
 function pixelsOf(colors: readonly Rgb[]): Uint32Array {
   const bytes = new Uint8Array(colors.flatMap(({ r, g, b }) => [r, g, b, 255]));
   return new Uint32Array(bytes.buffer);
 }
 
-/** The entry of `fills` for an event. Shades tell names of one kind apart. */
+/** The colour code of an event. Shades distinguish names of one kind. */
 export function colorCode(kind: string, name: string, by: ColorBy): number {
   const hash = hashOf(name);
   if (by !== "kind") return KINDS.length * SHADES + (hash % HUES);
   return (kindIndex.get(kind) ?? KINDS.length - 1) * SHADES + (hash % SHADES);
 }
 
-/** The entry of `fills` for what is for an operator or a module of this name; for nothing, if it has none. */
+/** The colour code of an operator or a module by its name; grey for an empty name. */
 export function ownerCode(name: string): number {
   return name === "" ? (KINDS.length - 1) * SHADES + 1 : KINDS.length * SHADES + (hashOf(name) % HUES);
 }

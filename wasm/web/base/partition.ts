@@ -1,4 +1,7 @@
-/** The first place from `low` on, before `high`, where `isReached` holds, which then holds for all after it; `high` where it holds for none. */
+/**
+ * Binary search: the first index in `low..high` where `isReached` holds, else `high`. `isReached`
+ * must hold for every index after the first.
+ */
 export function firstReached(low: number, high: number, isReached: (at: number) => boolean): number {
   let [from, to] = [low, high];
   while (from < to) {

@@ -1,10 +1,10 @@
 import { asTime, type Span, span, type Time } from "./time";
 
-/** A straight map from time to pixels. */
+/** A linear map from time to pixels. */
 export interface Scale {
   readonly window: Span;
   readonly width: number;
-  /** Nanoseconds in one pixel. */
+  /** Nanoseconds per pixel. */
   readonly nsPerPixel: number;
   x(time: number): number;
   time(x: number): Time;
@@ -22,12 +22,12 @@ export function scaleOf(window: Span, width: number): Scale {
   };
 }
 
-/** `window` made `factor` times as long, `anchor` staying where it is on the screen. */
+/** Scales `window` by `factor` around `anchor`, a time in nanoseconds. */
 export function zoomed(window: Span, factor: number, anchor: number): Span {
   return span(anchor - (anchor - window.start) * factor, anchor + (window.end - anchor) * factor);
 }
 
-/** The step of the way from `from` to `to`. */
+/** Interpolates from `from` to `to`; `way` goes from 0 to 1. */
 export function between(from: Span, to: Span, way: number): Span {
   return span(from.start + (to.start - from.start) * way, from.end + (to.end - from.end) * way);
 }

@@ -1,8 +1,10 @@
 const ELLIPSIS = "…";
-// No screen is this wide; a trace may hold names of any length.
+// Names in a trace have any length; no screen is this wide.
 const LONGEST = 512;
 
-/** Cuts texts to a width. `measure` is asked once per character and never again, so that a frame costs additions only. */
+/**
+ * Shortens texts to a width. Calls `measure` once per character, so that a frame only adds numbers.
+ */
 export class TextFitter {
   readonly #measure: (text: string) => number;
   readonly #widths = new Map<string, number>();
@@ -12,7 +14,7 @@ export class TextFitter {
     this.#measure = measure;
   }
 
-  /** `text`, or its beginning with an ellipsis, or nothing where not even two characters fit. */
+  /** Returns `text`, or its beginning with an ellipsis, or "" where two characters do not fit. */
   fit(text: string, width: number): string {
     const prefix = this.#prefix(text.length > LONGEST ? text.slice(0, LONGEST) : text);
     if ((prefix[text.length] ?? Number.POSITIVE_INFINITY) <= width) return text;

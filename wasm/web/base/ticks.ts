@@ -1,7 +1,7 @@
 import type { Span } from "./time";
 
 export interface Ticks {
-  /** What the labels count from; 0 unless the labels would grow too long. */
+  /** Labels count from here; 0 unless they would grow too long. */
   readonly base: number;
   readonly step: number;
   readonly times: readonly number[];
@@ -14,7 +14,7 @@ export function roundStep(ns: number): number {
   return (factor ?? 10) * decade;
 }
 
-/** Round times in `window`, at least `minPixels` apart on `pixels` of screen. */
+/** Round times in `window`, at least `minPixels` apart on a screen of `pixels`. */
 export function ticksOf(window: Span, pixels: number, minPixels: number): Ticks {
   const length = Math.max(1, window.end - window.start);
   const step = roundStep((length * minPixels) / Math.max(1, pixels));
@@ -23,7 +23,7 @@ export function ticksOf(window: Span, pixels: number, minPixels: number): Ticks 
   return { base: baseOf(window, step), step, times };
 }
 
-// Seven digits still read well beside a tick; beyond, the corner holds the common part.
+// Seven digits fit beside a tick. For more, the corner shows the common part.
 function baseOf(window: Span, step: number): number {
   const edge = Math.max(Math.abs(window.start), Math.abs(window.end));
   if (edge / step < 1e4) return 0;

@@ -3,10 +3,10 @@ declare const unit: unique symbol;
 /** Nanoseconds since the trace's start. */
 export type Time = number & { readonly [unit]: "time" };
 
-/** A stretch of time in nanoseconds. */
+/** A length of time in nanoseconds. */
 export type Duration = number & { readonly [unit]: "duration" };
 
-/** From `start` up to, not including, `end`. */
+/** A half-open range: `end` is not included. */
 export interface Span {
   readonly start: Time;
   readonly end: Time;
@@ -23,13 +23,13 @@ export const lengthOf = (s: Span): Duration => asDuration(s.end - s.start);
 
 export const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end;
 
-/** What lies in both; nothing, at the start of the later one, where they do not meet. */
+/** The intersection of two ranges; an empty range at the later start where they do not meet. */
 export function common(a: Span, b: Span): Span {
   const start = Math.max(a.start, b.start);
   return span(start, Math.max(start, Math.min(a.end, b.end)));
 }
 
-/** What of `s` is in none of `others`, which ascend. */
+/** The parts of `s` that none of `others` cover. `others` must ascend. */
 export function uncovered(s: Span, others: readonly Span[]): readonly Span[] {
   const gaps: Span[] = [];
   let at = s.start;
@@ -41,13 +41,13 @@ export function uncovered(s: Span, others: readonly Span[]): readonly Span[] {
   return at < s.end ? [...gaps, span(at, s.end)] : gaps;
 }
 
-/** `s` grown by `ns` on both sides. */
+/** Extends `s` by `ns` on both sides. */
 export const padded = (s: Span, ns: number): Span => span(s.start - ns, s.end + ns);
 
-/** `s` moved by `ns`. */
+/** Moves `s` by `ns`. */
 export const moved = (s: Span, ns: number): Span => span(s.start + ns, s.end + ns);
 
-/** `s` made to lie inside `outer`: moved if it fits, otherwise `outer` itself. */
+/** Moves `s` inside `outer`, or returns `outer` where `s` is longer. */
 export function confined(s: Span, outer: Span): Span {
   if (lengthOf(s) >= lengthOf(outer)) return outer;
   if (s.start < outer.start) return moved(s, outer.start - s.start);

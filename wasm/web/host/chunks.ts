@@ -5,11 +5,11 @@ export interface ChunkMessage {
   readonly num_chunks: number;
 }
 
-/** Puts together what comes in pieces, in whatever order. */
+/** Joins the pieces of a message, which may arrive in any order. */
 export class Chunks {
   readonly #parts = new Map<number, Uint8Array>();
 
-  /** The whole once its last piece is here, else null. */
+  /** Returns the whole after its last piece, else null. */
   add({ chunk, num_chunks: count }: ChunkMessage, bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
     this.#parts.set(chunk, bytes);
     if (this.#parts.size < count) return null;
@@ -19,7 +19,7 @@ export class Chunks {
   }
 }
 
-/** The bytes of a message's buffer, as hosts hand it over: a view or a whole buffer. */
+/** The bytes of a message's buffer. Some hosts pass a view, others a whole buffer. */
 export function bytesOf(buffer: ArrayBuffer | ArrayBufferView): Uint8Array {
   if (buffer instanceof ArrayBuffer) return new Uint8Array(buffer);
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);

@@ -11,7 +11,7 @@ function viewersOfPage(): Map<string, Promise<ViewerModule>> {
   return page[VIEWERS];
 }
 
-/** The viewer, which is fetched and evaluated once per page and version. */
+/** Fetches and evaluates the viewer once per page and version. */
 export function viewerOf(code: string, mailbox: Mailbox): Promise<ViewerModule> {
   const known = viewersOfPage().get(code);
   if (known !== undefined) return known;

@@ -1,30 +1,28 @@
-import { unpack } from "../base/bytes";
+import { type Bytes, unpack } from "../base/bytes";
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
-import type { Channel, Incoming, Part } from "./channel";
+import type { AnswerChunk, Channel, Incoming } from "./channel";
 import { bytesOf, Chunks } from "./chunks";
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-interface Waiting {
+interface PendingAnswer {
   readonly chunks: Chunks;
   readonly resolve: (bytes: Bytes) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Asks Python and hands out what it answers. Several may listen to one channel: each knows its own answers. */
+/** Sends requests to Python and matches its answers. Several mailboxes may share a channel. */
 export class Mailbox {
-  /** Whether something was asked that Python has been silent about for too long. */
+  /** Whether an answer has been missing for longer than the timeout. */
   readonly isSilent = new Cell(false);
   readonly #channel: Channel;
   readonly #patience: number;
   readonly #own = crypto.getRandomValues(new Uint32Array(2)).join("-");
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingAnswer>();
   readonly #cleanup = new Cleanup();
   #count = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `patience` is in milliseconds. */
+  /** `patience` is the timeout in milliseconds. */
   constructor(channel: Channel, patience: number) {
     this.#channel = channel;
     this.#patience = patience;
@@ -32,14 +30,14 @@ export class Mailbox {
     this.#cleanup.add(() => clearTimeout(this.#timer));
   }
 
-  /** The bytes of a file that the timeline is made of. */
+  /** Fetches a file that the timeline needs. */
   get(what: string): Promise<Bytes> {
     const [id, answer] = this.#expect();
     this.#channel.send({ type: "get", id, what });
     return answer;
   }
 
-  /** The answers to requests of the host seam, asked in one message. */
+  /** Sends requests of the protocol in one message. */
   query(requests: readonly string[]): readonly Promise<Bytes>[] {
     const asked = requests.map((request) => ({ request, expected: this.#expect() }));
     this.#channel.send({ type: "query", asks: asked.map(({ request, expected: [id] }) => ({ id, request })) });
@@ -61,7 +59,7 @@ export class Mailbox {
     return [id, answer];
   }
 
-  /** Starts to be patient anew. */
+  /** Restarts the timeout. */
   #wait(): void {
     clearTimeout(this.#timer);
     if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.isSilent.set(true), this.#patience);
@@ -77,7 +75,7 @@ export class Mailbox {
     this.#wait();
   }
 
-  #add(part: Part, buffer: DataView | undefined): void {
+  #add(part: AnswerChunk, buffer: DataView | undefined): void {
     const waiting = this.#waiting.get(part.id);
     const whole = buffer && waiting?.chunks.add(part, bytesOf(buffer));
     if (!whole || !waiting) return;

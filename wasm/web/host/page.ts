@@ -3,7 +3,7 @@ import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { copyText } from "../base/clipboard";
 import { download, fileName } from "../base/download";
-import { type Action, addActions } from "../report/actions";
+import { addActions, type PageAction } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
 import { awaitFiles, keepDropsAway } from "../report/drop";
 import { followHash, formatHash, type HashFollower, type Target } from "../report/hash";
@@ -12,21 +12,21 @@ import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
-import { Core, type Later } from "../source/core";
+import { loadCore } from "../source/core";
 import { readAll } from "../source/files";
 import type { EventId, Overview } from "../source/protocol";
 import { WasmSource } from "../source/session";
-import { messageOf, type TakenAway } from "../source/source";
+import { type ExportSource, messageOf } from "../source/source";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
 import { type PageCopy, saveTraces } from "../timeline/saving";
 import { openShadow } from "./shadow";
 import { type WantedTheme, watchTheme } from "./theme";
 
-/** A page with what it is about. */
+/** A page and the traces in it. */
 interface Page {
   readonly file: PageFile;
-  /** The body of the report, as it is without scripts. */
+  /** The report's body as it was before scripts changed it. */
   readonly body: string;
   readonly source: WasmSource;
   readonly traces: () => readonly PageTrace[];
@@ -47,33 +47,33 @@ function start(main: HTMLElement): void {
   });
 }
 
-// A page answers at once, so it begins with all that it needs.
-const core = (...more: readonly Later[]) =>
-  Core.open("page", (part) => gunzip(fromBase64(PageFile.core(part))), ["analyses", "sharing", ...more]);
+const loadPageCore = () => loadCore("page", () => gunzip(fromBase64(PageFile.core())));
 
 async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrace[]): Promise<void> {
   const snapshots = traces.map(({ base64, rank, name }) => ({ bytes: fromBase64(base64), name: name ?? "", rank }));
-  const source = new WasmSource(await core(), snapshots);
+  await loadPageCore();
+  const source = new WasmSource(snapshots);
   bring(main, { file, body: file.body, source, traces: () => traces });
 }
 
-/** Files of the reader's own become a report in this page. */
+/** Turns the reader's files into a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
-  const { source, names, leftOut } = await readAll(await core("reader"), files);
+  await loadPageCore();
+  const { source, names, skipped } = await readAll(files);
   const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");
-  const isLeftOut = ({ name }: File) => leftOut.some((left) => left.name === name);
+  const isSkipped = ({ name }: File) => skipped.some((left) => left.name === name);
   const facts = [
-    ...files.filter((file) => !isLeftOut(file)).map((file) => ["file", file.name] as const),
-    ...leftOut.map(({ name, why }) => ["left out", `${name}: ${why}`] as const),
+    ...files.filter((file) => !isSkipped(file)).map((file) => ["file", file.name] as const),
+    ...skipped.map(({ name, why }) => ["skipped", `${name}: ${why}`] as const),
   ];
   const body = source.query("report", { title, facts }).html;
   document.title = title;
   main.innerHTML = body;
   bring(main, { file, body, source, traces: () => pageTraces(source) });
-  if (leftOut.length > 0) tell(`Left out: ${leftOut.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
+  if (skipped.length > 0) tell(`Skipped: ${skipped.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
 }
 
-/** Once: what needs no core, and what is laid out late. */
+/** Makes static tables interactive. Runs once, and needs no core. */
 function decorate(main: HTMLElement): void {
   if (main.classList.contains("ks-drawn")) return;
   main.classList.add("ks-drawn");
@@ -81,7 +81,7 @@ function decorate(main: HTMLElement): void {
   for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) makeCopyable(cell);
 }
 
-/** Puts the timeline in its place, and what the reader can do with the page beside it. */
+/** Mounts the timeline, and connects it with the page around it. */
 function bring(main: HTMLElement, page: Page): void {
   const place = document.getElementById("ks-timeline");
   if (!place) throw new Error("expected #ks-timeline, found none");
@@ -90,7 +90,7 @@ function bring(main: HTMLElement, page: Page): void {
   const hash = followHash(left?.hash);
   const overview = page.source.query("overview", hash.target.setup);
   if (overview.trimmed) hash.begin(overview.trimmed);
-  // In a task of its own, so that the picture comes onto the screen before.
+  // A new task lets the browser paint the picture first.
   const onDrawn = () => setTimeout(() => decorate(main));
   const mounted = mount(place, page, overview, { notes, hash, onDrawn });
   const go = (target: Target) => show(mounted, page.source, target);
@@ -98,12 +98,12 @@ function bring(main: HTMLElement, page: Page): void {
     mounted.setUp(target.setup);
     if (!target.range && target.event === null) mounted.leave();
     go(target);
-    // A page that opens at its own range is read from the top.
+    // A page that opens at its own range starts at the top.
     const isSent = target.range !== null && target.range !== overview.trimmed;
     if (isSent || target.event !== null) place.scrollIntoView({ block: "nearest" });
   });
   followLinks(main, place, ({ range, part, event }) => {
-    // Ranges in the report are those of traces that lie as they come.
+    // Ranges in the report are for the default alignment.
     if (range) mounted.setUp({ align: undefined });
     hash.tell({ range, part, event });
     go({ ...hash.target, view: null, range, part, event });
@@ -120,21 +120,21 @@ function bring(main: HTMLElement, page: Page): void {
   keepDropsAway(tell);
 }
 
-/** Traces as a page carries them. */
-const pageTraces = (traces: TakenAway): readonly PageTrace[] =>
+/** Traces in the form that pages carry. */
+const pageTraces = (traces: ExportSource): readonly PageTrace[] =>
   traces
     .query("overview", {})
     .parts.map(({ part, rank, name }) => ({ base64: toBase64(traces.snapshot(part)), rank, name }));
 
-/** A page of these traces. */
+/** Saves a page with these traces. */
 function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {
   const body = traces.query("report", { title, facts }).html;
   const view = { hash: formatHash({ view: null, range: null, part: null, event: null, setup }), notes };
   download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
-/** What a timeline tells the page around it through. */
-interface Around {
+/** State that the timeline and the page share. */
+interface PageState {
   readonly notes: Cell<readonly Note[]>;
   readonly hash: HashFollower;
   readonly onDrawn: () => void;
@@ -144,7 +144,7 @@ function mount(
   place: HTMLElement,
   { file, source }: Page,
   overview: Overview,
-  { notes, hash, onDrawn }: Around,
+  { notes, hash, onDrawn }: PageState,
 ): MountedTimeline {
   const picture = [...place.childNodes];
   place.classList.add("ks-live");
@@ -160,9 +160,9 @@ function mount(
     onNotes: (all) => notes.set(all),
     onDrawn,
   });
-  // The style sheet has the least and the most: room for the details, and for the page around.
+  // The style sheet limits the height, so that details and text have room.
   place.style.height = `${mounted.naturalHeight}px`;
-  // The picture drawn without scripts has done its work, but on paper.
+  // The static picture stays for printing.
   const paper = document.createElement("div");
   paper.className = "ks-on-paper";
   paper.append(...picture);
@@ -170,7 +170,7 @@ function mount(
   return mounted;
 }
 
-// Of a range that is linked to: its ends are seen to be there.
+// Share of a linked range to show on both sides of it.
 const MARGIN = 0.03;
 
 function show(mounted: MountedTimeline, source: WasmSource, { view, range, part, event }: Target): void {
@@ -185,8 +185,8 @@ function show(mounted: MountedTimeline, source: WasmSource, { view, range, part,
 
 function goTo(mounted: MountedTimeline, source: WasmSource, event: EventId): void {
   if (has(source, event)) mounted.go(event);
-  // A page that was made smaller has fewer events than its tables are about.
-  else fail(new Error(`event ${event} is not in this page: it was left out, or there never was one`));
+  // A shrunk page has fewer events than its tables mention.
+  else fail(new Error(`event ${event} is not in this page: a size limit removed it, or the id is wrong`));
 }
 
 function has(source: WasmSource, id: EventId): boolean {
@@ -198,15 +198,15 @@ function has(source: WasmSource, id: EventId): boolean {
   }
 }
 
-/** What a reader did, and what of it was saved. */
-interface Reading {
+/** The reader's work, and how much of it is saved. */
+interface ReaderState {
   readonly notes: Cell<readonly Note[]>;
   readonly saved: Cell<readonly Note[]>;
   readonly hash: HashFollower;
   readonly mounted: MountedTimeline;
 }
 
-function actions({ file, body, source, traces }: Page, reading: Reading): readonly Action[] {
+function actions({ file, body, source, traces }: Page, reading: ReaderState): readonly PageAction[] {
   const { notes, saved, hash, mounted } = reading;
   const here = () => formatHash({ ...hash.target, view: mounted.view });
   const name = fileName(document.title);
@@ -214,7 +214,7 @@ function actions({ file, body, source, traces }: Page, reading: Reading): readon
   return [
     {
       label: "Copy link",
-      title: "Copy the address of this page, opening where you are now",
+      title: "Copy this page's address with the current view",
       run: () => {
         copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
         return "copied";
@@ -222,7 +222,7 @@ function actions({ file, body, source, traces }: Page, reading: Reading): readon
     },
     {
       label: "Save a copy",
-      title: "This page with your notes, opening where you are now",
+      title: "Save this page with your notes and the current view",
       run: () => {
         const view = { hash: here(), notes: notes.value };
         download(`${name}.html`, file.write(document.title, body, traces(), view), "text/html");
@@ -232,7 +232,7 @@ function actions({ file, body, source, traces }: Page, reading: Reading): readon
     },
     {
       label: "Save the trace",
-      title: "The trace as Chrome's JSON, which other viewers read",
+      title: "Save the trace as Chrome JSON for other viewers",
       run: () => {
         saveTrace();
         return undefined;
@@ -247,20 +247,20 @@ function actions({ file, body, source, traces }: Page, reading: Reading): readon
           return undefined;
         }
         saveTrace();
-        return "saved: drop it onto ui.perfetto.dev, which takes nothing from a page on disk";
+        return "saved: drop the file onto ui.perfetto.dev, which accepts no traces from local pages";
       },
     },
   ];
 }
 
-/** The page stays readable; what is missing is said above the timeline. */
+/** Shows an error above the timeline. The page stays readable. */
 function fail(error: unknown): void {
   const place = document.getElementById("ks-timeline");
-  const what = place?.classList.contains("ks-live") ? "This did not work" : "The timeline cannot be shown here";
-  tell(`${what}: ${messageOf(error)}`);
+  const failed = place?.classList.contains("ks-live") ? "Error" : "Cannot show the timeline";
+  tell(`${failed}: ${messageOf(error)}`);
 }
 
-/** Says something above the timeline, in place of what was said there. */
+/** Replaces the message above the timeline. */
 function tell(text: string): void {
   const note = document.createElement("p");
   note.className = "ks-note ks-error-note";

@@ -1,13 +1,12 @@
-const WAITING =
-  "Waiting for the trace: nothing came from Python yet. Is the kernel running? Run the cell again if not.";
+const WAITING = "No answer from Python yet. Check that the kernel is running, then run the cell again.";
 
-/** The picture of the trace that needs nobody, with a word of what is going on, until the timeline is there. */
+/** Shows the static picture with a status text until the timeline is ready. */
 export class Placeholder {
   readonly #around: HTMLElement;
   readonly #figure = document.createElement("div");
   readonly #words = document.createElement("p");
 
-  /** `picture` is SVG, as the core draws it. */
+  /** `picture` is SVG from the core. */
   constructor(around: HTMLElement, picture: string) {
     this.#around = around;
     this.#figure.innerHTML = picture;
@@ -25,15 +24,15 @@ export class Placeholder {
     this.#say("status", "Loading the timeline …");
   }
 
-  /** Says that Python is silent, or takes it back. */
+  /** Says that Python does not answer, or takes that back. */
   wait(isSilent: boolean): void {
-    this.#say("status", isSilent ? `${WAITING} This is a picture of it.` : "Loading the timeline …");
+    this.#say("status", isSilent ? `${WAITING} This is a static picture.` : "Loading the timeline …");
   }
 
-  /** Says why there is no timeline; the picture stays. */
+  /** Shows why there is no timeline. The picture stays. */
   fail(why: string): void {
     this.#around.replaceChildren(this.#figure);
-    this.#say("alert", `The timeline cannot be shown: ${why}. This is a picture of it.`);
+    this.#say("alert", `Cannot show the timeline: ${why}. This is a static picture.`);
   }
 
   #say(role: "status" | "alert", text: string): void {

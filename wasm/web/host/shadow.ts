@@ -1,12 +1,15 @@
 import { STYLES } from "./styles";
 
-/** An element inside `around` where only the timeline's own style applies, and from where none leaks. */
+/**
+ * Adds a shadow root to `around`, so that the styles of page and timeline stay apart. Returns its
+ * root element.
+ */
 export function openShadow(around: HTMLElement): HTMLElement {
   const host = document.createElement("div");
   host.style.height = "100%";
   around.append(host);
   const shadow = host.attachShadow({ mode: "open" });
-  // Constructed sheets need no leave of a Content-Security-Policy, <style> elements do.
+  // A Content-Security-Policy may forbid <style> elements, but not constructed style sheets.
   shadow.adoptedStyleSheets = STYLES.map(sheetOf);
   const frame = element("ks-frame");
   const root = element("ks-root");

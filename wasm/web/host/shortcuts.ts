@@ -1,12 +1,13 @@
 import type { Cleanup } from "../base/cleanup";
 import { isOurs } from "../timeline/input/keymap";
 
-// JupyterLab looks for it on the way from a key's target up, and takes no shortcut where it stands.
+// JupyterLab ignores shortcuts on elements inside one with this attribute.
 const SUPPRESS = "data-lm-suppress-shortcuts";
 
 /**
- * Keeps JupyterLab from taking the keys that are pressed inside `host` as its commands (`d d` deletes a cell), but for those with
- * Ctrl or Cmd: saving the notebook must go on working. Its listener comes before any of ours but those of the window.
+ * Keeps JupyterLab from treating keys pressed inside `host` as commands (`d d` deletes a cell).
+ * Keys with Ctrl or Cmd still reach it, as for saving the notebook. The listener must run before
+ * other listeners of the timeline.
  */
 export function suppressShortcuts(host: HTMLElement, cleanup: Cleanup): void {
   const listener = (event: KeyboardEvent) => {

@@ -2,24 +2,24 @@ import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import type { Theme } from "../base/palette";
 
-/** `note` is good to know, `alert` needs somebody. */
+/** `note` informs; `alert` needs the reader's attention. */
 export type Weight = "note" | "alert";
 
-/** Says something above the timeline, a line for each `topic`. */
-export class Strip {
+/** Shows messages above the timeline, one line per `topic`. */
+export class MessageStrip {
   readonly #root: HTMLElement;
   readonly #theme: Cell<Theme>;
   readonly #lines = new Map<string, HTMLElement>();
   readonly #cleanup = new Cleanup();
 
-  /** `root` is what `openShadow` made. */
+  /** `root` comes from `openShadow`. */
   constructor(root: HTMLElement, theme: Cell<Theme>) {
     this.#root = root;
     this.#theme = theme;
     this.#cleanup.add(theme.subscribe(() => this.#paint()));
   }
 
-  /** Replaces what was said of the topic; an empty text takes it away. */
+  /** Replaces the message of a topic; an empty text removes it. */
   say(topic: string, weight: Weight, text: string): void {
     this.#lines.get(topic)?.remove();
     this.#lines.delete(topic);

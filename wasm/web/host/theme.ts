@@ -4,14 +4,14 @@ import type { Theme } from "../base/palette";
 
 export type WantedTheme = Theme | "auto";
 
-interface Marks {
+interface ThemeMarks {
   readonly body: Pick<HTMLElement, "getAttribute" | "classList">;
   readonly html: Pick<HTMLElement, "getAttribute" | "classList">;
   readonly prefersDark: boolean;
 }
 
-/** The theme that the page around says it has, else what the reader's system prefers. */
-export function themeOf({ body, html, prefersDark }: Marks): Theme {
+/** The theme of the page around the timeline, else the reader's system preference. */
+export function themeOf({ body, html, prefersDark }: ThemeMarks): Theme {
   const jupyter = body.getAttribute("data-jp-theme-light");
   if (jupyter !== null) return jupyter === "false" ? "dark" : "light";
   const code = vscodeTheme(body.classList);
@@ -31,7 +31,7 @@ function vscodeTheme(classes: Pick<DOMTokenList, "contains">): Theme | null {
   return classes.contains("vscode-dark") || classes.contains("vscode-high-contrast") ? "dark" : null;
 }
 
-/** Follows `wanted` and, where that is `auto`, the page. */
+/** Follows `wanted`, or the page's theme where that is `auto`. */
 export function watchTheme(wanted: Cell<WantedTheme>, cleanup: Cleanup): Cell<Theme> {
   const query = matchMedia("(prefers-color-scheme: dark)");
   const page = { body: document.body, html: document.documentElement };

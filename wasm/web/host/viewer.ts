@@ -1,8 +1,10 @@
-/** What the widget loads once for all timelines of a page. It knows a notebook only through `Notebook`. */
+/**
+ * The widget loads this module once for all timelines of a page. It knows notebooks only as
+ * `Notebook`.
+ */
 import { gunzip } from "../base/bytes";
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
-import type { Part } from "../source/core";
 import { openSource, type Supply, type Where } from "../source/open";
 import type { Setup } from "../source/protocol";
 import { share } from "../source/shared";
@@ -11,27 +13,27 @@ import type { Note } from "../timeline/notes";
 import type { Mailbox } from "./mailbox";
 import { openShadow } from "./shadow";
 import { suppressShortcuts } from "./shortcuts";
-import { Strip } from "./strip";
+import { MessageStrip } from "./strip";
 import { type WantedTheme, watchTheme } from "./theme";
 
-/** What is chosen, as it is synced and saved with the notebook. */
+/** The reader's choices, synced with Python and saved with the notebook. */
 export interface Chosen {
   readonly selection: number | null;
   readonly range: readonly [number, number] | null;
-  /** The part that Python wants on the screen. */
+  /** The range that Python asked to show. */
   readonly shown: readonly [number, number] | null;
   readonly notes: readonly Note[];
 }
 
-/** What the notebook lends a timeline. */
+/** Everything that a timeline needs from a notebook. */
 export interface Notebook {
   readonly mailbox: Mailbox;
-  /** Tells one trace from others of the page. */
+  /** Identifies the traces on the page. */
   readonly key: string;
-  /** Tells this code from that of other versions. */
+  /** Identifies the version of this code. */
   readonly code: string;
   readonly where: Where;
-  /** The traces that are on the screen, in their order. */
+  /** The traces on the screen, in their order. */
   readonly parts: readonly { readonly name: string; readonly rank: number | null }[];
   readonly setup: Setup;
   readonly note: string;
@@ -43,18 +45,21 @@ export interface Notebook {
   readonly onSetup: (setup: Setup) => void;
 }
 
-/** A timeline under a cell. */
+/** A timeline in an output cell. */
 export interface Viewer {
   go(id: number): void;
   show(start: number, end: number): void;
-  /** Shows these notes instead of those that were there. */
+  /** Replaces all notes. */
   restoreNotes(notes: readonly Note[]): void;
-  /** Says what the reader should know, until it is closed. */
+  /** Shows an alert until the reader closes it. */
   say(text: string): void;
   close(): void;
 }
 
-/** Opens a timeline in `around`, which then holds nothing else. Rejects when nobody can answer about its trace. */
+/**
+ * Opens a timeline in `around`, in place of its content. Rejects when neither the page nor the
+ * kernel can answer.
+ */
 export async function open(around: HTMLElement, notebook: Notebook): Promise<Viewer> {
   const notes: string[] = notebook.note ? [notebook.note] : [];
   let tell = (note: string): void => {
@@ -73,9 +78,9 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
     around.replaceChildren();
     const root = openShadow(around);
     const { host } = root.getRootNode() as ShadowRoot;
-    // It is what the page sees as a key's target, and what it looks at first.
+    // The page sees this element as a key's target.
     suppressShortcuts(host as HTMLElement, cleanup);
-    const strip = new Strip(root, theme);
+    const strip = new MessageStrip(root, theme);
     cleanup.add(() => strip.close());
     const mounted = mountTimeline(root, source, overview, {
       theme,
@@ -106,22 +111,22 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
 }
 
 function supplyOf({ mailbox, code, parts }: Notebook, tell: (note: string) => void): Supply {
-  const core = (part: Part) => mailbox.get(`${part}.wasm.gz`).then(gunzip);
+  const core = () => mailbox.get("kinetoscope.wasm.gz").then(gunzip);
   const snapshot = async ({ name, rank }: { name: string; rank: number | null }, at: number) => {
     return { bytes: await mailbox.get(`snapshot/${at}`), name, rank };
   };
   return { kernel: mailbox, version: code, core, snapshots: () => Promise.all(parts.map(snapshot)), tell };
 }
 
-function watchSilence({ isSilent }: Mailbox, strip: Strip): () => void {
+function watchSilence({ isSilent }: Mailbox, strip: MessageStrip): () => void {
   const text =
-    "Python does not answer. Is the kernel running, or busy with a cell? What is asked of it comes when it does.";
+    "Python does not answer. The kernel may be busy with a cell, or not running. Requests wait until it answers.";
   const update = () => strip.say("silence", "alert", isSilent.value ? text : "");
   update();
   return isSilent.subscribe(update);
 }
 
-/** Brings back what was chosen before this view was there. */
+/** Restores choices made before this view opened. */
 function restore(mounted: MountedTimeline, { selection, range, shown }: Chosen): void {
   if (range) mounted.mark(...range);
   if (selection !== null) mounted.go(selection);

@@ -1,6 +1,6 @@
 /**
- * What a notebook evaluates for every output: small, for browsers keep each of these modules. It shows a picture, loads the viewer
- * once for the page, and hands over.
+ * A notebook evaluates this module for every output, so it is small. It shows a picture, loads the
+ * viewer once per page, and hands over to it.
  */
 import type { AnyModel, Initialize, Render } from "@anywidget/types";
 import { Cell } from "../base/cell";
@@ -16,7 +16,7 @@ import { Placeholder } from "./placeholder";
 import type { WantedTheme } from "./theme";
 import type { Notebook, Viewer } from "./viewer";
 
-/** What is synced, and saved with the notebook: small values. The trace itself travels as messages. */
+/** State that is synced and saved with the notebook. The traces travel as messages instead. */
 interface State {
   _height: number;
   _theme: WantedTheme;
@@ -103,7 +103,7 @@ function followPython(channel: Channel, viewer: Viewer): () => void {
   });
 }
 
-// A model outlives its views, and what one of them asked is for all.
+// A model outlives its views, which share its answers.
 const mailboxes = new Map<string, Mailbox>();
 
 const initialize: Initialize<State> = ({ model }) => {
@@ -116,7 +116,7 @@ const initialize: Initialize<State> = ({ model }) => {
   };
 };
 
-/** The model's own; that of the view where the host does not tell when a model begins. */
+/** The model's mailbox, or one for this view where the host does not call `initialize`. */
 function mailboxOf(model: Model, cleanup: Cleanup): Mailbox {
   const known = mailboxes.get(model.get("_key"));
   if (known !== undefined) return known;

@@ -1,13 +1,13 @@
-/** Something that the reader can do with the page. */
-export interface Action {
+/** A button of the page. */
+export interface PageAction {
   readonly label: string;
   readonly title: string;
-  /** Says what it did, if that is not to be seen. */
+  /** Returns a short message where the effect is not visible. */
   readonly run: () => string | undefined;
 }
 
-/** Puts a button for each action at the end of the contents, and a place that says what they did. */
-export function addActions(nav: HTMLElement, actions: readonly Action[], fail: (error: unknown) => void): void {
+/** Adds a button per action to the table of contents, and a status text for their messages. */
+export function addActions(nav: HTMLElement, actions: readonly PageAction[], fail: (error: unknown) => void): void {
   const group = document.createElement("span");
   group.className = "ks-actions";
   const said = document.createElement("span");

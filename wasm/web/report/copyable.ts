@@ -1,6 +1,6 @@
 import { copyText } from "../base/clipboard";
 
-/** Puts a button into a cell that copies the whole of the name there. */
+/** Adds a button to a cell that copies the full name. */
 export function makeCopyable(cell: HTMLElement): void {
   const name = cell.querySelector<HTMLElement>("[title]")?.title;
   if (!name) return;

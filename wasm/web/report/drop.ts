@@ -1,18 +1,18 @@
 import { messageOf } from "../source/source";
 
-// Reading keeps the page busy: the words that tell of it must be there before.
+// Reading blocks the page, so its message must be painted before.
 const PAUSE_MS = 30;
 
-/** A page that has its traces keeps them: a file dropped on it does not take its place. */
+/** Rejects files that are dropped on a page with traces: they would replace the page. */
 export function keepDropsAway(said: (text: string) => void): void {
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {
     event.preventDefault();
-    said("This page has its traces. Open the empty page once more to read others.");
+    said("This page already has traces. Open the empty page again to read others.");
   });
 }
 
-/** The page without a trace: takes files from the reader, by choice or by drop, until `read` made a report of some. */
+/** Shows the empty page: takes files by choice or by drop until `read` succeeds. */
 export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => Promise<void>): void {
   const [place, input, said] = build(main);
   const done = new AbortController();
@@ -56,8 +56,8 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, with its Execution Trace if there is one, or those of several ranks together: JSON, plain or gzip.",
-  "The files are read in this page. Nothing leaves it: its policy forbids every connection.",
+  "Drop a Kineto trace here, optionally with its Execution Trace, or the traces of several ranks. Formats: JSON, plain or gzip.",
+  "This page reads the files itself. Its policy forbids every connection, so nothing leaves your machine.",
 ] as const;
 
 function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] {

@@ -2,14 +2,16 @@ import { type Span, span } from "../base/time";
 import type { Align, EventId, Setup } from "../source/protocol";
 
 /**
- * What a link into a report points at: `#view=0-9000&range=1200-5600&event=42`, times in ns since the trace's start. Of several traces, the one that
- * a range is about: `part=3`. How the traces lie on the screen, where that is not as they come: `align=start`, `align=iteration-3`, `frames=hidden`.
+ * The fragment of a link into a report: `#view=0-9000&range=1200-5600&event=42`. Times are
+ * nanoseconds since the trace's start.
+ * `part=3` names the trace of the range. `align=start`, `align=iteration-3` and `frames=hidden` set
+ * the screen up.
  */
 export interface Target {
-  /** What is shown, where it is said apart from what is marked. */
+  /** The visible range, where it differs from the marked range. */
   readonly view: Span | null;
   readonly range: Span | null;
-  /** The trace that the range is about, where it is said. */
+  /** The trace of the range. */
   readonly part: number | null;
   readonly event: EventId | null;
   readonly setup: Setup;
@@ -57,24 +59,24 @@ export function formatHash({ view, range, part, event, setup }: Target): string 
   return fields.length > 0 ? `#${fields.join("&")}` : "";
 }
 
-/** Whether an address says where to be; others lead to a part of the page, and change nothing on the timeline. */
+/** Whether a fragment is about the timeline. Others lead to a section of the page. */
 const speaks = (hash: string): boolean => hash.length <= 1 || /^#(view|range|event|align|frames)=/.test(hash);
 
 export interface HashFollower {
-  /** What the address says. */
+  /** The target in the page's address. */
   readonly target: Target;
-  /** Begins at a range, where nothing says where to be. */
+  /** Sets the range where the address has no target. */
   begin(range: Span): void;
-  /** Writes what changed into the address. */
+  /** Writes a change into the address. */
   tell(change: Partial<Target>): void;
-  /** Calls `use` with what the address says now and whenever the reader changes it. */
+  /** Calls `use` with the target now and after each change by the reader. */
   listen(use: (target: Target) => void): void;
 }
 
-// What follows sooner, as while a range is dragged or events are stepped through, is one move, which Back takes back as a whole.
+// Changes within this time, as in a drag, become one entry of the browser's history.
 const ONE_MOVE_MS = 1000;
 
-/** Follows the address; without one that says anything, it begins with what a saved page says. */
+/** Follows the page's address. Without a target there, it begins with `saved`. */
 export function followHash(saved = ""): HashFollower {
   let written = performance.now();
   let now = parseHash(location.hash.length > 1 && speaks(location.hash) ? location.hash : saved);
@@ -91,7 +93,7 @@ export function followHash(saved = ""): HashFollower {
       const isOne = performance.now() - written < ONE_MOVE_MS;
       written = performance.now();
       const address = formatHash(now) || `${pathname}${search}`;
-      // A page in a frame without an address of its own cannot have one written.
+      // A frame without an address of its own cannot change it.
       if (location.protocol === "about:" || address === (location.hash || `${pathname}${search}`)) return;
       if (isOne) history.replaceState(null, "", address);
       else history.pushState(null, "", address);

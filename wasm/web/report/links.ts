@@ -1,6 +1,6 @@
 import { parseHash, type Target } from "./hash";
 
-/** Has links into the timeline followed also where the address is theirs already; brings the timeline into sight. */
+/** Follows links into the timeline, also a link that is the address already, and scrolls there. */
 export function followLinks(root: HTMLElement, place: HTMLElement, go: (target: Target) => void): void {
   root.addEventListener("click", (event) => {
     const link = event.target instanceof Element && event.target.closest("a[href^='#']");

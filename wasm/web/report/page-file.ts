@@ -1,9 +1,7 @@
-import type { Part } from "../source/core";
-
-/** What the reader left on the page: where they looked, and what they wrote. */
+/** The reader's state in a saved page. */
 export interface View {
   readonly hash: string;
-  /** As the timeline keeps them. */
+  /** Notes in the timeline's own form. */
   readonly notes: readonly unknown[];
 }
 
@@ -11,16 +9,14 @@ export interface View {
 export interface PageTrace {
   readonly base64: string;
   readonly rank: number | null;
-  /** What it is called, if it is called anything. */
+  /** The reader's name for the trace; empty where there is none. */
   readonly name?: string;
 }
 
 const VIEW = "ks-view";
 const CORE = "ks-wasm";
-// A page with traces reads no others.
-const CARRIED: readonly Part[] = ["kinetoscope", "analyses", "sharing"];
 
-/** The page as it came, before scripts changed it, to be written again. */
+/** The page before scripts changed it, for saving a copy. */
 export class PageFile {
   readonly body: string;
   readonly #head: string;
@@ -32,16 +28,16 @@ export class PageFile {
     this.#script = document.querySelector("body > script:not([type])")?.textContent ?? "";
   }
 
-  /** What an earlier reader left. */
+  /** The state that an earlier reader saved. */
   static view(): View | null {
     const text = document.getElementById(VIEW)?.textContent;
     return text ? (JSON.parse(text) as View) : null;
   }
 
-  /** A module of the compiled core, as base64. */
-  static core(part: Part): string {
-    const text = document.querySelector(`.${CORE}[data-part="${part}"]`)?.textContent;
-    if (!text) throw new Error(`expected ${part}.wasm in the page, found none`);
+  /** The compiled core: gzip, then base64. */
+  static core(): string {
+    const text = document.querySelector(`.${CORE}`)?.textContent;
+    if (!text) throw new Error("this page lacks kinetoscope.wasm: create the page again");
     return text;
   }
 
@@ -54,9 +50,9 @@ export class PageFile {
     }));
   }
 
-  /** A page with this body, these traces, and what the reader leaves. */
+  /** Writes a page with this body, these traces and the reader's state. */
   write(title: string, body: string, traces: readonly PageTrace[], view: View): string {
-    const core = CARRIED.map((part) => data(CORE, PageFile.core(part), ` data-part="${part}"`));
+    const core = data(CORE, PageFile.core(), "");
     const snapshots = traces.map(({ base64, rank, name }) => {
       const told = rank === null ? "" : ` data-rank="${rank}"`;
       return data("ks-snapshot", base64, name ? `${told} data-name="${escaped(name)}"` : told);
@@ -64,7 +60,7 @@ export class PageFile {
     const left = JSON.stringify(view).replaceAll("<", "\\u003c");
     return [
       `<!doctype html><html lang="en"><head>${this.#head}<title>${escaped(title)}</title></head><body>`,
-      `<main class="ks-page">${body}</main>${core.join("")}${snapshots.join("")}`,
+      `<main class="ks-page">${body}</main>${core}${snapshots.join("")}`,
       `<script type="application/json" id="${VIEW}">${left}</script><script>${this.#script}</script></body></html>\n`,
     ].join("");
   }

@@ -2,20 +2,20 @@ const PERFETTO = "https://ui.perfetto.dev";
 const ASK_AGAIN_MS = 100;
 const GIVE_UP_MS = 60_000;
 
-/** Whether a page may hand a trace to Perfetto: it takes none from a file. */
+/** Whether Perfetto accepts a trace from this page: it accepts none from a local file. */
 export function mayOpenPerfetto(): boolean {
   return location.protocol === "http:" || location.protocol === "https:";
 }
 
-/** Opens Perfetto in another tab, makes a trace meanwhile, and hands it over once both are there. */
+/** Opens Perfetto in a new tab, and sends it the trace once both are ready. */
 export function openPerfetto(
   make: () => Promise<Uint8Array<ArrayBuffer>>,
   title: string,
   fail: (error: unknown) => void,
 ): void {
-  // What comes of a click may open a tab only while the click is young: before the trace is made.
+  // Browsers open a tab only right after a click, so the tab comes before the trace.
   const tab = open(PERFETTO);
-  if (!tab) throw new Error("expected a new tab, found that this browser allows none");
+  if (!tab) throw new Error("cannot open a new tab: allow pop-ups for this page");
   const asking = setInterval(() => tab.postMessage("PING", PERFETTO), ASK_AGAIN_MS);
   const end = () => {
     clearInterval(asking);

@@ -10,7 +10,9 @@ const FACTORS: Readonly<Record<string, number>> = {
   "%": 1,
 };
 
-/** What a cell is sorted by: `1.5 ms` before `2 s`, `1,234` as a number, anything else as text. */
+/**
+ * Makes a sort key of a cell: `1.5 ms` before `2 s`, `1,234` as a number, anything else as text.
+ */
 export function sortKey(cell: string): number | string {
   const text = cell.trim();
   const match = /^[<>]?([−-]?[\d,]+(?:\.\d+)?)\s*(\D*)$/.exec(text);

@@ -1,10 +1,10 @@
 import { sortKey } from "./sort-key";
 
-/** Makes the header cells of a table that was rendered without scripts sort its rows. */
+/** Makes the header cells of a static table sort its rows. */
 export function makeSortable(table: HTMLTableElement): void {
   const [body] = table.tBodies;
   const header = table.tHead?.rows[0];
-  // A bar above its numbers is a row of its own: such rows stay together.
+  // A chart row belongs to the row after it, so such tables keep their order.
   if (!body || !header || body.rows.length < 2 || body.querySelector(".ks-line")) return;
   for (const [column, cell] of [...header.cells].entries()) {
     if (!cell.textContent?.trim()) continue;
@@ -20,17 +20,17 @@ export function makeSortable(table: HTMLTableElement): void {
   }
 }
 
-/** A table of which the page has some rows does not have the first ones of another order. */
+/** Says that only the rows on the page are sorted, not the whole table. */
 function admitSome(table: HTMLTableElement): void {
   const count = table.caption?.querySelector("small");
-  const [which] = /^the (top|first) .*\d$/.exec(count?.textContent ?? "") ?? [];
-  if (count && which) count.textContent = `${which}, in order among themselves`;
+  const [which] = /^(?:the )?(?:top|first) .*\d$/.exec(count?.textContent ?? "") ?? [];
+  if (count && which) count.textContent = `${which}, sorted among themselves`;
 }
 
 function sortBy(header: HTMLTableRowElement, body: HTMLTableSectionElement, column: number): void {
   const cell = header.cells[column];
   if (!cell) return;
-  // Numbers are looked at from the large end, names from A.
+  // The first click sorts numbers from the largest, names from A.
   const first = cell.classList.contains("ks-number") ? "descending" : "ascending";
   const other = first === "descending" ? "ascending" : "descending";
   const order = cell.getAttribute("aria-sort") === first ? other : first;

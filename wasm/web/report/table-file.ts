@@ -2,13 +2,13 @@ import { csvField } from "../base/csv";
 import type { AnswerTable } from "../source/protocol";
 import { linesOf } from "../source/rows";
 
-/** A table as CSV, under the names of its columns. */
+/** Formats a table as CSV with a header line. */
 export const toCsv = (table: AnswerTable): string =>
   linesOf(table, csvField, ",")
     .map((line) => `${line}\r\n`)
     .join("");
 
-/** The same as a JSON list, an object a line. */
+/** Formats a table as a JSON list, one object per line. */
 export function toJson({ columns, rows }: AnswerTable): string {
   const object = (cells: readonly unknown[]) =>
     JSON.stringify(Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null])));

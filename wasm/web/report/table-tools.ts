@@ -4,7 +4,7 @@ import { ALL_ROWS } from "../source/rows";
 import type { Source } from "../source/source";
 import { toCsv, toJson } from "./table-file";
 
-/** Buttons beside a table's title, or below a chart, that save all rows. */
+/** Adds buttons beside a table's title, or below a chart, that save all rows. */
 export function addTableTools(figure: HTMLElement, source: Source, fail: (error: unknown) => void): void {
   const caption = figure.querySelector("caption, figcaption");
   if (!caption) return;
@@ -28,7 +28,7 @@ export function addTableTools(figure: HTMLElement, source: Source, fail: (error:
   caption.append(tools);
 }
 
-/** All rows: a page shows the first. */
+/** Requests all rows: the page shows the first ones. */
 async function wholeTable(figure: HTMLElement, source: Source): Promise<AnswerTable> {
   const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
   const asked = { name: analysis, options: JSON.parse(options), trimmed: true, limit: ALL_ROWS };

@@ -1,7 +1,7 @@
 import { type Column, decodeFrame, type Frame, QueryError } from "./frame";
 import type { Answer, Hits, Marks, RequestType, Tiles } from "./protocol";
 
-/** The typed answer in the bytes of a response to a request of `type`. */
+/** Decodes the answer to a request of `type`. Throws `QueryError` for an error or another type. */
 export function decodeAnswer<T extends RequestType>(type: T, bytes: Uint8Array): Answer<T> {
   const frame = decodeFrame(bytes);
   if (frame.type !== type) throw new QueryError(`expected an answer to ${type}, found ${frame.type}`);
@@ -12,7 +12,7 @@ function shaped(type: RequestType, frame: Frame): unknown {
   if (type === "tiles") return tilesOf(frame);
   if (type === "search") return hitsOf(frame);
   if (type === "marks") return marksOf(frame);
-  // Columns are what these have beside their data, under the same names.
+  // These answers have columns beside their data, under the same names.
   if (type === "path" || type === "counter") return { ...(frame.data as object), ...Object.fromEntries(frame.columns) };
   return frame.data;
 }

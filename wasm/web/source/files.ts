@@ -1,22 +1,21 @@
-import type { Core } from "./core";
 import { recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
-/** Files that were read. */
+/** Traces read from files. */
 export interface FilesRead {
   readonly source: WasmSource;
-  /** What the traces are called. */
+  /** A name per trace, in the order of the traces. */
   readonly names: readonly string[];
-  /** What is not among them, and why. */
-  readonly leftOut: readonly LeftOut[];
+  /** Files that were skipped, with the reason. */
+  readonly skipped: readonly SkippedFile[];
 }
 
-interface LeftOut {
+interface SkippedFile {
   readonly name: string;
   readonly why: string;
 }
 
-/** A Kineto trace, perhaps with its Execution Trace. */
+/** A Kineto trace, optionally with its Execution Trace. */
 interface Recording {
   readonly kineto: File;
   readonly execution: File | undefined;
@@ -24,34 +23,35 @@ interface Recording {
 }
 
 const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
-const ALONE = "expected the Kineto trace that was recorded with it, found an Execution Trace alone";
+const ALONE = "expected a Kineto trace with this Execution Trace, found none: add the one recorded with it";
 
 /**
- * Reads Kineto traces, each perhaps with its Execution Trace: one, or those of several ranks or runs. What is not to be read beside
- * others is left out; rejects when nothing is left. The core must have its reader.
+ * Reads Kineto traces, each optionally with its Execution Trace. Several become ranks or runs of
+ * one screen. Skips files that fail; rejects when none is left. `loadCore` must have finished.
  */
-export async function readAll(core: Core, files: readonly File[]): Promise<FilesRead> {
+export async function readAll(files: readonly File[]): Promise<FilesRead> {
   const found = await recordings(files);
-  const leftOut = [...found.leftOut];
+  const skipped = [...found.skipped];
   const [only, ...more] = found.whole;
-  if (only && more.length === 0) return { source: await read(core, only), names: [only.kineto.name], leftOut };
+  if (only && more.length === 0) return { source: await read(only), names: [only.kineto.name], skipped };
   const traces: Snapshot[] = [];
   for (const recording of found.whole) {
     const { name } = recording.kineto;
     try {
-      traces.push({ name, ...(await snapshotOf(core, recording)) });
+      traces.push({ name, ...(await snapshotOf(recording)) });
     } catch (error) {
-      leftOut.push({ name, why: messageOf(error) });
-      if (recording.execution) leftOut.push({ name: recording.execution.name, why: `it goes with ${name}` });
+      skipped.push({ name, why: messageOf(error) });
+      if (recording.execution)
+        skipped.push({ name: recording.execution.name, why: `its Kineto trace ${name} was skipped` });
     }
   }
-  const [first] = leftOut;
+  const [first] = skipped;
   if (traces.length === 0)
-    throw new Error(first ? `${first.name}: ${first.why}` : "expected a Kineto trace, found no file");
-  return { source: new WasmSource(core, ranked(traces)), names: traces.map(({ name }) => name), leftOut };
+    throw new Error(first ? `${first.name}: ${first.why}` : "expected a Kineto trace, found no files");
+  return { source: new WasmSource(ranked(traces)), names: traces.map(({ name }) => name), skipped };
 }
 
-/** Several are told apart by their ranks: who has none has the next one that is free. */
+/** Gives traces without a rank the next free one, so that several can be told apart. */
 function ranked(traces: readonly Snapshot[]): readonly Snapshot[] {
   const taken = new Set(traces.map(({ rank }) => rank));
   let next = 0;
@@ -62,38 +62,38 @@ function ranked(traces: readonly Snapshot[]): readonly Snapshot[] {
   });
 }
 
-// In what comes before the events stand the sort of the file and its rank.
+// The file's format and rank stand before the events.
 const HEAD_BYTES = 256 * 1024;
 
-interface Found {
+interface FoundRecordings {
   readonly whole: readonly Recording[];
-  /** Execution Traces without a Kineto trace, and what is there in another form. */
-  readonly leftOut: readonly LeftOut[];
+  /** Execution Traces without a Kineto trace, and duplicates in another format. */
+  readonly skipped: readonly SkippedFile[];
 }
 
-/** Which files belong together, as their heads and names say. */
-async function recordings(files: readonly File[]): Promise<Found> {
+/** Groups files into recordings by their first bytes and names. */
+async function recordings(files: readonly File[]): Promise<FoundRecordings> {
   const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
   const { recordings, copies } = recordingsOf(await Promise.all(heads));
   const whole: Recording[] = [];
-  const leftOut = copies.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
+  const skipped = copies.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
   for (const { kineto: place, execution: other, rank = null } of recordings) {
     const [kineto, execution] = [place, other].map((at) => (at === undefined ? at : files[at]));
     if (kineto) whole.push({ kineto, execution, rank });
-    else if (execution) leftOut.push({ name: execution.name, why: ALONE });
+    else if (execution) skipped.push({ name: execution.name, why: ALONE });
   }
-  return { whole, leftOut };
+  return { whole, skipped };
 }
 
-async function read(core: Core, { kineto, execution }: Recording): Promise<WasmSource> {
-  return new WasmSource(core, {
+async function read({ kineto, execution }: Recording): Promise<WasmSource> {
+  return new WasmSource({
     kineto: await bytesOf(kineto),
     execution: execution && (await bytesOf(execution)),
   });
 }
 
-async function snapshotOf(core: Core, recording: Recording): Promise<Omit<Snapshot, "name">> {
-  const alone = await read(core, recording);
+async function snapshotOf(recording: Recording): Promise<Omit<Snapshot, "name">> {
+  const alone = await read(recording);
   try {
     const [part] = alone.query("overview", {}).parts;
     return { bytes: alone.snapshot(0), rank: part?.rank ?? recording.rank };

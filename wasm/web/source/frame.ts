@@ -1,4 +1,4 @@
-/** Decodes the bytes of a response. Columns are views into them: nothing is copied. */
+/** Decodes the bytes of a response. Columns are views into them, not copies. */
 export type Column = Float64Array | Uint32Array | Uint8Array;
 
 export interface Frame {
@@ -7,7 +7,7 @@ export interface Frame {
   readonly columns: ReadonlyMap<string, Column>;
 }
 
-/** The core's own words about why it gives no answer. */
+/** An error answer of the core, in its words. */
 export class QueryError extends Error {
   override readonly name = "QueryError";
 }
@@ -35,7 +35,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   return { type: header.type, data: header.data ?? {}, columns };
 }
 
-// A view of f64 must start at a multiple of 8 of its buffer, which a slice of a larger message may not.
+// A view of f64 must start at a multiple of 8 in its buffer; a slice of a message may not.
 function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % ALIGNMENT === 0 ? bytes : bytes.slice();
 }

@@ -1,42 +1,38 @@
-import { Core, canCompile, type Fetch } from "./core";
-import { GrowingSource } from "./growing";
-import { RelaySource } from "./relay";
+import { canCompile, loadCore } from "./core";
+import { LazySource } from "./lazy-source";
 import { type Kernel, RemoteSource } from "./remote";
 import { type Snapshot, WasmSource } from "./session";
 import { messageOf, type Source } from "./source";
 
-/** Who is to answer: the core in the page; the kernel; or the kernel until the trace is in the page. */
-export type Where = "browser" | "kernel" | "both";
+/** Who answers requests: the kernel, or this page once the core and the traces are in it. */
+export type Where = "browser" | "kernel";
 
-/** What a trace can be asked through. */
+/** Everything that a source can be made from. */
 export interface Supply {
   readonly kernel: Kernel;
-  /** Tells this core from others that the page has compiled. */
+  /** Identifies the compiled core: the page keeps one per version. */
   readonly version: string;
-  readonly core: Fetch;
-  /** The traces, in the order that they have on the screen. */
+  readonly core: () => Promise<Uint8Array<ArrayBuffer>>;
+  /** The traces in the order of the screen. */
   readonly snapshots: () => Promise<readonly Snapshot[]>;
-  /** Told when another answers than was meant to, and why. */
+  /** Receives a message for the reader when the kernel has to go on answering. */
   readonly tell: (note: string) => void;
 }
 
-/** Opens what answers about a trace. Rejects when nobody can. */
+/** Opens the source of a timeline. Rejects when neither the page nor the kernel can answer. */
 export async function openSource(where: Where, supply: Supply): Promise<Source> {
-  if (where === "kernel") return new RemoteSource(supply.kernel);
+  const kernel = new RemoteSource(supply.kernel);
+  if (where === "kernel") return kernel;
   if (!(await canCompile())) {
-    supply.tell("WebAssembly may not run in this page: the kernel answers, and must be running.");
-    return new RemoteSource(supply.kernel);
+    supply.tell("This page does not allow WebAssembly. The kernel answers instead: keep it running.");
+    return kernel;
   }
-  if (where === "browser") return openHere(supply);
-  const relay = new RelaySource(new RemoteSource(supply.kernel));
-  openHere(supply).then(
-    (here) => relay.change(here),
-    (error: unknown) => supply.tell(`The trace stays in the kernel: ${messageOf(error)}`),
-  );
-  return relay;
+  const fail = (error: unknown) =>
+    supply.tell(`The trace could not be loaded into this page: ${messageOf(error)}. The kernel answers instead.`);
+  return new LazySource(kernel, () => openHere(supply), fail);
 }
 
-async function openHere(supply: Supply): Promise<Source> {
-  const [core, parts] = await Promise.all([Core.open(supply.version, supply.core), supply.snapshots()]);
-  return new GrowingSource(new WasmSource(core, parts), core, supply);
+async function openHere({ version, core, snapshots }: Supply): Promise<Source> {
+  const [, traces] = await Promise.all([loadCore(version, core), snapshots()]);
+  return new WasmSource(traces);
 }

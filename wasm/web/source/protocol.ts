@@ -1,4 +1,6 @@
-/** What may be asked of the core and what it answers; the table in ARCHITECTURE.md, in types. */
+/**
+ * Requests and answers of the core. tests/web/unit/protocol.test.ts compares them with the core.
+ */
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Span, Time } from "../base/time";
@@ -9,7 +11,7 @@ export type EventId = number;
 export interface EventRef {
   readonly id: EventId;
   readonly name: string;
-  /** What tells it from others, where there is no room for all of the name. */
+  /** A short form of the name that still identifies it. */
   readonly label: string;
   readonly kind: Kind;
   readonly track: number;
@@ -18,13 +20,13 @@ export interface EventRef {
   readonly dur: Duration;
 }
 
-/** How the times of several traces are laid over each other: by their clocks, unless something else is said. */
+/** How the times of several traces are aligned; `clocks` is the default. */
 export type Align = "clocks" | "recorded" | "start" | { readonly iteration: number };
 
-/** How the core is to lay traces out for the screen. What is missing is as it comes. */
+/** Options of the screen that every request accepts. Missing fields have their default. */
 export interface Setup {
   readonly align?: Align | undefined;
-  /** Whether functions of Python are shown. */
+  /** Whether Python functions are shown; true by default. */
   readonly frames?: boolean | undefined;
 }
 
@@ -33,18 +35,18 @@ export interface Part {
   readonly part: number;
   readonly name: string;
   readonly rank: number | null;
-  /** Which of the traces of its rank it is, from 0. */
+  /** Index among the traces of its rank, from 0. */
   readonly window: number;
   readonly title: string;
-  /** To be taken off the screen's ids of its events. */
+  /** Subtract it from an event's id on the screen to get the id in the trace. */
   readonly first_id: number;
   readonly num_events: number;
-  /** An exact integer, as text: its own time where the screen's begins. */
+  /** An exact integer as text: this trace's own time at the start of the screen. */
   readonly origin_ns: string;
   readonly iterations: readonly Iteration[];
 }
 
-/** Processes and devices; of several traces each has a group around its own. */
+/** A process or device. With several traces, each trace is a group around its own. */
 export interface Group {
   readonly group: number;
   readonly parent: number | null;
@@ -69,26 +71,26 @@ export interface Iteration {
   readonly dur: Duration;
 }
 
-/** A defect survived. */
+/** A defect that the reader survived. */
 export interface Defect {
   readonly kind: string;
   readonly message: string;
   readonly count: number;
-  /** Where it was met first. */
+  /** Place of the first occurrence. */
   readonly first: string;
   readonly part: number;
 }
 
 export interface Overview {
-  /** An exact integer, as text. */
+  /** An exact integer as text. */
   readonly origin_ns: string;
   readonly duration: Duration;
-  /** What the traces were trimmed to, where they are parts of recordings. */
+  /** The range of a trimmed recording; absent for whole ones. */
   readonly trimmed?: Span;
   readonly num_events: number;
-  /** Of the Execution Traces. */
+  /** Nodes of the Execution Traces. */
   readonly num_nodes: number;
-  /** Functions of Python among them, shown or not. */
+  /** Python functions among the events, shown or not. */
   readonly num_frames: number;
   readonly title: string;
   readonly parts: readonly Part[];
@@ -96,52 +98,55 @@ export interface Overview {
   readonly groups: readonly Group[];
   readonly tracks: readonly Track[];
   readonly iterations: readonly Iteration[];
-  /** The names of the codes in `Tiles.kind`. */
+  /** Names of the codes in `Tiles.kind`. */
   readonly kinds: readonly Kind[];
   readonly health: readonly Defect[];
   readonly coverage: Coverage;
 }
 
-/** How many there are, and how many of them are linked. */
+/** A count, and how many of it are linked. */
 export interface Share {
   readonly count: number;
   readonly num_linked: number;
 }
 
-/** How much could be linked, and how much was. */
+/** Link coverage of the traces. */
 export interface Coverage {
   readonly nodes: Share;
   readonly operators: Share;
-  /** With their launch. */
+  /** Device events with their launch. */
   readonly device_events: Share;
-  /** With their operator. */
+  /** Device events with their operator. */
   readonly device_owners: Share;
 }
 
-/** Rectangles, one per row: what runs parallel here is one table. */
+/** Rectangles, one per row, as parallel columns. */
 export interface Tiles {
   readonly names: readonly string[];
-  /** What bars say that have no room for all of the name; null where that is the name. */
+  /** Short labels, parallel to `names`; null where the name is its own label. */
   readonly labels: readonly (string | null)[];
   readonly lane: Uint32Array;
   readonly start: Float64Array;
   readonly dur: Float64Array;
   readonly kind: Uint8Array;
-  /** The event, or the longest of a merged group. */
+  /** The event, or the longest event of a merged group. */
   readonly id: Uint32Array;
-  /** 1 says that the rectangle is one event, exactly. */
+  /** Number of events; 1 means that the rectangle is exactly one event. */
   readonly count: Uint32Array;
   /** Index into `names`. */
   readonly name: Uint32Array;
-  /** What they are for, where that was asked: texts, of which the first is nothing, and an index into them. */
+  /**
+   * Operators or modules, where the request asked for them; `owner` is an index into `owners`,
+   * whose first text is empty.
+   */
   readonly owners: readonly string[] | null;
   readonly owner: Uint32Array | null;
 }
 
-/** What rectangles may be told to be for. */
+/** Owners that tiles may be coloured by. */
 export type Owner = "operator" | "module";
 
-/** Where events lie: those of a lane in the order of time. */
+/** Positions of events; those of a lane are in the order of time. */
 export interface Marks {
   readonly id: Uint32Array;
   readonly track: Uint32Array;
@@ -150,19 +155,19 @@ export interface Marks {
   readonly dur: Float64Array;
 }
 
-/** Some of the hits, in the order of time. */
+/** Some of the hits of a search, in the order of time. */
 export interface Hits extends Marks {
-  /** All of them, also those that are not here. */
+  /** All hits, including those that are not in this answer. */
   readonly count: number;
-  /** Others, which are not on the screen: functions of Python that are hidden. */
+  /** Further hits among hidden Python functions. */
   readonly num_hidden: number;
-  /** The place of the first one here among all. */
+  /** Position of this answer's first hit among all hits. */
   readonly first: number;
-  /** What names of hits hold, in lower case, where that is all that was asked for. */
+  /** The searched part of the name in lower case, where the search is by name alone. */
   readonly name: string | null;
 }
 
-/** An input or an output; texts are empty where the file has none. */
+/** An input or an output of a node. Texts are empty where the file has none. */
 export interface NodeValue {
   readonly type: string;
   readonly shape: string;
@@ -170,9 +175,9 @@ export interface NodeValue {
   readonly value: string;
 }
 
-/** A vertex of the Execution Trace. */
+/** A node of the Execution Trace. */
 export interface TraceNode {
-  /** The event that it stands for: the one asked about, or the operator that owns it. */
+  /** The node's own event: the requested one, or the operator that owns it. */
   readonly event: EventRef;
   readonly node_id: number;
   readonly name: string;
@@ -183,39 +188,39 @@ export interface TraceNode {
 
 export interface EventDetails extends EventRef {
   readonly part: number;
-  /** Whether it is on the screen as that is set up. */
+  /** Whether the screen's options show the event. */
   readonly is_shown: boolean;
   readonly category: string;
   readonly start_ns: string;
   readonly dur_ns: string;
   readonly self_ns: string;
   readonly iteration: number | null;
-  /** Key and JSON text. */
+  /** Key and JSON text of each argument. */
   readonly args: readonly (readonly [string, string])[];
-  /** Innermost first. */
+  /** Enclosing events, innermost first. */
   readonly owners: readonly EventRef[];
   readonly num_children: number;
   readonly launch: EventRef | null;
-  /** Why there is none, of device work; null of all else. */
+  /** Why a device event has no launch; null for other events. */
   readonly unlaunched: string | null;
-  /** When the stream had nothing to do right before device work. */
+  /** The idle time of the stream right before a device event. */
   readonly idle_before: Pick<Gap, "start" | "dur"> | null;
-  /** What it launched, or what was launched inside of it: the first hundred. */
+  /** Device events launched by the event or inside it; at most 100. */
   readonly device_events: readonly EventRef[];
   readonly num_device_events: number;
-  /** How long all of them took together, in nanoseconds. */
+  /** Total device time launched, in nanoseconds. */
   readonly launched_ns: string;
   readonly operator: EventRef | null;
   readonly node: TraceNode | null;
-  /** The modules it is for, innermost first. */
+  /** Modules around the event, innermost first. */
   readonly modules: readonly EventRef[];
-  /** The line of Python it is for. */
+  /** The line of Python that the event belongs to. */
   readonly frame: EventRef | null;
   readonly annotation: EventRef | null;
   readonly partners: readonly Partner[];
 }
 
-/** An operator of the other pass; `of` is the one of this pass. */
+/** An operator of the other pass. `of` is the matching operator of this pass. */
 export interface Partner {
   readonly role: "forward" | "backward";
   readonly of: EventRef;
@@ -255,7 +260,7 @@ export interface KernelTime {
   readonly total_ns: number;
   readonly mean_ns: number;
   readonly max_ns: number;
-  /** Of all device work. */
+  /** Share of all device time. */
   readonly share: number;
   readonly longest_id: EventId;
 }
@@ -268,7 +273,7 @@ export interface DeviceTime {
   readonly num_events: number;
 }
 
-/** What happened in a stretch of time; operators and kernels are the first of `num_…`. */
+/** Summary of a time range. Lists hold the first of `num_…` rows. */
 export interface Summary {
   readonly num_events: number;
   readonly devices: readonly DeviceTime[];
@@ -277,16 +282,16 @@ export interface Summary {
   readonly num_operators: number;
   readonly kernels: readonly KernelTime[];
   readonly num_kernels: number;
-  /** Of operators and kernels. */
+  /** Short labels of operators and kernels. */
   readonly labels: Labels;
 }
 
-/** Something that slows the run down. */
+/** A bottleneck. */
 export interface Finding {
   readonly part: number;
   readonly finding: string;
   readonly subject: string;
-  /** Of the subject. */
+  /** Short label of the subject. */
   readonly label: string;
   readonly detail: string;
   readonly advice: string;
@@ -294,19 +299,21 @@ export interface Finding {
   readonly share: number;
   readonly count: number;
   readonly confidence: number;
-  /** Of its evidence; null where it has none. */
+  /** Start of the evidence; null without evidence. */
   readonly start: Time | null;
   readonly end: Time | null;
-  /** The costliest first. */
+  /** Events, sorted by cost. */
   readonly evidence: readonly EventRef[];
 }
 
-export type Cell = string | number | boolean | null;
+export type TableCell = string | number | boolean | null;
 
 export interface AnswerColumn {
   readonly name: string;
   readonly unit: "ns" | "bytes" | "GB/s" | null;
-  /** Whether its values are events, or times by the clock of the row's part. */
+  /**
+   * `event` for event ids, `time` for times on the clock of the row's part, null for other values.
+   */
   readonly role: "event" | "time" | null;
 }
 
@@ -315,14 +322,14 @@ export interface AnswerTable {
   readonly doc: string;
   readonly num_rows: number;
   readonly columns: readonly AnswerColumn[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** The part of each row; null where all are of the only one. */
+  readonly rows: readonly (readonly TableCell[])[];
+  /** The part of each row; null where all rows are of the only part. */
   readonly parts: readonly (number | null)[] | null;
-  /** Of the texts in the rows. */
+  /** Short labels of the texts in the rows. */
   readonly labels: Labels;
 }
 
-/** What an analysis says. */
+/** The result of an analysis. */
 export interface AnalysisAnswer {
   readonly name: string;
   readonly doc: string;
@@ -330,21 +337,21 @@ export interface AnalysisAnswer {
   readonly tables: readonly AnswerTable[];
 }
 
-/** The column that the rows of a table are to be in the order of. */
+/** Sorts the rows of a table by a column. */
 export interface Order {
   readonly table: string;
   readonly column: string;
   readonly descends: boolean;
 }
 
-/** What may be asked for by `analyze`. */
+/** An analysis that `analyze` accepts. */
 export interface AnalysisName {
   readonly name: string;
   readonly doc: string;
 }
 
 export interface BoundShare {
-  /** Null of a path through all of them. */
+  /** Null for a path through all traces. */
   readonly part: number | null;
   readonly bound: string;
   readonly total_ns: number;
@@ -357,12 +364,12 @@ export interface PathShare {
   readonly share: number;
 }
 
-/** The critical path, a step a row: on one lane, or from one lane to another. */
+/** The critical path: each step is on one lane, or goes from one lane to another. */
 export interface PathSteps {
-  /** The names of the codes in `bound`. */
+  /** Names of the codes in `bound`. */
   readonly bounds: readonly string[];
   readonly shares: readonly BoundShare[];
-  /** What of a path through all traces is on each. */
+  /** Each trace's share of a path through all traces. */
   readonly ranks: readonly PathShare[];
   readonly track: Uint32Array;
   readonly lane: Uint32Array;
@@ -373,7 +380,7 @@ export interface PathSteps {
   readonly bound: Uint8Array;
 }
 
-/** A number over time. */
+/** A numeric value over time. */
 export interface Counter {
   readonly counter: number;
   readonly part: number;
@@ -384,17 +391,19 @@ export interface Counter {
   readonly greatest: number;
 }
 
-/** A value from each `start` on: how far it went within a pixel, and where it stayed. */
+/** A value from each `start` on: its extremes within the pixel, and its last value. */
 export interface CounterSteps {
   readonly start: Float64Array;
   readonly least: Float64Array;
   readonly greatest: Float64Array;
   readonly last: Float64Array;
-  /** Where the trace ends, and with it the last value. */
+  /** End of the trace and of the last value. */
   readonly until: Time;
 }
 
-/** A name whose time for an iteration differs between the first part and the second. */
+/**
+ * An operator or kernel whose time per iteration differs between the first and the second trace.
+ */
 export interface Change {
   readonly name: string;
   readonly kind: "operator" | "kernel";
@@ -407,7 +416,7 @@ export interface Change {
   readonly after: EventId | null;
 }
 
-/** A time in which a stream had nothing to do. */
+/** An idle time of a stream. */
 export interface Gap {
   readonly part: number;
   readonly track: number;
@@ -416,13 +425,13 @@ export interface Gap {
   /** Null where no more work came. */
   readonly category: "host_wait" | "kernel_wait" | "other" | null;
   readonly why: string;
-  /** How long other streams of the device worked meanwhile. */
+  /** Busy time of the device's other streams meanwhile. */
   readonly elsewhere: Duration;
   readonly before: EventRef | null;
   readonly after: EventRef | null;
   readonly launch: EventRef | null;
   readonly waited_for: readonly EventRef[];
-  /** What a thread did meanwhile, by names, the longest first. */
+  /** Work of a host thread meanwhile, by name, the longest first. */
   readonly host: {
     readonly track: number;
     readonly names: readonly { readonly event: EventRef; readonly count: number; readonly self: Duration }[];
@@ -459,7 +468,7 @@ interface Exchange {
       start?: number;
       end?: number;
       part?: number | null;
-      /** Of each trace, what it was trimmed to; all of one that is whole. */
+      /** Restricts each trace to its trimmed range; whole traces are not restricted. */
       trimmed?: boolean;
       limit?: number;
       order?: Order | null;

@@ -2,28 +2,31 @@ import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import { Dropped, type Source } from "./source";
 
-/** Who answers in place of a core in the page: requests as text, an answer's bytes for each. */
+/** Answers requests in Python. `query` takes requests as JSON and returns a response for each. */
 export interface Kernel {
   query(requests: readonly string[]): readonly Promise<Uint8Array>[];
 }
 
-// So many are on their way at once: enough to keep the kernel at work, few enough that what is wanted next comes soon.
+// Requests in flight: enough to keep the kernel busy, few enough that new requests wait little.
 const FLYING = 24;
-// Tiles beyond these wait so long that nobody looks at them any more.
+// Longest queue of tiles. Older requests are for places that the reader has left.
 const QUEUE = 300;
 
-interface Waiting {
+interface PendingRequest {
   readonly type: RequestType;
   readonly request: string;
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A trace in the kernel. What is asked in one turn goes in one message, the latest first; stale tiles are dropped. */
+/**
+ * Requests answers from the kernel. Requests of one turn share a message, latest first. Stale tiles
+ * are dropped.
+ */
 export class RemoteSource implements Source {
   readonly #kernel: Kernel;
   readonly #pending = new Map<string, Promise<Uint8Array>>();
-  #queue: Waiting[] = [];
+  #queue: PendingRequest[] = [];
   #numFlying = 0;
   #isScheduled = false;
   #open = true;
@@ -78,7 +81,7 @@ export class RemoteSource implements Source {
   #send(): void {
     const room = FLYING - this.#numFlying;
     if (!this.#open || room <= 0 || this.#queue.length === 0) return;
-    // The reader's own questions are few, and go before the picture.
+    // Requests of the reader are few and go before tiles.
     const inOrder = [...this.#queue.filter(isTiles), ...this.#queue.filter((waiting) => !isTiles(waiting))];
     const batch = inOrder.splice(-room).reverse();
     this.#queue = this.#queue.filter((waiting) => !batch.includes(waiting));
@@ -93,4 +96,4 @@ export class RemoteSource implements Source {
   }
 }
 
-const isTiles = ({ type }: Waiting): boolean => type === "tiles";
+const isTiles = ({ type }: PendingRequest): boolean => type === "tiles";

@@ -1,19 +1,18 @@
 import { recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
-import type { Core } from "./core";
 import type { Answer, Ask, RequestType } from "./protocol";
-import type { TakenAway, Wanted } from "./source";
+import type { CopyOptions, ExportSource } from "./source";
 
-/** A trace for a screen. */
+/** A trace in the compact form for viewers. */
 export interface Snapshot {
   readonly bytes: Uint8Array;
-  /** What it is called, if it is called anything. */
+  /** The reader's name for the trace; empty where there is none. */
   readonly name: string;
-  /** For a trace that does not tell it itself. */
+  /** Used where the trace does not state its rank. */
   readonly rank: number | null;
 }
 
-/** A trace in files as they are, plain or gzip. */
+/** The bytes of trace files, plain or gzip-compressed. */
 export interface TraceFiles {
   readonly kineto: Uint8Array;
   readonly execution: Uint8Array | undefined;
@@ -25,7 +24,7 @@ export interface Head {
   readonly bytes: Uint8Array;
 }
 
-/** Which files belong together. The core must be there, with its reader. */
+/** Groups files into recordings. `loadCore` must have finished. */
 export function recordingsOf(heads: readonly Head[]): Recordings {
   return placesOf(
     heads.map(({ name }) => name),
@@ -35,16 +34,13 @@ export function recordingsOf(heads: readonly Head[]): Recordings {
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 
-/** The core in this page, holding one trace or several. */
-export class WasmSource implements TakenAway {
-  readonly #core: Core;
+/** One or more traces, answered by the core in this page. `loadCore` must have finished. */
+export class WasmSource implements ExportSource {
   readonly #session: Session;
   readonly #encoder = new TextEncoder();
   #open = true;
 
-  /** `core` must have its reader where `traces` are files. */
-  constructor(core: Core, traces: Uint8Array | readonly Snapshot[] | TraceFiles | Session) {
-    this.#core = core;
+  constructor(traces: Uint8Array | readonly Snapshot[] | TraceFiles | Session) {
     if (traces instanceof Session) {
       this.#session = traces;
       return;
@@ -58,9 +54,9 @@ export class WasmSource implements TakenAway {
     for (const { bytes, name, rank } of parts) this.#session.add(bytes, name, rank ?? undefined);
   }
 
-  copy(wanted: Wanted): WasmSource {
+  copy(wanted: CopyOptions): WasmSource {
     const request = this.#encoder.encode(JSON.stringify(wanted));
-    return new WasmSource(this.#core, this.#session.copy(request));
+    return new WasmSource(this.#session.copy(request));
   }
 
   chrome(part: number): Uint8Array<ArrayBuffer> {

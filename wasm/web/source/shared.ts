@@ -1,36 +1,36 @@
 import type { Answer, Ask, RequestType } from "./protocol";
-import type { Source, TakenAway, Wanted } from "./source";
+import type { CopyOptions, ExportSource, Source } from "./source";
 
-interface Entry {
+interface SharedSource {
   readonly source: Promise<Source>;
   numUsers: number;
 }
 
-// On the page, for one trace may be shown by several views.
-const entries = new Map<string, Entry>();
+// Shared by the page, because several views may show one trace.
+const entries = new Map<string, SharedSource>();
 
-/** The source of that key: opened for the first who asks, closed when the last has closed it. */
+/** Returns the source of `key`. The first user opens it; the last one to close it closes it. */
 export async function share(key: string, open: () => Promise<Source>): Promise<Source> {
   const entry = entries.get(key) ?? { source: open(), numUsers: 0 };
   entries.set(key, entry);
   entry.numUsers++;
   try {
-    return new Use(await entry.source, () => leave(key, entry));
+    return new SharedHandle(await entry.source, () => leave(key, entry));
   } catch (error) {
     leave(key, entry);
     throw error;
   }
 }
 
-function leave(key: string, entry: Entry): void {
+function leave(key: string, entry: SharedSource): void {
   entry.numUsers--;
   if (entry.numUsers > 0) return;
   if (entries.get(key) === entry) entries.delete(key);
   entry.source.then((source) => source.close()).catch(() => {});
 }
 
-/** One user's part in a source. */
-class Use implements Source {
+/** One user's handle of a shared source. */
+class SharedHandle implements Source {
   readonly #source: Source;
   readonly #leave: () => void;
   #open = true;
@@ -45,7 +45,7 @@ class Use implements Source {
     return this.#source.query(type, ask);
   }
 
-  copy(wanted: Wanted): TakenAway | null {
+  copy(wanted: CopyOptions): ExportSource | null {
     return this.#source.copy(wanted);
   }
 

@@ -1,33 +1,35 @@
 import type { Time } from "../base/time";
 import type { Align, Answer, Ask, RequestType } from "./protocol";
 
-/** Whatever answers questions about one trace. A view never learns what is behind it. */
+/** Answers requests about traces, in this page or elsewhere. */
 export interface Source {
-  /** Throws, or rejects, with the core's own text. */
+  /** Throws, or rejects, with the core's own message. */
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> | Promise<Answer<T>>;
-  /** What it has, or a part of it, to be taken away; null while that is not in this page. */
-  copy(wanted: Wanted): TakenAway | null;
+  /**
+   * Copies the traces, or a part of them, for export. Returns null while they are not in this page.
+   */
+  copy(wanted: CopyOptions): ExportSource | null;
   close(): void;
 }
 
-/** Which part of the traces, in nanoseconds of the screen, and whether without private texts. */
-export interface Wanted {
+/** The range to copy, in nanoseconds of the screen, and whether to remove private texts. */
+export interface CopyOptions {
   readonly align?: Align | undefined;
   readonly start?: Time;
   readonly end?: Time;
   readonly redacted?: boolean;
 }
 
-/** Traces in the page, as files. */
-export interface TakenAway extends Source {
-  /** One of them as other viewers read it, Chrome's JSON. */
+/** Traces in this page that can be exported. */
+export interface ExportSource extends Source {
+  /** One trace in Chrome's JSON format. */
   chrome(part: number): Uint8Array<ArrayBuffer>;
-  /** One of them as a page carries it. */
+  /** One trace in the form that pages carry. */
   snapshot(part: number): Uint8Array;
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T>;
 }
 
-/** Runs `use` at once when the answer is at hand: a picture must not wait a turn for what is known. */
+/** Runs `use` at once when the answer is available, so that a picture does not wait for a turn. */
 export function settle<T>(answer: () => T | Promise<T>, use: (value: T) => void, fail: (error: unknown) => void): void {
   try {
     const value = answer();
@@ -38,13 +40,13 @@ export function settle<T>(answer: () => T | Promise<T>, use: (value: T) => void,
   }
 }
 
-/** The words of whatever was thrown: by this page, or by the core, which throws `{message, …}`. */
+/** The message of anything thrown. The core throws `{message, …}`. */
 export function messageOf(error: unknown): string {
   const { message } = (error ?? {}) as { readonly message?: unknown };
   return typeof message === "string" ? message : String(error);
 }
 
-/** In place of an answer that came to be wanted by nobody: whoever wants it still must ask again. */
+/** Replaces an obsolete answer. A caller that still needs it asks again. */
 export class Dropped extends Error {
   override readonly name = "Dropped";
 }

@@ -1,7 +1,7 @@
 import type { Answer, Ask, RequestType, Setup } from "./protocol";
-import { Dropped, type Source, type TakenAway, type Wanted } from "./source";
+import { type CopyOptions, Dropped, type ExportSource, type Source } from "./source";
 
-/** Asks for a screen that is set up in one way, until it is to be another one. */
+/** Adds the screen's options to requests. `setup` can change at any time. */
 export class StagedSource implements Source {
   setup: Setup;
   readonly #source: Source;
@@ -17,13 +17,13 @@ export class StagedSource implements Source {
     if (!(answer instanceof Promise)) return answer;
     return answer.then((known) => {
       if (setup === this.setup) return known;
-      // It is of a screen that is no more.
+      // The answer is for options that have changed meanwhile.
       if (type === "tiles") throw new Dropped();
       return this.query(type, ask);
     });
   }
 
-  copy(wanted: Wanted): TakenAway | null {
+  copy(wanted: CopyOptions): ExportSource | null {
     return this.#source.copy({ align: this.setup.align, ...wanted });
   }
 

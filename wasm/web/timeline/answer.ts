@@ -1,10 +1,10 @@
 import { csvField } from "../base/csv";
 import { formatBytes, formatDuration, formatNumber, formatShare } from "../base/format";
-import type { AnswerColumn, AnswerTable, Cell, Part } from "../source/protocol";
+import type { AnswerColumn, AnswerTable, Part, TableCell } from "../source/protocol";
 import { linesOf } from "../source/rows";
 
-/** A cell as people read it. `part` is the one of its row, by whose clock its times are. */
-export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefined): string {
+/** Formats a cell for readers. `part` is the trace of its row, whose clock its times use. */
+export function readCell(cell: TableCell, column: AnswerColumn, part: Part | undefined): string {
   if (cell === null) return "";
   if (typeof cell === "boolean") return cell ? "yes" : "no";
   if (column.role === "time" && part) return formatDuration(Number(BigInt(cell) - BigInt(part.origin_ns)));
@@ -19,7 +19,7 @@ export function readCell(cell: Cell, column: AnswerColumn, part: Part | undefine
 export const isNumeric = (table: AnswerTable, column: number): boolean =>
   table.columns[column]?.unit !== null || table.rows.some((row) => typeof row[column] === "number");
 
-/** The rows as text. */
+/** Formats the rows as text, a line per row. */
 export const written = (table: AnswerTable, between: "\t" | ","): string =>
   `${linesOf(table, between === "," ? csvField : flat, between).join("\n")}\n`;
 

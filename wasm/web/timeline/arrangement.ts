@@ -2,20 +2,20 @@ import type { Overview } from "../source/protocol";
 import { groupKey, trackKey } from "./row";
 
 export const LANE_HEIGHT = 17;
-/** Lanes this low can still be told apart, hit and seen to be full; names need more. */
+/** Lowest height of a lane at which lanes can be told apart and hit, in CSS pixels. */
 export const LOWEST_LANE = 6;
 
-/** What the reader made of the tracks. */
+/** The reader's arrangement of the tracks. */
 export interface Arrangement {
   readonly folded: ReadonlySet<string>;
-  /** In the order in which they are shown. */
+  /** In the order of display. */
   readonly pinned: ReadonlySet<number>;
   /** Tracks whose lanes are `lowHeight` high. */
   readonly low: ReadonlySet<number>;
   readonly lowHeight: number;
-  /** Keys of groups and tracks that were moved, with all their siblings; others stay as the core has them. */
+  /** Keys of moved groups and tracks, with all their siblings. Others keep the core's order. */
   readonly order: readonly string[];
-  /** Only tracks that have it in their name or their group's name are shown. */
+  /** Shows only tracks with this text in their name or their group's name. */
   readonly filter: string;
 }
 
@@ -28,7 +28,7 @@ export const AS_IT_COMES: Arrangement = {
   filter: "",
 };
 
-/** `items` in the order of the keys in `order`; what has none keeps its place among its like. */
+/** Sorts `items` by the keys in `order`. Items without a key there keep their place. */
 export function inOrder<T>(items: readonly T[], keyOf: (item: T) => string, order: readonly string[]): readonly T[] {
   if (order.length === 0) return items;
   const places = new Map(order.map((key, index) => [key, index]));
@@ -36,7 +36,7 @@ export function inOrder<T>(items: readonly T[], keyOf: (item: T) => string, orde
   return [...items].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** `key` brought to where `target` is, and `target` to the side that it came from. */
+/** Moves `key` to the position of `target`, and `target` towards the old position of `key`. */
 function movedTo(keys: readonly string[], key: string, target: string): readonly string[] {
   const [from, to] = [keys.indexOf(key), keys.indexOf(target)];
   if (from < 0 || to < 0) return keys;
@@ -44,7 +44,7 @@ function movedTo(keys: readonly string[], key: string, target: string): readonly
   return [...others.slice(0, to), key, ...others.slice(to)];
 }
 
-/** The keys among which the group or the track may be moved: groups or tracks of the same group. */
+/** The keys that a group or track may be moved among: those in the same group. */
 export function siblingsOf(overview: Overview, { order, pinned }: Arrangement, key: string): readonly string[] {
   const group = overview.groups.find((g) => groupKey(g.group) === key);
   if (group) {
@@ -62,7 +62,7 @@ export function siblingsOf(overview: Overview, { order, pinned }: Arrangement, k
   );
 }
 
-/** The group or track `key` at the place of its sibling `target`. */
+/** Moves the group or track `key` to the position of its sibling `target`. */
 export function rearranged(overview: Overview, arrangement: Arrangement, key: string, target: string): Arrangement {
   const siblings = movedTo(siblingsOf(overview, arrangement, key), key, target);
   const pins = [...arrangement.pinned];
@@ -73,7 +73,7 @@ export function rearranged(overview: Overview, arrangement: Arrangement, key: st
   return { ...arrangement, order: [...others, ...siblings] };
 }
 
-/** `set` with `item` if it was without, and the other way round. */
+/** Adds `item` to `set`, or removes it where it is present. */
 export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
   const copy = new Set(set);
   if (!copy.delete(item)) copy.add(item);

@@ -11,9 +11,9 @@ interface Known {
   readonly steps: CounterSteps;
 }
 
-/** Numbers over time, while they are wanted. */
+/** Counters over time, while they are shown. */
 export class Counters {
-  /** Those that are shown: all or none. */
+  /** The counters on the screen: all or none. */
   readonly shown = new Cell<readonly Counter[]>([]);
   readonly #source: Source;
   readonly #arrived: () => void;
@@ -34,7 +34,7 @@ export class Counters {
     else this.#list();
   }
 
-  /** Forgets where they were drawn. */
+  /** Discards the drawn steps. */
   renew(): void {
     this.#known.clear();
     this.#asked.clear();
@@ -44,7 +44,7 @@ export class Counters {
     settle(
       () => this.#source.query("counters", {}),
       ({ counters }) => {
-        // What was nothing all the time is not worth a row.
+        // A counter that is always zero gets no row.
         this.#all = counters.filter(({ least, greatest }) => least !== 0 || greatest !== 0);
         this.shown.set(this.#all);
       },
@@ -52,7 +52,7 @@ export class Counters {
     );
   }
 
-  /** What to draw now: the right steps, or the last ones while those are on their way. */
+  /** The steps to draw: exact ones, or the previous ones while those are loading. */
   stepsIn(counter: number, window: Span, width: number): CounterSteps | null {
     const { key, span, pixels } = quantaOf(window, width);
     if (this.#known.get(counter)?.key !== key && this.#asked.get(counter) !== key) {
@@ -72,7 +72,7 @@ export class Counters {
   }
 }
 
-/** The place of the step that holds at `time`; −1 before the first. */
+/** Index of the step at `time`; −1 before the first. */
 export function stepAt({ start }: CounterSteps, time: number): number {
   return firstReached(0, start.length, (at) => (start[at] as number) > time) - 1;
 }

@@ -4,15 +4,15 @@ import type { PathSteps } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { type Quanta, quantaOf } from "./quanta";
 
-/** The longest chain of what waited for what, while it is wanted. */
+/** The critical path, while it is shown. */
 export class CriticalPath {
   readonly isOn = new Cell(false);
-  /** What is known of it; null until it is. */
+  /** Null until the answer arrives. */
   readonly steps = new Cell<PathSteps | null>(null);
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #known: PathSteps | null = null;
-  /** Whether it leads through all traces, as ranks of a job. */
+  /** Whether the path goes through all ranks of a job. */
   readonly #throughJob: boolean;
   #asked = "";
 
@@ -22,13 +22,13 @@ export class CriticalPath {
     this.#failed = failed;
   }
 
-  /** Forgets where it was drawn. */
+  /** Discards the drawn path. */
   renew(): void {
     this.#asked = "";
     this.#known = null;
   }
 
-  /** What to draw now: the right steps, or the last ones while those are on their way. */
+  /** The steps to draw: exact ones, or the previous ones while those are loading. */
   stepsIn(window: Span, width: number): PathSteps | null {
     const wanted = quantaOf(window, width);
     if (this.#asked !== wanted.key) this.#ask(wanted);
@@ -46,7 +46,7 @@ export class CriticalPath {
       (steps) => {
         if (key !== this.#asked) return;
         this.#known = steps;
-        // Whoever draws must not be told while drawing.
+        // Listeners must not run while the picture is drawn.
         queueMicrotask(() => this.steps.set(steps));
       },
       this.#failed,

@@ -3,25 +3,25 @@ import type { Scale } from "../base/scale";
 import type { Finding } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 
-// Markers nearer to each other than this, in CSS pixels, are one; where there are many, each has room for its words.
+// Markers closer than this become one, in CSS pixels.
 const NEAR = 18;
 const NEAR_OF_MANY = 116;
 const MANY = 10;
 
-/** Findings whose markers would lie on each other, in the order of their costs. */
+/** Findings that share a marker, sorted by cost. */
 export interface FindingGroup {
   readonly x: number;
   readonly findings: readonly Finding[];
 }
 
-/** A group under the pointer. */
+/** The group under the pointer. */
 export interface FindingHover extends FindingGroup {
   readonly y: number;
 }
 
-/** What slows the run down, as far as it was found. */
+/** Bottlenecks of the traces. */
 export class Findings {
-  /** The costliest first. */
+  /** Sorted by cost. */
   readonly all = new Cell<readonly Finding[]>([]);
   readonly current = new Cell<Finding | null>(null);
   readonly hover = new Cell<FindingHover | null>(null);
@@ -34,7 +34,7 @@ export class Findings {
     this.#failed = failed;
   }
 
-  /** Asks once; the answer is in `all` when it is there. */
+  /** Requests the findings once. `then` receives them. */
   ask(then?: (all: readonly Finding[]) => void): void {
     if (this.#asked) return;
     this.#asked = true;
@@ -48,7 +48,7 @@ export class Findings {
     );
   }
 
-  /** Asks again where they are, if they were asked for. */
+  /** Requests the findings again after the screen's options change. */
   renew(): void {
     if (!this.#asked) return;
     this.#asked = false;
@@ -60,16 +60,16 @@ export class Findings {
     return this.all.value.some((finding) => finding.start !== null);
   }
 
-  /** The one after or before the current one, around the end. */
+  /** The next or previous finding, wrapping around. */
   beside(by: 1 | -1): Finding | null {
     const all = this.all.value;
-    // Before any, the first one comes next, and the last one came before.
+    // Without a current finding, `next` is the first and `previous` the last.
     const before = by > 0 ? -1 : 0;
     const at = this.current.value ? all.indexOf(this.current.value) : before;
     return all.at((at + by) % Math.max(1, all.length)) ?? null;
   }
 
-  /** The markers of a window: each stands where the costliest event of its finding begins. */
+  /** Markers in a window, each at the costliest event of its finding. */
   groups(scale: Scale): readonly FindingGroup[] {
     const places = this.all.value.flatMap((finding) => {
       const at = finding.evidence[0]?.start ?? finding.start;
@@ -95,15 +95,15 @@ export class Findings {
   }
 }
 
-/** In CSS pixels: what it counts has room. */
+/** Width in CSS pixels, with room for the number. */
 export const markerWidth = ({ findings }: FindingGroup): number => 14 + 6 * (String(findings.length).length - 1);
 
 export const titleOf = (finding: Finding): string => finding.finding.replaceAll("_", " ");
 
-/** What several traces have in common, each trace's in the order of its costs. */
-export type Alike = readonly [Finding, ...Finding[]];
+/** One finding that several traces have, sorted by cost. */
+export type SharedFinding = readonly [Finding, ...Finding[]];
 
-export function alike(findings: readonly Finding[]): readonly Alike[] {
+export function alike(findings: readonly Finding[]): readonly SharedFinding[] {
   const groups = new Map<string, [Finding, ...Finding[]]>();
   for (const finding of findings) {
     const key = JSON.stringify([finding.finding, finding.subject]);

@@ -2,7 +2,7 @@ import { Cell } from "../base/cell";
 import type { Gap } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 
-/** The time in which a stream had nothing to do, of those that the reader asks about one after another. */
+/** The idle time of a stream that the reader selected. */
 export class Gaps {
   readonly current = new Cell<Gap | null>(null);
   readonly #source: Source;
@@ -14,7 +14,10 @@ export class Gaps {
     this.#failed = failed;
   }
 
-  /** Asks about the one of a track at a time; where something ran, and on what is no stream, all stays as it is. */
+  /**
+   * Requests the idle time of a track at `time`. Does nothing where an event ran, or on a host
+   * thread.
+   */
   ask(track: number, time: number, then: (gap: Gap) => void): void {
     this.#wanted += 1;
     const wanted = this.#wanted;

@@ -1,15 +1,15 @@
 import { asDuration, asTime, type Span } from "../base/time";
 import { cssRowTop } from "./paint/scene";
 import { laneAt, type Row, rowsBetween } from "./row";
-import type { Sheet } from "./sheet";
-import { kindName } from "./sheet";
 import type { Piece } from "./tile-cache";
 import type { Hover, Timeline } from "./timeline";
+import type { TrackTiles } from "./track-tiles";
+import { kindName } from "./track-tiles";
 
-// A bar of one pixel can still be hit.
+// In CSS pixels, so that a bar of one pixel can be hit.
 const TOLERANCE = 3;
 
-/** A place on the tracks, in CSS pixels from their top left. */
+/** A point on the tracks, in CSS pixels from their top left corner. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -23,7 +23,7 @@ export function rowAt(timeline: Timeline, y: number): Row | null {
 
 const within = (y: number, top: number, height: number): boolean => y >= top && y < top + height;
 
-/** The rectangle on the screen at `place`, as it was drawn. */
+/** The event at `place`, as drawn. */
 export function eventAt(timeline: Timeline, place: Place): Hover | null {
   const row = rowAt(timeline, place.y);
   const lane = row && laneAt(row, place.y - cssRowTop(timeline, row));
@@ -37,14 +37,14 @@ export function eventAt(timeline: Timeline, place: Place): Hover | null {
   return found && hoverOf(timeline, found, place);
 }
 
-/** The stream at `place`; null on what is none. */
+/** The stream at `place`; null on other tracks. */
 export function streamAt(timeline: Timeline, place: Place): number | null {
   const row = rowAt(timeline, place.y);
   const track = row && laneAt(row, place.y - cssRowTop(timeline, row))?.track;
   return row?.tracks.find((own) => own.track === track && own.kind === "stream")?.track ?? null;
 }
 
-/** The first event of the topmost row that shows any. */
+/** The first event of the topmost row with events. */
 export function firstOnScreen(timeline: Timeline): Hover | null {
   const { pinned, scrolled } = timeline.layout.value;
   const window = timeline.viewport.window.value;
@@ -57,52 +57,52 @@ export function firstOnScreen(timeline: Timeline): Hover | null {
   return null;
 }
 
-/** A tile of a sheet. */
-interface Found {
-  readonly sheet: Sheet;
+/** A tile and its index. */
+interface FoundTile {
+  readonly trackTiles: TrackTiles;
   readonly index: number;
 }
 
-/** The tile of the outermost lane that begins first in `window`. */
-function firstStarting(pieces: readonly Piece[], window: Span): Found | null {
-  let best: Found | null = null;
-  const laneOf = ({ sheet, index }: Found) => sheet.tiles.lane[index] as number;
-  for (const { sheet } of pieces) {
-    const index = sheet.tiles.start.findIndex((start) => start >= window.start && start < window.end);
-    if (index >= 0 && (!best || laneOf({ sheet, index }) < laneOf(best))) best = { sheet, index };
+/** The tile on the outermost lane that starts first in `window`. */
+function firstStarting(pieces: readonly Piece[], window: Span): FoundTile | null {
+  let best: FoundTile | null = null;
+  const laneOf = ({ trackTiles, index }: FoundTile) => trackTiles.tiles.lane[index] as number;
+  for (const { trackTiles } of pieces) {
+    const index = trackTiles.tiles.start.findIndex((start) => start >= window.start && start < window.end);
+    if (index >= 0 && (!best || laneOf({ trackTiles, index }) < laneOf(best))) best = { trackTiles, index };
   }
   return best;
 }
 
-/** The tile of `lane` at `time`, or the nearest one within `tolerance`. */
-function nearest(pieces: readonly Piece[], lane: number, time: number, tolerance: number): Found | null {
-  let best: Found | null = null;
+/** The tile of `lane` at `time`, or the nearest one within `tolerance` nanoseconds. */
+function nearest(pieces: readonly Piece[], lane: number, time: number, tolerance: number): FoundTile | null {
+  let best: FoundTile | null = null;
   let bestOff = tolerance;
-  for (const { sheet, span } of pieces) {
+  for (const { trackTiles, span } of pieces) {
     if (span.start > time + tolerance || span.end < time - tolerance) continue;
-    const { start: starts, dur } = sheet.tiles;
-    const end = sheet.laneEnd(lane);
-    for (let index = sheet.firstIn(lane, time - tolerance); index < end; index++) {
+    const { start: starts, dur } = trackTiles.tiles;
+    const end = trackTiles.laneEnd(lane);
+    for (let index = trackTiles.firstIn(lane, time - tolerance); index < end; index++) {
       const start = starts[index] as number;
       if (start > time + tolerance) break;
       const off = Math.max(0, start - time, time - start - (dur[index] as number));
       if (off > bestOff || (best && off === bestOff)) continue;
-      best = { sheet, index };
+      best = { trackTiles, index };
       bestOff = off;
     }
   }
   return best;
 }
 
-function hoverOf(timeline: Timeline, { sheet, index }: Found, place: Place): Hover {
-  const { tiles } = sheet;
+function hoverOf(timeline: Timeline, { trackTiles, index }: FoundTile, place: Place): Hover {
+  const { tiles } = trackTiles;
   return {
     ...place,
     id: tiles.id[index] as number,
     name: tiles.names[tiles.name[index] as number] ?? "",
-    label: sheet.label(index),
+    label: trackTiles.label(index),
     kind: kindName(timeline.overview.kinds, tiles.kind[index] as number),
-    track: sheet.track,
+    track: trackTiles.track,
     lane: tiles.lane[index] as number,
     start: asTime(tiles.start[index] as number),
     dur: asDuration(tiles.dur[index] as number),

@@ -13,11 +13,14 @@ export interface Layout {
   readonly pinnedHeight: number;
   readonly scrolled: readonly Row[];
   readonly scrolledHeight: number;
-  /** The row in which a track is drawn. */
+  /** The row of each track. */
   readonly rowOf: ReadonlyMap<number, Row>;
 }
 
-/** What does not fit into `room` of the pinned tracks comes first among those that scroll: none may cover all others. */
+/**
+ * Pinned tracks beyond `room` scroll with the others, before them: pinned tracks must not cover
+ * all.
+ */
 export function layOut(
   overview: Overview,
   arrangement: Arrangement,
@@ -41,7 +44,7 @@ export function layOut(
   };
 }
 
-/** A pinned track's name: outside of its groups, where others have the same, with theirs. */
+/** The name of a pinned track, with its groups where other groups have a track of the same name. */
 function nameAlone({ tracks, groups }: Overview, track: Track, group: Group): string {
   const same = tracks.filter(({ name }) => name === track.name);
   const part = groups.find(({ part, parent }) => part === group.part && parent === null) ?? group;
@@ -49,7 +52,7 @@ function nameAlone({ tracks, groups }: Overview, track: Track, group: Group): st
   const isOfParts = same.some((other) => !own.has(other.group));
   const isOfGroups = same.some((other) => other.group !== group.group && !isOfParts);
   const of = [isOfParts ? part.name : "", isOfGroups ? group.name : ""].filter(Boolean);
-  // What follows the first name of a group, such as a device's model, has no room.
+  // The rest of a group's name, such as a device's model, has no room.
   return [...of.map((name) => name.split(" · ")[0]), track.name].join(" · ");
 }
 
@@ -65,7 +68,7 @@ class Stack {
   }
 }
 
-/** Each with its group. */
+/** Pinned tracks with their groups. */
 function pinnedTracks({ tracks, groups }: Overview, { pinned }: Arrangement): readonly (readonly [Track, Group])[] {
   const trackOf = new Map(tracks.map((track) => [track.track, track]));
   const groupOf = new Map(groups.map((group) => [group.group, group]));
@@ -76,8 +79,8 @@ function pinnedTracks({ tracks, groups }: Overview, { pinned }: Arrangement): re
   });
 }
 
-/** Where a group lies: what is around it has the text that is looked for, and so has all in it. */
-interface Inside {
+/** Context of a group: when a group around it matches the filter, so does everything inside. */
+interface GroupContext {
   readonly overview: Overview;
   readonly arrangement: Arrangement;
   readonly counters: readonly Counter[];
@@ -85,15 +88,15 @@ interface Inside {
   readonly depth: number;
 }
 
-function* groupsIn(parent: number | null, inside: Inside): Generator<Draft> {
+function* groupsIn(parent: number | null, inside: GroupContext): Generator<Draft> {
   const groups = inside.overview.groups.filter((group) => group.parent === parent);
   for (const group of inOrder(groups, (g) => groupKey(g.group), inside.arrangement.order)) {
     yield* groupRows(group, inside);
   }
 }
 
-/** A group with its tracks and the groups in it; folded, one row of all their tracks. */
-function* groupRows(group: Group, around: Inside): Generator<Draft> {
+/** Rows of a group and the groups inside it. A folded group is one row with all its tracks. */
+function* groupRows(group: Group, around: GroupContext): Generator<Draft> {
   const { arrangement, depth } = around;
   const inside = { ...around, all: around.all || matches(group.name, arrangement), depth: depth + 1 };
   const tracks = shownTracks(group, inside).map((track) => trackRow(track, group, arrangement, depth));
@@ -107,14 +110,14 @@ function* groupRows(group: Group, around: Inside): Generator<Draft> {
 const matches = (name: string, { filter }: Arrangement): boolean =>
   name.toLowerCase().includes(filter.trim().toLowerCase());
 
-function shownTracks(group: Group, { overview, arrangement, all }: Inside): readonly Track[] {
+function shownTracks(group: Group, { overview, arrangement, all }: GroupContext): readonly Track[] {
   const { pinned, order } = arrangement;
   const own = overview.tracks.filter((t) => t.group === group.group && !pinned.has(t.track));
   const shown = own.filter((t) => all || matches(t.name, arrangement));
   return inOrder(shown, (t) => trackKey(t.track), order);
 }
 
-function counterRows(group: Group, { counters, arrangement, all, depth }: Inside): readonly Draft[] {
+function counterRows(group: Group, { counters, arrangement, all, depth }: GroupContext): readonly Draft[] {
   const own = counters.filter(
     (counter) => counter.group === group.group && (all || matches(counter.name, arrangement)),
   );
@@ -177,11 +180,11 @@ function trackRow(track: Track, group: Group, arrangement: Arrangement, depth: n
   };
 }
 
-/** Room for the name in the gutter, however few and low the lanes are. */
+/** Leaves room for the name in the gutter. */
 const trackHeight = (track: Track, laneHeight: number): number =>
   Math.max(FOLDED_HEIGHT, PADDING_TOP + laneHeight * numLanes(track) + PADDING_BOTTOM);
 
-/** All lanes squeezed into `height`: a folded row still shows every event. */
+/** Squeezes all lanes into `height`, so that a folded row still shows every event. */
 function squeezed(height: number, tracks: readonly Track[]): Pick<Row, "laneTop" | "laneHeight"> {
   const count = tracks.reduce((sum, track) => sum + numLanes(track), 0);
   const laneHeight = Math.min(LANE_HEIGHT, (height - PADDING_TOP - PADDING_BOTTOM) / Math.max(1, count));

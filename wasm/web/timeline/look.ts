@@ -1,7 +1,7 @@
 import { css, mix, parseColor, type Rgb } from "../base/color";
 import { type Palette, paletteOf, type Theme } from "../base/palette";
 
-/** The colours and letters of the canvas, as the style sheet has them. */
+/** Colours and fonts of the canvas, from the style sheet. */
 export interface Look {
   readonly palette: Palette;
   readonly background: string;
@@ -44,7 +44,7 @@ export function readLook(element: Element, theme: Theme): Look {
 const fallbackBackground = (theme: Theme): Rgb =>
   theme === "dark" ? { r: 24, g: 26, b: 31 } : { r: 255, g: 255, b: 255 };
 
-/** Hosts write colours in every way that CSS has; a canvas reads them all and tells them back in one. */
+/** Converts any CSS colour: a canvas accepts them all and returns one form. */
 function toRgb(color: string): Rgb | null {
   const direct = parseColor(color);
   if (direct) return direct;

@@ -4,10 +4,11 @@ import type { EventId, Marks } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { type Quanta, quantaOf } from "./quanta";
 
-// Among a million events they take longer than a frame to find: they are asked for when the picture rests.
+// Finding marks among a million events takes longer than a frame, so requests wait for a resting
+// picture.
 const REST_MS = 80;
 
-/** Marks by the lane that they lie on. */
+/** Marks grouped by lane. */
 export class MarksByLane {
   readonly marks: Marks;
   #ids: ReadonlySet<EventId> | null = null;
@@ -19,7 +20,7 @@ export class MarksByLane {
       this.#laneOf(marks.track[i] as number, marks.lane[i] as number).push(i);
   }
 
-  /** The events that lie there. */
+  /** Ids of the marked events. */
   get ids(): ReadonlySet<EventId> {
     this.#ids ??= new Set(this.marks.id);
     return this.#ids;
@@ -32,7 +33,10 @@ export class MarksByLane {
     return lanes[lane] as number[];
   }
 
-  /** Calls `each` with start and end of the marks on a lane that lie in `window`, in the order of time. */
+  /**
+   * Calls `each` with start and end of the marks on a lane that lie in `window`, in the order of
+   * time.
+   */
   within(track: number, lane: number, window: Span, each: (start: number, end: number) => void): void {
     const rows = this.#lanes.get(track)?.[lane] ?? [];
     const { start, dur } = this.marks;
@@ -46,7 +50,7 @@ export class MarksByLane {
   }
 }
 
-/** Where the hits for a text lie that are too many to be known: as many as can be told apart. */
+/** Positions of hits that are too many to list, at the resolution of the screen. */
 export class FarMarks {
   readonly #source: Source;
   readonly #text: string;
@@ -63,7 +67,7 @@ export class FarMarks {
     this.#failed = failed;
   }
 
-  /** The last ones that came. */
+  /** The latest answer. */
   get known(): MarksByLane | null {
     return this.#known;
   }
@@ -72,7 +76,7 @@ export class FarMarks {
     clearTimeout(this.#timer);
   }
 
-  /** The right ones, or the last ones while those are on their way. */
+  /** The exact marks, or the previous ones while those are loading. */
   in(window: Span, width: number): MarksByLane | null {
     clearTimeout(this.#timer);
     if (lengthOf(window) === 0) return this.#known;

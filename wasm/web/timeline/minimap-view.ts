@@ -7,21 +7,21 @@ import { Dropped, messageOf, type Source, settle } from "../source/source";
 import type { Look } from "./look";
 import { type MinimapScene, paintFrame, paintWhole } from "./paint/minimap";
 import { busiest } from "./row";
-import { Sheet } from "./sheet";
 import type { Timeline } from "./timeline";
+import { TrackTiles } from "./track-tiles";
 
 const MAX_STRIPES = 12;
 const GRIP = 6;
 
 type Grip = "start" | "end" | "whole" | "new";
 
-/** The strip that shows the whole trace and which part of it is on the screen. */
+/** A strip with the whole trace and a frame around the visible part. */
 export class MinimapView {
   readonly #timeline: Timeline;
   readonly #canvas: HTMLCanvasElement;
   readonly #look: Cell<Look>;
   readonly #cleanup = new Cleanup();
-  readonly #sheets = new Map<number, Sheet>();
+  readonly #trackTiles = new Map<number, TrackTiles>();
   #whole: HTMLCanvasElement | null = null;
   #wholeWidth = 0;
   #drag: { grip: Grip; from: number; window: Span } | null = null;
@@ -36,7 +36,7 @@ export class MinimapView {
     this.#cleanup.add(look.subscribe(repaint));
     for (const cell of [timeline.search.found, timeline.search.placed]) this.#cleanup.add(cell.subscribe(repaint));
     const renew = () => {
-      this.#sheets.clear();
+      this.#trackTiles.clear();
       this.#wholeWidth = 0;
       repaint();
     };
@@ -80,14 +80,14 @@ export class MinimapView {
     return canvas;
   }
 
-  /** Those that are worth a stripe. */
+  /** The tracks with a stripe. */
   #tracks(): readonly Track[] {
     return busiest(this.#timeline.overview.tracks, MAX_STRIPES);
   }
 
-  #inOrder(): readonly Sheet[] {
-    const sheets = this.#tracks().map(({ track }) => this.#sheets.get(track));
-    return sheets.filter((sheet) => sheet !== undefined);
+  #inOrder(): readonly TrackTiles[] {
+    const allTiles = this.#tracks().map(({ track }) => this.#trackTiles.get(track));
+    return allTiles.filter((trackTiles) => trackTiles !== undefined);
   }
 
   #ask(width: number): void {
@@ -100,7 +100,7 @@ export class MinimapView {
     settle(
       () => source.query("tiles", { tracks: [track], start, end, pixels: width }),
       (tiles) => {
-        this.#sheets.set(track, new Sheet(track, tiles));
+        this.#trackTiles.set(track, new TrackTiles(track, tiles));
         if (!this.#whole) return;
         this.#whole = null;
         this.#timeline.stale.update((n) => n + 1);
@@ -166,7 +166,7 @@ export class MinimapView {
     return span(scale.time(from), scale.time(x));
   }
 
-  /** A click outside the window brings the window there. */
+  /** A click outside the frame moves the frame there. */
   #up(event: PointerEvent): void {
     const drag = this.#drag;
     this.#drag = null;

@@ -14,53 +14,55 @@ import { startingArrangement } from "./starting-arrangement";
 import { Timeline } from "./timeline";
 import { App } from "./ui/app";
 
-// Toolbar, minimap and borders, as the style sheets have them, and a little air.
+// Toolbar, minimap and borders as in the style sheets, with a margin.
 const CHROME_HEIGHT = 36 + 30 + 2 + 12;
 
-/** What a host decides. */
+/** Options that a host sets. */
 export interface MountOptions {
   readonly theme: Cell<Theme>;
-  /** What to call the trace; by its own name if empty. */
+  /** Title of the trace; empty for the trace's own. */
   readonly title?: string;
-  /** What the host calls the trace where it has no name of its own. */
+  /** The host's name for the trace, used where the trace has none. */
   readonly name?: string | undefined;
-  /** The notes that were kept. */
+  /** Notes saved earlier. */
   readonly notes?: readonly Note[];
-  /** How the traces lie in the overview. */
+  /** Options of the screen that `overview` was requested with. */
   readonly setup?: Setup;
   readonly onSetup?: (setup: Setup) => void;
   readonly onSelect?: (id: EventId | null) => void;
   readonly onRange?: (range: Span | null, part: number | null) => void;
-  /** Called when the first picture has been drawn. */
+  /** Called after the first picture. */
   readonly onDrawn?: () => void;
-  /** Writes a copy of the page, where the host is one. */
+  /** Saves a copy of the page; only a page has it. */
   readonly savePage?: SavePage;
-  /** Called with all notes whenever one is added, written or removed. */
+  /** Called with all notes after each change. */
   readonly onNotes?: (notes: readonly Note[]) => void;
 }
 
-/** A timeline on the screen, for its host. */
+/** A mounted timeline, for its host. */
 export interface MountedTimeline {
-  /** CSS pixels in which everything could be seen without scrolling. */
+  /** Height in CSS pixels at which nothing needs to scroll. */
   readonly naturalHeight: number;
-  /** The stretch of time that is shown; null where it is all. */
+  /** The visible range; null for the whole trace. */
   readonly view: Span | null;
-  /** Selects an event and brings it onto the screen. */
+  /** Selects an event and scrolls to it. */
   go(id: EventId): void;
-  /** Shows a stretch of time. */
+  /** Shows a range. */
   show(start: number, end: number): void;
-  /** Marks a stretch of time, of several traces for one of them. */
+  /** Marks a range; with several traces, for one of them. */
   mark(start: number, end: number, part?: number | null): void;
-  /** Neither selects an event nor marks a range any longer. */
+  /** Clears the selection and the marked range. */
   leave(): void;
-  /** Has the traces lie otherwise. */
+  /** Changes the options of the screen. */
   setUp(setup: Setup): void;
-  /** Shows these notes instead of those that were there. */
+  /** Replaces all notes. */
   restoreNotes(notes: readonly Note[]): void;
   close(): void;
 }
 
-/** Puts a timeline into `root`, which lies where the style sheet applies. Closes `source` when it is closed. */
+/**
+ * Mounts a timeline in `root`, inside the shadow root with its styles. Closing it closes `source`.
+ */
 export function mountTimeline(
   root: HTMLElement,
   source: Source,
@@ -70,7 +72,7 @@ export function mountTimeline(
   const cleanup = new Cleanup();
   const timeline = new Timeline(source, overview, options.setup);
   root.classList.add("ks-root");
-  // A click on plain text must not hand the keys to the page.
+  // A click on plain text must not move the focus to the page.
   root.tabIndex = -1;
   const look = watchLook(root, options.theme, cleanup);
   timeline.notes.restore(options.notes ?? []);
@@ -111,8 +113,8 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
   const look = new Cell(read());
   const update = () => look.set(read());
   cleanup.add(theme.subscribe(update));
-  // A host may say that its theme is another one before its new colours are there. The style sheet has the ground change in a
-  // transition, whose end tells that they are.
+  // A host may announce its theme before its colours change. The background changes in a
+  // transition, whose end means that the colours are there.
   const changed = (event: TransitionEvent) => event.target === root && update();
   for (const end of ["transitionend", "transitioncancel"] as const) {
     root.addEventListener(end, changed);
@@ -121,7 +123,7 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
   return look;
 }
 
-/** Traces are often named by the path they were written to. */
+/** The title of a trace. Traces are often named by the path of their file. */
 export function nameOf({ title, device_names: devices, parts }: Overview, name?: string): string {
   if (parts.length > 1)
     return parts.every(({ name }) => name)
@@ -131,7 +133,7 @@ export function nameOf({ title, device_names: devices, parts }: Overview, name?:
   return title || devices.find((device) => device) || parts[0]?.name || name || "Trace";
 }
 
-/** Tells the host what the reader chose, until `cleanup` is run. */
+/** Reports the reader's choices to the host until `cleanup` runs. */
 export function tellHost(
   timeline: Timeline,
   { onSelect, onRange, onNotes, onSetup, onDrawn }: MountOptions,
@@ -145,7 +147,7 @@ export function tellHost(
   const { current } = timeline.selection;
   if (onSelect) cleanup.add(current.subscribe(() => onSelect(current.value?.details.id ?? null)));
   const { summary, part, span: marked } = timeline.range;
-  // A range that is still being dragged is nobody's business: its summary comes when it stands.
+  // The host needs no ranges that are still being dragged.
   if (!onRange) return;
   cleanup.add(summary.subscribe(() => summary.value && onRange(marked.value, part.value)));
   cleanup.add(marked.subscribe(() => !marked.value && onRange(null, null)));

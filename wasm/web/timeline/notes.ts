@@ -2,22 +2,22 @@ import { Cell } from "../base/cell";
 import type { Span } from "../base/time";
 import type { EventId } from "../source/protocol";
 
-/** What the reader wrote down about a time, a stretch of time or an event. Plain, so that hosts can keep it. */
+/** A note about a time, a range or an event. Plain data, so that hosts can save it. */
 export interface Note {
-  /** Nanoseconds since the trace's start; `end` is `start` for a note at a time. */
+  /** Nanoseconds since the trace's start. A note at a time has `end` equal to `start`. */
   readonly start: number;
   readonly end: number;
-  /** The event that it is about. */
+  /** The event that the note is about. */
   readonly event: EventId | null;
   readonly text: string;
 }
 
-/** The reader's notes, in the order of time, and the mark that is gone with the next one. */
+/** The reader's notes in the order of time, and a temporary mark. */
 export class Notes {
   readonly all = new Cell<readonly Note[]>([]);
-  /** The one that is being written or was clicked at. */
+  /** The note that is being edited or was clicked. */
   readonly current = new Cell<Note | null>(null);
-  /** A stretch of time that is measured for the moment. */
+  /** A temporary measured range. */
   readonly passing = new Cell<Span | null>(null);
 
   add(note: Note): void {
@@ -31,12 +31,12 @@ export class Notes {
     if (this.current.value === note) this.current.set(written);
   }
 
-  /** The events that notes are about. */
+  /** Events that have notes. */
   get events(): ReadonlySet<EventId> {
     return new Set(this.all.value.flatMap(({ event }) => (event === null ? [] : [event])));
   }
 
-  /** Says where the event lies that notes are about. */
+  /** Moves the notes of an event to its current position. */
   move(event: EventId, start: number, end: number): void {
     for (const note of this.all.value) {
       if (note.event !== event || (note.start === start && note.end === end)) continue;
@@ -51,7 +51,7 @@ export class Notes {
     this.all.update((notes) => notes.filter((other) => other !== note));
   }
 
-  /** Takes those that a host kept. */
+  /** Replaces all notes with saved ones. */
   restore(notes: readonly Note[]): void {
     this.current.set(null);
     this.all.set(inTime(notes));
@@ -59,8 +59,8 @@ export class Notes {
 }
 
 /**
- * The notes of `range` in a copy of it that begins `later`. Events have other ids there, so what is about an event is about its
- * stretch of time.
+ * The notes of `range` for a copy that begins `later` nanoseconds later. The copy has other event
+ * ids, so notes about events become notes about their ranges.
  */
 export function notesWithin(notes: readonly Note[], range: Span, later: number): readonly Note[] {
   const inside = notes.filter(({ start, end }) => start <= range.end && end >= range.start);

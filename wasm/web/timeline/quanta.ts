@@ -1,17 +1,20 @@
 import { lengthOf, type Span, span } from "../base/time";
 import { levelOf } from "./tile-cache";
 
-// Windows start and end at multiples of this many columns, so that small moves ask for the same again.
+// Windows start and end at multiples of this many columns, so that small moves repeat a request.
 const QUANTUM = 256;
 
-/** A window at a resolution: what is asked for, and what it is kept under. */
+/** A window at a resolution: the request, and its key in a cache. */
 export interface Quanta {
   readonly key: string;
   readonly span: Span;
   readonly pixels: number;
 }
 
-/** The window of whole quanta around `window` and half a screen on each side, at the next finer power of two per pixel. */
+/**
+ * The window of whole quanta around `window` and half a screen on each side, at the next finer
+ * power of two nanoseconds per pixel.
+ */
 export function quantaOf(window: Span, width: number): Quanta {
   const level = levelOf(window, width);
   const quantum = QUANTUM * 2 ** level;

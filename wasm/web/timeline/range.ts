@@ -3,28 +3,28 @@ import type { Span } from "../base/time";
 import type { AnalysisName, Order, Summary } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 
-/** What the reader wants to know of the range; an `order` of rows is the core's, who has all of them. */
-export interface Asking {
-  /** The name of an analysis; null: what happened, in short. */
+/** The analysis to show for the range. `order` is for the core, which has all rows. */
+export interface RangeQuery {
+  /** Name of an analysis; null for the summary. */
   readonly analysis: string | null;
-  /** The place of one of its tables. */
+  /** Index of one of its tables. */
   readonly table: number;
   readonly order: Order | null;
   readonly limit: number;
 }
 
-const ASKING: Asking = { analysis: null, table: 0, order: null, limit: 50 };
+const ASKING: RangeQuery = { analysis: null, table: 0, order: null, limit: 50 };
 
-/** The stretch of time that the reader marked, and what happened in it. */
+/** The marked range and its summary. */
 export class Range {
   readonly span = new Cell<Span | null>(null);
   readonly summary = new Cell<Summary | null>(null);
-  /** Which of several traces the summary is of. */
+  /** The trace that the summary is about. */
   readonly part = new Cell(0);
-  /** Which of them analyses are of; null: all. */
+  /** The trace that analyses are about; null for all. */
   readonly asked = new Cell<number | null>(null);
-  readonly asking = new Cell<Asking>(ASKING);
-  /** What may be asked about it. */
+  readonly asking = new Cell<RangeQuery>(ASKING);
+  /** Analyses that the reader can choose. */
   readonly analyses = new Cell<readonly AnalysisName[]>([]);
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
@@ -39,13 +39,13 @@ export class Range {
     this.summary.set(null);
   }
 
-  /** Shows `span` as marked; `sumUp` follows when the hand is still. */
+  /** Marks `span`. The summary follows when the pointer rests. */
   mark(span: Span): void {
     this.span.set(span);
     this.summary.set(null);
   }
 
-  /** Another one of several traces is summed up and analysed; null: all are analysed. */
+  /** Chooses the trace to summarize and analyze; null analyzes all. */
   choosePart(part: number | null): void {
     this.asked.set(part);
     if (part === null || part === this.part.value) return;
@@ -54,11 +54,11 @@ export class Range {
     this.sumUp();
   }
 
-  ask(change: Partial<Asking>): void {
+  ask(change: Partial<RangeQuery>): void {
     this.asking.set({ ...this.asking.value, ...change });
   }
 
-  /** Another analysis, or another of its tables: its rows as they come. */
+  /** Chooses an analysis or another of its tables, without an order. */
   askFor(analysis: string | null, table = 0): void {
     this.asking.set({ ...ASKING, analysis, table });
   }

@@ -1,25 +1,25 @@
 import type { Counter, Group, Track } from "../source/protocol";
 
-/** One line of the gutter with its stretch of the picture. */
+/** A row of the gutter and its part of the picture. */
 export interface Row {
   readonly key: string;
   readonly kind: "group" | "track" | "counter";
   readonly name: string;
   readonly group: Group;
-  /** How many groups are around it. */
+  /** Number of groups around the row. */
   readonly depth: number;
-  /** What is drawn in it: its own track, or all tracks of a folded group. */
+  /** The row's own track, or all tracks of a folded group. */
   readonly tracks: readonly Track[];
-  /** What is drawn in it instead of tracks. */
+  /** Drawn in the row instead of tracks. */
   readonly counter?: Counter;
   readonly folded: boolean;
-  /** The reader wants it at the top. */
+  /** The reader pinned the row. */
   readonly kept: boolean;
-  /** It stays there while others scroll. */
+  /** The row stays at the top while others scroll. */
   readonly pinned: boolean;
-  /** Its lanes are lower than they could be. */
+  /** The reader lowered its lanes. */
   readonly low: boolean;
-  /** From the top of the part (pinned or scrolled) that it lies in. */
+  /** CSS pixels from the top of its part: pinned or scrolled. */
   readonly top: number;
   readonly height: number;
   readonly laneTop: number;
@@ -32,7 +32,7 @@ export const trackKey = (track: number): string => `track-${track}`;
 
 export const numLanes = (track: Track): number => Math.max(1, track.num_lanes);
 
-/** The `limit` tracks with most events, in the order that they have. */
+/** The `limit` tracks with the most events, in their own order. */
 export function busiest(tracks: readonly Track[], limit: number): readonly Track[] {
   const most = [...tracks].sort((a, b) => b.num_events - a.num_events).slice(0, limit);
   return tracks.filter((track) => most.includes(track));
@@ -40,7 +40,7 @@ export function busiest(tracks: readonly Track[], limit: number): readonly Track
 
 export const canFold = (row: Row): boolean => row.kind !== "track" || (row.tracks[0]?.num_lanes ?? 1) > 1;
 
-/** The lanes of a folded group's tracks lie below each other; `track`'s first one is this many lanes down. */
+/** Lanes above those of `track` in a folded group, which stacks its tracks. */
 export function firstLane(row: Row, track: number): number {
   let lane = 0;
   for (const other of row.tracks) {

@@ -4,28 +4,28 @@ import { download, fileName } from "../base/download";
 import { formatDuration, formatPlural } from "../base/format";
 import { lengthOf, type Span } from "../base/time";
 import type { Overview, Setup } from "../source/protocol";
-import { messageOf, type TakenAway } from "../source/source";
+import { type ExportSource, messageOf } from "../source/source";
 import type { StagedSource } from "../source/staged";
 import { type Note, notesWithin } from "./notes";
 
-/** Traces on their way into a page, with what the page is to say of them. */
+/** Traces to save as a page, with the page's texts. */
 export interface PageCopy {
-  readonly traces: TakenAway;
+  readonly traces: ExportSource;
   readonly title: string;
   readonly facts: readonly (readonly [string, string])[];
-  /** Where they lie in the copy. */
+  /** Notes at their times in the copy. */
   readonly notes: readonly Note[];
-  /** How the traces lie. */
+  /** Options of the screen. */
   readonly setup: Setup;
 }
 
-/** Writes a page like the one that the timeline is on. */
+/** Saves a page like the one around the timeline. */
 export type SavePage = (copy: PageCopy) => void;
 
-export type Form = "trace" | "page";
+export type ExportFormat = "trace" | "page";
 
-/** Hands the reader a file for each trace, one after the other. */
-export async function saveTraces(traces: TakenAway, name: string): Promise<void> {
+/** Saves a file for each trace, one after the other. */
+export async function saveTraces(traces: ExportSource, name: string): Promise<void> {
   const { parts } = traces.query("overview", {});
   for (const { part, rank, window } of parts) {
     const which = parts.length > 1 ? `_${rank ?? part}${window ? `.${window}` : ""}` : "";
@@ -33,13 +33,13 @@ export async function saveTraces(traces: TakenAway, name: string): Promise<void>
   }
 }
 
-/** What the reader takes away. */
+/** Exports of the reader. */
 export class Saving {
-  /** What came of the last try. */
+  /** Result of the last export, for the reader. */
   readonly said = new Cell("");
   readonly isRedacted = new Cell(false);
   title = "";
-  /** Where the host is a page. */
+  /** Set where the host is a page. */
   savePage: SavePage | null = null;
   readonly #source: StagedSource;
   readonly #overview: () => Overview;
@@ -51,8 +51,8 @@ export class Saving {
     this.#notes = notes;
   }
 
-  /** Saves what lies in `range`, or all, once the screen has shown that it is at it. */
-  save(form: Form, range: Span | null): void {
+  /** Saves `range`, or everything, after the screen has shown that it is busy. */
+  save(form: ExportFormat, range: Span | null): void {
     this.said.set("Saving …");
     setTimeout(() => {
       this.#save(form, range).then(
@@ -62,30 +62,30 @@ export class Saving {
     });
   }
 
-  async #save(form: Form, range: Span | null): Promise<string> {
+  async #save(form: ExportFormat, range: Span | null): Promise<string> {
     const redacted = this.isRedacted.value;
     const traces = this.#source.copy({ ...range, redacted });
     if (!traces) return this.#inPython(range);
     try {
-      // A name may be what must not be told.
+      // A file name may be private, too.
       const name = [redacted ? "trace" : fileName(this.title), range && nameOf(range)].filter(Boolean).join(" · ");
       if (form === "page") this.#savePage(traces, name, range);
       else await saveTraces(traces, name);
-      return form === "page" ? "The report is saved." : `${formatPlural(this.#overview().parts.length, "file")} saved.`;
+      return form === "page" ? "Report saved." : `${formatPlural(this.#overview().parts.length, "file")} saved.`;
     } finally {
       traces.close();
     }
   }
 
-  #savePage(traces: TakenAway, title: string, range: Span | null): void {
+  #savePage(traces: ExportSource, title: string, range: Span | null): void {
     const facts: [string, string][] = [];
-    if (!this.isRedacted.value) facts.push(["taken from", this.title]);
-    if (this.isRedacted.value) facts.push(["redacted", "pseudonyms stand in the place of private texts"]);
+    if (!this.isRedacted.value) facts.push(["copied from", this.title]);
+    if (this.isRedacted.value) facts.push(["redacted", "private text is replaced by pseudonyms"]);
     this.savePage?.({ traces, title, facts, notes: this.#notesIn(traces, range), setup: this.#source.setup });
   }
 
-  /** The reader's notes as the copy has them; none where private texts are to stay behind, for a note may be one. */
-  #notesIn(traces: TakenAway, range: Span | null): readonly Note[] {
+  /** Notes for the copy. A redacted copy has none: a note may hold private text. */
+  #notesIn(traces: ExportSource, range: Span | null): readonly Note[] {
     if (this.isRedacted.value) return [];
     if (!range) return this.#notes();
     const copied = traces.query("overview", { align: this.#source.setup.align });
@@ -93,7 +93,7 @@ export class Saving {
     return notesWithin(this.#notes(), range, Number(later));
   }
 
-  /** Who has the trace elsewhere is told how to have it there. */
+  /** Python code for the same export, where the trace is not in this page. */
   #inPython(range: Span | null): string {
     const { parts } = this.#overview();
     const redact = this.isRedacted.value ? ".redact()" : "";
@@ -101,17 +101,17 @@ export class Saving {
     if (parts.length === 1) {
       const origin = originOf(this.#overview());
       const trim = within((time) => String(origin + BigInt(Math.round(time))));
-      return `The trace is in the kernel; there: trace${trim}${redact}.to_chrome("part.json.gz")`;
+      return `The trace is in the kernel. Run there: trace${trim}${redact}.to_chrome("part.json.gz")`;
     }
-    // What the screen shows at one time may have another on each rank.
+    // One time of the screen may be another time on each rank.
     const origins = parts.map((part) => part.origin_ns).join(", ");
     const each = `for at, (trace, zero) in enumerate(zip(traces, [${origins}])): trace`;
     const trim = within((time) => `zero + ${Math.round(time)}`);
-    return `The traces are in the kernel; there: ${each}${trim}${redact}.to_chrome(f"part_{at}.json.gz")`;
+    return `The traces are in the kernel. Run there: ${each}${trim}${redact}.to_chrome(f"part_{at}.json.gz")`;
   }
 }
 
-/** The time of the first trace that the screen calls 0. */
+/** The first trace's own time at 0 of the screen. */
 const originOf = ({ parts }: Overview): bigint => BigInt(parts[0]?.origin_ns ?? 0);
 
 const nameOf = (range: Span): string => `${formatDuration(lengthOf(range))} at ${formatDuration(range.start)}`;

@@ -4,39 +4,39 @@ import type { Span, Time } from "../base/time";
 import type { EventId, Hits } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { FarMarks, MarksByLane } from "./marks";
-import type { Sheet } from "./sheet";
+import type { TrackTiles } from "./track-tiles";
 
-// So many hits are known at once; the others are asked for when they are gone to.
+// Hits per request. Further hits are requested when the reader goes to them.
 const LIMIT = 20_000;
 
-export interface Found {
+export interface FoundHits {
   readonly text: string;
-  /** All, or some of them. */
+  /** All hits, or some of them. */
   readonly hits: Hits;
-  /** Place among all of the hit that was gone to; −1 before the first. */
+  /** Index of the current hit among all; −1 before the first. */
   readonly at: number;
 }
 
-/** Where the hits of a text are drawn: in the picture, and in the strip of the whole trace. */
-interface Places {
-  /** Of all hits, where they are known. */
+/** Positions of hits: in the picture and in the minimap. */
+interface HitPlaces {
+  /** All hits, where their number is small. */
   readonly all: MarksByLane | null;
   readonly near: FarMarks;
   readonly whole: FarMarks;
 }
 
-/** What the reader looks for, and where it is. */
+/** The search text and its hits. */
 export class Search {
-  readonly found = new Cell<Found | null>(null);
-  /** Raised when more is known of where hits lie. */
+  readonly found = new Cell<FoundHits | null>(null);
+  /** Counts up when positions of hits arrive. */
   readonly placed = new Cell(0);
   readonly #source: Source;
   readonly #failed: (error: unknown) => void;
   #text = "";
-  /** Steps from a standstill that wait for where they begin. */
+  /** Steps that wait for the first hit after the reader's position. */
   #waiting = 0;
-  #places: Places | null = null;
-  #marks = new WeakMap<Sheet, Uint8Array>();
+  #places: HitPlaces | null = null;
+  #marks = new WeakMap<TrackTiles, Uint8Array>();
 
   constructor(source: Source, failed: (error: unknown) => void) {
     this.#source = source;
@@ -49,12 +49,12 @@ export class Search {
     this.found.set(null);
   }
 
-  /** Looks again for the same. */
+  /** Repeats the search. */
   renew(): void {
     if (this.#text) this.ask(this.#text);
   }
 
-  /** Calls `then` when the hits are there, unless other ones are wanted by then. */
+  /** Requests hits for `text`. Calls `then` when they arrive, unless the text has changed. */
   ask(text: string, then?: (hits: Hits) => void): void {
     this.#text = text;
     this.#waiting = 0;
@@ -68,36 +68,39 @@ export class Search {
     });
   }
 
-  /** For each tile of a sheet whether it is a hit; null while nothing is looked for, or nothing known of the hits. */
-  hitsIn(sheet: Sheet): Uint8Array | null {
+  /** A flag per tile: 1 for a hit. Null without a search, or before hits are known. */
+  hitsIn(trackTiles: TrackTiles): Uint8Array | null {
     const name = this.found.value?.hits.name;
     if (name === undefined) return null;
-    const known = this.#marks.get(sheet);
+    const known = this.#marks.get(trackTiles);
     if (known) return known;
-    const marks = name === null ? this.#amongMarks(sheet) : named(sheet, name);
-    if (marks) this.#marks.set(sheet, marks);
+    const marks = name === null ? this.#amongMarks(trackTiles) : named(trackTiles, name);
+    if (marks) this.#marks.set(trackTiles, marks);
     return marks;
   }
 
-  /** What names do not tell the ids of hits do. */
-  #amongMarks(sheet: Sheet): Uint8Array | null {
+  /** Finds hits by id where the search is not by name alone. */
+  #amongMarks(trackTiles: TrackTiles): Uint8Array | null {
     const ids = (this.#places?.all ?? this.#places?.near.known)?.ids;
-    return ids ? Uint8Array.from(sheet.tiles.id, (id) => (ids.has(id) ? 1 : 0)) : null;
+    return ids ? Uint8Array.from(trackTiles.tiles.id, (id) => (ids.has(id) ? 1 : 0)) : null;
   }
 
-  /** Where hits lie in a window of the picture, `width` pixels wide; null while nothing is known. */
+  /** Positions of hits in a window of the picture, `width` pixels wide; null while unknown. */
   marksIn(window: Span, width: number): MarksByLane | null {
     const places = this.found.value && this.#places;
     return places && (places.all ?? places.near.in(window, width));
   }
 
-  /** The same of the whole trace, for the strip that shows it. */
+  /** Positions of hits in the whole trace, for the minimap. */
   marksOf(bounds: Span, width: number): MarksByLane | null {
     const places = this.found.value && this.#places;
     return places && (places.all ?? places.whole.in(bounds, 2 * width));
   }
 
-  /** Goes `by` hits on, around the end; from a standstill to the first one at or after `time`. Calls `then` with it once it is known. */
+  /**
+   * Moves `by` hits, wrapping around. Without a current hit, goes to the first at or after `time`.
+   * Calls `then` once the hit is known.
+   */
   step(by: 1 | -1, time: Time, then: (id: EventId) => void): void {
     const found = this.found.value;
     if (!found || found.hits.count === 0) return;
@@ -116,7 +119,7 @@ export class Search {
     }
   }
 
-  /** Goes to the hit at a place among all, counted around the end. */
+  /** Goes to the hit with this index among all, wrapping around. */
   #go(place: number, then: (id: EventId) => void): void {
     const found = this.found.value;
     if (!found) return;
@@ -130,7 +133,7 @@ export class Search {
     };
     if (arrive(hits)) return;
     this.#query(text, { from: Math.max(0, at - LIMIT / 2) }, (page) => {
-      // Who has gone on by now has asked for what lies there.
+      // The reader has moved on and requested other hits.
       if (this.found.value?.at !== at) return;
       this.found.set({ text, hits: page, at });
       arrive(page);
@@ -170,14 +173,14 @@ export class Search {
   }
 }
 
-function named({ tiles }: Sheet, text: string): Uint8Array {
+function named({ tiles }: TrackTiles, text: string): Uint8Array {
   const isHit = tiles.names.map((name) => name.toLowerCase().includes(text));
   return Uint8Array.from(tiles.name, (name) => (isHit[name] ? 1 : 0));
 }
 
-/** The place that so many steps lead to from before the hit at `first`. */
+/** The index after `steps` steps from just before the hit with index `first`. */
 const entry = (first: number, steps: number): number => first + steps - (steps > 0 ? 1 : 0);
 
-/** How many hits begin before `time`. */
+/** Number of hits that begin before `time`. */
 const firstFrom = ({ start }: Hits, time: Time): number =>
   firstReached(0, start.length, (at) => (start[at] as number) >= time);

@@ -5,13 +5,13 @@ import { type Source, settle } from "../source/source";
 export interface Selected {
   readonly details: EventDetails;
   readonly links: readonly Link[];
-  /** Of the links that lead on, and of those that lead here, which one is followed. */
+  /** Index of the link to follow, among outgoing and incoming links. */
   readonly chosen: { readonly forward: number; readonly back: number };
 }
 
 const FIRST = { forward: 0, back: 0 };
 
-/** The event that the reader looks at, with all that the core says about it. */
+/** The selected event with its details and links. */
 export class Selection {
   readonly current = new Cell<Selected | null>(null);
   readonly #source: Source;
@@ -35,7 +35,7 @@ export class Selection {
     });
   }
 
-  /** Asks about an event that may come to be selected; `use` is not called if another is wanted by then. */
+  /** Requests an event's details. `use` is not called if another event is requested meanwhile. */
   look(id: EventId, use: (selected: Selected) => void): void {
     this.#wanted = id;
     settle(
@@ -55,7 +55,7 @@ export class Selection {
     return Promise.all([details, links]).then(([d, l]) => ({ details: d, links: l.links, chosen: FIRST }));
   }
 
-  /** The event beside, above or below the current one. */
+  /** Requests the event beside, above or below the current one. */
   neighbour(direction: Direction, then: (event: EventRef) => void): void {
     const id = this.current.value?.details.id;
     if (id === undefined) return;
@@ -66,13 +66,13 @@ export class Selection {
     );
   }
 
-  /** The event at the other end of the link that is chosen: where it leads to (`forward`), or where it comes from. */
+  /** The event at the other end of the chosen link: its target (`forward`) or its source. */
   partner(forward: boolean): EventRef | null {
     const { chosen } = this.current.value ?? { chosen: FIRST };
     return this.partners(forward)[forward ? chosen.forward : chosen.back] ?? null;
   }
 
-  /** All of them. */
+  /** The events at the other ends of all links in one direction. */
   partners(forward: boolean): readonly EventRef[] {
     const selected = this.current.value;
     if (!selected) return [];
@@ -83,12 +83,12 @@ export class Selection {
     return forward ? own.slice(0, 1) : [details.launch].filter((launch) => launch !== null);
   }
 
-  /** Whether an event is the one of several that would be followed. */
+  /** Whether the chosen link leads to the event, and there are others. */
   isChosen(id: EventId): boolean {
     return [true, false].some((forward) => this.partners(forward).length > 1 && this.partner(forward)?.id === id);
   }
 
-  /** Chooses the next one, around the end. Returns its place and how many there are. */
+  /** Chooses the next link, wrapping around. Returns its index and the number of links. */
   choose(forward: boolean): readonly [number, number] {
     const selected = this.current.value;
     const count = this.partners(forward).length;

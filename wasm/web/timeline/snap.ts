@@ -2,13 +2,16 @@ import { scaleOf } from "../base/scale";
 import { rowAt } from "./hit-test";
 import { cssRowTop } from "./paint/scene";
 import { laneAt } from "./row";
-import type { Sheet } from "./sheet";
 import type { Timeline } from "./timeline";
+import type { TrackTiles } from "./track-tiles";
 
-/** CSS pixels within which an edge pulls. */
+/** Snapping distance in CSS pixels. */
 const REACH = 7;
 
-/** The time at `x`, or the edge of an event or an iteration near it: of the lane at `y` below the top of the tracks, if there is one. */
+/**
+ * The time at `x`, or the edge of an event or iteration near it. `y` chooses the lane, below the
+ * top of the tracks.
+ */
 export function snapped(timeline: Timeline, x: number, y: number): number {
   const scale = scaleOf(timeline.viewport.window.value, timeline.size.value.width);
   const time: number = scale.time(x);
@@ -31,15 +34,15 @@ function* edgesNear(timeline: Timeline, y: number, time: number, reach: number):
   const place = row && laneAt(row, y - cssRowTop(timeline, row));
   if (!place) return;
   const { width } = timeline.size.value;
-  for (const { sheet } of timeline.tiles.pieces(place.track, timeline.viewport.window.value, width)) {
-    yield* edgesOf(sheet, place.lane, time, reach);
+  for (const { trackTiles } of timeline.tiles.pieces(place.track, timeline.viewport.window.value, width)) {
+    yield* edgesOf(trackTiles, place.lane, time, reach);
   }
 }
 
-function* edgesOf(sheet: Sheet, lane: number, time: number, reach: number): Generator<number> {
-  const { start: starts, dur } = sheet.tiles;
-  const last = sheet.laneEnd(lane);
-  for (let i = sheet.firstIn(lane, time - reach); i < last; i++) {
+function* edgesOf(trackTiles: TrackTiles, lane: number, time: number, reach: number): Generator<number> {
+  const { start: starts, dur } = trackTiles.tiles;
+  const last = trackTiles.laneEnd(lane);
+  for (let i = trackTiles.firstIn(lane, time - reach); i < last; i++) {
     const start = starts[i] as number;
     if (start > time + reach) return;
     yield start;

@@ -15,7 +15,7 @@ import { cssHeaderHeight, FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
 import { Strip } from "./paint/strip";
 import type { Timeline } from "./timeline";
 
-/** The elements that the picture is drawn into. */
+/** Elements that the picture is drawn into. */
 export interface StageElements {
   readonly root: HTMLElement;
   readonly picture: HTMLElement;
@@ -28,10 +28,10 @@ const COSTS = 60;
 const AFTER_FIRST_PICTURE = 60;
 
 type Watched = Pick<Cell<unknown>, "subscribe">;
-// A host that is about something else (a new theme) may give the picture no width for a frame, too short for an observer to see.
+// Frames to wait for a width: during a change of theme, a host may give the picture none.
 const PATIENCE = 30;
 
-/** Draws the timeline, at most once per frame and only what changed. */
+/** Draws the timeline, at most once per frame, and only the changed parts. */
 export class Stage {
   readonly #timeline: Timeline;
   readonly #elements: StageElements;
@@ -70,7 +70,7 @@ export class Stage {
     this.#watchSize();
     this.#watchMotion();
     this.#cleanup.add(watchPixels(() => this.#request(true)));
-    // What is drawn over the tracks comes after them.
+    // Overlays load after the first picture.
     const later = setTimeout(() => timeline.askMarks(), AFTER_FIRST_PICTURE);
     this.#cleanup.add(() => clearTimeout(later));
   }
@@ -109,13 +109,13 @@ export class Stage {
     const observer = new ResizeObserver(measure);
     observer.observe(this.#elements.picture);
     this.#cleanup.add(() => observer.disconnect());
-    // The first note makes a line of its own in the header.
+    // The first note adds a line to the header.
     this.#cleanup.add(this.#timeline.notes.all.subscribe(measure));
     this.#cleanup.add(this.#timeline.findings.all.subscribe(measure));
     measure();
   }
 
-  /** To be asked for when something has changed alone: the page is laid out for it. */
+  /** Measures only after a change: it forces the page to lay out. */
   #measure(): void {
     const { clientWidth: width, clientHeight: height } = this.#elements.picture;
     this.#cssSize = { cssWidth: width, cssHeight: height };
@@ -134,13 +134,13 @@ export class Stage {
 
   #request(tracks: boolean): void {
     this.#tracksStale ||= tracks;
-    // The ways to a target are walked here too, so a new target is reason enough for a frame.
+    // Animations advance here, so a new target needs a frame.
     if (this.#frame === 0) this.#frame = requestAnimationFrame((now) => this.#paint(now));
   }
 
   #paint(now: number): void {
     const begun = performance.now();
-    // After a pause the last frame says nothing about how much time has passed for the eye.
+    // After a pause, the time since the last frame is meaningless for an animation.
     const ms = Math.min(48, now - this.#last || 16);
     this.#last = now;
     this.#keyboard.held.glide(this.#timeline, now, ms);
@@ -178,7 +178,7 @@ export class Stage {
     return sceneOf(this.#timeline, this.#look.value, tools, { ...this.#cssSize, dpr });
   }
 
-  /** The costliest of the last frames in milliseconds, for whoever measures. */
+  /** Publishes the costliest of the last frames, in milliseconds, for tests. */
   #tell(cost: number): void {
     this.#costs = [...this.#costs.slice(1 - COSTS), cost];
     this.#elements.tracks.setAttribute("data-cost", Math.max(...this.#costs).toFixed(1));
@@ -193,7 +193,7 @@ function paintTracks(context: CanvasRenderingContext2D, scene: Scene): void {
   paintHeader(context, scene);
 }
 
-/** Calls `changed` when the page is zoomed or comes to a screen with other pixels. Returns what ends it. */
+/** Calls `changed` when the device pixel ratio changes. Returns a function that ends it. */
 function watchPixels(changed: () => void): () => void {
   const ended = new AbortController();
   const watch = () => {
@@ -208,12 +208,12 @@ function watchPixels(changed: () => void): () => void {
   return () => ended.abort();
 }
 
-/** True if the canvas had to be made anew, and is empty. */
+/** Returns true if the canvas was resized, and so is empty. */
 function fitCanvas(canvas: HTMLCanvasElement, { width, height, dpr }: Scene): boolean {
   if (canvas.width === width && canvas.height === height) return false;
   canvas.width = width;
   canvas.height = height;
-  // A box with a fraction of a pixel would have the picture stretched, and blurred.
+  // A fractional box would stretch and blur the picture.
   canvas.style.width = `${width / dpr}px`;
   canvas.style.height = `${height / dpr}px`;
   return true;

@@ -6,16 +6,17 @@ import type { Timeline } from "./timeline";
 
 const MOST_PINS = 3;
 const MOST_SHARE = 0.4;
-/** A track with fewer lanes is never in the way. */
+/** Tracks with fewer lanes keep their height. */
 const MANY_LANES = 8;
 
 /**
- * Makes the first screen show every track, once its height is known: stacks of Python frames alone can be higher than the screen, and
- * the device is what the reader came for. Tracks with many lanes get lower ones; where that is not enough, the busiest streams are
- * kept at the top. Of several traces the threads are folded, so that one device lies below the other.
+ * Arranges the first screen so that every track is visible, once the height is known.
+ * Stacks of Python frames alone can be higher than the screen, which would hide the devices. Tracks
+ * with many lanes get lower lanes. If that is not enough, the busiest streams are pinned. With
+ * several traces, host threads are folded.
  */
 export function startingArrangement(timeline: Timeline): () => void {
-  // Those that were lowered for want of room, not by the reader.
+  // Tracks lowered here, not by the reader.
   let fitted: ReadonlySet<number> = new Set();
   const fitIn = (as: Arrangement, height: number) => {
     const low = lowered(timeline.overview, as, fitted, height);
@@ -33,7 +34,7 @@ export function startingArrangement(timeline: Timeline): () => void {
     );
   };
   const end = timeline.size.subscribe(arrange);
-  // With fewer lanes there is room for names, or with more none.
+  // The number of lanes changes which names have room.
   let { frames } = timeline.setup.value;
   const refit = timeline.setup.subscribe(() => {
     const before = frames;
@@ -53,11 +54,14 @@ const threads = ({ groups }: Overview): ReadonlySet<string> =>
 
 interface Lowered {
   readonly arrangement: Arrangement;
-  /** The tracks whose lanes are low for want of room, or would be, had the reader not raised them. */
+  /** Tracks with low lanes, or that would have them had the reader not raised them. */
   readonly fitted: ReadonlySet<number>;
 }
 
-/** The highest lanes with which all tracks are on the screen, or the lowest there are; what the reader lowered or raised stays so. */
+/**
+ * The highest lanes at which all tracks fit, or the lowest possible ones. Keeps the reader's
+ * choices.
+ */
 function lowered(overview: Overview, as: Arrangement, before: ReadonlySet<number>, height: number): Lowered {
   const own = [...as.low].filter((track) => !before.has(track));
   const raised = new Set([...before].filter((track) => !as.low.has(track)));

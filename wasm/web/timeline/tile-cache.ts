@@ -2,65 +2,68 @@ import { Lru } from "../base/lru";
 import { common, lengthOf, type Span, span, uncovered } from "../base/time";
 import type { Owner, Tiles } from "../source/protocol";
 import { Dropped, type Source, settle } from "../source/source";
-import { Sheet } from "./sheet";
+import { TrackTiles } from "./track-tiles";
 
-// The columns of a chunk. Chunks lie at multiples of their length, so that moves and zooms come back to the same ones.
+// Columns per chunk. Chunks lie at multiples of their length, so that moves and zooms reuse them.
 const COLUMNS = 256;
-// Chunks that are asked for together: of a source in this page one, so that a frame may end after it; of one far away many.
+// Chunks per request. In this page a frame may end after each; a kernel gets many at once.
 const MOST_NEAR = 1;
 const MOST_FAR = 16;
-// Rectangles that are kept, of about 40 bytes each.
+// Rectangles to keep, of about 40 bytes each.
 const LIMIT = 1_500_000;
-// What an entry costs beside its rectangles.
+// Weight of an entry besides its rectangles.
 const ENTRY = 50;
-// What is asked for in one frame must not make it late; the rest comes with the next ones.
+// Time for requests in one frame; the rest follow in later frames.
 const BUDGET_MS = 2;
-// Of it, for what is not on the screen yet.
+// The part of it for tiles off the screen.
 const AHEAD_MS = 1;
 
-/** The tiles of a track for a stretch of time. Events may reach beyond it: their other parts are in the pieces beside. */
+/**
+ * Tiles of a track for a range. Events may extend beyond it: adjacent pieces hold their other
+ * parts.
+ */
 export interface Piece {
   readonly span: Span;
-  readonly sheet: Sheet;
+  readonly trackTiles: TrackTiles;
 }
 
-/** A stretch of which nothing is known. */
+/** A range without tiles. */
 export interface Hole {
   readonly span: Span;
-  /** For how many milliseconds an answer has been waited for. */
+  /** Milliseconds since the request. */
   readonly waited: number;
 }
 
-interface Entry extends Piece {
+interface CachedPiece extends Piece {
   readonly weight: number;
 }
 
-/** What of a window is there, and what is not. */
+/** Loaded and missing chunks of a window. */
 interface Stock {
   readonly pieces: readonly Piece[];
   readonly missing: readonly number[];
 }
 
-/** The power of two nanoseconds that a column of tiles lasts: the next finer one than a pixel. */
+/** Exponent of the nanoseconds per column, a power of two: the next finer one than a pixel. */
 export const levelOf = (window: Span, width: number): number =>
   Math.floor(Math.log2(lengthOf(window) / Math.max(1, width)));
 
-/** Keeps what was asked about tracks; moves and small zooms find it here. */
+/** Caches tiles, so that moves and small zooms need no request. */
 export class TileCache {
   readonly #source: Source;
   readonly #arrived: () => void;
   readonly #failed: (error: unknown) => void;
   readonly #now: () => number;
-  readonly #entries = new Lru<string, Entry>(LIMIT, ({ weight }) => weight);
+  readonly #entries = new Lru<string, CachedPiece>(LIMIT, ({ weight }) => weight);
   readonly #latest = new Map<number, readonly Piece[]>();
-  /** The longest stretch that was ever known as a whole: who zooms out sees it until there is something finer. */
+  /** The longest range that was ever complete: shown on zooming out until finer tiles arrive. */
   readonly #longest = new Map<number, readonly Piece[]>();
-  /** What is on its way, and since when; what failed never comes. */
+  /** Requests in flight, with their start. Failed ones stay. */
   readonly #asked = new Map<string, number>();
   readonly #holes = new Map<number, readonly { readonly span: Span; readonly key: string }[]>();
   #spent = 0;
   #window: Span | null = null;
-  /** Whether it is that of the frame before. */
+  /** Whether the window is the same as in the frame before. */
   #isSameWindow = false;
   #isFar = false;
   #owner: Owner | null = null;
@@ -78,12 +81,12 @@ export class TileCache {
     this.#failed = failed;
   }
 
-  /** From now on tiles tell what they are for. */
+  /** Requests owners with tiles from now on. */
   tellOwner(owner: Owner | null): void {
     this.#owner = owner;
   }
 
-  /** What is there, and what is on its way, is of a picture that is over. */
+  /** Discards all tiles and pending answers. */
   forget(): void {
     this.#generation++;
     this.#latest.clear();
@@ -98,7 +101,9 @@ export class TileCache {
     this.#spent = 0;
   }
 
-  /** What to draw of `track` now: the right tiles, or older ones where those are on their way; in the order of time. */
+  /**
+   * The tiles to draw for `track`, in the order of time. Where exact tiles are loading, older ones.
+   */
   pieces(track: number, window: Span, width: number): readonly Piece[] {
     const level = levelOf(window, width);
     const length = COLUMNS * 2 ** level;
@@ -113,7 +118,7 @@ export class TileCache {
     this.#holes.delete(track);
     this.#latest.set(track, stock.pieces);
     if (extentOf(stock.pieces) >= extentOf(this.#longest.get(track))) this.#longest.set(track, stock.pieces);
-    // Who scrolls the tracks needs what comes from above or below, and nothing from beside.
+    // Scrolling tracks needs tiles above or below, none beside the window.
     if (!this.#isSameWindow && this.#spent < AHEAD_MS) this.#askAhead(track, level, first, last);
     return stock.pieces;
   }
@@ -129,7 +134,7 @@ export class TileCache {
     return { pieces, missing };
   }
 
-  /** What is blank in the picture of `track` that `pieces` has given last, and will not stay so. */
+  /** Blank ranges of `track` in the latest picture whose tiles are loading. */
   holes(track: number): readonly Hole[] {
     const now = this.#now();
     return (this.#holes.get(track) ?? []).flatMap(({ span, key }) => {
@@ -138,7 +143,7 @@ export class TileCache {
     });
   }
 
-  /** The older tiles where new ones are missing: those of the last picture, then coarser ones. */
+  /** Fills gaps with older tiles: those of the last picture, then coarser ones. */
   #patched(track: number, { pieces, missing }: Stock, level: number): readonly Piece[] {
     const length = COLUMNS * 2 ** level;
     const older = [this.#latest.get(track) ?? [], this.#longest.get(track) ?? []];
@@ -193,7 +198,7 @@ export class TileCache {
     let isHere = false;
     const use = (tiles: Tiles) => {
       const weight = tiles.start.length / keys.length + ENTRY;
-      const entry = { span: asked, sheet: new Sheet(track, tiles), weight };
+      const entry = { span: asked, trackTiles: new TrackTiles(track, tiles), weight };
       for (const key of keys) {
         this.#asked.delete(key);
         this.#entries.set(key, entry);
@@ -222,7 +227,7 @@ export class TileCache {
 const extentOf = (pieces: readonly Piece[] = []): number =>
   (pieces.at(-1)?.span.end ?? 0) - (pieces[0]?.span.start ?? 0);
 
-/** Neighbours together, at most `most` of them. */
+/** Groups adjacent chunks, at most `most` each. */
 function runsOf(chunks: readonly number[], most: number): readonly (readonly number[])[] {
   const runs: number[][] = [];
   for (const chunk of chunks) {

@@ -1,5 +1,5 @@
 import type { ColorBy } from "../base/palette";
 import type { Owner } from "../source/protocol";
 
-/** What tiles must tell besides their events, to be coloured so. */
+/** The owner that tiles must name for a colour mode; null where none is needed. */
 export const ownerOf = (by: ColorBy): Owner | null => (by === "operator" || by === "module" ? by : null);

@@ -18,18 +18,18 @@ import { type Note, Notes } from "./notes";
 import { Range } from "./range";
 import { type Row, rowsBetween } from "./row";
 import { Saving } from "./saving";
+import { Scroller } from "./scroller";
 import { Search } from "./search";
 import { type Selected, Selection } from "./selection";
-import { Sight } from "./sight";
 import { TileCache } from "./tile-cache";
 import { ownerOf } from "./tile-owner";
 import { Tracks } from "./tracks";
 import { Viewport } from "./viewport";
 import { Waiting } from "./waiting";
 
-/** What lies under the pointer. */
+/** The event under the pointer. */
 export interface Hover extends EventRef {
-  /** How many events the rectangle stands for. */
+  /** Number of events that the rectangle stands for. */
   readonly count: number;
   readonly x: number;
   readonly y: number;
@@ -38,13 +38,13 @@ export interface Hover extends EventRef {
 export type Drawer = "event" | "gap" | "range" | "finding";
 export type Popover = "help" | "health" | "notes" | "findings" | "colors" | "save" | "commands";
 
-// An event narrower than this on the screen is zoomed to when someone outside asks for it.
+// In CSS pixels: going to a narrower event zooms in.
 const MIN_VISIBLE = 4;
 
-/** All that the timeline knows; draws nothing and listens to nobody. */
+/** State of the timeline. Draws nothing, and knows no elements. */
 export class Timeline {
   readonly source: StagedSource;
-  /** How the core lays the traces out. */
+  /** Options of the screen. */
   readonly setup: Cell<Setup>;
   readonly viewport: Viewport;
   readonly selection: Selection;
@@ -62,30 +62,30 @@ export class Timeline {
   readonly colorBy = new Cell<ColorBy>("kind");
   readonly hover = new Cell<Hover | null>(null);
   readonly drawer = new Cell<Drawer | null>(null);
-  /** How much of the whole height the drawer takes. */
+  /** The drawer's share of the height. */
   readonly drawerShare = new Cell(0.42);
-  /** How many CSS pixels the names of the tracks take; null where the style sheet decides. */
+  /** Width of the track names in CSS pixels; null for the style sheet's. */
   readonly gutterWidth = new Cell<number | null>(null);
   readonly popover = new Cell<Popover | null>(null);
   readonly error = new Cell<string | null>(null);
-  /** For readers who hear the screen. */
+  /** Messages for screen readers. */
   readonly said = new Cell("");
-  /** Raised when a picture is out of date for a reason that no other cell tells. */
+  /** Counts up when the picture is out of date for a reason that no other cell reports. */
   readonly stale = new Cell(0);
-  /** Where the pointer is, in CSS pixels from the left of the picture. */
+  /** The pointer's position in CSS pixels from the left of the picture; null outside. */
   readonly pointer = new Cell<number | null>(null);
-  /** CSS pixels that the tracks have on the screen. */
+  /** Size of the tracks on the screen, in CSS pixels. */
   readonly size = new Cell({ width: 0, height: 0 });
-  /** Whether there has been a picture. */
+  /** Whether a picture has been drawn. */
   readonly isDrawn = new Cell(false);
   readonly waiting: Waiting;
-  readonly #sight: Sight;
+  readonly #scroller: Scroller;
   readonly #cleanup = new Cleanup();
   #overview: Overview;
-  /** The setup that was asked for last, whose answer may be on its way. */
+  /** The latest requested options; their answer may be pending. */
   #wanted: Setup;
 
-  /** `overview` is what `source` says of a screen with this setup. */
+  /** `overview` is the answer of `source` for `setup`. */
   constructor(asked: Source, overview: Overview, setup: Setup = {}) {
     const failed = (error: unknown) => this.error.set(messageOf(error));
     const arrived = () => this.stale.update((n) => n + 1);
@@ -117,14 +117,14 @@ export class Timeline {
       () => this.overview,
       (text) => this.said.set(text),
     );
-    this.#sight = new Sight(this.tracks, this.viewport, this.size);
+    this.#scroller = new Scroller(this.tracks, this.viewport, this.size);
     this.counters = new Counters(source, arrived, failed);
     this.#cleanup.add(this.counters.shown.subscribe(() => this.#showCounters()));
-    this.#cleanup.add(this.layout.subscribe(() => this.#sight.limit()));
+    this.#cleanup.add(this.layout.subscribe(() => this.#scroller.limit()));
     this.#cleanup.add(this.size.subscribe(() => this.#resized()));
   }
 
-  /** Gives counters their rows, and scrolls to the first where none is on the screen: who asks for them wants to see some. */
+  /** Gives counters their rows. Scrolls to the first where none is visible. */
   #showCounters(): void {
     this.tracks.showCounters(this.counters.shown.value);
     const [first] = this.layout.value.scrolled.filter(({ kind }) => kind === "counter");
@@ -140,7 +140,7 @@ export class Timeline {
     return this.#overview;
   }
 
-  /** Has the core lay the traces out in another way; then everything is asked anew. */
+  /** Changes options of the screen, then requests everything again. */
   setUp(change: Setup, then?: () => void): void {
     const setup = { ...this.#wanted, ...change };
     if (isSameSetup(setup, this.#wanted)) return;
@@ -185,7 +185,7 @@ export class Timeline {
     this.stale.update((n) => n + 1);
   }
 
-  /** Puts notes about events to where these are now: they were written when the traces lay otherwise, perhaps. */
+  /** Moves notes about events to the events' current positions. */
   placeNotes(): void {
     for (const id of this.notes.events) {
       settle(
@@ -196,7 +196,7 @@ export class Timeline {
     }
   }
 
-  /** Shows or hides functions of Python. */
+  /** Shows or hides Python functions. */
   toggleFrames(): void {
     if (this.overview.num_frames === 0) return;
     const frames = this.#wanted.frames === false;
@@ -207,14 +207,14 @@ export class Timeline {
     return this.tracks.layout;
   }
 
-  /** Those that are on the screen. */
+  /** Rows on the screen. */
   get shownRows(): readonly Row[] {
     const { pinned, pinnedHeight, scrolled } = this.layout.value;
     const scroll = this.viewport.scroll.value;
     return [...pinned, ...rowsBetween(scrolled, scroll, scroll + this.size.value.height - pinnedHeight)];
   }
 
-  /** What is drawn has waited so many milliseconds for what it lacks. */
+  /** Reports how long the picture has been waiting for tiles. */
   tellWaiting(): void {
     const tracks = this.shownRows.flatMap((row) => row.tracks);
     this.waiting.tell(tracks.flatMap(({ track }) => this.tiles.holes(track).map(({ waited }) => waited)));
@@ -227,7 +227,7 @@ export class Timeline {
 
   select(id: EventId, then?: (selected: Selected) => void): void {
     this.selection.look(id, (selected) => {
-      // Who goes to a function of Python wants to see it.
+      // A hidden Python function has to be shown first.
       if (!selected.details.is_shown) return this.setUp({ frames: true }, () => this.select(id, then));
       this.selection.current.set(selected);
       const { name, kind, start, dur } = selected.details;
@@ -237,12 +237,12 @@ export class Timeline {
     });
   }
 
-  /** Selects an event and brings it onto the screen. */
+  /** Selects an event and scrolls to it. */
   visit(event: EventRef | null): void {
     if (event) this.select(event.id, ({ details }) => this.reveal(details));
   }
 
-  /** As `visit`, for an event known by its id alone; zooms in where it could not be seen. */
+  /** Like `visit`, for an event known by its id. Zooms in where it would be too narrow to see. */
   go(id: EventId): void {
     this.select(id, ({ details }) => {
       const perPixel = lengthOf(this.viewport.target) / Math.max(1, this.size.value.width);
@@ -251,13 +251,13 @@ export class Timeline {
     });
   }
 
-  /** Asks for what is drawn over the tracks; the picture need not wait for it. */
+  /** Requests overlays of the tracks; the picture does not wait for them. */
   askMarks(): void {
     this.findings.ask();
     if (isComparison(this.overview)) this.changes.ask();
   }
 
-  /** Shows what a finding says, and the costliest event that shows it. */
+  /** Shows a finding and its costliest event. */
   visitFinding(finding: Finding): void {
     const [event] = finding.evidence;
     if (event) this.visitEvidence(finding, event);
@@ -282,13 +282,13 @@ export class Timeline {
     if (finding) this.visitFinding(finding);
   }
 
-  /** What the reader calls one of several traces. */
+  /** The display name of a trace. */
   partName(part: number): string {
     const group = this.overview.groups.find((g) => g.kind === "trace" && g.part === part);
     return group?.name ?? this.overview.parts[part]?.name ?? "";
   }
 
-  /** Scrolls to one of several traces. */
+  /** Scrolls to a trace. */
   showPart(part: number): void {
     const row = this.layout.value.scrolled.find(({ kind, group }) => kind === "group" && group.part === part);
     if (row) this.viewport.scrollTo(row.top, true);
@@ -311,7 +311,7 @@ export class Timeline {
     this.said.set("Selection cleared");
   }
 
-  /** Neither an event nor a range is looked at. */
+  /** Clears the selection and the range. */
   leave(): void {
     this.selection.clear();
     this.unmark();
@@ -322,9 +322,9 @@ export class Timeline {
     this.drawer.set(this.selection.current.value ? "event" : null);
   }
 
-  /** Of several traces `part` is summed up, else the one that was before. */
+  /** With several traces, summarizes `part`, by default the previous one. */
   mark(wanted: Span, settled: boolean, part = this.range.part.value): void {
-    // Beside the trace nothing was recorded: what is summed up there would count as idle.
+    // Time before and after the recording would count as idle.
     const marked = common(wanted, span(0, this.overview.duration));
     this.range.mark(marked);
     if (!settled) return;
@@ -334,7 +334,7 @@ export class Timeline {
     this.said.set(`Range of ${formatDuration(lengthOf(marked))} at ${formatDuration(marked.start)}`);
   }
 
-  /** Marks what is said of one of several traces, and goes there. */
+  /** Marks a range for one of several traces, and goes there. */
   markOf(part: number | null, wanted: Span): void {
     const isThere = part !== null && part < this.overview.parts.length;
     this.range.asked.set(isThere ? part : null);
@@ -342,7 +342,7 @@ export class Timeline {
     if (isThere) this.showPart(part);
   }
 
-  /** Explains why a stream had nothing to do at a time, if it had not. */
+  /** Explains the idle time of a stream at `time`, if it was idle. */
   explain(track: number, time: number, then?: () => void): void {
     this.gaps.ask(track, time, (gap) => {
       then?.();
@@ -351,11 +351,11 @@ export class Timeline {
     });
   }
 
-  /** Explains what the stream did before the selected event: nothing. */
+  /** Explains the idle time before the selected event. */
   explainBefore(): void {
     const event = this.selection.current.value?.details;
     if (event?.idle_before) this.explain(event.track, event.idle_before.start);
-    else this.said.set("No idle time before it");
+    else this.said.set("No idle time before this event");
   }
 
   closeGap(): void {
@@ -370,7 +370,7 @@ export class Timeline {
     this.#scrollToGap(gap);
   }
 
-  /** What the details are of: the gap, else the selected event. */
+  /** Content of the drawer: the idle time, else the selected event. */
   get detailed(): {
     readonly start: Time;
     readonly dur: number;
@@ -381,7 +381,7 @@ export class Timeline {
     return gap ? { ...gap, id: null } : (this.selection.current.value?.details ?? null);
   }
 
-  /** What is looked at: a gap or an event, else the marked range, else the time at the pointer or in the middle. */
+  /** Subject for a note: an idle time or event, else the marked range, else a time. */
   get subject(): Omit<Note, "text"> {
     const detailed = this.detailed;
     if (detailed) return { start: detailed.start, end: detailed.start + detailed.dur, event: detailed.id };
@@ -392,13 +392,13 @@ export class Timeline {
     return { start: time, end: time, event: null };
   }
 
-  /** Adds a note about the subject, and opens the list where it can be written. */
+  /** Adds a note about the subject, and opens the list to edit it. */
   takeNote(): void {
     this.notes.add({ ...this.subject, text: "" });
     this.popover.set("notes");
   }
 
-  /** Goes to what a note is about. */
+  /** Goes to the subject of a note. */
   visitNote(note: Note): void {
     this.notes.current.set(note);
     if (note.event !== null) this.go(note.event);
@@ -407,27 +407,27 @@ export class Timeline {
     else this.viewport.pan(note.start - (this.viewport.target.start + this.viewport.target.end) / 2, true);
   }
 
-  /** Chooses the next of the links that lead on from the selection, or to it, and shows where its other end is. */
+  /** Chooses the next link from the selection, or to it, and shows its other end. */
   chooseLink(forward: boolean): void {
     if (!this.selection.current.value) return;
     const [at, count] = this.selection.choose(forward);
     const partner = this.selection.partner(forward);
-    const where = forward ? "on from here" : "here";
-    this.said.set(partner ? `Arrow ${at + 1} of ${count} ${where}: ${partner.label}` : `No arrow leads ${where}`);
+    const which = forward ? "outgoing" : "incoming";
+    this.said.set(partner ? `Arrow ${at + 1} of ${count}, ${which}: ${partner.label}` : `No ${which} arrow`);
   }
 
-  /** Opens a list, or shuts it. */
+  /** Opens or closes a list. */
   togglePopover(name: Popover): void {
     this.popover.update((open) => (open === name ? null : name));
   }
 
-  /** Asks what is to be taken away. */
+  /** Opens the export list. */
   askToSave(): void {
     this.saving.said.set("");
     this.popover.set("save");
   }
 
-  /** Shuts the drawer, or opens it for what is selected or marked. */
+  /** Closes the drawer, or opens it for the selection or the range. */
   toggleDrawer(): void {
     const range = this.range.span.value && "range";
     const finding = this.findings.current.value && "finding";
@@ -440,7 +440,7 @@ export class Timeline {
     this.search.step(by, this.viewport.target.start, (id) => this.select(id, ({ details }) => this.reveal(details)));
   }
 
-  /** Looks for `text`, and goes on with `then` when the hits are there. */
+  /** Searches for `text`, and calls `then` when hits arrive. */
   find(text: string, then?: () => void): void {
     this.search.ask(text, (hits) => {
       this.said.set(`${formatPlural(hits.count, "hit")} for ${text}`);
@@ -454,7 +454,7 @@ export class Timeline {
     this.viewport.show(padded(span(event.start, event.start + length), (length * (room - 1)) / 2), true);
   }
 
-  /** Brings an event onto the screen without changing the zoom, unless it is longer than the screen. */
+  /** Scrolls to an event. Zooms out only where it is longer than the screen. */
   reveal(event: EventRef): void {
     const { target } = this.viewport;
     const end = event.start + event.dur;
@@ -468,18 +468,18 @@ export class Timeline {
   }
 
   #scrollTo(event: EventRef): void {
-    this.#sight.scrollTo(event, this.selection.partner(event.kind === "launch"));
+    this.#scroller.scrollTo(event, this.selection.partner(event.kind === "launch"));
   }
 
   #scrollToGap({ track: of }: Gap): void {
     const track = this.overview.tracks.find(({ track }) => track === of);
-    if (track) this.#sight.scrollToTrack(track);
+    if (track) this.#scroller.scrollToTrack(track);
   }
 
-  /** The drawer that opens for an event must not cover the event. */
+  /** Keeps the selected event visible when the drawer opens. */
   #resized(): void {
     this.tracks.fitInto(this.size.value.height);
-    this.#sight.limit();
+    this.#scroller.limit();
     const event = this.selection.current.value?.details;
     const gap = this.gaps.current.value;
     if (event) this.#scrollTo(event);

@@ -5,10 +5,10 @@ import { type Arrangement, AS_IT_COMES, rearranged, siblingsOf, toggled } from "
 import { type Layout, layOut } from "./layout";
 import { canFold, type Row, trackKey } from "./row";
 
-/** How much of the picture pinned tracks may take at most. */
+/** Largest share of the picture for pinned tracks. */
 const MOST_PINNED = 0.6;
 
-/** The tracks as the reader arranges them, and where each of them lies. */
+/** The tracks in the reader's arrangement, and their rows. */
 export class Tracks {
   readonly arrangement = new Cell<Arrangement>(AS_IT_COMES);
   readonly layout: Cell<Layout>;
@@ -24,7 +24,7 @@ export class Tracks {
     this.arrangement.subscribe(() => this.#layOut());
   }
 
-  /** Lays out what there is now. */
+  /** Computes the layout again. */
   renew(): void {
     this.#layOut();
   }
@@ -33,7 +33,7 @@ export class Tracks {
     this.layout.set(layOut(this.#overview(), this.arrangement.value, this.#counters, this.#room));
   }
 
-  /** Keeps pinned tracks from taking all of a picture of this height. */
+  /** Limits pinned tracks in a picture of this height. */
   fitInto(height: number): void {
     const room = height > 0 ? MOST_PINNED * height : Number.POSITIVE_INFINITY;
     if (room === this.#room) return;
@@ -51,7 +51,7 @@ export class Tracks {
     this.arrangement.update((as) => ({ ...as, folded: toggled(as.folded, key) }));
   }
 
-  /** Folds or unfolds the row; false if it is so already. */
+  /** Folds or unfolds the row. Returns false if nothing changed. */
   fold(row: Row, fold: boolean): boolean {
     if (!canFold(row) || row.folded === fold) return false;
     this.toggleFold(row.key);
@@ -71,21 +71,21 @@ export class Tracks {
     this.arrangement.update((as) => ({ ...as, low: toggled(as.low, track) }));
   }
 
-  /** Shows only tracks with `filter` in their name or their group's. */
+  /** Shows only tracks with `filter` in their name or their group's name. */
   filter(filter: string): void {
     this.arrangement.update((as) => ({ ...as, filter }));
     const shown = this.layout.value.rowOf.size;
-    this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview().tracks.length}` : "All tracks");
+    this.#say(filter ? `${formatPlural(shown, "track")} of ${this.#overview().tracks.length}` : "All tracks shown");
   }
 
-  /** Puts a row where its sibling `target` is. */
+  /** Moves a row to the position of its sibling `target`. */
   place(row: Row, target: string): void {
     this.arrangement.update((as) => rearranged(this.#overview(), as, row.key, target));
     const keys = siblingsOf(this.#overview(), this.arrangement.value, row.key);
-    this.#say(`${row.name} is ${keys.indexOf(row.key) + 1} of ${keys.length}`);
+    this.#say(`${row.name}: position ${keys.indexOf(row.key) + 1} of ${keys.length}`);
   }
 
-  /** Moves a row past the next of its siblings that is on the screen. */
+  /** Moves a row past its next visible sibling. */
   move(row: Row, by: 1 | -1): void {
     const keys = this.#shownSiblings(row);
     const target = keys[keys.indexOf(row.key) + by];
@@ -98,7 +98,7 @@ export class Tracks {
     return siblingsOf(this.#overview(), this.arrangement.value, row.key).filter((key) => shown.has(key));
   }
 
-  /** Shows a track that is gone to: who comes to an event wants to read its name. */
+  /** Raises the lanes of a track, so that event names have room. */
   uncover(track: number): void {
     if (!this.layout.value.rowOf.has(track)) this.filter("");
     if (this.arrangement.value.low.has(track)) this.toggleHeight(track);

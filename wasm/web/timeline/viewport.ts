@@ -2,9 +2,9 @@ import { Cell } from "../base/cell";
 import { between, zoomed } from "../base/scale";
 import { confined, lengthOf, moved, padded, type Span, span } from "../base/time";
 
-// Below it a pixel would show less than a hundredth of a nanosecond.
+// In nanoseconds: in a shorter window a pixel would show less than a hundredth of one.
 const SHORTEST = 10;
-// Room beside the first and the last event, so that they are not glued to the frame.
+// Margin beside the first and last event, as a share of the trace.
 const MARGIN = 0.01;
 const EASE_MS = 55;
 const ARRIVED = 1e-3;
@@ -14,15 +14,15 @@ function boundsOf(duration: number): Span {
   return padded(span(0, length), length * MARGIN);
 }
 
-/** Which part of the trace is on the screen, and its way to where it was told to go. */
+/** The visible range, with its animations. */
 export class Viewport {
   readonly window: Cell<Span>;
   readonly scroll = new Cell(0);
-  /** Counts what the viewport was told; whoever draws must see to it that `advance` is called. */
+  /** Counts commands to the viewport. After each, `advance` must be called per frame. */
   readonly told = new Cell(0);
-  /** Set for readers who want no motion: every way is then taken at once. */
+  /** Set for readers who prefer reduced motion: no animations. */
   calm = false;
-  /** All that may be shown. */
+  /** The longest range that can be shown. */
   bounds: Span;
   #target: Span;
   #scrollTarget = 0;
@@ -34,14 +34,14 @@ export class Viewport {
     this.window = new Cell(this.bounds);
   }
 
-  /** Lasts another time now; who saw all of it still does. */
+  /** Changes the duration. A view of the whole stays a view of the whole. */
   rebound(duration: number): void {
     const { isWhole } = this;
     this.bounds = boundsOf(duration);
     this.show(isWhole ? this.bounds : this.#target);
   }
 
-  /** Whether all of it is shown, or will be. */
+  /** Whether the whole is visible, or will be after the animation. */
   get isWhole(): boolean {
     return lengthOf(this.#target) > lengthOf(this.bounds) * 0.999;
   }
@@ -62,7 +62,7 @@ export class Viewport {
     this.told.update((n) => n + 1);
   }
 
-  /** Makes the window `factor` times as long around `anchor`. */
+  /** Scales the window by `factor` around `anchor`. */
   zoom(factor: number, anchor: number, smooth = false): void {
     const to = zoomed(this.#target, factor, anchor);
     if (lengthOf(to) < SHORTEST && factor < 1) return;
@@ -88,7 +88,7 @@ export class Viewport {
     if (this.#scrollTarget > this.#scrollLimit) this.scrollTo(this.#scrollLimit);
   }
 
-  /** Goes on for `ms`; true while the way is not done. */
+  /** Advances the animation by `ms`. Returns true while it goes on. */
   advance(ms: number): boolean {
     const way = 1 - Math.exp(-ms / EASE_MS);
     const window = this.#advanceWindow(way);

@@ -1,11 +1,11 @@
 import { Cell } from "../base/cell";
 
-// What comes this soon needs no sign, which would only flicker.
+// Shorter waits show no sign, which would flicker.
 const SOON_MS = 150;
-// What takes longer is told to those who hear the screen.
+// Longer waits are announced to screen readers.
 const LONG_MS = 1000;
 
-/** Whether the picture lacks what is on its way. */
+/** Whether the picture is waiting for tiles. */
 export class Waiting {
   readonly isBusy = new Cell(false);
   readonly #again: () => void;
@@ -13,13 +13,13 @@ export class Waiting {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSaid = false;
 
-  /** Calls `again` when the picture is to be drawn anew, because it has waited long enough for another sign. */
+  /** Calls `again` when a wait is long enough for another sign. */
   constructor(again: () => void, say: (text: string) => void) {
     this.#again = again;
     this.#say = say;
   }
 
-  /** To be told after each picture for how many milliseconds it has waited for what it lacks; of none where it lacks nothing. */
+  /** Call it after each picture with the milliseconds of each pending wait. */
   tell(waited: readonly number[]): void {
     clearTimeout(this.#timer);
     const longest = Math.max(...waited);

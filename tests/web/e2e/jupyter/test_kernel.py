@@ -69,7 +69,7 @@ def test_the_kernel_answers_where_webassembly_is_forbidden(
     notebook.run(0)
     page = notebook.page
     timeline = timeline_on(page).wait()
-    page.locator(".ks-strip[role=status]", has_text="WebAssembly may not run in this page").wait_for()
+    page.locator(".ks-strip[role=status]", has_text="does not allow WebAssembly").wait_for()
     shot(page, "widget-forbidden")
     look_around(timeline)
 
@@ -82,7 +82,7 @@ def test_a_kernel_that_is_silent_is_spoken_of_and_the_picture_is_there(
     notebook = opened("silent", [f"{read_fixture}{silence}{SHOW}"])
     notebook.run(0)
     page = notebook.page
-    page.locator(".ks-waiting", has_text="Is the kernel running?").wait_for()
+    page.locator(".ks-waiting", has_text="Check that the kernel is running").wait_for()
     assert page.locator("svg.ks-picture path").count() > 0
     shot(page, "widget-silent")
 

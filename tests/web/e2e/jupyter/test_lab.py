@@ -112,9 +112,7 @@ def test_two_widgets_share_the_compiled_core(opened: Callable[..., Any], timelin
     timeline_on(notebook.page).wait()
     notebook.run(3)
     notebook.page.locator(".ks-tracks[data-cost]").nth(1).wait_for()
-    compiled = "[...globalThis[Symbol.for('kinetoscope.modules')].keys()].map(key => key.split('/')[1])"
-    notebook.page.wait_for_function(f"{compiled}.length >= 3")
-    assert notebook.page.evaluate(compiled) == ["kinetoscope", "analyses", "sharing"]
+    notebook.page.wait_for_function("globalThis[Symbol.for('kinetoscope.modules')]?.size === 1")
     heights = notebook.page.locator(".ks-root").evaluate_all("roots => roots.map(root => root.clientHeight)")
     assert heights[1] < heights[0]
 

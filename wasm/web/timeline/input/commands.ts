@@ -10,16 +10,16 @@ const ZOOM = 1.35;
 const PAN = 0.12;
 const SCROLL = 54;
 
-/** What the commands need besides the timeline. */
+/** Elements around the timeline that commands need. */
 export interface Surroundings {
   readonly focusSearch: () => void;
   readonly focusFilter: () => void;
   readonly toggleFullScreen: () => void;
 }
 
-type Action = (timeline: Timeline, around: Surroundings) => void;
+type RunCommand = (timeline: Timeline, around: Surroundings) => void;
 
-export const COMMANDS: Readonly<Record<Command, Action>> = {
+export const COMMANDS: Readonly<Record<Command, RunCommand>> = {
   zoomIn: (t) => zoom(t, 1 / ZOOM),
   zoomOut: (t) => zoom(t, ZOOM),
   panLeft: (t) => pan(t, -PAN),
@@ -63,7 +63,7 @@ export const COMMANDS: Readonly<Record<Command, Action>> = {
   clear: (t) => t.clear(),
 };
 
-/** Around the pointer if it is on the timeline, else around the middle. */
+/** Zooms around the pointer where it is on the timeline, else around the middle. */
 function zoom(timeline: Timeline, factor: number): void {
   const { target } = timeline.viewport;
   timeline.viewport.zoom(factor, timeline.pointerTime ?? (target.start + target.end) / 2, true);
@@ -73,13 +73,15 @@ function pan(timeline: Timeline, share: number): void {
   timeline.viewport.pan(lengthOf(timeline.viewport.target) * share, true);
 }
 
-/** From the selected event; without one, to the first that can be seen, for hands that use no mouse. */
+/**
+ * Moves the selection. Without one, selects the first visible event, for readers without a mouse.
+ */
 function step(timeline: Timeline, direction: Direction): void {
   if (timeline.selection.current.value) timeline.selection.neighbour(direction, (event) => timeline.visit(event));
   else timeline.visit(firstOnScreen(timeline));
 }
 
-/** The marked range if no event is selected, else the whole. */
+/** Shows the selected event, else the marked range, else the whole trace. */
 function focus(timeline: Timeline): void {
   const gap = timeline.drawer.value === "gap" && timeline.gaps.current.value;
   if (gap) {

@@ -2,13 +2,13 @@ import { lengthOf } from "../../base/time";
 import type { Timeline } from "../timeline";
 import type { Command } from "./keymap";
 
-// A tap is one step (see commands.ts); what is held longer than this glides.
+// A tap is one step (see commands.ts). A key that is held longer glides.
 const TAP_MS = 160;
 const ZOOM_PER_MS = 1.0032;
 const PAN_PER_MS = 0.0013;
 const SCROLL_PER_MS = 0.7;
 
-/** Keys that are down, and how the picture glides while they are. */
+/** Moves the picture while keys are held. */
 export class HeldKeys {
   readonly #since = new Map<Command, number>();
 

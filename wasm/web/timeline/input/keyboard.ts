@@ -4,7 +4,7 @@ import { COMMANDS, type Surroundings } from "./commands";
 import { HeldKeys } from "./held-keys";
 import { bindingOf, isOurs, isPlain } from "./keymap";
 
-/** Listens to the keys that are pressed inside `root`, and lets none of them through to the page. */
+/** Handles keys pressed inside `root` and hides them from the page. */
 export class Keyboard {
   readonly held = new HeldKeys();
   readonly #timeline: Timeline;
@@ -36,7 +36,7 @@ export class Keyboard {
     if (isPlain(event)) event.stopPropagation();
     if (event.defaultPrevented || isTyping(event)) return;
     const binding = bindingOf(event);
-    // Enter and the space bar belong to a focused button.
+    // A focused button handles Enter and the space bar.
     if (!binding || (event.key === "Enter" && isButton(event))) return;
     event.preventDefault();
     event.stopPropagation();

@@ -4,12 +4,12 @@ import type { Timeline } from "../timeline";
 
 interface Finger {
   readonly id: number;
-  /** What it holds; the same as long as it is down. */
+  /** The time under the finger; constant while it is down. */
   readonly time: number;
   x: number;
 }
 
-// Two fingers closer than this would throw the window about.
+// In CSS pixels: closer fingers would zoom too fast.
 const MIN_APART = 24;
 
 /** Two fingers: the times under them stay under them. */
@@ -21,10 +21,10 @@ export class Pinch {
     this.#timeline = timeline;
   }
 
-  /** True while two fingers are down. */
+  /** Returns true while two fingers are down. */
   down(id: number, { x }: Place): boolean {
     this.#fingers = [...this.#fingers.filter((f) => f.id !== id), this.#finger(id, x)].slice(-2);
-    // The first finger may have moved the window since it came down.
+    // The first finger may have moved the window meanwhile.
     this.#fingers = this.#fingers.map((f) => this.#finger(f.id, f.x));
     return this.#fingers.length === 2;
   }

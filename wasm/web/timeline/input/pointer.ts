@@ -12,21 +12,21 @@ import { Pinch } from "./pinch";
 import { turnWheel } from "./wheel";
 
 const CLICK_PIXELS = 4;
-// The edges of the marked range can be taken hold of this near.
+// Distance at which an edge of the marked range can be dragged, in CSS pixels.
 const GRIP = 5;
 
 type Drag =
   | { readonly kind: "pan"; readonly from: Place; readonly window: Span; readonly scroll: number }
   | { readonly kind: "range"; readonly from: Place; readonly time: number };
 
-/** What the canvas tells the pointer. */
+/** Positions on the canvas that the pointer needs. */
 export interface Screen {
   readonly canvas: HTMLElement;
   readonly pills: () => readonly Pill[];
   readonly isFocused: () => boolean;
 }
 
-/** Mouse, pen and fingers on the picture. */
+/** Handles mouse, pen and fingers on the picture. */
 export class Pointer {
   readonly #timeline: Timeline;
   readonly #screen: Screen;
@@ -34,9 +34,9 @@ export class Pointer {
   readonly #pinch: Pinch;
   #drag: Drag | null = null;
   #moved = false;
-  /** Where it stayed while its wheel turned. */
+  /** Where the pointer rested while its wheel turned. */
   #resting: Place | null = null;
-  /** What the picture was of when it was last looked up what lies under the pointer. */
+  /** State of the picture at the last hit test. */
   #seen: readonly unknown[] = [];
 
   constructor(timeline: Timeline, screen: Screen) {
@@ -67,7 +67,7 @@ export class Pointer {
     return { x: event.clientX - left, y: event.clientY - top };
   }
 
-  /** `place` as seen from the top of the tracks. */
+  /** Converts `place` to the top of the tracks. */
   #onTracks({ x, y }: Place): Place {
     return { x, y: y - cssHeaderHeight(this.#timeline) };
   }
@@ -93,13 +93,13 @@ export class Pointer {
       : { kind: "pan", from: place, window: viewport.window.value, scroll: viewport.scroll.value };
   }
 
-  /** Where a range begins or ends: at the edge of an event nearby, but for Alt. */
+  /** The time of a range's edge: it snaps to events nearby, except with Alt. */
   #edgeAt(event: MouseEvent): number {
     const place = this.#place(event);
     return event.altKey ? this.#timeAt(place.x) : snapped(this.#timeline, place.x, this.#onTracks(place).y);
   }
 
-  /** On the ruler, at one edge of the marked range: its other edge. */
+  /** The opposite edge of the marked range, where `place` is on one of its edges. */
   #otherEdge({ x, y }: Place): number | null {
     const range = this.#timeline.range.span.value;
     if (!range || y >= RULER_HEIGHT) return null;
@@ -118,7 +118,7 @@ export class Pointer {
     this.#timeline.pointer.set(place.x);
   }
 
-  /** To be called when the picture was drawn: something else may lie under a pointer that did not move. */
+  /** Repeats the hit test after a frame: another event may lie under a resting pointer. */
   drawn(): void {
     if (this.#view().every((value, at) => value === this.#seen[at])) return;
     if (this.#resting) this.#hover(this.#resting);
@@ -130,7 +130,7 @@ export class Pointer {
     return [viewport.window.value, viewport.scroll.value, layout.value];
   }
 
-  /** Nothing is known to lie under the pointer. */
+  /** Clears the hover. */
   #forget(): void {
     this.#seen = this.#view();
     this.#timeline.hover.set(null);
@@ -230,7 +230,7 @@ export class Pointer {
     return timeline.findings.groupAt(scaleOf(timeline.viewport.window.value, timeline.size.value.width), x);
   }
 
-  /** Of several that lie together, one after another. */
+  /** Repeated clicks go through findings that share a marker. */
   #clickFinding(place: Place): void {
     const group = this.#findingsAt(place);
     if (!group) return;
@@ -253,7 +253,7 @@ export class Pointer {
     else this.#clickIdle(place);
   }
 
-  /** Where a stream had nothing to do. */
+  /** Selects the idle time under the pointer. */
   #clickIdle(place: Place): void {
     const stream = streamAt(this.#timeline, place);
     if (stream === null) return;

@@ -13,7 +13,7 @@ export interface WheelTurn {
   readonly metaKey: boolean;
 }
 
-/** Where and when the wheel turned. */
+/** Position and time of a turn of the wheel. */
 export interface WheelPlace {
   readonly x: number;
   /** Over the ruler, the iterations or the minimap. */
@@ -22,10 +22,10 @@ export interface WheelPlace {
 }
 
 /**
- * Turns the wheel; false leaves it to the page.
- *
- * Ctrl or Cmd zooms everywhere (a pinch on a touchpad arrives as such). Without them the page scrolls until the timeline has the
- * focus; then the wheel scrolls the tracks, Shift or a sideways turn moves in time, and over the header it zooms.
+ * Handles the wheel; returns false to leave it to the page.
+ * Ctrl or Cmd zooms everywhere; browsers send a touchpad's pinch in this form. Otherwise the page
+ * scrolls until the timeline has the focus. Then the wheel scrolls the tracks. With Shift or
+ * sideways it moves in time, and over the header it zooms.
  */
 export function turnWheel(timeline: Timeline, turn: WheelTurn, place: WheelPlace): boolean {
   const { dx, dy } = inPixels(turn, timeline.size.value.height);
@@ -45,7 +45,7 @@ function zoom(timeline: Timeline, dy: number, x: number): true {
   const { viewport } = timeline;
   const window = viewport.window.value;
   const anchor = window.start + (x / Math.max(1, timeline.size.value.width)) * lengthOf(window);
-  // One notch of a mouse is about 120 pixels, a pinch sends a few at a time: the cap keeps both in hand.
+  // A notch of a mouse is about 120 pixels, a pinch sends a few at a time: the limit suits both.
   viewport.zoom(ZOOM_PER_PIXEL ** Math.max(-160, Math.min(160, dy)), anchor, false);
   return true;
 }
@@ -56,7 +56,7 @@ function pan(timeline: Timeline, dx: number): true {
   return true;
 }
 
-/** As any box that scrolls: at its end the page goes on. */
+/** Scrolls like any box: at its end the page scrolls. */
 function scroll(timeline: Timeline, dy: number): boolean {
   const { viewport } = timeline;
   const before = viewport.scroll.value;

@@ -4,10 +4,10 @@ import type { Selected } from "../selection";
 import { type Pill, paintPill } from "./pill";
 import { type Box, eventBox, type Scene, withClip } from "./scene";
 
-// An operator may own thousands of kernels; more curves than this only blacken the picture.
+// An operator may own thousands of kernels; more curves would only blacken the picture.
 const MOST_ARROWS = 60;
 const MOST_PILLS = 4;
-// Far enough away to leave the screen at the right angle, near enough for the canvas to draw it well.
+// In pixels: far enough to leave the screen at the right angle, near enough for an exact canvas.
 const FAR = 4000;
 
 interface Point {
@@ -15,7 +15,7 @@ interface Point {
   readonly y: number;
 }
 
-/** Draws the links of the selected event, and a pill at the edge for each partner that is off the screen. */
+/** Draws the links of the selected event, and returns a pill for each partner off the screen. */
 export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, selected: Selected): readonly Pill[] {
   const links = selected.links.slice(0, MOST_ARROWS);
   const area = { x: 0, y: scene.headerHeight, width: scene.width, height: scene.height - scene.headerHeight };
@@ -31,10 +31,10 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene, sel
   return pills;
 }
 
-/** The arrow that would be followed is thicker than the others. */
+/** The chosen link is thicker. */
 const thickness = ({ timeline }: Scene, { id }: EventRef): number => (timeline.selection.isChosen(id) ? 3 : 1.5);
 
-/** The end of a link that is not selected. */
+/** The event at the other end of a link. */
 export const otherOf = ({ details }: Selected, { source, target }: Link): EventRef =>
   source.id === details.id ? target : source;
 
@@ -54,7 +54,7 @@ function paintArrow(context: CanvasRenderingContext2D, scene: Scene, link: Link,
 interface Ends {
   readonly from: Point;
   readonly to: Point;
-  /** How far the curve leaves and arrives horizontally. */
+  /** Horizontal length of the curve's ends. */
   readonly bend: number;
 }
 

@@ -3,10 +3,10 @@ import type { Piece } from "../tile-cache";
 import type { Lanes, Scene } from "./scene";
 import type { Strip } from "./strip";
 
-// A bar narrower than this gives no pixel away to the gap before its neighbour.
+// In pixels: narrower bars have no gap to their neighbour.
 const MIN_GAPPED = 4;
 
-/** Draws the tiles of one track into a strip, a line for each lane. */
+/** Draws the tiles of one track into a strip, a line per lane. */
 export function paintBars(strip: Strip, scene: Scene, { boxes, pieces }: Lanes): void {
   for (const { lane, box } of boxes) {
     const line = strip.line(box);
@@ -14,19 +14,19 @@ export function paintBars(strip: Strip, scene: Scene, { boxes, pieces }: Lanes):
   }
 }
 
-function paintLane(strip: Strip, scene: Scene, { sheet, span }: Piece, line: number, lane: number): void {
+function paintLane(strip: Strip, scene: Scene, { trackTiles, span }: Piece, line: number, lane: number): void {
   const { timeline, look, width, scale } = scene;
-  const { start: starts, dur: durs, count: counts } = sheet.tiles;
-  const codes = sheet.colored(timeline.colorBy.value, timeline.overview.kinds);
-  const hits = timeline.search.hitsIn(sheet);
+  const { start: starts, dur: durs, count: counts } = trackTiles.tiles;
+  const codes = trackTiles.colored(timeline.colorBy.value, timeline.overview.kinds);
+  const hits = timeline.search.hitsIn(trackTiles);
   const { start: from } = scale.window;
   const perPixel = scale.nsPerPixel;
-  // What reaches beyond the piece is drawn with the next one.
+  // The next piece draws the rest of the event.
   const least = Math.max(0, Math.round((span.start - from) / perPixel));
   const most = Math.min(width, Math.round((span.end - from) / perPixel));
   const last = Math.min(span.end, scale.window.end);
-  const end = sheet.laneEnd(lane);
-  for (let i = sheet.firstIn(lane, Math.max(from, span.start)); i < end; i++) {
+  const end = trackTiles.laneEnd(lane);
+  for (let i = trackTiles.firstIn(lane, Math.max(from, span.start)); i < end; i++) {
     const start = starts[i] as number;
     if (start > last) return;
     const left = Math.round((start - from) / perPixel);

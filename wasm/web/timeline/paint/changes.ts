@@ -5,7 +5,10 @@ import type { LaneBox, Lanes, Scene } from "./scene";
 
 const STRIPE = 6;
 
-/** Stripes over what takes another time in the other trace: rising to the right where it takes longer in the second. */
+/**
+ * Stripes over events whose time differs between the traces. They rise to the right where the
+ * second trace takes longer.
+ */
 export function paintChanges(context: CanvasRenderingContext2D, scene: Scene, { boxes, pieces }: Lanes): void {
   if (scene.timeline.changes.byName.value.size === 0) return;
   const stripes = stripesOf(context, scene);
@@ -14,20 +17,25 @@ export function paintChanges(context: CanvasRenderingContext2D, scene: Scene, { 
   }
 }
 
-interface Lane {
+interface ChangeLane {
   readonly lane: number;
   readonly box: LaneBox;
   readonly stripes: Stripes;
 }
 
-function paintLane(context: CanvasRenderingContext2D, scene: Scene, { sheet, span }: Piece, into: Lane): void {
+function paintLane(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  { trackTiles, span }: Piece,
+  into: ChangeLane,
+): void {
   const { timeline, scale, width } = scene;
   const { lane, box, stripes } = into;
-  const { start: starts, dur: durs } = sheet.tiles;
-  const changes = timeline.changes.changesIn(sheet, timeline.overview.kinds);
+  const { start: starts, dur: durs } = trackTiles.tiles;
+  const changes = timeline.changes.changesIn(trackTiles, timeline.overview.kinds);
   const last = Math.min(span.end, scale.window.end);
-  const end = sheet.laneEnd(lane);
-  // Neighbours that touch are one rectangle: thousands of them would make a frame late.
+  const end = trackTiles.laneEnd(lane);
+  // Adjacent rectangles become one: thousands would delay the frame.
   let run = { change: 0, left: 0, right: 0 };
   const flush = () => {
     const stripe = stripes.get(run.change);
@@ -35,13 +43,13 @@ function paintLane(context: CanvasRenderingContext2D, scene: Scene, { sheet, spa
     context.fillStyle = stripe;
     context.fillRect(run.left, box.y, run.right - run.left, box.height);
   };
-  for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
+  for (let i = trackTiles.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
     const start = starts[i] as number;
     if (start > last) break;
     const change = changes[i] as number;
     const ended = start + (durs[i] as number);
     if (change === 0 || (ended <= span.start && start < span.start)) continue;
-    // What reaches beyond the piece is drawn with the next one.
+    // The next piece draws the rest of the event.
     const left = Math.max(-2, Math.round(scale.x(Math.max(span.start, start))));
     const right = Math.min(width + 2, Math.max(left + 1, Math.round(scale.x(Math.min(span.end, ended)))));
     if (change === run.change && left <= run.right) run.right = right;

@@ -6,7 +6,7 @@ import { cssRowTop, fontOf, type Scene, withClip } from "./scene";
 
 const AIR = 4;
 
-/** A number over time: filled up to where it stayed, paler up to where it went within a pixel. */
+/** Draws a counter: filled up to the last value, paler up to the maximum within a pixel. */
 export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, row: Row, counter: Counter): void {
   const { timeline, scale, width, look, cssWidth } = scene;
   const steps = timeline.counters.stepsIn(counter.counter, timeline.viewport.window.value, cssWidth);
@@ -30,7 +30,7 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, ro
   }
 }
 
-/** From values to device pixels; nothing is drawn above the top of the row or below its foot. */
+/** Converts values to device pixels, limited to the row. */
 function placeOf(scene: Scene, row: Row, { least, greatest }: Counter): (value: number) => number {
   const top = (scene.cssHeaderHeight + cssRowTop(scene.timeline, row) + AIR) * scene.dpr;
   const bottom = top + (row.height - AIR - 2) * scene.dpr;
@@ -39,7 +39,7 @@ function placeOf(scene: Scene, row: Row, { least, greatest }: Counter): (value: 
   return (value) => Math.round(bottom - (value - low) * perUnit);
 }
 
-/** The value of each counter at the pointer. */
+/** Writes the value of each counter at the pointer. */
 export function paintValues(context: CanvasRenderingContext2D, scene: Scene, pointer: number): void {
   const { timeline, scale, dpr, cssWidth, scrolledTop: top, width, height } = scene;
   if (timeline.counters.shown.value.length === 0) return;

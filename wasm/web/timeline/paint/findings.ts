@@ -6,7 +6,7 @@ import { cssFindingsTop, FINDINGS_HEIGHT, fontOf, type Scene } from "./scene";
 const SIZE = 14;
 const GAP = 6;
 
-/** The line of findings: a marker where each begins, and its name where there is room up to the next one. */
+/** Draws the line of findings: a marker at each start, and the name where there is room. */
 export function paintFindings(context: CanvasRenderingContext2D, scene: Scene): void {
   const { timeline, look, dpr, width, scale, cssWidth } = scene;
   if (!timeline.findings.hasMarkers) return;

@@ -3,16 +3,16 @@ import type { Look } from "../look";
 export interface Hatch {
   readonly color: string;
   readonly alpha: number;
-  /** Device pixels from stripe to stripe. */
+  /** Device pixels between stripes. */
   readonly size: number;
   readonly line: number;
-  /** To the right, or else to the left. */
+  /** Rises to the right, or else to the left. */
   readonly rises: boolean;
 }
 
 const drawn = new WeakMap<Look, Map<string, CanvasPattern | null>>();
 
-/** Stripes to fill with, drawn once for a look; null where the browser has none. */
+/** A pattern of stripes, cached per look; null where the browser has none. */
 export function hatchOf(context: CanvasRenderingContext2D, look: Look, hatch: Hatch): CanvasPattern | null {
   const ofLook = drawn.get(look) ?? new Map<string, CanvasPattern | null>();
   drawn.set(look, ofLook);

@@ -7,7 +7,7 @@ import { cssIterationsTop, fontOf, RULER_HEIGHT, type Scene } from "./scene";
 
 const TICK_WIDTH = 90;
 
-/** The ruler and, where there are any, the iterations. */
+/** Draws the ruler and the iterations. */
 export function paintHeader(context: CanvasRenderingContext2D, scene: Scene): void {
   const { look, width, headerHeight, dpr } = scene;
   context.fillStyle = look.header;
@@ -23,7 +23,7 @@ export function paintHeader(context: CanvasRenderingContext2D, scene: Scene): vo
 export const ticksIn = ({ scale, cssWidth }: Pick<Scene, "scale" | "cssWidth">): Ticks =>
   ticksOf(scale.window, cssWidth, TICK_WIDTH);
 
-/** What the labels of the ruler count from, for the corner beside it; empty if from the start. */
+/** The base of the ruler's labels, for the corner; empty where it is the start. */
 export function rulerBase(scene: Pick<Scene, "scale" | "cssWidth">): string {
   const { base } = ticksIn(scene);
   return base === 0 ? "" : `${formatDuration(base)} +`;
@@ -83,5 +83,5 @@ function paintIteration(context: CanvasRenderingContext2D, scene: Scene, band: B
   if (text) context.fillText(text, left + Math.round(7 * dpr), top + height / 2 + Math.round(0.5 * dpr));
 }
 
-/** The length of the window, for the corner. */
+/** Length of the window, for the corner. */
 export const windowLength = (scene: Pick<Scene, "scale">): string => formatDuration(lengthOf(scene.scale.window));

@@ -3,10 +3,12 @@ import { firstLane, numLanes, type Row } from "../row";
 import { laneBox, type Scene } from "./scene";
 
 const NARROW = 3;
-// Ticks side by side would hide what they mark.
+// Ticks side by side would hide the events.
 const MANY = 12;
 
-/** Marks each hit in `row`: a tick where the bar is too narrow to be seen, else a line below it, as below many such bars. */
+/**
+ * Marks each hit in `row`: with a tick where the bar is too narrow to see, else with a line below.
+ */
 export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: Row, marks: MarksByLane): void {
   context.fillStyle = scene.look.hit;
   for (const track of row.tracks) {
@@ -17,18 +19,18 @@ export function paintHits(context: CanvasRenderingContext2D, scene: Scene, row: 
   }
 }
 
-interface Lane {
+interface HitLane {
   readonly track: number;
   readonly lane: number;
   readonly y: number;
   readonly height: number;
 }
 
-function paintLane(context: CanvasRenderingContext2D, scene: Scene, marks: MarksByLane, lane: Lane): void {
+function paintLane(context: CanvasRenderingContext2D, scene: Scene, marks: MarksByLane, lane: HitLane): void {
   const { dpr, scale, width } = scene;
   const { y, height } = lane;
   const thick = Math.max(1, Math.round(2 * dpr));
-  // Ticks that touch are one rectangle: thousands of them would make a frame late.
+  // Adjacent ticks become one rectangle: thousands would delay the frame.
   let [from, to] = [0, 0];
   const flush = () => {
     const high = to - from < MANY * dpr ? height : thick;

@@ -5,9 +5,12 @@ const MIN_WIDTH = 22;
 const MIN_LANE = 12;
 const PADDING = 4;
 
-/** Writes the names into the bars that have room for them. A bar that begins off the screen has its name at the edge. */
+/**
+ * Writes names into the bars that have room. A bar that begins off the screen has its name at the
+ * edge.
+ */
 export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, drawn: readonly Lanes[]): void {
-  // Once for all tracks: whenever a font is set, the browser brings its styles up to date.
+  // Set once for all tracks: setting a font makes the browser update its styles.
   context.font = fontOf(scene);
   context.textBaseline = "middle";
   context.textAlign = "left";
@@ -20,22 +23,27 @@ export function paintLabels(context: CanvasRenderingContext2D, scene: Scene, dra
   }
 }
 
-interface Lane {
+interface LabelLane {
   readonly lane: number;
   readonly box: LaneBox;
-  /** No piece before this one has written the names of bars that begin before it. */
+  /** Whether no earlier piece has written names of bars that begin before it. */
   readonly isFirst: boolean;
 }
 
-function labelLane(context: CanvasRenderingContext2D, scene: Scene, piece: Piece, { lane, box, isFirst }: Lane): void {
+function labelLane(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  piece: Piece,
+  { lane, box, isFirst }: LabelLane,
+): void {
   const { scale, dpr, width, timeline, look } = scene;
-  const { sheet, span } = piece;
-  const { start: starts, dur: durs, count: counts } = sheet.tiles;
-  const hits = timeline.search.hitsIn(sheet);
+  const { trackTiles, span } = piece;
+  const { start: starts, dur: durs, count: counts } = trackTiles.tiles;
+  const hits = timeline.search.hitsIn(trackTiles);
   const shortest = MIN_WIDTH * dpr * scale.nsPerPixel;
   const last = Math.min(span.end, scale.window.end);
-  const end = sheet.laneEnd(lane);
-  for (let i = sheet.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
+  const end = trackTiles.laneEnd(lane);
+  for (let i = trackTiles.firstIn(lane, Math.max(scale.window.start, span.start)); i < end; i++) {
     const start = starts[i] as number;
     if (start >= last) return;
     const dur = durs[i] as number;
@@ -44,17 +52,17 @@ function labelLane(context: CanvasRenderingContext2D, scene: Scene, piece: Piece
     const right = Math.min(width, scale.x(start + dur));
     if (right - left < MIN_WIDTH * dpr) continue;
     context.fillStyle = !hits || hits[i] === 1 ? look.palette.text : look.muted;
-    write(context, scene, sheet.label(i), { left, right, box });
+    write(context, scene, trackTiles.label(i), { left, right, box });
   }
 }
 
-interface Place {
+interface LabelBox {
   readonly left: number;
   readonly right: number;
   readonly box: LaneBox;
 }
 
-function write(context: CanvasRenderingContext2D, scene: Scene, label: string, { left, right, box }: Place): void {
+function write(context: CanvasRenderingContext2D, scene: Scene, label: string, { left, right, box }: LabelBox): void {
   const { dpr } = scene;
   const text = scene.fitter.fit(label, (right - left) / dpr - 2 * PADDING);
   if (text) context.fillText(text, Math.round(left + PADDING * dpr), Math.round(box.y + box.height / 2 + 0.5 * dpr));

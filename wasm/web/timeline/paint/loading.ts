@@ -10,8 +10,8 @@ const TEXT_HEIGHT = 18;
 const LEAST_HEIGHT = 12;
 
 /**
- * Once the picture has waited for long, hatches what of a track is on its way, where nothing older is there to be shown. It does not move,
- * for nobody needs to look at it.
+ * After a long wait, hatches ranges of a track that are loading and have no older tiles. The hatch
+ * does not move, so that it does not distract.
  */
 export function paintLoading(context: CanvasRenderingContext2D, scene: Scene, { boxes, holes }: Lanes): void {
   const [first] = boxes;
@@ -35,7 +35,7 @@ export function paintLoading(context: CanvasRenderingContext2D, scene: Scene, { 
   }
 }
 
-/** What was asked for in pieces is one blank to the eye. */
+/** Joins ranges that were requested separately. */
 function joined(holes: readonly Hole[]): readonly Span[] {
   const all: Span[] = [];
   for (const { span: hole } of holes) {

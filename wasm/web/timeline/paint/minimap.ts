@@ -1,8 +1,8 @@
 import { type Scale, scaleOf } from "../../base/scale";
 import type { Span } from "../../base/time";
 import type { Look } from "../look";
-import type { Sheet } from "../sheet";
 import type { Timeline } from "../timeline";
+import type { TrackTiles } from "../track-tiles";
 import { Strip } from "./strip";
 
 export interface MinimapScene {
@@ -13,30 +13,40 @@ export interface MinimapScene {
   readonly height: number;
 }
 
-/** The whole trace, drawn once: a stripe for each track, host above device, and the hits below. */
-export function paintWhole(context: CanvasRenderingContext2D, scene: MinimapScene, sheets: readonly Sheet[]): void {
+/** Draws the whole trace once: a stripe per track, host above device, with hits below. */
+export function paintWhole(
+  context: CanvasRenderingContext2D,
+  scene: MinimapScene,
+  allTiles: readonly TrackTiles[],
+): void {
   const { timeline, look, width, height } = scene;
   context.fillStyle = look.background;
   context.fillRect(0, 0, width, height);
   const scale = scaleOf(timeline.viewport.bounds, width);
-  const stripe = height / Math.max(1, sheets.length);
+  const stripe = height / Math.max(1, allTiles.length);
   const strip = new Strip();
   strip.begin(width);
-  for (const [index, sheet] of sheets.entries()) {
+  for (const [index, trackTiles] of allTiles.entries()) {
     const y = Math.round(index * stripe);
     const bottom = Math.max(y + 1, Math.round((index + 1) * stripe) - 1);
-    paintStripe(strip, strip.line({ y, height: bottom - y }), scene, scale, sheet);
+    paintStripe(strip, strip.line({ y, height: bottom - y }), scene, scale, trackTiles);
   }
   strip.draw(context);
   paintHits(context, scene, scale);
 }
 
-function paintStripe(strip: Strip, line: number, { timeline, look }: MinimapScene, scale: Scale, sheet: Sheet): void {
-  const { start, dur } = sheet.tiles;
-  const codes = sheet.colored("kind", timeline.overview.kinds);
+function paintStripe(
+  strip: Strip,
+  line: number,
+  { timeline, look }: MinimapScene,
+  scale: Scale,
+  trackTiles: TrackTiles,
+): void {
+  const { start, dur } = trackTiles.tiles;
+  const codes = trackTiles.colored("kind", timeline.overview.kinds);
   const { fills } = look.palette.pixels;
-  // Lanes come from the outside in: what is left to be seen is the innermost event, which is what was going on.
-  for (let i = 0; i < sheet.length; i++) {
+  // Inner lanes come last, so the innermost event stays visible.
+  for (let i = 0; i < trackTiles.length; i++) {
     const x = Math.round(scale.x(start[i] as number));
     const right = Math.round(scale.x((start[i] as number) + (dur[i] as number)));
     strip.fill(
@@ -48,7 +58,7 @@ function paintStripe(strip: Strip, line: number, { timeline, look }: MinimapScen
   }
 }
 
-/** The frame around what the window shows and the marked range, over the whole. */
+/** Draws the frame around the visible part and the marked range. */
 export function paintFrame(context: CanvasRenderingContext2D, scene: MinimapScene): void {
   const { timeline, look, width, height, dpr } = scene;
   const scale = scaleOf(timeline.viewport.bounds, width);

@@ -7,7 +7,7 @@ const FLAG = 9;
 const GAP = 6;
 const MAX_WIDTH = 220;
 
-/** Where the notes stand in their line, in CSS pixels: each has the room up to the next one. */
+/** Positions of notes in their line, in CSS pixels; each has the room up to the next. */
 function* placesOf(timeline: Timeline, width: number): Generator<{ note: Note; left: number; right: number }> {
   const scale = scaleOf(timeline.viewport.window.value, width);
   const notes = timeline.notes.all.value;
@@ -20,14 +20,14 @@ function* placesOf(timeline: Timeline, width: number): Generator<{ note: Note; l
   }
 }
 
-/** The note whose flag or words are at a place of the picture. */
+/** The note at a point of the picture. */
 export function noteAt(timeline: Timeline, x: number, y: number): Note | null {
   if (y < RULER_HEIGHT || y >= RULER_HEIGHT + NOTES_HEIGHT) return null;
   const places = [...placesOf(timeline, timeline.size.value.width)].reverse();
   return places.find(({ left, right }) => x >= left - 2 && x <= right)?.note ?? null;
 }
 
-/** The line of notes: a flag at the start of each, its words, and a bar for as long as it lasts. */
+/** Draws the line of notes: a flag at each start, the text, and a bar for its duration. */
 export function paintNotes(context: CanvasRenderingContext2D, scene: Scene): void {
   const { timeline, look, dpr, cssWidth, width } = scene;
   if (timeline.notes.all.value.length === 0) return;
@@ -75,7 +75,7 @@ function paintFlag(context: CanvasRenderingContext2D, { look, dpr }: Scene, left
   context.fill();
 }
 
-/** The edges of the notes through the tracks. */
+/** Draws the edges of the notes through the tracks. */
 export function paintPoles(context: CanvasRenderingContext2D, scene: Scene): void {
   const { timeline, scale, look, dpr, height } = scene;
   context.fillStyle = look.note;

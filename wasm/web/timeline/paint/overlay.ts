@@ -8,7 +8,10 @@ import { paintPoles } from "./notes";
 import type { Pill } from "./pill";
 import { type Box, eventBox, fontOf, laneBox, RULER_HEIGHT, type Scene, withClip } from "./scene";
 
-/** What moves with the pointer and the selection, on a canvas of its own. Returns the pills that can be clicked. */
+/**
+ * Draws the parts that move with the pointer and the selection, on their own canvas. Returns the
+ * pills that can be clicked.
+ */
 export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, pointer: number | null): readonly Pill[] {
   const { timeline, width, height } = scene;
   context.clearRect(0, 0, width, height);
@@ -63,7 +66,7 @@ function outline(context: CanvasRenderingContext2D, scene: Scene, event: EventRe
   if (box && row) outlineBox(context, scene, { ...box, pinned: row.pinned }, stroke);
 }
 
-/** A frame as high as all lanes of the stream, in which nothing ran. */
+/** Frames an idle time over all lanes of its stream. */
 function paintGap(context: CanvasRenderingContext2D, scene: Scene, gap: Gap): void {
   const row = scene.timeline.layout.value.rowOf.get(gap.track);
   const track = row?.tracks.find((own) => own.track === gap.track);
@@ -113,7 +116,7 @@ function paintPointer(context: CanvasRenderingContext2D, scene: Scene, x: number
   });
 }
 
-/** As many digits as a pixel of this window tells apart. */
+/** Formats a time with the digits that a pixel of this window can show. */
 function formatAt(time: number, length: number): string {
   if (Math.abs(time) < 1) return "0";
   const digits = Math.ceil(Math.log10(Math.abs(time) / Math.max(1, length / 1000)));
@@ -134,7 +137,7 @@ interface Tag {
   readonly ink: string;
 }
 
-/** A label on the ruler, kept on the screen. */
+/** Draws a label on the ruler, inside the screen. */
 function tag(context: CanvasRenderingContext2D, scene: Scene, { x, text, fill, ink }: Tag): void {
   const { dpr, width } = scene;
   context.font = fontOf(scene, 10.5, 500);
@@ -155,7 +158,7 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
   const left = Math.round(scale.x(range.start));
   const right = Math.round(scale.x(range.end));
   if (right < 0 || left > width) return;
-  // What is outside pales, as on the strip above: what is inside keeps its colours.
+  // The outside pales, as in the minimap.
   context.fillStyle = look.background;
   context.globalAlpha = 0.55;
   context.fillRect(0, scene.headerHeight, left, height);
@@ -177,7 +180,7 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
   });
 }
 
-/** A measure across the ruler, whose two ends can be followed down to the tracks. */
+/** Draws a measure across the ruler, with lines from its ends down to the tracks. */
 function paintPassing(context: CanvasRenderingContext2D, scene: Scene, { start, end }: Span): void {
   const { look, scale, height, width, dpr } = scene;
   const left = Math.round(scale.x(start));

@@ -3,10 +3,10 @@ import { firstLane } from "../row";
 import { type LaneBox, laneBox, type Scene, withClip } from "./scene";
 
 const BAND = 3;
-// A way as narrow as this is a line straight down.
+// In pixels: the farthest end of a line, for an exact canvas.
 const FAR = 4000;
 
-/** The critical path: a band along each event on it, and the ways between lanes. */
+/** Draws the critical path: a band along each of its events, and lines between lanes. */
 export function paintPath(context: CanvasRenderingContext2D, scene: Scene): void {
   const { timeline, cssWidth, headerHeight, scrolledTop, width, height } = scene;
   if (!timeline.path.isOn.value) return;
@@ -19,7 +19,7 @@ export function paintPath(context: CanvasRenderingContext2D, scene: Scene): void
   withClip(context, between(scrolledTop, height), () => paintBands(context, scene, steps, false));
 }
 
-/** Those on the rows that are pinned, or on those that scroll. */
+/** Draws bands on pinned rows, or on rows that scroll. */
 function paintBands(context: CanvasRenderingContext2D, scene: Scene, steps: PathSteps, pinned: boolean): void {
   const { rowOf } = scene.timeline.layout.value;
   for (let i = 0; i < steps.track.length; i++) {

@@ -1,7 +1,7 @@
 import type { EventRef } from "../../source/protocol";
 import { type Box, fontOf, type Scene } from "./scene";
 
-/** A small label at the edge that stands for an event off the screen, in device pixels. */
+/** A small label at the edge for an event off the screen, in device pixels. */
 export interface Pill extends Box {
   readonly event: EventRef;
 }

@@ -13,13 +13,16 @@ export const ITERATIONS_HEIGHT = 18;
 export const FINDINGS_HEIGHT = 19;
 export const FONT_SIZE = 11;
 
-/** Where bars are drawn before they come onto the picture; kept from frame to frame. */
+/** Pixels of bars, reused from frame to frame. */
 export interface Strips {
   readonly pinned: Strip;
   readonly scrolled: Strip;
 }
 
-/** What a painter needs for one picture. Lengths are in device pixels unless the name says `css`. */
+/**
+ * Everything that painters need for a picture. Lengths are device pixels unless the name says
+ * `css`.
+ */
 export interface Scene {
   readonly timeline: Timeline;
   readonly look: Look;
@@ -32,7 +35,7 @@ export interface Scene {
   /** Ruler and iterations, above the tracks. */
   readonly headerHeight: number;
   readonly cssHeaderHeight: number;
-  /** Where the tracks begin that scroll, below those that are pinned. */
+  /** Top of the tracks that scroll, below pinned ones. */
   readonly scrolledTop: number;
   /** Between time and device pixels. */
   readonly scale: Scale;
@@ -51,18 +54,18 @@ export interface SceneSize {
   readonly dpr: number;
 }
 
-/** The line of notes begins below the ruler, that of the findings here. */
+/** Top of the findings, below ruler and notes. */
 export const cssFindingsTop = (timeline: Timeline): number =>
   RULER_HEIGHT + (timeline.notes.all.value.length > 0 ? NOTES_HEIGHT : 0);
 
-/** Below both, that of the iterations. */
+/** Top of the iterations, below notes and findings. */
 export const cssIterationsTop = (timeline: Timeline): number =>
   cssFindingsTop(timeline) + (timeline.findings.hasMarkers ? FINDINGS_HEIGHT : 0);
 
 export const cssHeaderHeight = (timeline: Timeline): number =>
   cssIterationsTop(timeline) + (timeline.overview.iterations.length > 0 ? ITERATIONS_HEIGHT : 0);
 
-/** What is kept from scene to scene. */
+/** Parts that are reused from scene to scene. */
 export interface Tools {
   readonly fitter: TextFitter;
   readonly strips: Strips;
@@ -88,7 +91,7 @@ export function sceneOf(timeline: Timeline, look: Look, tools: Tools, size: Scen
   };
 }
 
-/** The CSS pixels from the top of the tracks to the top of `row`, as scrolled. */
+/** CSS pixels from the top of the tracks to the top of `row`, as scrolled. */
 export function cssRowTop(timeline: Timeline, row: Row): number {
   if (row.pinned) return row.top;
   return timeline.layout.value.pinnedHeight + row.top - timeline.viewport.scroll.value;
@@ -99,7 +102,7 @@ export interface LaneBox {
   readonly height: number;
 }
 
-/** Where a lane of `row` lies on the canvas. */
+/** Position of a lane of `row` on the canvas. */
 export function laneBox(scene: Scene, row: Row, lane: number): LaneBox {
   const css = scene.cssHeaderHeight + cssRowTop(scene.timeline, row) + row.laneTop + lane * row.laneHeight;
   const y = Math.round(css * scene.dpr);
@@ -108,7 +111,7 @@ export function laneBox(scene: Scene, row: Row, lane: number): LaneBox {
   return { y, height: Math.max(1, end - y - gap) };
 }
 
-/** What is drawn of a track: its tiles, in the lanes that are on the screen. */
+/** The drawn part of a track: its tiles, in the visible lanes. */
 export interface Lanes {
   readonly row: Row;
   readonly pieces: readonly Piece[];
@@ -132,7 +135,7 @@ export function lanesOf(scene: Scene, row: Row, track: Track): Lanes {
   };
 }
 
-/** Where an event lies on the canvas; null if its track is not drawn anywhere. */
+/** Position of an event on the canvas; null if its track is not drawn. */
 export function eventBox(scene: Scene, event: EventRef): Box | null {
   const row = scene.timeline.layout.value.rowOf.get(event.track);
   if (!row) return null;

@@ -1,8 +1,8 @@
 import type { LaneBox } from "./scene";
 
 /**
- * Bars as pixels: a line of them for each lane, drawn as high as the lane is. A screen of narrow bars is a hundred thousand rectangles, which a
- * canvas takes a tenth of a second for, and an array of numbers a thousandth.
+ * Bars as pixels: one line per lane, scaled to the lane's height. A screen of narrow bars has a
+ * hundred thousand rectangles: a canvas takes 100 ms for them, an array 1 ms.
  */
 export class Strip {
   readonly #canvas = document.createElement("canvas");
@@ -10,14 +10,14 @@ export class Strip {
   #width = 0;
   #boxes: LaneBox[] = [];
 
-  /** Empties it for bars up to `width` device pixels. */
+  /** Clears it, for bars up to `width` device pixels. */
   begin(width: number): void {
     this.#pixels.fill(0, 0, this.#width * this.#boxes.length);
     this.#boxes = [];
     this.#width = width;
   }
 
-  /** A new line for the lane at `box`, for `fill`. */
+  /** Adds a line for the lane at `box`. Returns its index, for `fill`. */
   line(box: LaneBox): number {
     this.#boxes.push(box);
     const size = this.#boxes.length * this.#width;
@@ -29,7 +29,7 @@ export class Strip {
     return size - this.#width;
   }
 
-  /** Colours a bar of a line. What is outside of the picture must have been cut off. */
+  /** Colours a bar of a line. The caller must clip it to the picture. */
   fill(line: number, left: number, right: number, color: number): void {
     const pixels = this.#pixels;
     for (let x = line + left; x < line + right; x++) pixels[x] = color;

@@ -5,7 +5,7 @@ import { isSameAlign } from "../../source/setup";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
-// A list that nobody reads to its end helps nobody.
+// A longer list would not be read.
 const MOST_ITERATIONS = 50;
 
 interface Choice {
@@ -15,24 +15,24 @@ interface Choice {
 }
 
 const CHOICES: readonly Choice[] = [
-  { align: "clocks", text: "clocks", title: "what happened at the same time: clocks are compared by communications" },
-  { align: "recorded", text: "recorded", title: "the times in the files" },
-  { align: "start", text: "start", title: "the first event of each" },
+  { align: "clocks", text: "clocks", title: "Correct clock offsets, as measured by collectives" },
+  { align: "recorded", text: "recorded", title: "Times as recorded in the files" },
+  { align: "start", text: "start", title: "First event of each trace" },
 ];
 
-/** How several traces lie over each other. */
+/** Chooses how several traces are aligned. */
 export function AlignChoice({ timeline }: { timeline: Timeline }): JSX.Element | null {
   const { align = "clocks" } = useCell(timeline.setup);
   const { overview } = timeline;
-  // Which iterations there are does not change with the alignment.
+  // Alignment does not change the iterations.
   const choices = useMemo(() => choicesOf(overview), [timeline]);
   if (overview.parts.length < 2) return null;
   const at = choices.findIndex((choice) => isSameAlign(choice.align, align));
   return (
-    <label class="ks-align" title="What lies at the same place of the screen">
+    <label class="ks-align" title="Alignment of the traces in time">
       align
       <select
-        aria-label="Align the traces by"
+        aria-label="Align traces by"
         value={at}
         onChange={(event) => {
           const choice = choices[Number(event.currentTarget.value)];
@@ -49,7 +49,7 @@ export function AlignChoice({ timeline }: { timeline: Timeline }): JSX.Element |
   );
 }
 
-/** Iterations that every trace has, beside what needs none. */
+/** Alignments without an iteration, and one per iteration that every trace has. */
 function choicesOf({ parts }: Overview): readonly Choice[] {
   const [first, ...others] = parts.map(({ iterations }) => iterations.map(({ iteration }) => iteration));
   const common = (first ?? []).filter((iteration) => others.every((other) => other.includes(iteration)));
@@ -58,7 +58,7 @@ function choicesOf({ parts }: Overview): readonly Choice[] {
     ...common.slice(0, MOST_ITERATIONS).map((iteration) => ({
       align: { iteration },
       text: `iteration ${iteration}`,
-      title: "the starts of this iteration",
+      title: "Start of this iteration",
     })),
   ];
 }

@@ -3,7 +3,7 @@ import { copyText } from "../../base/clipboard";
 import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
 import { type Labels, labelOf } from "../../base/labels";
-import type { AnswerColumn, Cell, Order, Part, AnswerTable as Table } from "../../source/protocol";
+import type { AnswerColumn, Order, Part, AnswerTable as Table, TableCell } from "../../source/protocol";
 import { messageOf } from "../../source/source";
 import { isNumeric, readCell, written } from "../answer";
 import type { Timeline } from "../timeline";
@@ -12,35 +12,36 @@ import { Icon } from "./icons";
 interface Props {
   readonly timeline: Timeline;
   readonly table: Table;
-  /** That of its rows, where the reader chose one. */
+  /** Order of the rows, where the reader chose one. */
   readonly order: Order | null;
   readonly sort: (column: string, descends: boolean) => void;
-  /** All rows, in the same order. */
+  /** Requests all rows in the same order. */
   readonly whole: () => Promise<Table | undefined>;
-  /** Asks for more rows. */
+  /** Requests more rows. */
   readonly more: () => void;
 }
 
-/** A column that is shown. */
-interface Shown {
+/** A visible column. */
+interface VisibleColumn {
   readonly column: AnswerColumn;
   readonly at: number;
   readonly isNumber: boolean;
 }
 
-/** What lies where in each row. */
-interface Places {
-  readonly shown: readonly Shown[];
+/** Indices of columns with a role. */
+interface ColumnPlaces {
+  readonly shown: readonly VisibleColumn[];
   readonly name: number;
   readonly event: number;
 }
 
-/** Any table that the core answers with: to sort, to copy, and to go from to the events that it names. */
+/** A table of an analysis: sortable, copyable, with links to events. */
 export function AnswerTable({ timeline, table, order, sort, whole, more }: Props): JSX.Element {
   const places = placesIn(table);
   const { shown } = places;
   const partOf = (row: number) => timeline.overview.parts[table.parts?.[row] ?? 0];
-  const descends = ({ column, isNumber }: Shown) => (order?.column === column.name ? !order.descends : isNumber);
+  const descends = ({ column, isNumber }: VisibleColumn) =>
+    order?.column === column.name ? !order.descends : isNumber;
   const take = (use: (table: Table) => void) =>
     whole()
       .then((all) => all && use(all))
@@ -84,7 +85,7 @@ export function AnswerTable({ timeline, table, order, sort, whole, more }: Props
       </div>
       {table.rows.length < table.num_rows && (
         <button type="button" class="ks-button" onClick={more}>
-          Show more of {formatCount(table.num_rows)}
+          Show more of {formatCount(table.num_rows)} rows
         </button>
       )}
     </div>
@@ -92,11 +93,11 @@ export function AnswerTable({ timeline, table, order, sort, whole, more }: Props
 }
 
 function countOf({ rows, num_rows: all }: Table): string {
-  return rows.length < all ? `the first ${formatCount(rows.length)} of ${formatCount(all)}` : formatCount(all);
+  return rows.length < all ? `first ${formatCount(rows.length)} of ${formatCount(all)}` : formatCount(all);
 }
 
-/** Columns in which nothing is are not shown. */
-function placesIn(table: Table): Places {
+/** Hides empty columns. */
+function placesIn(table: Table): ColumnPlaces {
   const { columns, rows } = table;
   const all = columns.map((column, at) => ({ column, at, isNumber: isNumeric(table, at) }));
   return {
@@ -107,7 +108,7 @@ function placesIn(table: Table): Places {
 }
 
 interface HeadProps {
-  readonly shown: Shown;
+  readonly shown: VisibleColumn;
   readonly title: string;
   readonly order: Order | null;
   readonly sort: () => void;
@@ -128,20 +129,20 @@ function Head({ shown: { column, isNumber }, title, order, sort }: HeadProps): J
 
 const withoutUnit = ({ name }: AnswerColumn): string => name.replace(/_(ns|bytes)$/, "");
 
-/** The unit is beside each value; it is said where it alone tells a column from another. */
-function titleOf({ column }: Shown, all: readonly Shown[]): string {
+/** Names the unit only where it distinguishes columns: each value has it. */
+function titleOf({ column }: VisibleColumn, all: readonly VisibleColumn[]): string {
   const isOnly = all.every((other) => other.column === column || withoutUnit(other.column) !== withoutUnit(column));
   return (isOnly ? withoutUnit(column) : column.name).replaceAll("_", " ");
 }
 
-interface LineProps extends Places {
+interface RowProps extends ColumnPlaces {
   readonly timeline: Timeline;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly TableCell[];
   readonly part: Part | undefined;
   readonly labels: Labels;
 }
 
-function Line({ timeline, cells, part, labels, shown, name, event }: LineProps): JSX.Element {
+function Line({ timeline, cells, part, labels, shown, name, event }: RowProps): JSX.Element {
   const target = cells[event];
   return (
     <tr>
@@ -168,7 +169,7 @@ function Line({ timeline, cells, part, labels, shown, name, event }: LineProps):
 function NameCell({ name, label, visit }: { name: string; label: string; visit: () => void }): JSX.Element {
   return (
     <td class="ks-name-cell">
-      <button type="button" class="ks-link" title={`${name}\nGo there`} onClick={visit}>
+      <button type="button" class="ks-link" title={`${name}\nGo to the event`} onClick={visit}>
         <span>{label}</span>
       </button>
     </td>
@@ -185,7 +186,7 @@ function EventCell({ id, visit }: { id: number; visit: () => void }): JSX.Elemen
   );
 }
 
-function PlainCell({ text, cell, isNumber }: { text: string; cell: Cell; isNumber: boolean }): JSX.Element {
+function PlainCell({ text, cell, isNumber }: { text: string; cell: TableCell; isNumber: boolean }): JSX.Element {
   return (
     <td class={isNumber ? "ks-number" : "ks-text-cell"} title={String(cell ?? "")}>
       {text}

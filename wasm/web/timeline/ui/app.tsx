@@ -23,17 +23,17 @@ import { Toolbar } from "./toolbar";
 import { Tooltip } from "./tooltip";
 import { TrackFilter } from "./track-filter";
 
-// In CSS pixels: what the style sheet gives the names of tracks, and the least that they need.
+// Width and minimum width of track names, in CSS pixels, as in the style sheet.
 const GUTTER_WIDTH = 210;
 const NARROWEST = 80;
-// Of the whole.
+// As a share of the width.
 const WIDEST = 0.6;
 
 interface Props {
   readonly timeline: Timeline;
   readonly root: HTMLElement;
   readonly look: Cell<Look>;
-  /** What the host calls the trace. */
+  /** The host's name for the trace. */
   readonly title: string;
 }
 
@@ -49,7 +49,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
   const gutterWidth = useCell(timeline.gutterWidth);
-  // All below tells of the overview.
+  // Everything below depends on the overview.
   useCell(timeline.setup);
   if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
   return (
@@ -60,10 +60,10 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
         class="ks-stage"
         ref={stage}
         style={gutterWidth === null ? {} : { "--ks-gutter": `${gutterWidth}px` }}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes the keys itself
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application handles its keys
         tabIndex={0}
         role="application"
-        aria-label={`Timeline of ${title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for the keys.`}
+        aria-label={`Timeline of ${title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for help.`}
       >
         <Corner timeline={timeline} filterInput={filterInput} leave={leave} />
         <Gutter timeline={timeline} leave={leave} />
@@ -82,7 +82,7 @@ function GutterSash({ timeline }: { timeline: Timeline }): JSX.Element {
   const width = useCell(timeline.gutterWidth);
   const put = (wanted: number, whole: number) =>
     timeline.gutterWidth.set(Math.round(Math.max(NARROWEST, Math.min(wanted, WIDEST * whole))));
-  return <Sash label="Width of the names" isUpright value={width ?? GUTTER_WIDTH} put={put} />;
+  return <Sash label="Width of track names" isUpright value={width ?? GUTTER_WIDTH} put={put} />;
 }
 
 type PictureProps = Omit<Props, "title"> & { readonly around: Surroundings };
@@ -104,7 +104,7 @@ function Picture({ timeline, root, look, around }: PictureProps): JSX.Element {
     if (!isComplete(elements)) return;
     const stage = new Stage(timeline, elements, look, around);
     return () => stage.close();
-    // Everything here lives as long as the element does.
+    // Everything here lives as long as the element.
   }, []);
   return (
     <>
@@ -131,7 +131,7 @@ interface CornerProps {
   readonly leave: () => void;
 }
 
-/** Beside the ruler: what its labels count from, and how much time is shown. */
+/** The corner beside the ruler: base of its labels, and length of the window. */
 function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
   const window = useCell(timeline.viewport.window);
   const { width } = useCell(timeline.size);
@@ -144,8 +144,8 @@ function Corner({ timeline, filterInput, leave }: CornerProps): JSX.Element {
         <TrackFilter timeline={timeline} input={filterInput} leave={leave} />
       </div>
       <div style={{ height: `${RULER_HEIGHT}px` }}>
-        <span title="How much time is shown">{windowLength(scene)} shown</span>
-        <span title="The ruler counts from here">{rulerBase(scene)}</span>
+        <span title="Length of the visible range">{windowLength(scene)} shown</span>
+        <span title="Start of the ruler's labels">{rulerBase(scene)}</span>
       </div>
       {notes.length > 0 && <div style={{ height: `${NOTES_HEIGHT}px` }}>notes</div>}
       {timeline.findings.hasMarkers && (
@@ -180,8 +180,8 @@ function Empty({ timeline, title }: { timeline: Timeline; title: string }): JSX.
   const { health } = timeline.overview;
   return (
     <div class="ks-message">
-      <strong>{title} holds no event with a duration.</strong>
-      <p>The profiler was probably stopped before its first active step; record again with a window that covers one.</p>
+      <strong>{title} has no events with a duration.</strong>
+      <p>The profiler probably stopped before its first active step. Record again with a schedule that includes one.</p>
       {health.map((defect) => (
         <p key={defect.message}>
           {defect.count} × {defect.message}

@@ -4,11 +4,11 @@ import { formatPlural } from "../../base/format";
 interface Props {
   /** Key and JSON text. */
   readonly args: readonly (readonly [string, string])[];
-  /** They need not be unfolded to be read. */
+  /** Whether the list is open at first. */
   readonly open: boolean;
 }
 
-/** What the recording says about the event beyond its name and times. */
+/** The event's arguments in the recording. */
 export function ArgsTable({ args, open }: Props): JSX.Element | null {
   if (args.length === 0) return null;
   return (
@@ -28,7 +28,7 @@ export function ArgsTable({ args, open }: Props): JSX.Element | null {
   );
 }
 
-/** A string without its quotes; anything else as it was written, for numbers must keep their digits. */
+/** Removes a string's quotes. Other values stay as written, so that numbers keep their digits. */
 export function readable(json: string): string {
   if (!json.startsWith('"')) return json;
   try {

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
 import type { Change } from "../../source/protocol";
 
-/** How a name's time differs between two traces. */
+/** The difference of a name's time between two traces. */
 export function Changed({ change }: { change: Change }): JSX.Element {
   const { status, before_ns: before, after_ns: after } = change;
   if (status !== "both") return <div class="ks-changed">{status} in the second trace</div>;
@@ -11,7 +11,7 @@ export function Changed({ change }: { change: Change }): JSX.Element {
   return (
     <div class="ks-changed">
       {formatDuration(before)} → <b>{formatDuration(after)}</b>
-      {percent} <span>for an iteration, all of this name</span>
+      {percent} <span>per iteration, all events of this name</span>
     </div>
   );
 }

@@ -9,11 +9,11 @@ import { KindLines, LegendLine } from "./legend";
 
 const MOST = 24;
 
-const WHAT: Readonly<Record<ColorBy, string>> = {
-  kind: "what it is",
-  name: "its name",
-  operator: "the operator it is for",
-  module: "the module it is for",
+const MEANINGS: Readonly<Record<ColorBy, string>> = {
+  kind: "kind of event",
+  name: "event name",
+  operator: "operator it belongs to",
+  module: "module it belongs to",
 };
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
   readonly palette: Palette;
 }
 
-/** What colours are to tell, and what they tell of what is on the screen. */
+/** Chooses the colour mode, with a legend of the visible events. */
 export function Colors({ timeline, palette }: Props): JSX.Element {
   const by = useCell(timeline.colorBy);
   const { viewport, layout, size } = timeline;
@@ -29,11 +29,11 @@ export function Colors({ timeline, palette }: Props): JSX.Element {
   return (
     <div class="ks-colors">
       <fieldset>
-        <legend>Colour each bar by</legend>
+        <legend>Colour bars by</legend>
         {COLOR_BY.map((one) => (
           <label key={one}>
             <input type="radio" name="ks-colors" checked={by === one} onChange={() => timeline.colorBy.set(one)} />
-            {one} <small>{WHAT[one]}</small>
+            {one} <small>{MEANINGS[one]}</small>
           </label>
         ))}
       </fieldset>
@@ -50,7 +50,7 @@ export function Colors({ timeline, palette }: Props): JSX.Element {
 
 const codeOf = (name: string, by: ColorBy): number => (by === "name" ? colorCode("other", name, by) : ownerCode(name));
 
-/** The names that take most of the screen's device time, or of its host time where no device is on it. */
+/** Names with the most device time on the screen, or host time where no device is visible. */
 function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, number])[] {
   const { viewport, size, tiles } = timeline;
   const all = timeline.shownRows.flatMap((row) => row.tracks);
@@ -58,8 +58,8 @@ function seen(timeline: Timeline, by: ColorBy): readonly (readonly [string, numb
   const times = new Map<string, number>();
   const window = viewport.window.value;
   for (const { track } of streams.length > 0 ? streams : all) {
-    for (const { sheet, span } of tiles.pieces(track, window, size.value.width)) {
-      addTimes(times, sheet.tiles, by, common(window, span));
+    for (const { trackTiles, span } of tiles.pieces(track, window, size.value.width)) {
+      addTimes(times, trackTiles.tiles, by, common(window, span));
     }
   }
   return [...times].sort((a, b) => b[1] - a[1]).slice(0, MOST);

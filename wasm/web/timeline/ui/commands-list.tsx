@@ -12,7 +12,7 @@ interface Props {
   readonly leave: () => void;
 }
 
-/** All commands, of which words choose one. */
+/** A searchable list of all commands. */
 export function CommandsList({ timeline, around, close, leave }: Props): JSX.Element {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
@@ -45,8 +45,8 @@ export function CommandsList({ timeline, around, close, leave }: Props): JSX.Ele
         aria-expanded="true"
         aria-controls="ks-commands"
         aria-activedescendant={found[chosen] && `ks-command-${found[chosen].command}`}
-        aria-label="Words of a command"
-        placeholder="What to do"
+        aria-label="Search commands"
+        placeholder="Search commands"
         autocomplete="off"
         spellcheck={false}
         value={text}
@@ -58,7 +58,7 @@ export function CommandsList({ timeline, around, close, leave }: Props): JSX.Ele
       />
       <div id="ks-commands" role="listbox" aria-label="Commands" class="ks-command-list">
         {found.map((binding, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
           <div
             key={binding.command}
             id={`ks-command-${binding.command}`}
@@ -74,12 +74,12 @@ export function CommandsList({ timeline, around, close, leave }: Props): JSX.Ele
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="ks-note">No command has these words.</p>}
+      {found.length === 0 && <p class="ks-note">No matching command.</p>}
     </div>
   );
 }
 
-/** Whether all words are in what a command says. */
+/** Whether a command's text contains all words. */
 const has = ({ text }: Binding, words: string): boolean =>
   words
     .toLowerCase()

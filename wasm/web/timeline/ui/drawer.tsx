@@ -19,7 +19,7 @@ interface Props {
   readonly leave: () => void;
 }
 
-/** What is known about the selected event or the marked range, below the picture. */
+/** Details of the selection or the marked range, below the picture. */
 export function Drawer(props: Props): JSX.Element | null {
   const open = useCell(props.timeline.drawer);
   return open ? <OpenDrawer {...props} open={open} /> : null;
@@ -63,7 +63,9 @@ interface PanelProps {
   readonly children: ComponentChildren;
 }
 
-/** Begins at its top with each thing that it is of. A link that led there may be gone with the focus. */
+/**
+ * Scrolls to its top for each new subject. The link that was followed may be gone with the focus.
+ */
 function Panel({ of, leave, children }: PanelProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const hadFocus = box.current?.matches(":focus-within");

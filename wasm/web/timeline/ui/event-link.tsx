@@ -8,11 +8,11 @@ interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
   readonly event: EventRef;
-  /** What a click does, if it is not going there alone. */
+  /** Replaces the default action, which is to go to the event. */
   readonly visit?: () => void;
 }
 
-/** An event that can be gone to. */
+/** A link to an event. */
 export function EventLink({ timeline, palette, event, visit }: Props): JSX.Element {
   return (
     <button

@@ -18,7 +18,7 @@ interface Props {
   readonly selected: Selected;
 }
 
-/** All that is known about one event: what it is, what it belongs to, what went in and out of it. */
+/** All details of an event. */
 export function EventPanel({ timeline, palette, selected }: Props): JSX.Element {
   const { details } = selected;
   return (
@@ -28,7 +28,7 @@ export function EventPanel({ timeline, palette, selected }: Props): JSX.Element 
         <span class="ks-event-name">
           <Name event={details} />
         </span>
-        <IconButton icon="focus" label="Fill the screen with it (f f)" onClick={() => timeline.showEvent(details)} />
+        <IconButton icon="focus" label="Zoom to it (f f)" onClick={() => timeline.showEvent(details)} />
         <CopyButton label="Copy the name" text={details.name} />
       </h3>
       <div class="ks-columns">
@@ -79,7 +79,7 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       </Fact>
       {details.idle_before && (
         <Fact name="idle before">
-          <button type="button" class="ks-link" title="Why (i)" onClick={() => timeline.explainBefore()}>
+          <button type="button" class="ks-link" title="Explain (i)" onClick={() => timeline.explainBefore()}>
             {formatExact(details.idle_before.dur)}
           </button>
         </Fact>
@@ -92,7 +92,7 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       <Fact name="kind">{details.kind}</Fact>
       <Fact name="category">{details.category}</Fact>
       {details.num_children > 0 && <Fact name="events inside">{formatCount(details.num_children)}</Fact>}
-      <Fact name="id" title="position in traceEvents">
+      <Fact name="id" title="Position in traceEvents">
         {details.id - (timeline.overview.parts[details.part]?.first_id ?? 0)}
       </Fact>
     </dl>

@@ -7,7 +7,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A line of what is known: a term and what it is. */
+/** A row of facts: a term and its value. */
 export function Fact({ name, title, children }: Props): JSX.Element {
   return (
     <div>
@@ -17,7 +17,7 @@ export function Fact({ name, title, children }: Props): JSX.Element {
   );
 }
 
-/** What a track is called, and whose it is. */
+/** A track's name with its group. */
 export function TrackName({ timeline, track }: { timeline: Timeline; track: number }): JSX.Element {
   const { overview } = timeline;
   const own = overview.tracks.find((t) => t.track === track);

@@ -13,7 +13,7 @@ interface Props {
   readonly finding: Finding;
 }
 
-/** What slows the run down, what helps, and the events that show it. */
+/** A finding: cost, fix and evidence. */
 export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element {
   const all = timeline.findings.all.value;
   const { length } = finding.evidence;
@@ -24,14 +24,14 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
         <small>
           {all.indexOf(finding) + 1} of {all.length}
         </small>
-        <IconButton icon="up" label="The finding before (Shift + G)" onClick={() => timeline.stepFinding(-1)} />
-        <IconButton icon="down" label="The next finding (G)" onClick={() => timeline.stepFinding(1)} />
+        <IconButton icon="up" label="Previous finding (Shift+G)" onClick={() => timeline.stepFinding(-1)} />
+        <IconButton icon="down" label="Next finding (g)" onClick={() => timeline.stepFinding(1)} />
       </h3>
       <div class="ks-columns">
         <div class="ks-column">
           <p>{finding.detail}</p>
           <p class="ks-advice">
-            <b>What helps</b> {finding.advice}
+            <b>Fix</b> {finding.advice}
           </p>
           <dl class="ks-facts">
             {factsOf(timeline, finding).map(([name, value]) => (
@@ -44,8 +44,7 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
         </div>
         <div class="ks-column ks-wide">
           <h4>
-            evidence:{" "}
-            {length < finding.count ? `the costliest ${length} of ${formatCount(finding.count)}` : "all of it"}
+            evidence: {length < finding.count ? `${length} costliest of ${formatCount(finding.count)}` : "all events"}
           </h4>
           <div class="ks-links">
             {finding.evidence.map((event) => (
@@ -66,11 +65,11 @@ export function FindingPanel({ timeline, palette, finding }: Props): JSX.Element
 
 function factsOf(timeline: Timeline, finding: Finding): readonly (readonly [string, string])[] {
   const facts: [string, string][] = [
-    ["costs at most", `${formatDuration(finding.cost_ns)} · ${formatShare(finding.share, 1)} of the time`],
-    ["about", finding.label],
-    ["how often", formatCount(finding.count)],
+    ["cost", `at most ${formatDuration(finding.cost_ns)} · ${formatShare(finding.share, 1)} of the time`],
+    ["subject", finding.label],
+    ["occurrences", formatCount(finding.count)],
     ["confidence", formatShare(finding.confidence, 1)],
   ];
-  if (timeline.overview.parts.length > 1) facts.unshift(["where", timeline.partName(finding.part)]);
+  if (timeline.overview.parts.length > 1) facts.unshift(["trace", timeline.partName(finding.part)]);
   return facts.filter(([, value]) => value !== "");
 }

@@ -8,7 +8,7 @@ import { place } from "./tooltip";
 
 const MOST = 4;
 
-/** What the markers under the pointer stand for. */
+/** Findings of the markers under the pointer. */
 export function FindingTip({ timeline }: { timeline: Timeline }): JSX.Element | null {
   const hover = useCell(timeline.findings.hover);
   const box = useRef<HTMLDivElement>(null);

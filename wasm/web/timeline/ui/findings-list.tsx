@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { formatDuration, formatShare } from "../../base/format";
 import type { Finding } from "../../source/protocol";
-import { type Alike, alike, titleOf } from "../findings";
+import { alike, type SharedFinding, titleOf } from "../findings";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
@@ -10,10 +10,13 @@ interface Props {
   readonly close: () => void;
 }
 
-/** All findings, the costliest first, each the way to its evidence; what several ranks have comes once. */
+/**
+ * All findings, sorted by cost, with links to their evidence. Findings that several ranks share
+ * appear once.
+ */
 export function FindingsList({ timeline, close }: Props): JSX.Element {
   const all = useCell(timeline.findings.all);
-  if (all.length === 0) return <p class="ks-note">Nothing was found of what is looked for.</p>;
+  if (all.length === 0) return <p class="ks-note">No bottlenecks found.</p>;
   return (
     <ol class="ks-findings">
       {alike(all).map((group, index) => (
@@ -23,7 +26,7 @@ export function FindingsList({ timeline, close }: Props): JSX.Element {
   );
 }
 
-function FindingsItem({ timeline, close, group }: Props & { group: Alike }): JSX.Element {
+function FindingsItem({ timeline, close, group }: Props & { group: SharedFinding }): JSX.Element {
   const current = useCell(timeline.findings.current);
   const [costliest] = group;
   const visit = (finding: Finding) => () => {

@@ -14,7 +14,7 @@ interface Props {
   readonly gap: Gap;
 }
 
-/** Why a stream had nothing to do: what it waited for, and what the host did meanwhile. */
+/** Explains an idle time of a stream: the cause, and the host's work meanwhile. */
 export function GapPanel({ timeline, palette, gap }: Props): JSX.Element {
   const place = span(gap.start, gap.start + gap.dur);
   const sumUp = () => timeline.mark(place, true, gap.part);
@@ -22,9 +22,9 @@ export function GapPanel({ timeline, palette, gap }: Props): JSX.Element {
     <div class="ks-gap">
       <h3>
         <span class="ks-event-name">idle {formatDuration(gap.dur)}</span>
-        <IconButton icon="focus" label="Fill the screen with it (f)" onClick={() => timeline.showGap(gap)} />
-        <button type="button" class="ks-button" title="What happened on all tracks meanwhile (r)" onClick={sumUp}>
-          Sum up
+        <IconButton icon="focus" label="Zoom to it (f)" onClick={() => timeline.showGap(gap)} />
+        <button type="button" class="ks-button" title="Summarize all tracks during this time (r)" onClick={sumUp}>
+          Summarize
         </button>
       </h3>
       <p>{gap.why}.</p>
@@ -40,8 +40,8 @@ export function GapPanel({ timeline, palette, gap }: Props): JSX.Element {
 function Facts({ timeline, gap }: { timeline: Timeline; gap: Gap }): JSX.Element {
   const elsewhere =
     gap.elsewhere > 0
-      ? `${formatDuration(gap.elsewhere)} · ${formatShare(gap.elsewhere, gap.dur)} of it`
-      : "nothing: the device was idle";
+      ? `busy for ${formatDuration(gap.elsewhere)} · ${formatShare(gap.elsewhere, gap.dur)}`
+      : "idle, too";
   return (
     <dl class="ks-column ks-facts">
       <Fact name="duration">
@@ -58,7 +58,7 @@ function Facts({ timeline, gap }: { timeline: Timeline; gap: Gap }): JSX.Element
   );
 }
 
-/** The work around it, and what that after it needed. */
+/** Events before and after the idle time, and the causes of the one after it. */
 function Ends({ timeline, palette, gap }: Props): JSX.Element {
   const line = (role: string, event: EventRef | null) =>
     event && (
@@ -81,7 +81,7 @@ function Ends({ timeline, palette, gap }: Props): JSX.Element {
   );
 }
 
-/** What a thread did meanwhile, by names. */
+/** Work of a host thread meanwhile, by name. */
 function Host({ timeline, palette, gap }: Props): JSX.Element | null {
   if (!gap.host) return null;
   const { names, num_names: all, track } = gap.host;
@@ -89,7 +89,7 @@ function Host({ timeline, palette, gap }: Props): JSX.Element | null {
     <div class="ks-column ks-wide">
       <h4>
         meanwhile on <TrackName timeline={timeline} track={track} />
-        {names.length < all && `: the longest ${names.length} of ${formatCount(all)} names`}
+        {names.length < all && `: longest ${names.length} of ${formatCount(all)} names`}
       </h4>
       <table class="ks-table ks-host">
         <thead>
@@ -97,7 +97,7 @@ function Host({ timeline, palette, gap }: Props): JSX.Element | null {
             <th>name</th>
             <th>events</th>
             <th>self time</th>
-            <th>of the gap</th>
+            <th>share</th>
           </tr>
         </thead>
         <tbody>

@@ -7,10 +7,13 @@ import { useRowDrag } from "./row-drag";
 import { type Handlers, headerHeight, RowHeader } from "./row-header";
 import { focusRow, rowKeys } from "./row-keys";
 
-// Rows are made anew only when the scroll leaves its step; in between the whole column moves.
+// In CSS pixels: rows are rendered again only after this much scrolling; in between the column
+// moves.
 const STEP = 240;
 
-/** The names of the tracks: to fold, pin and move them. One of them takes the focus, the arrow keys go to the others. */
+/**
+ * Names of the tracks, to fold, pin and move. One row takes the focus; arrow keys reach the others.
+ */
 export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => void }): JSX.Element {
   const layout = useCell(timeline.layout);
   const { height } = useCell(timeline.size);
@@ -47,11 +50,11 @@ export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => v
   );
 }
 
-/** Why nothing is there: no track has the name that is looked for, or what there is is hidden. */
+/** Says why no track is visible. */
 function NoRows({ timeline }: { timeline: Timeline }): JSX.Element {
   const { filter } = useCell(timeline.tracks.arrangement);
   const { frames = true } = useCell(timeline.setup);
-  const why = !filter && !frames ? "Functions of Python are hidden (y)" : `No track holds “${filter}”`;
+  const why = !filter && !frames ? "Python functions are hidden (y)" : `No track matches “${filter}”`;
   return <p class="ks-no-rows">{why}</p>;
 }
 
@@ -67,7 +70,7 @@ function Rows({ rows, handlers }: { rows: readonly Row[]; handlers: Handlers }):
   );
 }
 
-/** An element that moves with the scroll without its `rows` being drawn anew. */
+/** An element that moves with the scroll position without rendering `rows` again. */
 function useScrolled({ viewport: { scroll } }: Timeline, rows: readonly Row[]): { current: HTMLDivElement | null } {
   const column = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -76,7 +79,7 @@ function useScrolled({ viewport: { scroll } }: Timeline, rows: readonly Row[]): 
       const box = column.current;
       if (!box) return;
       box.style.transform = `translateY(${-scroll.value}px)`;
-      // What all rows would inherit is looked up for every element in them, at every step of a scroll.
+      // A style on their parent would make the browser update all descendants at every step.
       for (const [at, row] of rows.entries()) {
         const shift = shiftOf(row, scroll.value);
         if (shift !== shifts[at]) (box.children[at] as HTMLElement).style.setProperty("--ks-shift", `${shift}px`);
@@ -89,6 +92,6 @@ function useScrolled({ viewport: { scroll } }: Timeline, rows: readonly Row[]): 
   return column;
 }
 
-/** How far what is written beside a track has moved down in it, to stay in sight while any of the track is. */
+/** Moves a track's name down, so that it stays visible while any of the track is. */
 const shiftOf = (row: Row, scroll: number): number =>
   row.kind === "track" ? Math.max(0, Math.min(scroll - row.top, row.height - headerHeight(row))) : 0;

@@ -3,7 +3,7 @@ import { formatCount, formatShare } from "../../base/format";
 import type { Coverage } from "../../source/protocol";
 import type { Timeline } from "../timeline";
 
-/** What is wrong with the recording, and how much of it could be linked. */
+/** Defects of the recording and link coverage. */
 export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
   const { overview } = timeline;
   const isOneOfSeveral = overview.parts.length > 1;
@@ -42,9 +42,9 @@ export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
 
 function shares(coverage: Coverage): readonly (readonly [string, number, number])[] {
   const all = [
-    ["device events with their launch", coverage.device_events],
-    ["device events with their operator", coverage.device_owners],
-    ["nodes of the Execution Trace with their event", coverage.nodes],
+    ["device events linked to their launch", coverage.device_events],
+    ["device events linked to their operator", coverage.device_owners],
+    ["Execution Trace nodes linked to their event", coverage.nodes],
   ] as const;
   return all.filter(([, share]) => share.count > 0).map(([what, share]) => [what, share.num_linked, share.count]);
 }

@@ -5,31 +5,28 @@ import { Keys } from "./keys";
 import { KindLines } from "./legend";
 
 const MOUSE: readonly (readonly [string, string])[] = [
-  ["Wheel", "Scroll the tracks (once the timeline has the focus; before that, the page)"],
+  ["Wheel", "Scroll the tracks. Click the timeline first; otherwise the page scrolls"],
   ["Ctrl / ⌘ + wheel, pinch", "Zoom at the pointer"],
   ["Wheel on the ruler", "Zoom at the pointer"],
-  ["Shift + wheel, sideways", "Move in time"],
+  ["Shift + wheel, horizontal wheel", "Move in time"],
   ["Drag", "Move"],
-  [
-    "Shift + drag, or drag on the ruler",
-    "Mark a range and sum it up; its edges stick to those of events, but with Alt",
-  ],
-  ["Drag a track's name, Alt + ↑ ↓", "Put it elsewhere"],
-  ["Click", "Details of the event; where a stream was idle: why; on an iteration: mark it; on a note: open it"],
-  ["Double click", "Fill the screen with the event"],
-  ["Drag on the strip above", "Choose what is shown"],
+  ["Shift + drag, drag on the ruler", "Mark a range and summarize it. Its edges snap to events, except with Alt"],
+  ["Drag a track's name, Alt + ↑ ↓", "Move the track"],
+  ["Click", "Event: show details. Idle time: explain it. Iteration: mark it. Note: open it"],
+  ["Double-click", "Fill the screen with the event"],
+  ["Drag on the minimap", "Choose the visible range"],
 ];
 
 const TERMS: readonly (readonly [string, string])[] = [
-  ["Any text", "Events whose name holds it"],
-  ["dur>1ms, dur<=250", "Longer or shorter ones; ns where no unit (us, ms, s) is said"],
-  ["kind:kernel, cat:cpu_op", "Those of a kind, or of a category of the file"],
-  ['stream=7, "External id"=12', "Those with an argument"],
-  ["id:123", "The one with that id"],
-  ['"dur>1ms"', "The text itself"],
+  ["Any text", "Events whose name contains it"],
+  ["dur>1ms, dur<=250", "Events by duration, in ns unless a unit (us, ms, s) follows"],
+  ["kind:kernel, cat:cpu_op", "Events by kind, or by category in the file"],
+  ['stream=7, "External id"=12', "Events by the value of an argument"],
+  ["id:123", "The event with this id"],
+  ['"dur>1ms"', "Events whose name contains the quoted text"],
 ];
 
-/** What keys, mouse and colours mean. */
+/** Keys, mouse and colours. */
 export function Help({ palette }: { palette: Palette }): JSX.Element {
   return (
     <div class="ks-help">
@@ -51,7 +48,7 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
           </div>
         ))}
       </dl>
-      <h4>Search: all of these that are given</h4>
+      <h4>Search terms (all must match)</h4>
       <dl>
         {TERMS.map(([what, text]) => (
           <div key={what}>
@@ -62,7 +59,7 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
       </dl>
       <ul class="ks-legend">
         <KindLines palette={palette} />
-        <li>Paler bars stand for several events that are too close to be told apart; zoom in to see each.</li>
+        <li>Paler bars are several events that lie close together. Zoom in to separate them.</li>
       </ul>
     </div>
   );

@@ -3,18 +3,20 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell } from "../../base/cell";
 import { Cleanup } from "../../base/cleanup";
 
-/** The cell's value; draws again when it is replaced. */
+/** Returns the cell's value, and renders again when it changes. */
 export function useCell<T>(cell: Cell<T>): T {
   const [, redraw] = useState<unknown>();
   useEffect(() => {
-    // What changed between the drawing and this effect would be missed.
+    // A change between rendering and this effect would be missed.
     redraw(cell.value);
     return cell.subscribe(() => redraw(cell.value));
   }, [cell]);
   return cell.value;
 }
 
-/** Draws again when one of the cells is replaced, but once a frame: for drawings that themselves may have one replaced. */
+/**
+ * Renders again when one of the cells changes, at most once per frame: rendering may change a cell.
+ */
 export function useFrames(cells: readonly Pick<Cell<unknown>, "subscribe">[]): void {
   const [, redraw] = useState(0);
   useEffect(() => {
@@ -29,20 +31,23 @@ export function useFrames(cells: readonly Pick<Cell<unknown>, "subscribe">[]): v
     };
     for (const cell of cells) cleanup.add(cell.subscribe(request));
     cleanup.add(() => cancelAnimationFrame(frame));
-    // What changed between the drawing and this effect would be missed.
+    // A change between rendering and this effect would be missed.
     request();
     return () => cleanup.run();
   }, cells);
 }
 
-/** `read(cell's value)`; draws again only when that changes. */
+/** Returns `read(value)`, and renders again only when the result changes. */
 export function useDerived<T, U>(cell: Cell<T>, read: (value: T) => U): U {
   const [, redraw] = useState<U>();
   useEffect(() => cell.subscribe(() => redraw(() => read(cell.value))), [cell, read]);
   return read(cell.value);
 }
 
-/** For an element that may go away while it has the focus: `leave` then gives it to another one, or the keys would go to the page. */
+/**
+ * For an element that may disappear while it has the focus: `leave` then moves the focus, so that
+ * keys do not reach the page.
+ */
 export function useLeaving<T extends HTMLElement>(leave: () => void): RefObject<T | null> {
   const box = useRef<T>(null);
   useLayoutEffect(() => {

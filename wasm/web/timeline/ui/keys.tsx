@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Keys as they are called where the reader sits. */
+/** Key names as on the reader's platform. */
 export function Keys({ keys }: { keys: readonly string[] }): JSX.Element {
   return (
     <>

@@ -7,7 +7,7 @@ interface Props {
   readonly note?: string;
 }
 
-/** What a colour stands for. */
+/** A colour with its meaning. */
 export function LegendLine({ color, name, note }: Props): JSX.Element {
   return (
     <li title={name}>
@@ -17,7 +17,7 @@ export function LegendLine({ color, name, note }: Props): JSX.Element {
   );
 }
 
-/** The colours of all kinds. */
+/** Colours of all kinds. */
 export function KindLines({ palette }: { readonly palette: Palette }): JSX.Element {
   return (
     <>

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { EventRef } from "../../source/protocol";
 
-/** An event's name: what tells it from others first, then all of it. */
+/** An event's name: the short label first, then the full name. */
 export function Name({ event }: { event: Pick<EventRef, "name" | "label"> }): JSX.Element {
   const { name, label } = event;
   return (

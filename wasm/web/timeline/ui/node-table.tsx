@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { NodeValue, TraceNode } from "../../source/protocol";
 
-/** The node of the Execution Trace: what went in and out of the operator. */
+/** Inputs and outputs of an operator, from its node in the Execution Trace. */
 export function NodeTable({ node }: { node: TraceNode }): JSX.Element {
   return (
     <>

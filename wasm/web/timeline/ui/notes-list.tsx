@@ -11,7 +11,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** All notes, to be read, written, gone to and removed. */
+/** All notes, to edit, go to and remove. */
 export function NotesList({ timeline, close }: Props): JSX.Element {
   const notes = useCell(timeline.notes.all);
   const current = useCell(timeline.notes.current);
@@ -19,8 +19,8 @@ export function NotesList({ timeline, close }: Props): JSX.Element {
     <div class="ks-notes">
       {notes.length === 0 && (
         <p class="ks-note">
-          None yet. A note is about the selected event, the marked range, or a time; <kbd>N</kbd> writes one,{" "}
-          <kbd>Shift</kbd> <kbd>M</kbd> marks without words.
+          No notes yet. Press <kbd>N</kbd> to add one to the selected event, the marked range or a time. Press{" "}
+          <kbd>Shift</kbd> <kbd>M</kbd> to add one without text.
         </p>
       )}
       <ul>
@@ -30,25 +30,25 @@ export function NotesList({ timeline, close }: Props): JSX.Element {
       </ul>
       <button type="button" class="ks-button ks-add" onClick={() => timeline.takeNote()}>
         <Icon name="plus" />
-        Add a note here
+        Add a note
       </button>
     </div>
   );
 }
 
-interface LineProps extends Props {
+interface NoteProps extends Props {
   readonly note: Note;
   readonly isCurrent: boolean;
 }
 
-function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
+function Line({ timeline, note, isCurrent, close }: NoteProps): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const remove = (event: MouseEvent) => {
     const list = (event.currentTarget as HTMLElement).closest<HTMLElement>(".ks-popup");
     timeline.notes.remove(note);
     list?.focus();
   };
-  // Before the next key comes: it is the first letter of the note.
+  // Focus at once: the next key belongs to the note.
   useLayoutEffect(() => {
     if (isCurrent) input.current?.focus();
   }, [isCurrent]);
@@ -60,7 +60,7 @@ function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
   const when = whenOf(note);
   return (
     <li class={isCurrent ? "ks-current" : ""}>
-      <button type="button" class="ks-button ks-when" title="Go there" onClick={() => timeline.visitNote(note)}>
+      <button type="button" class="ks-button ks-when" title="Go to the note" onClick={() => timeline.visitNote(note)}>
         <Icon name="flag" />
         {when}
       </button>
@@ -68,7 +68,7 @@ function Line({ timeline, note, isCurrent, close }: LineProps): JSX.Element {
         ref={input}
         type="text"
         value={note.text}
-        placeholder="What about it?"
+        placeholder="Note text"
         aria-label={`Note at ${when}`}
         onInput={(event) => timeline.notes.write(note, event.currentTarget.value)}
         onFocus={() => timeline.notes.current.set(note)}

@@ -3,19 +3,19 @@ import type { Timeline } from "../timeline";
 
 interface Props {
   readonly timeline: Timeline;
-  /** Null: all of them. */
+  /** Null for all traces. */
   readonly chosen: number | null;
   readonly hasAll?: boolean;
 }
 
-/** Which of several traces a range is told of. */
+/** Chooses the trace that the range is about. */
 export function PartChoice({ timeline, chosen, hasAll = false }: Props): JSX.Element | null {
   const { parts } = timeline.overview;
   if (parts.length < 2) return null;
   const choose = (value: string) => timeline.range.choosePart(value === "" ? null : Number(value));
   return (
     <label class="ks-which">
-      Of{" "}
+      Trace{" "}
       <select value={chosen ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
         {hasAll && <option value="">all traces</option>}
         {parts.map(({ part }) => (
@@ -24,7 +24,6 @@ export function PartChoice({ timeline, chosen, hasAll = false }: Props): JSX.Ele
           </option>
         ))}
       </select>
-      {chosen !== null && " alone"}
     </label>
   );
 }

@@ -5,26 +5,26 @@ import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { IconButton } from "./icons";
 
-// Of several traces, what is told of each.
+// Bounds to show per trace.
 const MOST = 2;
-// Of the ranks of a job, those with most of the path.
+// Ranks to show: those with the largest share of the path.
 const MOST_RANKS = 8;
 
-/** What bounds the critical path, while it is shown. */
+/** Bounds of the critical path, while it is shown. */
 export function PathLegend({ timeline }: { timeline: Timeline }): JSX.Element | null {
   const isOn = useCell(timeline.path.isOn);
   const steps = useCell(timeline.path.steps);
   if (!isOn) return null;
   const parts = timeline.overview.parts.filter(({ part }) => steps?.shares.some((share) => share.part === part));
   return (
-    <section class="ks-path-legend" aria-label="What bounds the critical path">
+    <section class="ks-path-legend" aria-label="Bounds of the critical path">
       <header>
         <i />
         <strong>Critical path</strong>
-        <IconButton icon="close" label="Hide the critical path (K)" onClick={() => timeline.path.isOn.set(false)} />
+        <IconButton icon="close" label="Hide the critical path (k)" onClick={() => timeline.path.isOn.set(false)} />
       </header>
-      {!steps && <p class="ks-note">Looking for it …</p>}
-      {steps && steps.shares.length === 0 && <p class="ks-note">No operator, launch or kernel ran.</p>}
+      {!steps && <p class="ks-note">Computing the critical path …</p>}
+      {steps && steps.shares.length === 0 && <p class="ks-note">No operators, launches or kernels.</p>}
       {steps?.shares.some(({ part }) => part === null) && (
         <Through timeline={timeline} shares={steps.shares} ranks={steps.ranks} />
       )}
@@ -47,14 +47,14 @@ interface ThroughProps {
   readonly ranks: readonly PathShare[];
 }
 
-/** A path through all ranks: what bounds it, and what of it is on each. */
+/** A path through all ranks: its bounds, and each rank's share. */
 function Through({ timeline, shares, ranks }: ThroughProps): JSX.Element {
   const on = ranks.filter(({ total_ns: time }) => time > 0).sort((a, b) => b.total_ns - a.total_ns);
   return (
     <>
-      <Shares name="what bounds it" shares={shares} />
+      <Shares name="by bound" shares={shares} />
       <table>
-        <caption>where it is</caption>
+        <caption>by rank</caption>
         <tbody>
           {on.slice(0, MOST_RANKS).map(({ part, share, total_ns }) => (
             <tr key={part}>

@@ -24,7 +24,7 @@ const TITLES: Readonly<Record<Popover, string>> = {
   help: "Keys, mouse and colours",
   health: "Trace health",
   notes: "Notes",
-  findings: "What slows it down",
+  findings: "Findings",
   colors: "Colours",
   save: "Save a copy",
   commands: "Commands",
@@ -70,10 +70,10 @@ interface PopupProps {
 function Popup({ title, close, leave, children }: PopupProps): JSX.Element {
   const box = useLeaving<HTMLDivElement>(leave);
   useLayoutEffect(() => {
-    // A field in it may have taken the focus already.
+    // A field in it may have the focus already.
     if (!box.current?.matches(":focus-within")) box.current?.focus();
   }, []);
-  // A field in it keeps its keys from the timeline, and shuts it no less.
+  // A field hides its keys from the timeline, but Escape closes the list.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     event.preventDefault();

@@ -17,7 +17,7 @@ interface Props {
   readonly span: Span;
 }
 
-/** What an analysis says about a range: one of its tables at a time. */
+/** The result of an analysis for a range, one table at a time. */
 export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
   const { range } = timeline;
   const part = useCell(range.asked);
@@ -25,7 +25,7 @@ export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
   const asked = { name, start: span.start, end: span.end, part, order, limit };
   const answer = useAnswer(timeline, asked);
   if (typeof answer === "string") return <p class="ks-note">{answer}</p>;
-  if (!answer) return <p class="ks-note">Looking …</p>;
+  if (!answer) return <p class="ks-note">Computing …</p>;
   const shown = answer.tables[table] ?? answer.tables[0];
   const whole = async () => {
     const { tables } = await timeline.source.query("analyze", { ...asked, limit: ALL_ROWS });
@@ -62,7 +62,7 @@ export function RangeAnswer({ timeline, name, span }: Props): JSX.Element {
   );
 }
 
-/** The answer, once it is there; null before that, or why there is none. */
+/** The answer; null while it is pending, a text where it failed. */
 function useAnswer({ source }: Timeline, asked: Ask<"analyze">): AnalysisAnswer | string | null {
   const [answer, setAnswer] = useState<AnalysisAnswer | string | null>(null);
   useEffect(() => {

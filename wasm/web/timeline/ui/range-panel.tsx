@@ -8,7 +8,7 @@ import { IconButton } from "./icons";
 import { RangeAnswer } from "./range-answer";
 import { RangeSummary } from "./range-summary";
 
-// What most readers ask for first; the list of all others is the core's.
+// Analyses to list first; the core lists the others.
 const FIRST: readonly string[] = ["breakdown", "kernels", "operators", "modules", "annotations"];
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   readonly span: Span;
 }
 
-/** What happened in the marked range. */
+/** Summary and analyses of the marked range. */
 export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
   const summary = useCell(timeline.range.summary);
   const { analysis } = useCell(timeline.range.asking);
@@ -28,12 +28,12 @@ export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
           {formatDuration(lengthOf(span))} from {formatDuration(span.start)}
           {summary && <small> {formatPlural(summary.num_events, "event")}</small>}
         </span>
-        <IconButton icon="focus" label="Fill the screen with it" onClick={() => timeline.viewport.show(span, true)} />
-        <IconButton icon="save" label="Save a copy of it" onClick={() => timeline.askToSave()} />
-        <IconButton icon="close" label="Unmark the range (Escape)" onClick={() => timeline.unmark()} />
+        <IconButton icon="focus" label="Zoom to the range" onClick={() => timeline.viewport.show(span, true)} />
+        <IconButton icon="save" label="Save a copy of the range" onClick={() => timeline.askToSave()} />
+        <IconButton icon="close" label="Clear the range (Escape)" onClick={() => timeline.unmark()} />
         <Tabs timeline={timeline} chosen={analysis} />
       </h3>
-      {!summary && <p class="ks-note">Summing up …</p>}
+      {!summary && <p class="ks-note">Summarizing …</p>}
       {summary && analysis === null && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
       {summary && analysis !== null && <RangeAnswer key={analysis} timeline={timeline} name={analysis} span={span} />}
     </div>

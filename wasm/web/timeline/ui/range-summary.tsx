@@ -6,7 +6,7 @@ import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { Icon } from "./icons";
 import { PartChoice } from "./part-choice";
-import { type Column, RankTable } from "./rank-table";
+import { type RankColumn, RankTable } from "./rank-table";
 
 interface Props {
   readonly timeline: Timeline;
@@ -14,7 +14,7 @@ interface Props {
   readonly summary: Summary;
 }
 
-/** How busy devices were, and what took the time. */
+/** Busy time of devices, and time by kind, kernel and operator. */
 export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
   const part = useCell(timeline.range.part);
@@ -22,7 +22,7 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
     return (
       <>
         <PartChoice timeline={timeline} chosen={part} />
-        <p class="ks-note">Nothing was recorded in this range.</p>
+        <p class="ks-note">No events in this range.</p>
       </>
     );
   }
@@ -74,7 +74,7 @@ function Busy({ device, palette }: { device: DeviceTime; palette: Palette }): JS
   );
 }
 
-function kindColumns(palette: Palette, summary: Summary): readonly Column<KindTime>[] {
+function kindColumns(palette: Palette, summary: Summary): readonly RankColumn<KindTime>[] {
   const most = Math.max(1, ...summary.time_by_kind.map((row) => row.self_ns));
   return [
     { title: "kind", cell: (row) => row.kind },
@@ -90,7 +90,7 @@ function kindColumns(palette: Palette, summary: Summary): readonly Column<KindTi
   ];
 }
 
-const KERNEL_COLUMNS: readonly Column<KernelTime>[] = [
+const KERNEL_COLUMNS: readonly RankColumn<KernelTime>[] = [
   { title: "name", cell: (row) => row.name, isName: true },
   { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
   { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true },
@@ -99,8 +99,8 @@ const KERNEL_COLUMNS: readonly Column<KernelTime>[] = [
   { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
 ];
 
-function operatorColumns({ operators }: Summary): readonly Column<OperatorTime>[] {
-  const onHost: Column<OperatorTime>[] = [
+function operatorColumns({ operators }: Summary): readonly RankColumn<OperatorTime>[] {
+  const onHost: RankColumn<OperatorTime>[] = [
     { title: "name", cell: (row) => row.name, isName: true },
     { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
     { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },

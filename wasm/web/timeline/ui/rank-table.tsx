@@ -2,24 +2,24 @@ import type { ComponentChildren, JSX } from "preact";
 import { type Labels, labelOf } from "../../base/labels";
 import type { EventId } from "../../source/protocol";
 
-export interface Column<Row> {
+export interface RankColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
   readonly isBar?: boolean;
-  /** An event's name: cut to one line, whole on hover, and the way to the longest event that has it. */
+  /** An event's name: cut to one line, full on hover, with a link to its longest event. */
   readonly isName?: boolean;
 }
 
 interface Props<Row> {
   readonly rows: readonly Row[];
-  readonly columns: readonly Column<Row>[];
-  /** Of the names. */
+  readonly columns: readonly RankColumn<Row>[];
+  /** Short labels of the names. */
   readonly labels?: Labels;
   readonly visit?: (id: EventId) => void;
 }
 
-/** A table of what took the most time. */
+/** A table of names by time. */
 export function RankTable<Row extends object>({ rows, columns, labels = {}, visit }: Props<Row>): JSX.Element {
   return (
     <table class="ks-table ks-rank">
@@ -51,7 +51,7 @@ export function RankTable<Row extends object>({ rows, columns, labels = {}, visi
   );
 }
 
-function classOf(column: Pick<Column<never>, "isNumber" | "isBar" | "isName">): string {
+function classOf(column: Pick<RankColumn<never>, "isNumber" | "isBar" | "isName">): string {
   if (column.isNumber) return "ks-number";
   if (column.isBar) return "ks-bar-cell";
   return column.isName ? "ks-name-cell" : "";
@@ -68,7 +68,7 @@ function Name({ name, labels, row, visit }: NameProps): JSX.Element {
   const id = row.longest_id;
   if (id === undefined || !visit) return <span title={name}>{labelOf(labels, name)}</span>;
   return (
-    <button type="button" class="ks-link" title={`${name}\nGo to the longest`} onClick={() => visit(id)}>
+    <button type="button" class="ks-link" title={`${name}\nGo to the longest event`} onClick={() => visit(id)}>
       <span>{labelOf(labels, name)}</span>
     </button>
   );

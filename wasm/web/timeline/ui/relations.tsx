@@ -12,7 +12,7 @@ interface Props {
   readonly selected: Selected;
 }
 
-/** What the event belongs to, the nearest first, each the way there; all that is around it is folded. */
+/** Events that the selection belongs to, the nearest first. Enclosing events are folded. */
 export function Relations({ timeline, palette, selected }: Props): JSX.Element | null {
   const { details } = selected;
   const link = (event: EventRef) => <EventLink key={event.id} timeline={timeline} palette={palette} event={event} />;
@@ -28,7 +28,7 @@ export function Relations({ timeline, palette, selected }: Props): JSX.Element |
           {unlaunched && (
             <div>
               <dt>launched by</dt>
-              <dd class="ks-note">nothing known: {unlaunched}</dd>
+              <dd class="ks-note">unknown: {unlaunched}</dd>
             </div>
           )}
           {lines.map(({ role, event }) => (
@@ -45,7 +45,7 @@ export function Relations({ timeline, palette, selected }: Props): JSX.Element |
         </Part>
       )}
       {around.length > 0 && (
-        <Part title={`${details.launch ? "launched inside of" : "inside of"} ${formatPlural(around.length, "event")}`}>
+        <Part title={`${details.launch ? "launched inside" : "inside"} ${formatPlural(around.length, "event")}`}>
           {around.map(link)}
         </Part>
       )}
@@ -59,13 +59,13 @@ interface Line {
 }
 
 export function linesOf(timeline: Timeline, { details, links }: Selected): readonly Line[] {
-  const module = details.modules.map((event, index) => ({ role: index === 0 ? "module" : "in", event }));
+  const module = details.modules.map((event, index) => ({ role: index === 0 ? "module" : "inside", event }));
   const partners = details.partners.map(({ role, event }) => ({ role, event }));
   const others = links.filter((link) => link.kind === "collective");
   const ranks = others.map(({ target }) => ({ role: rankOf(timeline, target), event: target }));
   const waits = links.filter((link) => link.kind === "sync");
   const waited = waits.map(({ source, target }) =>
-    // From what ended to what could then go on.
+    // The link goes from the event that ended to the event that could then continue.
     source.id === details.id ? { role: "awaited by", event: target } : { role: "waits for", event: source },
   );
   const of = (role: string, event: EventRef | null) => (event && event.id !== details.id ? [{ role, event }] : []);
@@ -90,7 +90,7 @@ function rankOf(timeline: Timeline, { id }: EventRef): string {
 
 function deviceTitle(details: EventDetails): string {
   const { device_events: listed, num_device_events: all } = details;
-  const shown = listed.length < all ? `, the first ${listed.length} of them below` : "";
+  const shown = listed.length < all ? `; first ${listed.length} below` : "";
   return `on the device: ${formatPlural(all, "event")}, ${formatDuration(Number(details.launched_ns))}${shown}`;
 }
 

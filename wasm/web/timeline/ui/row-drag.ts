@@ -3,18 +3,18 @@ import { rowAt } from "../hit-test";
 import type { Row } from "../row";
 import type { Timeline } from "../timeline";
 
-// A hand that clicks moves this far too.
+// In CSS pixels: a click may move this far.
 const CLICK_PIXELS = 5;
 
-/** A row that is pulled to another place among its siblings. */
+/** A row being dragged to another position among its siblings. */
 export interface RowDrag {
-  /** Where it would be dropped. */
+  /** Key of the row to drop it on. */
   readonly target: string | null;
   down(event: PointerEvent, row: Row): void;
   move(event: PointerEvent): void;
   up(event: PointerEvent): void;
   cancel(): void;
-  /** Whether the click that comes now is the end of a drag. */
+  /** Whether the next click ends a drag. */
   justDropped(): boolean;
 }
 

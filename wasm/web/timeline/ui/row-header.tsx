@@ -10,21 +10,21 @@ import type { RowDrag } from "./row-drag";
 const ONE_LINE = 25;
 const TWO_LINES = 50;
 
-/** Whether it has room for its buttons below its name. */
+/** Whether the buttons have room below the name. */
 const isRoomy = ({ height }: Row): boolean => height >= TWO_LINES;
 
-/** The CSS pixels that its name and buttons take. */
+/** CSS pixels of name and buttons. */
 export const headerHeight = (row: Row): number => (isRoomy(row) ? TWO_LINES : ONE_LINE);
 
-/** What the rows of a gutter share. */
+/** State shared by the rows of a gutter. */
 export interface Handlers {
   readonly timeline: Timeline;
-  /** The row at which the Tab key enters. */
+  /** Key of the row that Tab enters. */
   readonly entry: string;
   readonly setCurrent: (key: string) => void;
   readonly drag: RowDrag;
   readonly leave: () => void;
-  /** Gives the focus to a row that has come to lie elsewhere. */
+  /** Restores the focus of a row that has moved. */
   readonly refocus: (key: string) => void;
 }
 
@@ -82,10 +82,10 @@ function aboutOf(row: Row): string {
   const [track] = row.tracks;
   if (row.kind === "group" || !track) return row.name;
   const size = `${formatPlural(track.num_events, "event")} in ${formatPlural(track.num_lanes, "lane")}`;
-  return `${row.name}\n${row.group.name}\n${size}\nDrag, or Alt + arrow keys: move`;
+  return `${row.name}\n${row.group.name}\n${size}\nDrag or Alt + arrow keys to move`;
 }
 
-/** The pin beside the name; what is about the lanes below it, where the row is high enough. */
+/** The pin beside the name, and the buttons for lanes below it where the row is high enough. */
 function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Element | null {
   const [track] = row.tracks;
   if (!track) return null;
@@ -96,7 +96,7 @@ function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Elem
       {track.num_lanes > 1 && !row.folded && (
         <Tool
           icon="height"
-          label={row.low ? `Show names in ${row.name}` : `Low lanes for ${row.name}`}
+          label={row.low ? `Show names in ${row.name}` : `Lower the lanes of ${row.name}`}
           text={row.low && hasRoom ? "Show names" : ""}
           on={row.low}
           tabIndex={tabIndex}
@@ -105,7 +105,7 @@ function Tools({ row, handlers: { timeline, entry, refocus } }: Props): JSX.Elem
       )}
       <Tool
         icon="pin"
-        label={`Keep ${row.name} at the top`}
+        label={`Pin ${row.name}`}
         on={row.kept}
         tabIndex={tabIndex}
         run={() => {

@@ -2,7 +2,7 @@ import type { Row } from "../row";
 import type { Timeline } from "../timeline";
 
 /**
- * The keys of a row of the gutter: up and down go from row to row, with Alt they move the row; left and right fold and unfold it.
+ * Keys of a row: up and down change the row, with Alt they move it; left and right fold and unfold.
  */
 export function rowKeys(event: KeyboardEvent, timeline: Timeline, gutter: HTMLElement | null): void {
   const { pinned, scrolled } = timeline.layout.value;
@@ -31,7 +31,7 @@ function act(event: KeyboardEvent, timeline: Timeline, row: Row, at: number, row
   return true;
 }
 
-/** Brings a row onto the screen, and then, when it is drawn, the focus to it. */
+/** Scrolls to a row, and moves the focus to it once it is drawn. */
 export function focusRow(timeline: Timeline, gutter: HTMLElement | null, key: string): void {
   const { scrolled, pinnedHeight } = timeline.layout.value;
   const row = scrolled.find((r) => r.key === key);

@@ -4,15 +4,15 @@ const KEY_STEP = 16;
 
 interface Props {
   readonly label: string;
-  /** Whether it lies between what is beside each other, or what is above each other. */
+  /** Whether it separates areas side by side, not one above the other. */
   readonly isUpright: boolean;
-  /** How much it gives to what it is the edge of, for readers who hear it. */
+  /** Size of the adjusted area in percent, for screen readers. */
   readonly value: number;
-  /** Told where it should be, in CSS pixels from the left or from the bottom of the whole. */
+  /** Receives the new position, in CSS pixels from the left or the bottom, and the whole length. */
   readonly put: (place: number, whole: number) => void;
 }
 
-/** An edge that can be moved, by the mouse or the arrow keys. */
+/** A separator that the mouse or the arrow keys move. */
 export function Sash({ label, isUpright, value, put }: Props): JSX.Element {
   const move = (sash: HTMLElement, x: number, y: number) => {
     const whole = sash.closest(".ks-root")?.getBoundingClientRect();
@@ -34,7 +34,7 @@ export function Sash({ label, isUpright, value, put }: Props): JSX.Element {
     move(sash, left + width / 2 + (isUpright ? by : 0), top + height / 2 + (isUpright ? 0 : by));
   };
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that moves is a widget, which <hr> is not
+    // biome-ignore lint/a11y/useSemanticElements: a movable separator is a widget, unlike <hr>
     <div
       class={isUpright ? "ks-sash ks-upright" : "ks-sash"}
       role="separator"

@@ -4,7 +4,7 @@ import { lengthOf } from "../../base/time";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 
-/** What to take away, and as what. */
+/** Exports: range and format. */
 export function Save({ timeline }: { timeline: Timeline }): JSX.Element {
   const { saving } = timeline;
   const range = useCell(timeline.range.span);
@@ -15,12 +15,12 @@ export function Save({ timeline }: { timeline: Timeline }): JSX.Element {
       <p>
         {range ? (
           <>
-            <b>{formatDuration(lengthOf(range))}</b> from {formatDuration(range.start)}, with all that is linked with
-            it: launches, kernels, the operators around them.
+            <b>{formatDuration(lengthOf(range))}</b> from {formatDuration(range.start)}, with linked events: launches,
+            kernels and the operators around them.
           </>
         ) : (
           <>
-            <b>All of it</b>; mark a range to save only that.
+            <b>The whole trace.</b> Mark a range to save only that part.
           </>
         )}
       </p>
@@ -30,7 +30,7 @@ export function Save({ timeline }: { timeline: Timeline }): JSX.Element {
           checked={isRedacted}
           onChange={(event) => saving.isRedacted.set(event.currentTarget.checked)}
         />
-        redacted <small>pseudonyms for paths, stacks, users and all that may be private</small>
+        redacted <small>replaces paths, stacks, users and other private text</small>
       </label>
       <div class="ks-save-forms">
         <button type="button" class="ks-button ks-form" onClick={() => saving.save("trace", range)}>

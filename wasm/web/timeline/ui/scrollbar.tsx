@@ -4,7 +4,7 @@ import { useCell } from "./hooks";
 
 const SMALLEST = 24;
 
-/** How far the tracks are scrolled, to be dragged. The arrow keys do the same, so it takes no focus. */
+/** Scroll bar of the tracks. Arrow keys scroll too, so it takes no focus. */
 export function Scrollbar({ timeline }: { timeline: Timeline }): JSX.Element | null {
   const scroll = useCell(timeline.viewport.scroll);
   const { height: whole } = useCell(timeline.size);

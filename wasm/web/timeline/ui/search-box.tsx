@@ -1,21 +1,21 @@
 import type { JSX, RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
-import type { Found } from "../search";
+import type { FoundHits } from "../search";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { Icon, IconButton } from "./icons";
 
-// Typing is faster than looking: the core is asked when the hand rests.
+// Searches when typing pauses, in milliseconds.
 const REST_MS = 120;
 
 const TERMS =
-  'Part of a name, or terms that must all hold: dur>1ms  kind:kernel  cat:cpu_op  id:123  stream=7  "literal"';
+  'Part of a name, or terms that must all match: dur>1ms  kind:kernel  cat:cpu_op  id:123  stream=7  "literal"';
 
 interface Props {
   readonly timeline: Timeline;
   readonly input: RefObject<HTMLInputElement | null>;
-  /** Gives the focus back to the picture. */
+  /** Returns the focus to the picture. */
   readonly leave: () => void;
 }
 
@@ -73,8 +73,8 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
   );
 }
 
-function hitText({ hits, at }: Found): string {
-  const hidden = hits.num_hidden > 0 ? `, ${formatCount(hits.num_hidden)} hidden in Python` : "";
+function hitText({ hits, at }: FoundHits): string {
+  const hidden = hits.num_hidden > 0 ? `, ${formatCount(hits.num_hidden)} hidden (Python)` : "";
   if (hits.count === 0) return `no hits${hidden}`;
   const place = at < 0 ? "" : `${formatCount(at + 1)} of `;
   const noun = at < 0 ? ` hit${hits.count === 1 ? "" : "s"}` : "";

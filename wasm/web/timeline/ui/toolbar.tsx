@@ -43,7 +43,7 @@ export function Toolbar({ timeline, title, searchInput, around, leave }: Props):
         <button
           type="button"
           class="ks-button ks-colors-button"
-          title="Colours by kind, name, operator or module (x)"
+          title="Colour by kind, name, operator or module (x)"
           aria-expanded={popover === "colors"}
           onClick={() => toggle("colors")}
         >
@@ -81,7 +81,7 @@ function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null
   const { health } = timeline.overview;
   if (health.length === 0) return null;
   const total = health.reduce((sum, defect) => sum + defect.count, 0);
-  const label = `Trace health: ${formatPlural(total, "defect")} survived`;
+  const label = `Trace health: ${formatPlural(total, "defect")}`;
   return (
     <button
       type="button"
@@ -117,13 +117,15 @@ function PathButton({ timeline, run }: { timeline: Timeline; run: () => void }):
 function FramesButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element | null {
   const { frames = true } = useCell(timeline.setup);
   if (timeline.overview.num_frames === 0) return null;
-  const label = `Functions of Python: ${frames ? "shown" : "hidden"} (y)`;
+  const label = `Python functions: ${frames ? "shown" : "hidden"} (y)`;
   return <IconButton icon="frames" label={label} pressed={frames} onClick={run} />;
 }
 
 function CountersButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
   const { length } = useCell(timeline.counters.shown);
-  return <IconButton icon="chart" label="Memory, queues and busy devices (v)" pressed={length > 0} onClick={run} />;
+  return (
+    <IconButton icon="chart" label="Counters: memory, queues, device use (v)" pressed={length > 0} onClick={run} />
+  );
 }
 
 function NotesButton({ timeline, open, toggle }: BadgeProps): JSX.Element {

@@ -56,23 +56,23 @@ function One({ hover, palette, change }: OneProps): JSX.Element {
   );
 }
 
-/** The times are those of all of them together, and so must not stand beside one name. */
+/** The time is the sum of several events, so it does not stand beside one name. */
 function Several({ hover }: { hover: Hover }): JSX.Element {
   return (
     <>
       <div>
-        <b>{formatCount(hover.count)} events</b> within {formatDuration(hover.dur)}
-        <span> at {formatDuration(hover.start)}; zoom in</span>
+        <b>{formatCount(hover.count)} events</b> in {formatDuration(hover.dur)}
+        <span> at {formatDuration(hover.start)}; zoom in to separate them</span>
       </div>
       <div class="ks-tooltip-name">
-        <span>the longest: </span>
+        <span>longest: </span>
         {hover.label}
       </div>
     </>
   );
 }
 
-/** Beside the pointer, inside the picture. */
+/** Places it beside the pointer, inside the picture. */
 export function place(box: HTMLElement, x: number, y: number): void {
   const around = box.offsetParent;
   if (!around) return;

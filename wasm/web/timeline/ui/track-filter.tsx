@@ -6,11 +6,11 @@ import { IconButton } from "./icons";
 interface Props {
   readonly timeline: Timeline;
   readonly input: RefObject<HTMLInputElement | null>;
-  /** Gives the focus back to the picture. */
+  /** Returns the focus to the picture. */
   readonly leave: () => void;
 }
 
-/** Hides the tracks that are called otherwise. */
+/** Hides tracks whose names do not match. */
 export function TrackFilter({ timeline, input, leave }: Props): JSX.Element {
   const { filter } = useCell(timeline.tracks.arrangement);
   const empty = () => {
@@ -30,7 +30,7 @@ export function TrackFilter({ timeline, input, leave }: Props): JSX.Element {
         type="text"
         value={filter}
         placeholder="Filter tracks"
-        aria-label="Show only tracks whose name has"
+        aria-label="Filter tracks by name"
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => timeline.tracks.filter(event.currentTarget.value)}

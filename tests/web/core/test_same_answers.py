@@ -1,14 +1,10 @@
-"""The compiled core comes in modules: each answers what it is there for without later ones, as the core of Python does.
-
-A call of a function that is in a later module would trap.
-"""
+"""WebAssembly answers every request with the same bytes as the Python extension."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -20,13 +16,14 @@ import pytest
 from kinetoscope import _native, seam
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-BUILT = REPOSITORY / "wasm/dist"
+GLUE = REPOSITORY / "wasm/dist/kinetoscope_wasm.js"
+MODULE = REPOSITORY / "wasm/dist/kinetoscope.wasm"
 FIXTURES = ("synthetic_cuda", "hostile", "transformer_cpu")
 DLRM = "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
 MAX_BYTES = 40_000_000
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("node") is None or not (BUILT / "kinetoscope.wasm").is_file(),
+    shutil.which("node") is None or not MODULE.is_file(),
     reason="no Node, or the front-end is not built: make wasm",
 )
 
@@ -39,8 +36,8 @@ def shared_traces() -> list[Path | None]:
     return [*sorted(path for path in found if path.stat().st_size < MAX_BYTES)] or [None]
 
 
-class Asked:
-    """Traces on one screen, in Python and in modules of the compiled core."""
+class BothCores:
+    """The same traces in the Python extension and in WebAssembly."""
 
     def __init__(self, traces: Sequence[ks.Trace], folder: Path) -> None:
         self.traces = traces
@@ -54,26 +51,24 @@ class Asked:
     def data(self, request: Request) -> dict[str, Any]:
         return seam.ask(self.native, request).data
 
-    def compare(self, parts: Sequence[str], asked: Sequence[Request]) -> None:
-        """These modules say what Python's core says, to the byte."""
-        for request, digest in zip(asked, self.answers(parts, asked), strict=True):
+    def compare(self, requests: Sequence[Request]) -> None:
+        for request, digest in zip(requests, self.digests(requests), strict=True):
             native = self.native.query(json.dumps(request).encode())
             assert hashlib.sha256(native).hexdigest() == digest, request
 
-    def answers(self, parts: Sequence[str], asked: Sequence[Request]) -> list[str]:
-        """Digests of what these modules say, without the others."""
-        modules = ",".join(str(BUILT / f"{part}.wasm") for part in parts)
+    def digests(self, requests: Sequence[Request]) -> list[str]:
+        """The SHA-256 of each answer from WebAssembly."""
         snapshots = ",".join(map(str, self.snapshots))
-        command = ["node", Path(__file__).with_name("ask.mjs"), BUILT / "kinetoscope_wasm.js", modules, snapshots]
-        lines = "".join(json.dumps(request) + "\n" for request in asked)
+        command = ["node", Path(__file__).with_name("ask.mjs"), GLUE, MODULE, snapshots]
+        lines = "".join(json.dumps(request) + "\n" for request in requests)
         done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout.split()
 
 
-def drawn(asked: Asked) -> Iterator[Request]:
-    """What a timeline asks while it is drawn, searched and clicked on."""
-    overview = asked.data({"type": "overview"})
+def timeline_requests(cores: BothCores) -> Iterator[Request]:
+    """Requests of a timeline that is drawn, searched and clicked on."""
+    overview = cores.data({"type": "overview"})
     tracks, end = [track["track"] for track in overview["tracks"]], overview["duration"]
     yield {"type": "overview"}
     for by in ({}, {"by": "operator"}, {"by": "module"}, {"frames": False}):
@@ -84,19 +79,19 @@ def drawn(asked: Asked) -> Iterator[Request]:
         yield {"type": "marks", "text": text, "start": 0, "end": end, "pixels": 300}
     for track in tracks:
         yield {"type": "at", "track": track, "lane": 0, "time": end / 2, "tolerance": end}
-    for event in some_ids(asked, overview["parts"]):
+    for event in some_ids(cores, overview["parts"]):
         yield {"type": "event", "id": event}
         yield {"type": "links", "id": event}
         for direction in ("next", "previous", "parent", "child"):
             yield {"type": "neighbour", "id": event, "direction": direction}
 
 
-def analysed(asked: Asked) -> Iterator[Request]:
-    """All else that is asked of a trace."""
-    overview = asked.data({"type": "overview"})
+def analysis_requests(cores: BothCores) -> Iterator[Request]:
+    """Requests of panels, tables and reports."""
+    overview = cores.data({"type": "overview"})
     window = {"start": 0, "end": overview["duration"]}
     yield {"type": "analyses"}
-    for analysis in asked.data({"type": "analyses"})["analyses"]:
+    for analysis in cores.data({"type": "analyses"})["analyses"]:
         yield {"type": "analyze", "name": analysis["name"]}
         yield {"type": "analyze", "name": analysis["name"], "end": overview["duration"] / 2}
     yield {"type": "findings"}
@@ -105,7 +100,7 @@ def analysed(asked: Asked) -> Iterator[Request]:
     yield {"type": "path", "pixels": 300, "through_job": True, **window}
     yield {"type": "changes"}
     yield {"type": "counters"}
-    for counter in asked.data({"type": "counters"})["counters"]:
+    for counter in cores.data({"type": "counters"})["counters"]:
         yield {"type": "counter", "counter": counter["counter"], "pixels": 300, **window}
     for track in overview["tracks"]:
         yield {"type": "gap", "track": track["track"], "time": overview["duration"] / 2}
@@ -113,47 +108,39 @@ def analysed(asked: Asked) -> Iterator[Request]:
     yield {"type": "picture", "width": 700}
 
 
-def some_ids(asked: Asked, parts: Sequence[dict[str, Any]]) -> Iterator[int]:
-    for part, trace in zip(parts, asked.traces, strict=True):
+def some_ids(cores: BothCores, parts: Sequence[dict[str, Any]]) -> Iterator[int]:
+    for part, trace in zip(parts, cores.traces, strict=True):
         ids = trace.events.to_arrow()["id"].to_pylist()
         yield from (part["first_id"] + event for event in ids[:: max(1, len(ids) // 60)])
 
 
 def check(traces: Sequence[ks.Trace], folder: Path) -> None:
-    asked = Asked(traces, folder)
-    asked.compare(["kinetoscope"], list(drawn(asked)))
-    asked.compare(["kinetoscope", "analyses", "sharing"], list(analysed(asked)))
-    takes = [{"take": what} for what in ("chrome", "snapshot", "copy")]
-    chrome, *others = asked.answers(["kinetoscope", "analyses", "sharing"], takes)
+    cores = BothCores(traces, folder)
+    cores.compare([*timeline_requests(cores), *analysis_requests(cores)])
+    exports = [{"export": name} for name in ("chrome", "snapshot", "copy")]
+    chrome, *others = cores.digests(exports)
     traces[0].to_chrome(folder / "chrome.json")
     assert chrome == hashlib.sha256((folder / "chrome.json").read_bytes()).hexdigest()
-    assert len(others) == len(takes) - 1
+    assert len(others) == len(exports) - 1
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-def test_each_module_answers_without_the_later_ones(name: str, data: Path, tmp_path: Path) -> None:
+def test_one_rank(name: str, data: Path, tmp_path: Path) -> None:
     check([ks.read(data / name / "kineto_trace_0.json.gz")], tmp_path)
 
 
-def test_the_page_waits_where_it_must(data: Path, tmp_path: Path) -> None:
-    text = (REPOSITORY / "wasm/web/source/growing.ts").read_text(encoding="utf-8")
-    listed = text.partition("new Set<RequestType>([")[2].partition("]")[0]
-    asked = Asked([ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz")], tmp_path)
-    assert set(re.findall(r'"(\w+)"', listed)) == {request["type"] for request in drawn(asked)}
-
-
-def test_of_several_ranks(data: Path, tmp_path: Path) -> None:
+def test_several_ranks(data: Path, tmp_path: Path) -> None:
     check(list(ks.read_dir(data / "mlp_gloo")), tmp_path)
 
 
 @pytest.mark.shared
-def test_of_a_job_of_others(shared: Path, tmp_path: Path) -> None:
+def test_a_real_job(shared: Path, tmp_path: Path) -> None:
     check(list(ks.read_dir(shared / DLRM)), tmp_path)
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("path", shared_traces(), ids=lambda path: path.name if path else "none")
-def test_on_the_traces_of_others(path: Path | None, shared: Path, tmp_path: Path) -> None:
+def test_real_traces(path: Path | None, shared: Path, tmp_path: Path) -> None:
     assert path is not None
     try:
         trace = ks.read(path)

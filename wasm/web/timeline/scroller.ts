@@ -4,14 +4,14 @@ import { firstLane, numLanes } from "./row";
 import type { Tracks } from "./tracks";
 import type { Viewport } from "./viewport";
 
-/** Where something lies among the scrolled tracks. */
-interface Place {
+/** Vertical extent among the scrolled tracks. */
+interface Extent {
   readonly top: number;
   readonly bottom: number;
 }
 
-/** Scrolls the tracks so that what is looked at is on the screen. */
-export class Sight {
+/** Scrolls the tracks to events and tracks. */
+export class Scroller {
   readonly #tracks: Tracks;
   readonly #viewport: Viewport;
   readonly #size: Cell<{ readonly width: number; readonly height: number }>;
@@ -22,24 +22,26 @@ export class Sight {
     this.#size = size;
   }
 
-  /** To an event, and to its partner too where both fit: a link is seen best with its two ends. */
+  /**
+   * Scrolls to an event, and to its partner where both fit: then both ends of the link are visible.
+   */
   scrollTo(event: EventRef, partner: EventRef | null): void {
     const own = this.#placeOf(event);
     if (!own) return;
     const other = partner && this.#placeOf(partner);
     const both = other && { top: Math.min(own.top, other.top), bottom: Math.max(own.bottom, other.bottom) };
     if (both && both.bottom - both.top <= this.#height) this.#bring(both, (this.#height - both.bottom + both.top) / 2);
-    // Alone, it comes to lie with some of what is around it above, and most of what is inside it below.
+    // A third of the height shows its surroundings above; the rest shows what is inside it.
     else this.#bring(own, this.#height / 3);
   }
 
-  /** To the innermost lane of a track. */
+  /** Scrolls to the innermost lane of a track. */
   scrollToTrack(track: Track): void {
     const place = this.#placeOf({ track: track.track, lane: numLanes(track) - 1 });
     if (place) this.#bring(place, this.#height / 3);
   }
 
-  /** No further than to the last track. */
+  /** Stops scrolling at the last track. */
   limit(): void {
     const { pinnedHeight, scrolledHeight } = this.#tracks.layout.value;
     this.#viewport.limitScroll(scrolledHeight + pinnedHeight - this.#size.value.height);
@@ -49,14 +51,14 @@ export class Sight {
     return this.#size.value.height - this.#tracks.layout.value.pinnedHeight;
   }
 
-  #bring({ top, bottom }: Place, above: number): void {
+  #bring({ top, bottom }: Extent, above: number): void {
     const scroll = this.#viewport.scroll.value;
     if (top >= scroll && bottom <= scroll + this.#height) return;
     this.#viewport.scrollTo(top - above, true);
   }
 
-  /** Null if it is pinned, and so always in sight. */
-  #placeOf({ track, lane }: Pick<EventRef, "track" | "lane">): Place | null {
+  /** Null for pinned tracks, which are always visible. */
+  #placeOf({ track, lane }: Pick<EventRef, "track" | "lane">): Extent | null {
     const row = this.#tracks.layout.value.rowOf.get(track);
     if (!row || row.pinned) return null;
     const top = row.top + row.laneTop + (firstLane(row, track) + lane) * row.laneHeight;

@@ -3,13 +3,13 @@ import { firstReached } from "../base/partition";
 import type { Tiles } from "../source/protocol";
 import { ownerOf } from "./tile-owner";
 
-/** Tiles of one track, made ready to be drawn again and again. They come lane by lane, and in the order of time in each. */
-export class Sheet {
+/** Tiles of one track, prepared for drawing. They are sorted by lane, then by time. */
+export class TrackTiles {
   readonly track: number;
   readonly tiles: Tiles;
   readonly length: number;
   readonly #colorings = new Map<ColorBy, Uint8Array>();
-  /** The first tile of each lane, and the number of tiles. */
+  /** Index of the first tile of each lane. */
   readonly #lanes: readonly number[];
 
   constructor(track: number, tiles: Tiles) {
@@ -19,25 +19,25 @@ export class Sheet {
     this.#lanes = lanesOf(tiles);
   }
 
-  /** What the bar of a tile says. */
+  /** Text for the bar of a tile. */
   label(index: number): string {
     const name = this.tiles.name[index] as number;
     return this.tiles.labels[name] ?? this.tiles.names[name] ?? "";
   }
 
-  /** The first tile of a lane that ends at `time` or later. */
+  /** Index of the first tile of a lane that ends at `time` or later. */
   firstIn(lane: number, time: number): number {
     const { start, dur } = this.tiles;
     const isReached = (at: number) => (start[at] as number) + (dur[at] as number) >= time;
     return firstReached(this.#lanes[lane] ?? this.length, this.laneEnd(lane), isReached);
   }
 
-  /** One past the last tile of a lane. */
+  /** Index after the last tile of a lane. */
   laneEnd(lane: number): number {
     return this.#lanes[lane + 1] ?? this.length;
   }
 
-  /** A colour for each tile: an entry of the palette. */
+  /** A colour code per tile. */
   colored(by: ColorBy, kinds: readonly Kind[]): Uint8Array {
     const known = this.#colorings.get(by);
     if (known) return known;
@@ -55,7 +55,7 @@ function lanesOf({ lane }: Tiles): readonly number[] {
   return firsts;
 }
 
-/** By what they are for; grey where that is nothing. */
+/** Colours by owner; grey without one. */
 function colorOwners({ owners, owner, start }: Tiles): Uint8Array {
   const known = (owners ?? []).map(ownerCode);
   const codes = new Uint8Array(start.length);
