@@ -1,4 +1,4 @@
-//! How long each part of reading takes: of the largest fixture, and of a large trace where it is at hand.
+//! Measures each part of reading: on the largest fixture, and on a large trace where available.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, SamplingMode, Throughput};
 use flate2::read::MultiGzDecoder;
-use kinetoscope::json::{Fault, Scanner};
+use kinetoscope::json::{ScanFault, Scanner};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, read, write_snapshot};
 
@@ -85,7 +85,7 @@ fn inflate(packed: &[u8]) -> usize {
 }
 
 /// Passes over a document key by key, as reading does, and keeps nothing.
-fn scan(text: &[u8]) -> Result<(), Fault> {
+fn scan(text: &[u8]) -> Result<(), ScanFault> {
     let mut scanner = Scanner::new(text);
     scanner.enter_object()?;
     while let Some(key) = scanner.next_key()? {
@@ -102,7 +102,7 @@ fn scan(text: &[u8]) -> Result<(), Fault> {
 }
 
 /// An event, and its arguments.
-fn scan_object(scanner: &mut Scanner<'_>, levels: u32) -> Result<(), Fault> {
+fn scan_object(scanner: &mut Scanner<'_>, levels: u32) -> Result<(), ScanFault> {
     scanner.enter_object()?;
     while let Some(key) = scanner.next_key()? {
         if levels > 0 && key.raw == b"args" {

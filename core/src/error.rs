@@ -1,4 +1,5 @@
-//! What makes a trace unreadable. Everything else is a [`Warning`](crate::warning::Warning).
+//! Errors: reasons why a trace cannot be read. All other defects are a
+//! [`Warning`](crate::warning::Warning).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +29,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// No trace can be given: says what was expected, what was found, and where.
+/// No trace can be read: states expected, found, and the position.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Box<ErrorKind>);
@@ -73,12 +74,12 @@ fn behind(position: &Position) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes are not what they claim to be.
+    /// The bytes are malformed.
     #[error("expected {expected}, found {found}{}", behind(position))]
     Malformed {
-        /// What a trace would have here.
+        /// The expected content.
         expected: &'static str,
-        /// What is here.
+        /// The content at the position.
         found: String,
         /// Where.
         position: Position,
@@ -86,9 +87,9 @@ pub enum ErrorKind {
     /// The bytes are something, but nothing that is read.
     #[error("expected {expected}, found {found}{}", behind(position))]
     Unsupported {
-        /// What would have been read.
+        /// The formats that are supported.
         expected: &'static str,
-        /// What the bytes are.
+        /// The recognized format.
         found: Cow<'static, str>,
         /// Where.
         position: Position,
@@ -96,13 +97,13 @@ pub enum ErrorKind {
     /// The file cannot be read.
     #[error("expected a readable file, found: {source}")]
     Unreadable {
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A limit that the caller set was passed.
     #[error("expected at most {limit} {unit}, found more")]
     Limit {
-        /// What is limited.
+        /// The limited quantity.
         unit: &'static str,
         /// The limit.
         limit: u64,
@@ -112,17 +113,17 @@ pub enum ErrorKind {
     Snapshot {
         /// The version that is loaded.
         expected: u32,
-        /// What was found.
+        /// The given value.
         found: String,
-        /// Which file, where it was read from one.
+        /// The file, if it was read from one.
         position: Position,
     },
     /// A request that is not understood.
     #[error("expected {expected}, found {found}")]
     Request {
-        /// What a request may be.
+        /// The valid choices.
         expected: String,
-        /// What it was.
+        /// The given value.
         found: String,
     },
 }

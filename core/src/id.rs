@@ -33,7 +33,7 @@ handle! {
     TrackId
 }
 handle! {
-    /// Row in the node table. Not the node's `id`, which is what the Execution Trace says.
+    /// Row in the node table. The Execution Trace's `id` is another number.
     NodeId
 }
 handle! {

@@ -1,8 +1,9 @@
 //! A pull scanner over JSON bytes: no allocation, tolerant of what real trace files do.
 //!
-//! It gives slices of the input and leaves their meaning to the caller. Tolerated: raw control characters and invalid
-//! UTF-8 in strings, bare words such as `NaN` and `inf`, commas before a closing bracket. Not tolerated, but told apart: the end of
-//! the input, and a byte that cannot stand where it stands.
+//! It gives slices of the input and leaves their meaning to the caller. Tolerated: raw control
+//! characters and invalid UTF-8 in strings, bare words such as `NaN` and `inf`, commas before a
+//! closing bracket. Not tolerated, but told apart: the end of the input, and a byte that cannot
+//! stand where it stands.
 //!
 //! ```
 //! use kinetoscope::json::Scanner;
@@ -14,7 +15,7 @@
 //!         _ => drop(scanner.skip_value()?),
 //!     }
 //! }
-//! # Ok::<(), kinetoscope::json::Fault>(())
+//! # Ok::<(), kinetoscope::json::ScanFault>(())
 //! ```
 
 use std::borrow::Cow;
@@ -23,7 +24,7 @@ use memchr::memchr2;
 
 /// Why the scanner cannot go on. The scanner stays where the fault is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ScanFault {
     /// The input ends inside a value.
     #[error("the input ends inside a value")]
     End,
@@ -37,14 +38,14 @@ pub const MAX_DEPTH: u32 = 512;
 
 /// The text between two quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct JsonText<'a> {
     /// The bytes as they stand in the file.
     pub raw: &'a [u8],
     /// Whether there is a backslash among them.
     pub escaped: bool,
 }
 
-impl<'a> Text<'a> {
+impl<'a> JsonText<'a> {
     /// The text with escapes resolved; `None` when it is not valid UTF-8 or holds a bad escape.
     pub fn decode(self) -> Option<Cow<'a, str>> {
         if self.escaped {
@@ -117,27 +118,28 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+    fn expect(&mut self, byte: u8) -> Result<(), ScanFault> {
         if self.take(byte) { Ok(()) } else { Err(self.fault()) }
     }
 
-    fn fault(&mut self) -> Fault {
-        if self.peek().is_some() { Fault::Unexpected } else { Fault::End }
+    fn fault(&mut self) -> ScanFault {
+        if self.peek().is_some() { ScanFault::Unexpected } else { ScanFault::End }
     }
 
     /// Steps into an object; its keys come from [`next_key`](Self::next_key).
-    pub fn enter_object(&mut self) -> Result<(), Fault> {
+    pub fn enter_object(&mut self) -> Result<(), ScanFault> {
         self.expect(b'{')
     }
 
     /// Steps into an array; its elements come after [`next_element`](Self::next_element).
-    pub fn enter_array(&mut self) -> Result<(), Fault> {
+    pub fn enter_array(&mut self) -> Result<(), ScanFault> {
         self.expect(b'[')
     }
 
-    /// The next key of the object, with the cursor before its value; `None` after the closing bracket.
+    /// The next key of the object, with the cursor before its value; `None` after the closing
+    /// bracket.
     #[inline]
-    pub fn next_key(&mut self) -> Result<Option<Text<'a>>, Fault> {
+    pub fn next_key(&mut self) -> Result<Option<JsonText<'a>>, ScanFault> {
         let num_commas = self.take_commas();
         if self.take(b'}') {
             self.num_irregular += num_commas;
@@ -151,10 +153,10 @@ impl<'a> Scanner<'a> {
 
     /// Whether another element follows, with the cursor before it; false after the closing bracket.
     #[inline]
-    pub fn next_element(&mut self) -> Result<bool, Fault> {
+    pub fn next_element(&mut self) -> Result<bool, ScanFault> {
         let num_commas = self.take_commas();
         match self.peek() {
-            None => Err(Fault::End),
+            None => Err(ScanFault::End),
             Some(b']') => {
                 self.num_irregular += num_commas;
                 self.at += 1;
@@ -188,7 +190,7 @@ impl<'a> Scanner<'a> {
 
     /// A string.
     #[inline]
-    pub fn string(&mut self) -> Result<Text<'a>, Fault> {
+    pub fn string(&mut self) -> Result<JsonText<'a>, ScanFault> {
         self.expect(b'"')?;
         let start = self.at;
         let mut escaped = false;
@@ -196,13 +198,13 @@ impl<'a> Scanner<'a> {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
             let Some(offset) = memchr2(b'"', b'\\', rest) else {
                 self.at = self.bytes.len();
-                return Err(Fault::End);
+                return Err(ScanFault::End);
             };
             self.at += offset;
             if self.bytes[self.at] == b'"' {
                 let raw = &self.bytes[start..self.at];
                 self.at += 1;
-                return Ok(Text { raw, escaped });
+                return Ok(JsonText { raw, escaped });
             }
             escaped = true;
             self.at = (self.at + 2).min(self.bytes.len());
@@ -210,14 +212,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// The value's bytes, from its first to its last; strings with their quotes.
-    pub fn skip_value(&mut self) -> Result<&'a [u8], Fault> {
-        let first = self.peek().ok_or(Fault::End)?;
+    pub fn skip_value(&mut self) -> Result<&'a [u8], ScanFault> {
+        let first = self.peek().ok_or(ScanFault::End)?;
         let start = self.at;
         match first {
             b'"' => drop(self.string()?),
             b'{' | b'[' => self.skip_nested()?,
             b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => drop(self.word()),
-            _ => return Err(Fault::Unexpected),
+            _ => return Err(ScanFault::Unexpected),
         }
         Ok(&self.bytes[start..self.at])
     }
@@ -231,7 +233,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over an object or array, keeping count of brackets of both kinds together.
-    fn skip_nested(&mut self) -> Result<(), Fault> {
+    fn skip_nested(&mut self) -> Result<(), ScanFault> {
         let mut depth = 0_u32;
         while let Some(byte) = self.bytes.get(self.at) {
             match byte {
@@ -244,14 +246,14 @@ impl<'a> Scanner<'a> {
                 _ => {}
             }
             if depth > MAX_DEPTH {
-                return Err(Fault::Unexpected);
+                return Err(ScanFault::Unexpected);
             }
             self.at += 1;
             if depth == 0 {
                 return Ok(());
             }
         }
-        Err(Fault::End)
+        Err(ScanFault::End)
     }
 }
 
@@ -294,7 +296,8 @@ fn unescape(raw: &[u8]) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The character of the hexadecimal digits after `\u`, and how many bytes it takes; a lone surrogate is replaced.
+/// The character of the hexadecimal digits after `\u`, and how many bytes it takes; a lone
+/// surrogate is replaced.
 fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let text = std::str::from_utf8(digits.get(at..at + 4)?).ok()?;
@@ -331,13 +334,13 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\"")));
 }
 
-/// A value's text as strict JSON without white space between tokens: what is not JSON becomes a string.
+/// A value as strict JSON without white space between tokens; invalid values become strings.
 ///
 /// ```
 /// use kinetoscope::json::canonical;
 /// assert_eq!(canonical(b"[1, [2,\n 3], NaN]").text, r#"[1,[2,3],"NaN"]"#);
 /// ```
-pub fn canonical(raw: &[u8]) -> Canonical {
+pub fn canonical(raw: &[u8]) -> CanonicalJson {
     let mut out = String::with_capacity(raw.len());
     let mut is_strict = true;
     let mut scanner = Scanner::new(raw);
@@ -363,12 +366,12 @@ pub fn canonical(raw: &[u8]) -> Canonical {
         out.clear();
         write_string(&mut out, &String::from_utf8_lossy(raw));
     }
-    Canonical { text: out, is_strict }
+    CanonicalJson { text: out, is_strict }
 }
 
-/// What [`canonical`] gives.
+/// The result of [`canonical`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Canonical {
+pub struct CanonicalJson {
     /// Strict JSON.
     pub text: String,
     /// Whether the value was strict JSON already, bytes that are not UTF-8 aside.
@@ -411,21 +414,21 @@ mod tests {
 
     #[test]
     fn bad_text_is_told_and_can_be_replaced() {
-        let invalid = Text { raw: b"a\xffb", escaped: false };
+        let invalid = JsonText { raw: b"a\xffb", escaped: false };
         assert_eq!(invalid.decode(), None);
         assert_eq!(invalid.decode_lossy(), "a\u{fffd}b");
-        let bad_escape = Text { raw: br"C:\path", escaped: true };
+        let bad_escape = JsonText { raw: br"C:\path", escaped: true };
         assert_eq!(bad_escape.decode(), None);
         assert_eq!(bad_escape.decode_lossy(), r"C:\path");
     }
 
     #[test]
     fn ends_are_told_from_faults() {
-        assert_eq!(Scanner::new(b"[1, {\"a\": ").skip_value(), Err(Fault::End));
-        assert_eq!(Scanner::new(b"\"abc\\").string(), Err(Fault::End));
-        assert_eq!(Scanner::new(b"?").skip_value(), Err(Fault::Unexpected));
+        assert_eq!(Scanner::new(b"[1, {\"a\": ").skip_value(), Err(ScanFault::End));
+        assert_eq!(Scanner::new(b"\"abc\\").string(), Err(ScanFault::End));
+        assert_eq!(Scanner::new(b"?").skip_value(), Err(ScanFault::Unexpected));
         let deep = [b'['; 600];
-        assert_eq!(Scanner::new(&deep).skip_value(), Err(Fault::Unexpected));
+        assert_eq!(Scanner::new(&deep).skip_value(), Err(ScanFault::Unexpected));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Reads `PyTorch` Execution Traces and Kineto traces into columns, links them, and answers questions about them.
+//! Reads `PyTorch` Execution Traces and Kineto traces into columns, links them, and answers
+//! questions about them.
 //!
 //! ```
 //! use kinetoscope::{Input, Limits, LinkedTrace, read};

@@ -1,5 +1,5 @@
-//! Sorting with one instantiation of the library's sort for all types: each takes kilobytes, which every page carries.
-//! What is sorted at every read has its own.
+//! Sorts through one instantiation of the library's sort, as each one takes kilobytes of every
+//! page. Sorts on the path of every read have their own.
 
 use std::cmp::Ordering;
 
@@ -79,7 +79,7 @@ fn insert<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// The places `0..len` in the order of what stands there.
+/// The positions `0..len`, sorted by value.
 fn order(len: usize, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     let mut places: Vec<u32> = (0..len as u32).collect();
     places.sort_by(|a, b| compare(*a, *b));

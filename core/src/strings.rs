@@ -1,4 +1,4 @@
-//! A string arena: each distinct text once, looked up by its bytes, handed out as a [`StrId`].
+//! A string arena: stores each distinct text once and returns a [`StrId`].
 
 use std::hash::Hasher as _;
 
@@ -7,7 +7,8 @@ use rustc_hash::FxHasher;
 
 use crate::id::StrId;
 
-/// Distinct texts in the order of first sight. Equal texts have equal ids within one arena; id 0 is the empty text.
+/// Distinct texts in the order of first sight. Equal texts have equal ids within one arena; id 0 is
+/// the empty text.
 #[derive(Debug, Clone)]
 pub struct Strings {
     bytes: String,

@@ -1,4 +1,4 @@
-//! Pieces of work at once.
+//! Runs work on two or more threads.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,8 +6,8 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 
 use crate::sort;
 
-/// What both give. Where there may be two threads, each has one of its own, and the caller's sleeps: its processor then
-/// takes over whichever the system has put behind the other, which would wait for milliseconds while this thread works.
+/// Runs both and returns both results. With two threads, each gets its own, and the caller sleeps:
+/// otherwise the system may queue a thread behind the caller for milliseconds.
 pub(crate) fn both<A: Send, B: Send>(
     max_threads: usize,
     one: impl Fn() -> A + Sync,
@@ -22,7 +22,8 @@ pub(crate) fn both<A: Send, B: Send>(
     })
 }
 
-/// What `work` gives for each number below `num`, in their order; the next number goes to whichever thread is free.
+/// Runs `work` for each number below `num` and returns the results in order; free threads take the
+/// next number.
 pub(crate) fn each<T: Send>(max_threads: usize, num: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if max_threads.min(num) < 2 {
         return (0..num).map(work).collect();

@@ -1,4 +1,4 @@
-//! Time: integer nanoseconds, parsed from digits, never through a float.
+//! Time in integer nanoseconds, parsed from digits without floats.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,13 +38,15 @@ impl TimeRange {
         self.end.since(self.start)
     }
 
-    /// Whether `[start, start + dur)` and the range share a point; an event of no duration counts as a point.
+    /// Whether `[start, start + dur)` and the range share a point; an event of no duration counts
+    /// as a point.
     pub fn overlaps(self, start: Ts, dur: Dur) -> bool {
         start < self.end && (start.after(dur) > self.start || start >= self.start)
     }
 }
 
-/// Adds to a total, which stays at the largest or smallest number when a hostile trace would carry it further.
+/// Adds to a total, which stays at the largest or smallest number when a hostile trace would carry
+/// it further.
 pub fn add_ns(total: &mut i64, ns: i64) {
     *total = total.saturating_add(ns);
 }
@@ -56,8 +58,8 @@ pub fn sum_ns(durs: impl IntoIterator<Item = i64>) -> i64 {
 
 /// Nanoseconds from a decimal number of microseconds, exactly.
 ///
-/// Digits past the nanosecond are rounded to the nearest (half away from zero). `None` when the text is no number
-/// or does not fit.
+/// Digits past the nanosecond are rounded to the nearest (half away from zero). `None` when the
+/// text is no number or does not fit.
 ///
 /// ```
 /// use kinetoscope::time::ns_from_micros;
@@ -110,7 +112,8 @@ fn ns_from_micros_general(text: &[u8]) -> Option<i64> {
     if whole.is_empty() && fraction.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // The decimal point stands after `whole`; nanoseconds move it three places and the exponent moves it further.
+    // The decimal point stands after `whole`; nanoseconds move it three places and the exponent
+    // moves it further.
     let point = (whole.len() as i64).checked_add(i64::from(exponent))?.checked_add(3)?;
     let mut ns: i64 = 0;
     let mut rest = whole.bytes().chain(fraction.bytes()).map(|byte| i64::from(byte - b'0'));

@@ -1,14 +1,14 @@
-//! Defects that were survived: counted, with the first place and what was done.
+//! Warnings: counted defects, with the first position and the remedy.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Position;
 
-/// What was wrong.
+/// The defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// The file ends before what is in it does.
+    /// The file ends inside a value.
     Truncated,
     /// The compressed stream is cut or damaged.
     DamagedCompression,
@@ -18,7 +18,8 @@ pub enum WarningKind {
     MalformedElement,
     /// An element whose quotes or backslashes were not escaped.
     RepairedElement,
-    /// A value that is not strict JSON: a bare word such as `NaN`, a comma too many, a bad escape, a key twice.
+    /// A value that is not strict JSON: a bare word such as `NaN`, a comma too many, a bad escape,
+    /// a key twice.
     IrregularJson,
     /// An element that is not an object, or has no phase.
     NotAnEvent,
@@ -40,7 +41,8 @@ pub enum WarningKind {
     UnfinishedBegin,
     /// An end (`E`) whose arguments contradict those of its begin.
     EndArguments,
-    /// A phase that is not read: of asynchronous ranges (`b`, `n`, `e`), of objects (`N`, `O`, `D`) and so on. Kineto writes none.
+    /// A phase that is not read: of asynchronous ranges (`b`, `n`, `e`), of objects (`N`, `O`, `D`)
+    /// and so on. Kineto writes none.
     UnknownPhase,
     /// A key among the values of a node that is not read.
     UnknownKey,
@@ -54,7 +56,8 @@ pub enum WarningKind {
     ForeignExecutionTrace,
     /// An Execution Trace of another process than the Kineto trace.
     OtherProcess,
-    /// An Execution Trace whose operators come in another order than those of the Kineto trace, or are others.
+    /// An Execution Trace whose operators come in another order than those of the Kineto trace, or
+    /// are others.
     UnlikeExecutionTrace,
     /// A device event whose launch is not in the file.
     MissingLaunch,
@@ -76,9 +79,10 @@ pub enum WarningKind {
     OversizedValue,
     /// A table of a database that cannot be read to its end.
     DamagedTable,
-    /// A value in a database that is not of its column's type, or too long, or a reference to what is not there.
+    /// A value in a database that is too long, has a wrong type, or refers to a missing row.
     InvalidValue,
-    /// A message of a Chakra trace with fields that the schema does not know, or not laid out as protobuf lays it out.
+    /// A message of a Chakra trace with fields that the schema does not know, or not laid out as
+    /// protobuf lays it out.
     IrregularMessage,
     /// A dependency of a graph that would lead back in time.
     BackwardDependency,
@@ -96,7 +100,7 @@ pub enum WarningKind {
     Trimmed,
     /// A text that may be private.
     Redacted,
-    /// An end of a flow that says what `correlation` says.
+    /// The end of a flow that repeats `correlation`.
     ThinnedFlow,
     /// A call of Python.
     ThinnedFrame,
@@ -213,7 +217,7 @@ impl WarningKind {
         }
     }
 
-    /// What was found and what was done about it.
+    /// The defect and the remedy.
     pub fn message(self) -> &'static str {
         match self {
             Self::Truncated => "the file ends before what is in it does: what is whole was read",
@@ -301,7 +305,7 @@ impl WarningKind {
 /// One kind of defect, how often, and where first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What was wrong.
+    /// The defect.
     pub kind: WarningKind,
     /// How often.
     pub count: u64,
@@ -335,7 +339,8 @@ impl Warnings {
         other.iter().for_each(|warning| self.push_many(warning.kind, warning.count, || warning.first.clone()));
     }
 
-    /// Forgets the offsets of the first places, where the text that they count in is not the file's.
+    /// Forgets the offsets of the first places, where the text that they count in is not the
+    /// file's.
     pub fn forget_bytes(&mut self) {
         self.0.iter_mut().for_each(|warning| warning.first.byte = None);
     }

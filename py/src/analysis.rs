@@ -1,12 +1,10 @@
-//! Analyses by their names, and what they answered.
+//! Runs analyses by name for Python.
 
-use kinetoscope::analyze::{ANALYSES, Answer, OptionKind, RankedTrace, analysis};
+use kinetoscope::analyze::{ANALYSES, OptionKind, RankedTrace, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::chart::Plot;
-use crate::error::raised;
-use crate::table::Table;
+use crate::result::{Answered, answered};
 use crate::trace::Trace;
 
 /// All analyses with their options, as a JSON list.
@@ -28,20 +26,17 @@ pub(crate) fn analyses_json() -> String {
     Value::Array(all.collect()).to_string()
 }
 
-/// Tables of an answer, why the first has no rows, and how it is drawn.
-pub(crate) type Answered = (Vec<Table>, Option<String>, Option<Plot>);
-
 /// Traces, each with its rank.
 pub(crate) type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
 
-/// What an analysis of a trace answers to a request, a JSON object.
+/// Runs an analysis on a trace; `request` is a JSON object.
 #[pyfunction]
 pub(crate) fn analyze(py: Python<'_>, trace: PyRef<'_, Trace>, name: &str, request: &str) -> PyResult<Answered> {
     let linked = trace.linked();
     answered(py.detach(|| analysis(name)?.answer(&linked, request)))
 }
 
-/// What it answers about the traces of a job, each with its rank, on as many threads as may be made.
+/// Runs an analysis on the traces of a job, each with its rank, on as many threads as allowed.
 #[pyfunction]
 pub(crate) fn analyze_job(
     py: Python<'_>,
@@ -54,7 +49,7 @@ pub(crate) fn analyze_job(
     answered(py.detach(|| analysis(name)?.answer_of_job(&traces, request, max_threads)))
 }
 
-/// What differs between traces of the same ranks.
+/// Compares traces of the same ranks.
 #[pyfunction]
 pub(crate) fn diff_of_jobs(
     py: Python<'_>,
@@ -67,7 +62,7 @@ pub(crate) fn diff_of_jobs(
     answered(py.detach(|| kinetoscope::analyze::diff_jobs(&before, &after, request, max_threads)))
 }
 
-/// What differs between two traces.
+/// Compares two traces.
 #[pyfunction]
 pub(crate) fn diff(
     py: Python<'_>,
@@ -81,18 +76,4 @@ pub(crate) fn diff(
 
 pub(crate) fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
     traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect()
-}
-
-/// An answer as Python takes it.
-pub(crate) fn answered(answer: Result<Answer, kinetoscope::Error>) -> PyResult<Answered> {
-    let answer = answer.map_err(|error| raised(&error))?;
-    let reason = answer.reason.map(str::to_owned);
-    Ok(with_reason(answer, reason))
-}
-
-/// The same with a reason of its own.
-pub(crate) fn with_reason(answer: Answer, reason: Option<String>) -> Answered {
-    let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
-    let plot = answer.plot.zip(drawn).map(|(plot, table)| Plot::new(plot, table));
-    (answer.tables.into_iter().map(Table::new).collect(), reason, plot)
 }

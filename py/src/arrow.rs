@@ -1,4 +1,4 @@
-//! Columns of the core as Arrow record batches.
+//! Exports columns as Arrow record batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use kinetoscope::table::{Cells, ColumnType, Rows, SCHEMA_VERSION, Values};
+use kinetoscope::table::{Cells, ColumnType, ColumnValues, SCHEMA_VERSION, TableRows};
 
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// Batches that are made when they are asked for.
 pub(crate) struct Batches {
-    rows_of: Arc<dyn Rows>,
+    rows_of: Arc<dyn TableRows>,
     columns: Vec<usize>,
     schema: SchemaRef,
     rest: Range<usize>,
 }
 
 impl Batches {
-    pub(crate) fn new(rows_of: Arc<dyn Rows>, columns: Vec<usize>) -> Self {
+    pub(crate) fn new(rows_of: Arc<dyn TableRows>, columns: Vec<usize>) -> Self {
         let schema = Arc::new(schema(&*rows_of, &columns));
         let rest = 0..rows_of.num_rows();
         Self { rows_of, columns, schema, rest }
@@ -58,11 +58,11 @@ pub(crate) fn stream(batches: Batches) -> FFI_ArrowArrayStream {
 }
 
 /// The types behind Arrow's C interface.
-pub(crate) fn ffi_schema(rows_of: &dyn Rows, columns: &[usize]) -> Result<FFI_ArrowSchema, ArrowError> {
+pub(crate) fn ffi_schema(rows_of: &dyn TableRows, columns: &[usize]) -> Result<FFI_ArrowSchema, ArrowError> {
     FFI_ArrowSchema::try_from(&schema(rows_of, columns))
 }
 
-fn schema(rows_of: &dyn Rows, columns: &[usize]) -> Schema {
+fn schema(rows_of: &dyn TableRows, columns: &[usize]) -> Schema {
     let about = [
         ("kinetoscope_schema_version", SCHEMA_VERSION),
         ("kinetoscope_version", kinetoscope::VERSION),
@@ -73,7 +73,7 @@ fn schema(rows_of: &dyn Rows, columns: &[usize]) -> Schema {
     Schema::new(fields).with_metadata(about)
 }
 
-fn field(rows_of: &dyn Rows, column: usize) -> Field {
+fn field(rows_of: &dyn TableRows, column: usize) -> Field {
     let field = Field::new(rows_of.column_name(column), data_type(rows_of.column_type(column)), true);
     match rows_of.column_unit(column) {
         Some(unit) => field.with_metadata([("unit", unit)]),
@@ -91,13 +91,13 @@ fn data_type(column_type: ColumnType) -> DataType {
     }
 }
 
-fn array(values: Values) -> ArrayRef {
+fn array(values: ColumnValues) -> ArrayRef {
     match values {
-        Values::Int(values) => numbers::<Int64Type>(values),
-        Values::UInt(values) => numbers::<UInt64Type>(values),
-        Values::Float(values) => numbers::<Float64Type>(values),
-        Values::Bool(values) => Arc::new(values.iter().collect::<BooleanArray>()),
-        Values::Text { bytes, ends, valid } => {
+        ColumnValues::Int(values) => numbers::<Int64Type>(values),
+        ColumnValues::UInt(values) => numbers::<UInt64Type>(values),
+        ColumnValues::Float(values) => numbers::<Float64Type>(values),
+        ColumnValues::Bool(values) => Arc::new(values.iter().collect::<BooleanArray>()),
+        ColumnValues::Text { bytes, ends, valid } => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let texts = starts.zip(&ends).zip(&valid);
             Arc::new(

@@ -1,4 +1,4 @@
-//! How an answer is drawn, and tables as pictures.
+//! Passes plots to Python, and draws tables as pictures.
 
 use kinetoscope::analyze::Plot as PlotOf;
 use kinetoscope::view;
@@ -21,7 +21,8 @@ impl Plot {
     }
 }
 
-/// A table as an SVG picture: as the plot says, or else as its columns suggest; of no rows, the reason.
+/// A table as an SVG picture: as the plot says, or else as its columns suggest; of no rows, the
+/// reason.
 #[pyfunction]
 #[pyo3(signature = (table, plot = None, reason = None))]
 pub(crate) fn chart(

@@ -1,4 +1,6 @@
-//! Errors of the core as Python exceptions.
+//! Converts errors of the core to Python exceptions.
+
+use std::io;
 
 use kinetoscope::{Error, ErrorKind};
 use pyo3::create_exception;
@@ -17,5 +19,17 @@ pub(crate) fn raised(error: &Error) -> PyErr {
         ErrorKind::Unsupported { .. } => UnsupportedTraceError::new_err(message),
         ErrorKind::Unreadable { .. } => PyOSError::new_err(message),
         _ => TraceError::new_err(message),
+    }
+}
+
+/// Python's own exception for a file that cannot be opened or written, with its name.
+pub(crate) fn os_error(error: &io::Error, path: &str) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = io::Error::from_raw_os_error(code).to_string();
+            let words = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
+            PyOSError::new_err((code, words.to_owned(), path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
     }
 }

@@ -2,20 +2,22 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
-mod afar;
 mod analysis;
 mod arrow;
 mod chart;
 mod error;
 mod head;
 mod name;
+mod rank_tables;
 mod reading;
 mod replay;
+mod result;
 mod session;
 mod source;
 mod table;
 mod tables;
 mod trace;
+mod worker;
 mod writing;
 
 use pyo3::prelude::*;
@@ -29,8 +31,6 @@ mod _native {
     use crate::name::Name;
 
     #[pymodule_export]
-    use crate::afar::{answer_of_packed, answer_of_told, communications, packed_answer, questions, told};
-    #[pymodule_export]
     use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
     #[pymodule_export]
     use crate::chart::{Plot, chart};
@@ -43,6 +43,8 @@ mod _native {
     #[pymodule_export]
     use crate::name::{is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
     #[pymodule_export]
+    use crate::rank_tables::rank_tables;
+    #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]
     use crate::replay::{replay_plan, replayed};
@@ -53,17 +55,19 @@ mod _native {
     #[pymodule_export]
     use crate::table::{Table, stacked};
     #[pymodule_export]
-    use crate::tables::{Tables, rank_tables};
+    use crate::tables::Tables;
     #[pymodule_export]
     use crate::trace::{Trace, redacted};
+    #[pymodule_export]
+    use crate::worker::{answer_of_packed, answer_of_told, communications, packed_answer, questions, told};
 
-    /// What a file's first bytes say it is.
+    /// The format of a file by its first bytes.
     #[pyfunction]
     fn sniff(head: &[u8]) -> &'static str {
         kinetoscope::sniff(head).words()
     }
 
-    /// All of a name, or what of it fits into so many characters: its label, or only what tells it from others.
+    /// A name shortened to a number of characters: all of it, its label, or its distinctive part.
     #[pyfunction]
     fn fitting(name: Name, width: usize) -> String {
         Label::fitting(&name.0, |text| text.chars().count() <= width).into_owned()

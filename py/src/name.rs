@@ -1,11 +1,11 @@
-//! What the names of files say.
+//! Exposes what the core reads from names: of files, kernels and categories.
 
-use kinetoscope::analyze::Class;
+use kinetoscope::analyze::WorkClass;
 use kinetoscope::read;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// A name as Python has it; what is not Unicode in it is replaced.
+/// A name from Python; invalid Unicode is replaced.
 pub(crate) struct Name(pub(crate) String);
 
 impl<'py> FromPyObject<'_, 'py> for Name {
@@ -16,7 +16,8 @@ impl<'py> FromPyObject<'_, 'py> for Name {
     }
 }
 
-/// Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a report of nsys.
+/// Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a
+/// report of nsys.
 #[pyfunction]
 pub(crate) fn is_trace(name: Name) -> bool {
     read::is_trace(&name.0)
@@ -34,7 +35,8 @@ pub(crate) fn is_report(name: Name) -> bool {
     read::is_report(&name.0)
 }
 
-/// Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`, `linear_et.json`.
+/// Whether the name is that of an Execution Trace: `torch_et_0.json.gz`, `rank-3.et.json`,
+/// `linear_et.json`.
 #[pyfunction]
 pub(crate) fn is_execution(name: Name) -> bool {
     read::is_execution(&name.0)
@@ -46,13 +48,14 @@ pub(crate) fn rank_of(name: Name) -> Option<i64> {
     read::rank_of(&name.0)
 }
 
-/// What sorts names as people do.
+/// The key of natural sort order.
 #[pyfunction]
 pub(crate) fn natural(name: Name) -> Vec<u8> {
     read::natural(&name.0)
 }
 
-/// The place of the Execution Trace that was recorded with a Kineto trace, among the names in its folder.
+/// The place of the Execution Trace that was recorded with a Kineto trace, among the names in its
+/// folder.
 #[pyfunction]
 pub(crate) fn execution_beside(kineto: Name, names: Vec<Name>) -> Option<usize> {
     let names: Vec<_> = names.iter().map(|name| name.0.as_str()).collect();
@@ -62,7 +65,7 @@ pub(crate) fn execution_beside(kineto: Name, names: Vec<Name>) -> Option<usize> 
 /// The class of a kernel by its name: `computation`, `communication`, `memory` or `other`.
 #[pyfunction]
 pub(crate) fn class_of_kernel(name: Name) -> &'static str {
-    Class::of_kernel(&name.0).name()
+    WorkClass::of_kernel(&name.0).name()
 }
 
 /// The kind of an event by its category: `operator`, `launch`, `kernel`, `copy`, `fill` and so on.

@@ -1,4 +1,4 @@
-//! A read that is under way, as other threads see it.
+//! The progress of a read, shared between threads.
 
 use std::io::{Error, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-/// Between two looks for Ctrl-C: each waits for the interpreter's lock, which other threads may be holding.
+/// Between two looks for Ctrl-C: each waits for the interpreter's lock, which other threads may be
+/// holding.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 const INPUT_OUTPUT_ERROR: i32 = 5;
@@ -39,13 +40,14 @@ impl Reading {
         self.state.num_bytes.load(Ordering::Relaxed)
     }
 
-    /// Ends every read that this object was given to, and each that it will be given to: they raise `KeyboardInterrupt`.
+    /// Ends every read that this object was given to, and each that it will be given to: they raise
+    /// `KeyboardInterrupt`.
     fn cancel(&self) {
         self.state.is_cancelled.store(true, Ordering::Relaxed);
     }
 }
 
-/// What stands beside the streams of one read: it counts, and keeps the Python exception that ends them.
+/// The shared state of one read: it counts bytes, and keeps the Python exception that ends it.
 #[derive(Default)]
 pub(crate) struct Watch {
     state: Option<Arc<State>>,
@@ -62,8 +64,8 @@ impl Watch {
         self.state.is_some()
     }
 
-    /// What a stream says when it ends for a reason that is Python's, which is kept here. It is an error of the system,
-    /// at which the core gives up; at another it would take the stream for damaged, and read what there is.
+    /// The error of a stream that ends for a Python exception, which is kept here. It is a system
+    /// error, at which the core gives up; other errors would count as a damaged stream.
     pub(crate) fn stopped(&self, error: PyErr) -> Error {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         Error::from_raw_os_error(INPUT_OUTPUT_ERROR)
@@ -90,7 +92,7 @@ impl Watch {
     }
 }
 
-/// Who tells a watch what one file gives, and asks whether the read is to end.
+/// Reports the bytes of one file to a watch, and asks whether to end the read.
 pub(crate) struct Teller {
     watch: Arc<Watch>,
     last_look: Instant,

@@ -1,8 +1,8 @@
-//! What is replayed, and what was measured.
+//! Exposes replay plans and measurements.
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{PLAN, Sample, measured, plan};
+use kinetoscope::replay::{PLAN, ReplaySample, measured, plan};
 use pyo3::prelude::*;
 
 use crate::table::Table;
@@ -17,13 +17,14 @@ pub(crate) fn replay_plan(py: Python<'_>, trace: PyRef<'_, Trace>) -> (Table, u6
     (Table::new(PLAN.of(&Arc::new(found))), num_left_out)
 }
 
-/// Name, group, ranks of it, type, bytes in, bytes out, bytes of those that stay here, calls, durations recorded and replayed.
+/// Name, group, ranks of it, type, bytes in, bytes out, bytes of those that stay here, calls,
+/// durations recorded and replayed.
 type Measurement = (String, String, i64, String, i64, i64, (Option<i64>, Option<i64>), i64, Vec<i64>, Vec<i64>);
 
-/// What all ranks measured, as a table.
+/// The measurements of all ranks as a table.
 #[pyfunction]
 pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> Table {
-    let sample = |sample: Measurement| Sample {
+    let sample = |sample: Measurement| ReplaySample {
         collective: sample.0,
         group_name: sample.1,
         group_size: sample.2,

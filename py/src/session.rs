@@ -1,4 +1,4 @@
-//! Traces on one screen.
+//! Exposes several traces on one screen.
 
 use kinetoscope::view;
 use pyo3::prelude::*;
@@ -8,7 +8,8 @@ use pyo3::types::PyBytes;
 use crate::error::raised;
 use crate::trace::Trace;
 
-/// Traces on one screen, each with what it is called (which may be empty) and its rank, if it does not tell that itself.
+/// Traces on one screen, each with a display name (which may be empty) and its rank, if the trace
+/// does not state it.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Session {
     session: view::Session,
@@ -25,7 +26,7 @@ impl Session {
         Ok(Self { session })
     }
 
-    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    /// Answers one request (see docs/protocol.md).
     fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> Bound<'py, PyBytes> {
         let answer = py.detach(|| self.session.query(&request));
         PyBytes::new(py, &answer)

@@ -1,4 +1,4 @@
-//! What is read: the file at a path, bytes, or a file that Python has open.
+//! Reads from paths, bytes and open Python files.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read as _};
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use kinetoscope::read::{self, Recording, for_each_member, is_archive, read_nsight};
 use kinetoscope::{Container, ErrorKind, Input, Limits, sniff};
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::error::raised;
+use crate::error::{os_error, raised};
 use crate::reading::{Reading, Teller, Watch, Watched};
 use crate::tables::Tables;
 use crate::trace::Trace;
@@ -35,8 +35,8 @@ enum Content {
     File(Py<PyAny>),
 }
 
-/// Reads the files of one recording, each a name and its content: a Kineto trace, an Execution Trace, or both; or one
-/// file of another sort alone.
+/// Reads the files of one recording, each a name and its content: a Kineto trace, an Execution
+/// Trace, or both; or one file of another sort alone.
 #[pyfunction(name = "read")]
 #[pyo3(signature = (sources, *, max_bytes = None, max_threads = 1, reading = None))]
 pub(crate) fn read_files(
@@ -53,7 +53,7 @@ pub(crate) fn read_files(
     }
 }
 
-/// What was read, as Python will have it.
+/// The result of a read for Python.
 enum Read {
     Trace(Trace),
     Tables(Tables),
@@ -79,7 +79,8 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     }
 }
 
-/// Calls `each` with the name and the bytes of every file in an archive; false when the file is no archive.
+/// Calls `each` with the name and the bytes of every file in an archive; false when the file is no
+/// archive.
 #[pyfunction(name = "members")]
 #[pyo3(signature = (source, each, *, max_bytes = None, reading = None))]
 pub(crate) fn archive_members(
@@ -113,8 +114,8 @@ fn limits(max_bytes: Option<u64>, max_threads: usize) -> Limits {
     Limits { max_bytes: max_bytes.unwrap_or(Limits::default().max_bytes), max_threads }
 }
 
-/// What tells a watch of the bytes that are read.
-fn tell(watch: &Arc<Watch>) -> read::Watch<'static> {
+/// Reports read bytes to a watch.
+fn tell(watch: &Arc<Watch>) -> read::ReadProgress<'static> {
     let mut teller = Teller::new(watch);
     Box::new(move |num_new| teller.tell(num_new))
 }
@@ -174,17 +175,5 @@ impl io::Read for PythonFile<'_> {
             self.chunk = Cursor::new(self.next_chunk().map_err(|error| self.watch.stopped(error))?);
         }
         self.chunk.read(buffer)
-    }
-}
-
-/// Python's own exception for a file that cannot be opened or written, with its name.
-pub(crate) fn os_error(error: &io::Error, path: &str) -> PyErr {
-    match error.raw_os_error() {
-        Some(code) => {
-            let text = io::Error::from_raw_os_error(code).to_string();
-            let words = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
-            PyOSError::new_err((code, words.to_owned(), path.to_owned()))
-        }
-        None => PyOSError::new_err(format!("{path}: {error}")),
     }
 }

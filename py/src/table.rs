@@ -1,8 +1,8 @@
-//! A table, which leaves as an Arrow stream.
+//! Exposes a table as an Arrow stream.
 
 use std::sync::Arc;
 
-use kinetoscope::table::{Part, Rows, Stacked, Values, json_lines};
+use kinetoscope::table::{ColumnValues, RankTable, StackedTable, TableRows, json_lines};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -13,24 +13,24 @@ use crate::arrow::{self, Batches};
 /// Some columns of a table. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Table {
-    rows_of: Arc<dyn Rows>,
+    rows_of: Arc<dyn TableRows>,
     /// Places of the columns.
     columns: Vec<usize>,
 }
 
 impl Table {
-    pub(crate) fn new(rows_of: Arc<dyn Rows>) -> Self {
+    pub(crate) fn new(rows_of: Arc<dyn TableRows>) -> Self {
         let columns = (0..rows_of.num_columns()).collect();
         Self { rows_of, columns }
     }
 
-    pub(crate) fn rows_of(&self) -> Arc<dyn Rows> {
+    pub(crate) fn rows_of(&self) -> Arc<dyn TableRows> {
         Arc::clone(&self.rows_of)
     }
 }
 
 /// The table of that name.
-pub(crate) fn find(tables: &[Arc<dyn Rows>], name: &str) -> PyResult<Arc<dyn Rows>> {
+pub(crate) fn find(tables: &[Arc<dyn TableRows>], name: &str) -> PyResult<Arc<dyn TableRows>> {
     let found = tables.iter().find(|table| table.name() == name);
     found.map(Arc::clone).ok_or_else(|| {
         let names: Vec<_> = tables.iter().map(|table| table.name()).collect();
@@ -56,7 +56,8 @@ impl Table {
         self.rows_of.num_rows()
     }
 
-    /// The rows as an Arrow C stream. A schema that is asked for is not cast to, as the interface allows.
+    /// The rows as an Arrow C stream. A schema that is asked for is not cast to, as the interface
+    /// allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -100,32 +101,33 @@ impl Table {
         let stop = stop.min(self.rows_of.num_rows());
         let start = start.min(stop);
         let values = |column: &usize| self.rows_of.values(*column, start..stop);
-        // What is derived when it is first asked for takes its time.
+        // Lazy columns take time on first use.
         let values: Vec<_> = py.detach(|| self.columns.iter().map(values).collect());
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
 }
 
-/// Tables of one name as one: each with the rank that it is of, and which of the rank's it is. An error without any.
+/// Tables of one name as one: each with the rank that it is of, and which of the rank's it is. An
+/// error without any.
 #[pyfunction]
 pub(crate) fn stacked(parts: Vec<(Option<i64>, i64, PyRef<'_, Table>)>) -> PyResult<Table> {
-    let parts = parts.into_iter().map(|(rank, window, table)| Part { rank, window, rows_of: table.rows_of() });
-    let stacked = Stacked::new(parts.collect());
+    let parts = parts.into_iter().map(|(rank, window, table)| RankTable { rank, window, rows_of: table.rows_of() });
+    let stacked = StackedTable::new(parts.collect());
     let stacked = stacked.ok_or_else(|| PyRuntimeError::new_err("expected tables of one name, found none"))?;
     Ok(Table::new(Arc::new(stacked)))
 }
 
-fn cells<'py>(py: Python<'py>, columns: &[Values], row: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn cells<'py>(py: Python<'py>, columns: &[ColumnValues], row: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
     columns.iter().map(|values| cell(py, values, row)).collect()
 }
 
-fn cell<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'py, PyAny>> {
+fn cell<'py>(py: Python<'py>, values: &ColumnValues, row: usize) -> PyResult<Bound<'py, PyAny>> {
     match values {
-        Values::Int(values) => values.get(row).into_bound_py_any(py),
-        Values::UInt(values) => values.get(row).into_bound_py_any(py),
-        Values::Float(values) => values.get(row).into_bound_py_any(py),
-        Values::Bool(values) => values.get(row).into_bound_py_any(py),
-        Values::Text { bytes, ends, valid } => {
+        ColumnValues::Int(values) => values.get(row).into_bound_py_any(py),
+        ColumnValues::UInt(values) => values.get(row).into_bound_py_any(py),
+        ColumnValues::Float(values) => values.get(row).into_bound_py_any(py),
+        ColumnValues::Bool(values) => values.get(row).into_bound_py_any(py),
+        ColumnValues::Text { bytes, ends, valid } => {
             let start = row.checked_sub(1).map_or(0, |before| ends[before]);
             valid[row].then(|| &bytes[start..ends[row]]).into_bound_py_any(py)
         }

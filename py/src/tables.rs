@@ -1,46 +1,44 @@
-//! What a file holds when it is no trace: some tables and what the file says about itself.
+//! Exposes recordings other than traces: tables and metadata.
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{Answer, memory_of_snapshot, memory_of_timeline};
+use kinetoscope::analyze::{AnalysisResult, memory_of_snapshot, memory_of_timeline};
 use kinetoscope::chakra::Chakra;
-use kinetoscope::link::rank::Ranks;
 use kinetoscope::table::{
-    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, Rows, Table as TableOf, chakra_metadata,
+    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows, chakra_metadata,
 };
 use kinetoscope::write::chakra::write_chakra;
 use kinetoscope::{MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
-use crate::analysis::{Answered, answered};
 use crate::error::UnsupportedTraceError;
+use crate::result::{Answered, answered};
 use crate::table::{Table, find};
-use crate::trace::Trace;
 use crate::writing::written;
 
-/// Tables, and what the file says about itself. A public class of its sort wraps it.
+/// Tables with metadata. A public class per kind wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Tables {
     sort: &'static str,
     metadata_json: String,
-    all: Vec<Arc<dyn Rows>>,
-    /// What can be written as a file again.
+    all: Vec<Arc<dyn TableRows>>,
+    /// The content for writing the file again.
     chakra: Option<Arc<Chakra>>,
-    /// What can be asked about its memory.
+    /// The memory analysis.
     memory: Option<Box<AnswerMemory>>,
 }
 
-type AnswerMemory = dyn Fn() -> Answer + Send + Sync;
+type AnswerMemory = dyn Fn() -> AnalysisResult + Send + Sync;
 
 #[pymethods]
 impl Tables {
-    /// What it is, in words.
+    /// Its kind in words.
     #[getter]
     fn sort(&self) -> &'static str {
         self.sort
     }
 
-    /// What the file says about itself, as a JSON object.
+    /// The file's metadata as a JSON object.
     #[getter]
     fn metadata_json(&self) -> &str {
         &self.metadata_json
@@ -56,7 +54,7 @@ impl Tables {
         self.all.iter().map(|table| table.name()).collect()
     }
 
-    /// What is said about the memory of a memory snapshot or a memory timeline.
+    /// The memory analysis of a memory snapshot or a memory timeline.
     fn memory(&self, py: Python<'_>) -> PyResult<Answered> {
         let expected = || UnsupportedTraceError::new_err(format!("expected something of memory, found {}", self.sort));
         let memory = self.memory.as_ref().ok_or_else(expected)?;
@@ -73,16 +71,8 @@ impl Tables {
     }
 }
 
-/// Tables of what the traces of a job share, each trace with its rank: their communications, and their clocks.
-#[pyfunction]
-pub(crate) fn rank_tables(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>, is_aligned: bool) -> Tables {
-    let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
-    let ranks = py.detach(|| Ranks::new(traces, is_aligned));
-    Tables::new("traces of a job", String::from("{}"), &Arc::new(ranks), RANK_TABLES)
-}
-
 impl Tables {
-    fn new<S: Send + Sync>(
+    pub(crate) fn new<S: Send + Sync>(
         sort: &'static str,
         metadata_json: String,
         source: &Arc<S>,

@@ -1,9 +1,9 @@
-//! A linked trace.
+//! Exposes a linked trace.
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{Selection, Wanted, coverage, events_inside, events_within};
-use kinetoscope::edit::{Edit, Redaction, edit, redact, thin, trim};
+use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside, events_within};
+use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, shrink, trim};
 use kinetoscope::link::CapturedGraphs;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::{CAPTURED, TABLES};
@@ -11,8 +11,8 @@ use kinetoscope::time::{TimeRange, Ts};
 use kinetoscope::view::Session;
 use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
 use kinetoscope::write::chrome::write_chrome;
+use kinetoscope::write::et_plus::{EtPlusRules, write_et_plus};
 use kinetoscope::write::execution::write_execution;
-use kinetoscope::write::linked::{Rules, write_linked};
 use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Error, ErrorKind, Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
@@ -66,10 +66,11 @@ impl Trace {
         serde_json::to_string(&coverage(&self.linked)).unwrap_or_default()
     }
 
-    /// The trace with its nodes linked by names and shapes alone: to that iteration, or to the one that fits best.
+    /// The trace with its nodes linked by names and shapes alone: to that iteration, or to the one
+    /// that fits best.
     #[pyo3(signature = (iteration=None))]
     fn linked_to(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
-        let linked = py.detach(|| LinkedTrace::linked_to(self.linked.trace.clone(), iteration));
+        let linked = py.detach(|| LinkedTrace::relink(self.linked.trace.clone(), iteration));
         let linked = linked.map_err(|error| raised(&error))?;
         Ok(Self::of(Arc::new(linked)))
     }
@@ -86,7 +87,8 @@ impl Trace {
         Table::new(py.detach(|| events_within(&self.linked(), range)))
     }
 
-    /// An event with what is inside of it and the device work launched there, as a table; no rows without an event.
+    /// An event with its children and the device work launched there, as a table; no rows for an
+    /// unknown event.
     #[pyo3(signature = (event))]
     fn events_inside(&self, py: Python<'_>, event: Option<u32>) -> Table {
         Table::new(py.detach(|| events_inside(&self.linked(), event)))
@@ -105,7 +107,7 @@ impl Trace {
         TABLES.iter().map(|table| table.name).collect()
     }
 
-    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    /// Answers one request (see docs/protocol.md).
     fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> Bound<'py, PyBytes> {
         let answer = py.detach(|| self.session.query(&request));
         PyBytes::new(py, &answer)
@@ -130,8 +132,8 @@ impl Trace {
         written(py, &path, gzip, |out| write_execution(trace, out))
     }
 
-    /// Writes the Execution Trace with what the links know, in a gzip stream or plain: how many nodes there are, how many of
-    /// them were linked, how many device events were added, and how many left out.
+    /// Writes the Execution Trace with times and device work, in a gzip stream or plain. Returns
+    /// the numbers of nodes, linked nodes, added and skipped device events.
     fn write_linked(
         &self,
         py: Python<'_>,
@@ -141,12 +143,13 @@ impl Trace {
     ) -> PyResult<(usize, usize, usize, usize)> {
         let linked = &self.linked;
         linked.trace.expect_execution().map_err(|error| raised(&error))?;
-        let rules = if like_chakra { Rules::LikeChakra } else { Rules::Exact };
-        let tally = written(py, &path, gzip, |out| write_linked(linked, rules, out))?;
+        let rules = if like_chakra { EtPlusRules::LikeChakra } else { EtPlusRules::Exact };
+        let tally = written(py, &path, gzip, |out| write_et_plus(linked, rules, out))?;
         Ok((tally.num_nodes, tally.num_linked, tally.num_device_events, tally.num_left_out))
     }
 
-    /// Writes the communications as PARAM replays them; how many operations there are, and how many were left out.
+    /// Writes the communications as PARAM replays them; how many operations there are, and how many
+    /// were left out.
     fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64)> {
         let linked = &self.linked;
         let counts = written(py, &path, false, |out| write_param_comms(linked, out))?;
@@ -176,14 +179,14 @@ impl Trace {
         let linked = &self.linked;
         py.detach(|| {
             let spans = linked.spans();
-            edit(&linked.trace, Edit { iteration, spans: &spans, subtree, upgrade, anonymise })
+            edit(&linked.trace, ExecutionEdit { iteration, spans: &spans, subtree, upgrade, anonymise })
         })
         .map(|trace| Self::new(trace, 1))
         .map_err(|error| raised(&error))
     }
 
-    /// What shares time with a range or an iteration, with all that is linked with it; and of each of its elements, the id
-    /// that it had here, as integers of four bytes.
+    /// Trims a trace to a range or an iteration, with all links. Also returns the original id of
+    /// each element, as four-byte integers.
     fn trim<'py>(
         &self,
         py: Python<'py>,
@@ -193,7 +196,7 @@ impl Trace {
     ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
         let linked = &self.linked;
         let cut = || {
-            let wanted = Wanted { start_ns, end_ns, iteration, ..Wanted::default() };
+            let wanted = SelectionRequest { start_ns, end_ns, iteration, ..SelectionRequest::default() };
             let range = Selection::of(linked, &wanted)?.range.ok_or_else(nothing_asked)?;
             let trimmed = trim(linked, range);
             Ok((Self::new(trimmed.trace, 1), trimmed.ids))
@@ -206,8 +209,8 @@ impl Trace {
     /// The trace with as much left out as it takes for its snapshot to have so many bytes at most.
     fn thin(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Self> {
         let linked = &self.linked;
-        let thinned =
-            py.detach(|| thin(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes)));
+        let thinned = py
+            .detach(|| shrink(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes)));
         thinned.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
     }
 

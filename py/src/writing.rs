@@ -1,4 +1,4 @@
-//! A file that is written.
+//! Writes files.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -6,9 +6,10 @@ use std::io::{self, BufWriter};
 use kinetoscope::write::gzip::write_gzip;
 use pyo3::prelude::*;
 
-use crate::source::os_error;
+use crate::error::os_error;
 
-/// Writes a file, in a gzip stream or plain, with Python free to do other things; what `write` gives.
+/// Writes a file, in a gzip stream or plain, without holding the GIL; returns the result of
+/// `write`.
 pub(crate) fn written<T: Send>(
     py: Python<'_>,
     path: &str,

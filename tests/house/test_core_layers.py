@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 import pytest
-from rules import rust, tree
+from rules import circles, rust, tree
 from rules.layers import Edge, Layers, findings
 
 pytestmark = pytest.mark.unit
@@ -79,9 +79,26 @@ def bridges(crate: str, manifest: str) -> list[str]:
     ]
 
 
+def sources(folder: str) -> dict[str, str]:
+    """Rust files by their path from the folder, without files of unit tests."""
+    names = [name for name in tree.under(folder, ".rs") if not name.endswith("/tests.rs")]
+    return {name.removeprefix(f"{folder}/"): tree.text(name) for name in names}
+
+
 def test_core() -> None:
-    sources = {name: tree.text(name) for name in tree.under("core/src", ".rs")}
-    found = findings(LAYERS, edges(sources))
+    files = {name: tree.text(name) for name in tree.under("core/src", ".rs")}
+    found = findings(LAYERS, edges(files))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", ["core/src", "py/src", "wasm/src"])
+def test_no_large_circle(folder: str) -> None:
+    found = circles.findings(rust.file_imports(sources(folder)))
+    assert not found, "\n".join(found)
+
+
+def test_type_names_are_unique() -> None:
+    found = rust.repeated_types({name: tree.text(name) for name in tree.under("core/src", ".rs")})
     assert not found, "\n".join(found)
 
 
@@ -135,3 +152,78 @@ def test_an_exception_is_for_something() -> None:
 def test_a_bridge_in_the_wrong_crate_is_found() -> None:
     assert bridges("core", "[dependencies]\npyo3.workspace = true\n") == ["core/Cargo.toml: pyo3 may not enter core"]
     assert bridges("wasm", '[dependencies]\narrow-array = "1"\n') == ["wasm/Cargo.toml: arrow-array may not enter wasm"]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "use super::b::B;",
+        "use crate::a::{d::{C, D}, b::B as Other};",
+        "fn f() -> super::b::B { todo!() }",
+        "pub(super) fn f() { crate::a::b::f() }",
+    ],
+)
+def test_a_large_circle_is_found(last: str) -> None:
+    files = {
+        "lib.rs": "mod a;\npub use a::B;",
+        "a/mod.rs": "mod b;\nmod c;\nmod d;\nmod e;\npub use b::B;",
+        "a/b.rs": "use super::c::C;",
+        "a/c.rs": "use crate::a::d::D;",
+        "a/d.rs": "use super::e::{self, E};",
+        "a/e.rs": last,
+    }
+    (line,) = circles.findings(rust.file_imports(files))
+    assert line == "circle of 4 files, expected at most 3: a/b.rs, a/c.rs, a/d.rs, a/e.rs"
+
+
+def test_mod_rs_is_a_file_of_a_circle() -> None:
+    files = {
+        "a/mod.rs": "mod b;\nmod c;\nmod d;\nfn f() { b::f() }",
+        "a/b.rs": "use super::c::f;",
+        "a/c.rs": "use super::d::f;",
+        "a/d.rs": "use super::Limits;",
+    }
+    (line,) = circles.findings(rust.file_imports(files))
+    assert line.endswith(": a/b.rs, a/c.rs, a/d.rs, a/mod.rs")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "mod b;",
+        "pub(in crate::a::b) fn f() {}",
+        "// use super::b::B;",
+        'const TEXT: &str = "super::b::B";',
+        "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    use super::super::b::B;\n}",
+    ],
+)
+def test_a_file_that_is_not_imported_is_in_no_circle(source: str) -> None:
+    files = {"a/b.rs": "use super::c::C;", "a/c.rs": source}
+    assert circles.findings(rust.file_imports(files), most=1) == []
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "struct Row(u32);",
+        "pub enum Row<'a> { A(&'a str) }",
+        "pub(super) type Row = (u32, u32);",
+        "trait Row: Sized {}",
+        "#[cfg(test)]\nmod tests {\n    struct Row;\n}",
+        "fn f() {\n    struct Row;\n}",
+    ],
+)
+def test_a_second_type_of_a_name_is_found(second: str) -> None:
+    files = {"core/src/a.rs": "pub struct Row {}", "core/src/b.rs": f"\n{second}"}
+    (line,) = rust.repeated_types(files)
+    place, _, words = line.partition(": expected one type of the name ")
+    assert place.startswith("core/src/a.rs:1, core/src/b.rs:")
+    assert words == "Row, found 2"
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["// struct Row;", 'const TEXT: &str = "\nstruct Row;";', "trait Query {\n    type Row;\n}", "enum Rows { Row }"],
+)
+def test_another_use_of_a_name_is_no_second_type(second: str) -> None:
+    assert rust.repeated_types({"core/src/a.rs": "pub struct Row {}", "core/src/b.rs": second}) == []

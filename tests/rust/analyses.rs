@@ -1,4 +1,4 @@
-//! Analyses of device time are those of a look at every microsecond, on any part of a trace.
+//! Tests analyses of device time against a scan of every microsecond.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{
-    Selection, Span, Wait, analysis, breakdown, gaps, idle, kernels, overlap, queue_length, queue_points,
+    BreakdownSpan, IdleCause, Selection, analysis, breakdown, gaps, idle, kernels, overlap, queue_length, queue_points,
 };
 use kinetoscope::time::{TimeRange, Ts};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const FULL: i64 = 2;
 const MICRO_US: i64 = 3;
 const KERNEL_WAIT_US: i64 = 2;
 
-/// What device work is for, by its place in `NAMES`.
+/// The class of device work, as an index in `NAMES`.
 const NAMES: [(&str, &str); 4] =
     [("kernel", "gemm"), ("kernel", "ncclDevKernel_AllReduce"), ("gpu_memcpy", "Memcpy HtoD"), ("kernel", "pe_exe")];
 
@@ -137,7 +137,7 @@ proptest! {
     fn a_breakdown_is_that_of_every_microsecond(all in prop::collection::vec(work(), 0..12), part in part()) {
         let linked = linked(&all);
         let selection = selection(&linked, &part);
-        let rows = breakdown(&selection, &[Span { iteration: None, range: selection.span() }], MICRO_US * US);
+        let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], MICRO_US * US);
         let inside: Vec<_> = all.iter().filter(|work| work.is_in(&part)).collect();
         for device in 0..2 {
             let of_device: Vec<_> = inside.iter().filter(|work| work.device == device).collect();
@@ -173,7 +173,7 @@ proptest! {
         let total = |from: i64, to: i64| {
             let part = Part { range: Some((from, to)), stream: None, is_launched_inside: false, is_whole: false };
             let selection = selection(&linked, &part);
-            let rows = breakdown(&selection, &[Span { iteration: None, range: selection.span() }], 0);
+            let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], 0);
             let kernels: i64 = kernels(&selection, 0).iter().map(|row| row.total_ns).sum();
             (rows.iter().map(|row| row.compute_ns).sum::<i64>(), rows.iter().map(|row| row.busy_ns).sum::<i64>(), kernels)
         };
@@ -204,7 +204,7 @@ proptest! {
         let linked = linked(&all);
         let gaps = gaps(&selection(&linked, &part), KERNEL_WAIT_US * US);
         let mut num_idle = 0;
-        // What is before a range and after it tells of the gaps in it.
+        // Events before and after a range determine the gaps in it.
         let around = part.around();
         let (from, to) = part.range.filter(|_| around.range.is_none()).unwrap_or((i64::MIN, i64::MAX));
         for ((device, stream), work) in by_stream(&all, &around) {
@@ -223,9 +223,9 @@ proptest! {
                 let (begin, over) = (before.time(&around).1, after.time(&around).0);
                 prop_assert_eq!((begin.max(from), over.min(to)), (start, end));
                 let expected = match after.launch {
-                    Some(launch) if launch > begin => Wait::Host,
-                    Some(_) if over - begin < KERNEL_WAIT_US => Wait::Kernel,
-                    _ => Wait::Other,
+                    Some(launch) if launch > begin => IdleCause::Host,
+                    Some(_) if over - begin < KERNEL_WAIT_US => IdleCause::Kernel,
+                    _ => IdleCause::Other,
                 };
                 prop_assert_eq!(gap.wait, expected);
             }

@@ -1,4 +1,4 @@
-//! Ranges that the user named, and the device work that they caused.
+//! Tests user annotations and the device work that they cause.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use kinetoscope::analyze::{AnnotationRow, Selection, annotations};
 
 use crate::{files, shared};
 
-/// A training step: `forward` launches on thread 1; `backward` waits on thread 1 for what thread 2 launches.
+/// A training step: `forward` launches on thread 1; `backward` waits on thread 1 for launches of
+/// thread 2.
 fn step() -> String {
     let host = |name, category, thread, start, dur, args: &str| {
         format!(
@@ -66,7 +67,8 @@ fn named(name: &'static str, thread: i64, start: i64, dur: i64) -> Event {
     (name, "user_annotation", 1, thread, start, dur, String::new())
 }
 
-/// An operator of the forward pass, and the one of the backward pass that it caused, which launches work of so many microseconds.
+/// An operator of the forward pass, and the one of the backward pass that it caused, which launches
+/// work of so many microseconds.
 fn pass(number: i64, from: i64, to: (i64, i64), at: (i64, i64), dur: i64) -> Vec<Event> {
     let (thread, forward_thread) = to;
     let args = |number, from| format!(r#""Sequence number":{number},"Fwd thread id":{from}"#);
@@ -121,7 +123,8 @@ fn a_backward_pass_inside_of_another_is_waited_for_by_the_same() {
 fn what_is_run_again_inside_of_a_backward_operator_is_for_the_same() {
     let mut events = vec![named("step", 1, 0, 400)];
     events.extend(pass(1, 1, (2, 1), (10, 50), 100));
-    // It goes on for longer, and the forward pass that it runs again has its backward pass on its own thread.
+    // It goes on for longer, and the forward pass that it runs again has its backward pass on its
+    // own thread.
     events[2].5 = 100;
     events.extend(pass(2, 2, (2, 2), (60, 70), 100));
     assert_eq!(device_ns(&of_events(&events), "step"), Some(200_000));

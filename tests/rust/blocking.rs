@@ -1,6 +1,6 @@
-//! Waits that no device reports.
+//! Tests waits that no device reports.
 
-use kinetoscope::link::{How, LinkedTrace};
+use kinetoscope::link::{LinkMethod, LinkedTrace};
 use kinetoscope::{EventKind, Trace};
 use proptest::prelude::*;
 
@@ -21,11 +21,11 @@ fn linked(events: &[Event]) -> LinkedTrace {
     LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{events}]}}"#)))
 }
 
-/// What waits for what, as rows; and that each is as sure as it can be.
+/// Waits as pairs of rows, each with full confidence.
 fn waits(events: &[Event]) -> Vec<(u32, u32)> {
     let linked = linked(events);
     let edges = linked.sync_edges();
-    assert!(edges.iter().all(|edge| edge.how == How::EndedInside && edge.confidence < 0.9));
+    assert!(edges.iter().all(|edge| edge.how == LinkMethod::EndedInside && edge.confidence < 0.9));
     edges.iter().map(|edge| (edge.source, edge.target)).collect()
 }
 
@@ -66,7 +66,7 @@ fn a_stream_that_goes_on_was_not_waited_for() {
         [launch(1, 0), launch(2, 5), kernel(1, 7, 10, 45), kernel(2, 7, 55, 90), call]
     };
     assert_eq!(waits(&events("cudaStreamSynchronize")), []);
-    // What was recorded before the second kernel was enqueued.
+    // The record before the second kernel was enqueued.
     assert_eq!(waits(&events("cudaEventSynchronize")), [(2, 4)]);
 }
 
@@ -117,7 +117,7 @@ fn a_wait_with_a_report_of_its_own_is_as_the_report_says() {
             "args":{"cuda_sync_kind":"Stream Sync","correlation":3,"stream":7}}]}"#;
     let linked = LinkedTrace::new(files::trace(report));
     let edges: Vec<_> = linked.sync_edges().iter().map(|edge| (edge.how, edge.source, edge.target)).collect();
-    assert_eq!(edges, [(How::StreamOrder, 2, 4)]);
+    assert_eq!(edges, [(LinkMethod::StreamOrder, 2, 4)]);
 }
 
 proptest! {
@@ -163,7 +163,7 @@ fn waits_of_real_files_are_found_without_reports() {
 /// Pairs of work and the call that nothing but the times say waited for it.
 fn waits_found(trace: Trace) -> Vec<(u32, u32)> {
     let linked = LinkedTrace::new(trace);
-    let found = linked.sync_edges().iter().filter(|edge| edge.how == How::EndedInside);
+    let found = linked.sync_edges().iter().filter(|edge| edge.how == LinkMethod::EndedInside);
     found.map(|edge| (edge.source, edge.target)).collect()
 }
 

@@ -1,15 +1,15 @@
-//! Who is at the ends of a communication, where only what its operator was given tells.
+//! Tests the source and destination of a collective where only operator arguments state them.
 
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::link::rank::Ranks;
+use kinetoscope::link::rank::JobRanks;
 use kinetoscope::write::param::write_param_comms;
 use serde_json::{Value, json};
 
 use crate::files;
 
-/// What operators were given, as Kineto writes it: a text for each argument, empty for what is no number.
+/// Operator arguments as Kineto writes them: a text each, empty for non-numbers.
 const GIVEN: [(&str, &[&str]); 6] = [
     ("c10d::send", &["", "", "1", "0"]),
     ("c10d::recv_", &["", "", "1", "0"]),
@@ -89,6 +89,6 @@ fn who_sends_and_who_receives_are_found_to_be_one() {
     let written: Vec<Value> = serde_json::from_slice(&out).unwrap();
     let written = written.iter().find(|operation| operation["comms"] == "send").unwrap();
     assert_eq!((&written["src_rank"], &written["dst_rank"]), (&json!(0), &json!(1)));
-    let both = Ranks::new(vec![(Some(0), Arc::new(send)), (Some(1), Arc::new(recv))], false);
+    let both = JobRanks::new(vec![(Some(0), Arc::new(send)), (Some(1), Arc::new(recv))], false);
     assert_eq!(both.shared.iter().map(|shared| shared.rows.clone()).collect::<Vec<_>>(), [[(0, 0), (1, 0)]]);
 }

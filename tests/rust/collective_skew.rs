@@ -1,4 +1,4 @@
-//! Communications over all ranks: who came when, who waited, how fast they were.
+//! Tests collectives across ranks: arrivals, waits and bandwidth.
 
 use kinetoscope::analyze::{RankedTrace, analysis};
 use proptest::prelude::*;
@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::job::{asked, column, rows, trace};
 
-/// Two ranks: the second comes 30 µs late to an all-reduce of 4000 bytes, and in time to a broadcast.
+/// Two ranks: the second comes 30 µs late to an all-reduce of 4000 bytes, and in time to a
+/// broadcast.
 fn late() -> Vec<RankedTrace> {
     let first = [("allreduce", 1, 100, 40), ("broadcast", 2, 200, 20)];
     let second = [("allreduce", 1, 130, 10), ("broadcast", 2, 200, 20)];
@@ -28,7 +29,8 @@ fn who_came_late_made_the_other_wait() {
 #[test]
 fn bandwidth_is_that_of_the_transfer() {
     let answer = asked("collectives", &late(), &json!({}));
-    // 4000 bytes in 10 µs; of two ranks, an all-reduce carries 2 · 1/2 of them over each link, as does a broadcast.
+    // 4000 bytes in 10 µs; of two ranks, an all-reduce carries 2 · 1/2 of them over each link, as
+    // does a broadcast.
     assert_eq!(json!(column(&answer, "collective_skew", "algorithm_gbps")), json!([0.4, 0.2]));
     assert_eq!(json!(column(&answer, "collective_skew", "bus_gbps")), json!([0.4, 0.2]));
     let four = (0..4).map(|rank| trace(rank, 4, &[("allreduce", 1, 100, 10), ("_allgather_base", 2, 200, 20)], &[]));

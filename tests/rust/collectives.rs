@@ -1,7 +1,7 @@
-//! Communications, as each layout of either file records them.
+//! Tests collectives in each layout of either file.
 
 use kinetoscope::link::Collective;
-use kinetoscope::trace::collective::Pattern;
+use kinetoscope::trace::collective::CollectivePattern;
 use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
@@ -114,7 +114,7 @@ fn attributes_name_what_they_have_and_places_the_rest() {
     let linked = linked(&[json!({"schema": "1.1.1-chakra.0.0.4", "nodes": [groups(3, &config),
         record(5, &inputs, &types, &attrs), record(6, &wait, &wait_types, &[("collective_name", json!("wait"))])]})]);
     let row = &linked.collectives().rows[0];
-    assert_eq!((row.name.as_deref(), row.pattern), (Some("all_gather_base"), Some(Pattern::AllGather)));
+    assert_eq!((row.name.as_deref(), row.pattern), (Some("all_gather_base"), Some(CollectivePattern::AllGather)));
     assert_eq!((row.facts.seq, row.is_p2p(), row.is_async(), row.wait), (Some(9), Some(false), Some(true), Some(0)));
     assert_eq!((row.in_bytes(), row.out_bytes(), ranks(row)), (Some(16), Some(64), vec![0, 1, 2, 3]));
     assert_eq!(linked.collectives().rank, Some(2));
@@ -142,7 +142,7 @@ fn two_ends_are_named_by_their_ranks_of_all() {
     assert_eq!(broadcast.root_rank, Some(5));
 }
 
-/// What Kineto writes of one all-reduce, from the operator to the kernel.
+/// Kineto's events of one all-reduce, from the operator to the kernel.
 fn reduced(args: &Value, kernel: &Value) -> Vec<Value> {
     let device = json!({"correlation": 7, "device": 0, "stream": 3});
     let with = |args: &Value| {
@@ -192,7 +192,7 @@ fn what_kineto_cut_is_not_known() {
         "Group size": 64, "Process Group Ranks": "[0, 1, ...]", "In split size": split, "Out split size": split, "Rank": 0});
     let linked = linked(&[json!({"traceEvents": reduced(&args, &args)})]);
     let rows = &linked.collectives().rows;
-    let row = rows.iter().find(|row| row.pattern == Some(Pattern::AllToAll)).unwrap();
+    let row = rows.iter().find(|row| row.pattern == Some(CollectivePattern::AllToAll)).unwrap();
     assert_eq!((ranks(row), row.facts.in_split.as_deref()), (vec![], Some(split)));
     assert_eq!(row.bus_gbps(&linked.trace), None);
 }
@@ -259,7 +259,8 @@ fn runs_of_a_backend_on_the_host_belong_to_the_operators_that_asked() {
     }
 }
 
-/// Events and nodes of operators and of a backend's runs: names, record ids, threads, and when each event began.
+/// Events and nodes of operators and of a backend's runs: names, record ids, threads, and when each
+/// event began.
 fn recorded(events: &[(&str, i64, i64, i64)], nodes: &[(&str, u64)]) -> LinkedTrace {
     let event = |(name, id, thread, start): &(&str, i64, i64, i64)| {
         let category = if name.starts_with("gloo") { "user_annotation" } else { "cpu_op" };
@@ -421,7 +422,7 @@ fn events() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(drawn, 0..30)
 }
 
-/// What a node may have as inputs, and their types.
+/// Possible inputs of a node, with their types.
 fn node() -> impl Strategy<Value = Value> {
     let types = prop::sample::select(vec!["String", "Int", "Tensor(float)", "GenericList[Tensor(long int)]"]);
     let tensors = Just(json!([[7, 8, 0, i64::MAX, 4, "cuda:0"]]));

@@ -1,4 +1,4 @@
-//! Traces inside compressed streams and archives, whatever the file's name says.
+//! Tests compressed streams and archives.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! The critical path, on traces small enough to check by hand, and what holds for every trace.
+//! Tests the critical path on small traces by hand, and its laws on all traces.
 
 use std::sync::Arc;
 
@@ -158,7 +158,8 @@ fn what_is_looked_at_cuts_the_path() {
     assert!(path.steps().all(|edge| edge.kind != PathKind::Launch));
 }
 
-/// That the path is one, no longer than the span, and no shorter than the work of any stream whose works do not overlap.
+/// That the path is one, no longer than the span, and no shorter than the work of any stream whose
+/// works do not overlap.
 fn check(linked: &Arc<LinkedTrace>) -> CriticalPath {
     let selection = Selection::all(linked);
     let found = critical_path(&selection);

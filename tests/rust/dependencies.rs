@@ -1,10 +1,11 @@
-//! Which node computed what another one reads.
+//! Tests data dependencies between nodes.
 
 use kinetoscope::LinkedTrace;
 
 use crate::files;
 
-/// A node: its id, its parent, its schema, and its inputs and outputs as `[tensor, storage, offset, elements]`.
+/// A node: its id, its parent, its schema, and its inputs and outputs as `[tensor, storage, offset,
+/// elements]`.
 type Call<'a> = (u64, u64, &'a str, &'a [[i64; 4]], &'a [[i64; 4]]);
 
 /// An Execution Trace of such nodes.

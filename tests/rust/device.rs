@@ -1,9 +1,9 @@
-//! Device events, their launches and their operators, and forward operators with what they caused.
+//! Tests device events, launches, operators, and forward-backward links.
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{Reason, coverage};
-use kinetoscope::link::{Captured, CapturedGraphs, EdgeKind, How, LinkedTrace};
+use kinetoscope::analyze::{UnlinkedReason, coverage};
+use kinetoscope::link::{CapturedGraphs, CapturedKernel, EdgeKind, LinkMethod, LinkedTrace};
 
 use crate::{files, shared};
 
@@ -23,7 +23,7 @@ fn linked(events: &[(&str, &str, i64, i64, &str)], flows: &[(&str, i64, &str, i6
 }
 
 /// All edges of a kind: how they were found, and their ends.
-fn edges(linked: &LinkedTrace, kind: EdgeKind) -> Vec<(How, u32, u32)> {
+fn edges(linked: &LinkedTrace, kind: EdgeKind) -> Vec<(LinkMethod, u32, u32)> {
     let edges = linked.edge_list().iter().filter(|edge| edge.kind == kind);
     edges.map(|edge| (edge.how, edge.source, edge.target)).collect()
 }
@@ -48,7 +48,10 @@ fn a_flow_tells_the_launch_where_no_correlation_does() {
         ("f", 5, "9", 60, "ac2g"),
     ];
     let linked = linked(&events, &flows);
-    assert_eq!(edges(&linked, EdgeKind::Launch), [(How::Correlation, 1, 2), (How::Flow, 3, 4), (How::Flow, 3, 5)]);
+    assert_eq!(
+        edges(&linked, EdgeKind::Launch),
+        [(LinkMethod::Correlation, 1, 2), (LinkMethod::Flow, 3, 4), (LinkMethod::Flow, 3, 5)]
+    );
     assert_eq!([2, 4, 5, 6].map(|row| linked.links.operator.get(row)), [Some(0), Some(0), Some(0), None]);
     assert_eq!(linked.edges_of(5), linked.edges_of(3)[1..]);
 }
@@ -66,7 +69,7 @@ fn a_device_event_without_a_launch_may_name_its_operator() {
         ("kernel", "9", 15, 3, r#""External id":6,"stream":9,"device":0"#),
     ];
     let linked = linked(&events, &[]);
-    assert_eq!(edges(&linked, EdgeKind::External), [(How::RecordId, 0, 2), (How::ExternalId, 1, 3)]);
+    assert_eq!(edges(&linked, EdgeKind::External), [(LinkMethod::RecordId, 0, 2), (LinkMethod::ExternalId, 1, 3)]);
     assert_eq!(edges(&linked, EdgeKind::Launch), []);
     assert_eq!([4, 5, 6].map(|row| linked.links.operator.get(row)), [None; 3]);
     assert_eq!(linked.device_time().self_ns[1], 5_000);
@@ -101,7 +104,10 @@ fn backward_operators_name_the_thread_and_number_of_the_forward_one() {
         ("cpu_op", "1", 30, 5, r#""Sequence number":3,"Fwd thread id":0"#),
     ];
     let linked = linked(&events, &[]);
-    assert_eq!(edges(&linked, EdgeKind::ForwardBackward), [(How::SequenceNumber, 1, 4), (How::SequenceNumber, 7, 6)]);
+    assert_eq!(
+        edges(&linked, EdgeKind::ForwardBackward),
+        [(LinkMethod::SequenceNumber, 1, 4), (LinkMethod::SequenceNumber, 7, 6)]
+    );
 }
 
 /// Pairs of a kind, however they were found.
@@ -116,7 +122,7 @@ fn sequence_numbers_tell_what_the_flows_of_real_files_tell() {
     let mut num_pairs = 0;
     for (name, mut trace) in shared::traces() {
         let flows = LinkedTrace::new(trace.clone());
-        let by_flow: Vec<_> = flows.forward_backward().iter().filter(|pair| pair.how == How::Flow).collect();
+        let by_flow: Vec<_> = flows.forward_backward().iter().filter(|pair| pair.how == LinkMethod::Flow).collect();
         if by_flow.is_empty() {
             continue;
         }
@@ -138,7 +144,7 @@ fn flows_of_real_files_tell_what_the_correlations_tell() {
     for (name, mut trace) in shared::traces() {
         let by_correlation = LinkedTrace::new(trace.clone());
         // Without the arguments of its launches, a file has flows alone.
-        let template = trace.args.push(kinetoscope::trace::args::Template::new(Vec::new(), &trace.strings));
+        let template = trace.args.push(kinetoscope::trace::args::ArgsTemplate::new(Vec::new(), &trace.strings));
         for row in 0..trace.events.len() {
             if trace.events.kind[row] == kinetoscope::EventKind::Launch {
                 trace.events.template[row] = template;
@@ -180,7 +186,7 @@ fn kernels_of_a_graph_find_the_calls_that_captured_them() {
         &[],
     );
     let graphs = CapturedGraphs::new(Arc::new(graph), Arc::new(capture));
-    assert_eq!(graphs.kernels, [Captured { kernel: 1, launch: 4 }, Captured { kernel: 2, launch: 5 }]);
+    assert_eq!(graphs.kernels, [CapturedKernel { kernel: 1, launch: 4 }, CapturedKernel { kernel: 2, launch: 5 }]);
     assert_eq!(graphs.capture.links.operator.get(4), Some(3));
 }
 
@@ -192,7 +198,7 @@ fn every_kernel_of_a_real_graph_finds_its_operator() {
     let linked = |trace| Arc::new(LinkedTrace::new(trace));
     let graphs = CapturedGraphs::new(linked(graph), linked(capture));
     assert_eq!(graphs.kernels.len(), 544);
-    let operator = |captured: &Captured| graphs.capture.links.operator.get(captured.launch as usize);
+    let operator = |captured: &CapturedKernel| graphs.capture.links.operator.get(captured.launch as usize);
     assert!(graphs.kernels.iter().all(|captured| operator(captured).is_some()));
 }
 
@@ -211,12 +217,13 @@ fn coverage_says_how_and_why_not() {
         ("kernel", "9", 90, 5, r#""stream":9,"device":0"#),
     ];
     let coverage = coverage(&linked(&events, &[]));
-    assert_eq!(coverage.device_events.linked, [(How::Correlation, 2)].into());
-    let why = [(Reason::LaunchedBefore, 2), (Reason::NoCorrelation, 1), (Reason::LaunchMissing, 2)];
+    assert_eq!(coverage.device_events.linked, [(LinkMethod::Correlation, 2)].into());
+    let why =
+        [(UnlinkedReason::LaunchedBefore, 2), (UnlinkedReason::NoCorrelation, 1), (UnlinkedReason::LaunchMissing, 2)];
     assert_eq!(coverage.device_events.unlinked, why.into());
-    assert_eq!(coverage.device_owners.linked, [(How::ExternalId, 1), (How::Enclosure, 1)].into());
-    assert_eq!(coverage.device_owners.unlinked[&Reason::OperatorMissing], 1);
-    assert_eq!(coverage.device_owners.unlinked[&Reason::LaunchMissing], 1);
+    assert_eq!(coverage.device_owners.linked, [(LinkMethod::ExternalId, 1), (LinkMethod::Enclosure, 1)].into());
+    assert_eq!(coverage.device_owners.unlinked[&UnlinkedReason::OperatorMissing], 1);
+    assert_eq!(coverage.device_owners.unlinked[&UnlinkedReason::LaunchMissing], 1);
 }
 
 #[test]
@@ -224,11 +231,11 @@ fn what_real_files_do_not_link_was_launched_before_they_began() {
     let mut num_early = 0;
     for (name, trace) in shared::traces() {
         let coverage = coverage(&LinkedTrace::new(trace));
-        let missing = coverage.device_events.unlinked.get(&Reason::LaunchMissing);
+        let missing = coverage.device_events.unlinked.get(&UnlinkedReason::LaunchMissing);
         // These were cut, and thinned out.
         let is_part = ["trunc_", "trace_compare"].iter().any(|part| name.contains(part));
         assert!(missing.is_none() || is_part, "{name}");
-        num_early += coverage.device_events.unlinked.get(&Reason::LaunchedBefore).unwrap_or(&0);
+        num_early += coverage.device_events.unlinked.get(&UnlinkedReason::LaunchedBefore).unwrap_or(&0);
     }
     assert!(num_early == 0 || num_early > 2_000, "{num_early}");
 }

@@ -1,11 +1,11 @@
-//! What changed between two traces: the parts add up, chance is told apart, and planted changes are found.
+//! Tests comparisons: parts add up, chance is recognized, planted changes are found.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Answer, diff};
-use kinetoscope::table::{Rows, Values};
+use kinetoscope::analyze::{AnalysisResult, diff};
+use kinetoscope::table::{ColumnValues, TableRows};
 use serde_json::{Value, json};
 
 use crate::files;
@@ -50,12 +50,12 @@ fn run<'a>(calls: &'a [(&'a str, &'a str, i64)], jitter: i64) -> Run<'a> {
 
 const CALLS: [(&str, &str, i64); 2] = [("aten::addmm", "gemm", 50), ("aten::relu", "relu", 20)];
 
-fn table<'a>(answer: &'a Answer, name: &str) -> &'a dyn Rows {
+fn table<'a>(answer: &'a AnalysisResult, name: &str) -> &'a dyn TableRows {
     answer.tables.iter().find(|table| table.name() == name).expect("a table of the answer").as_ref()
 }
 
 /// Rows of a table as JSON objects.
-fn rows(answer: &Answer, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
+fn rows(answer: &AnalysisResult, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
     let table = table(answer, name);
     let of_row = |row: usize| {
         let cell = |at: usize| (table.column_name(at), cell(&table.values(at, row..row + 1)));
@@ -64,22 +64,22 @@ fn rows(answer: &Answer, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
     (0..table.num_rows()).map(of_row).collect()
 }
 
-fn cell(values: &Values) -> Value {
+fn cell(values: &ColumnValues) -> Value {
     match values {
-        Values::Int(values) => json!(values.get(0)),
-        Values::UInt(values) => json!(values.get(0)),
-        Values::Float(values) => json!(values.get(0)),
-        Values::Bool(values) => json!(values.get(0)),
-        Values::Text { bytes, valid, .. } => json!(valid[0].then_some(bytes)),
+        ColumnValues::Int(values) => json!(values.get(0)),
+        ColumnValues::UInt(values) => json!(values.get(0)),
+        ColumnValues::Float(values) => json!(values.get(0)),
+        ColumnValues::Bool(values) => json!(values.get(0)),
+        ColumnValues::Text { bytes, valid, .. } => json!(valid[0].then_some(bytes)),
     }
 }
 
 /// Some columns of all rows.
-fn picked(answer: &Answer, name: &str, columns: &[&str]) -> Vec<Vec<Value>> {
+fn picked(answer: &AnalysisResult, name: &str, columns: &[&str]) -> Vec<Vec<Value>> {
     rows(answer, name).iter().map(|row| columns.iter().map(|column| row[column].clone()).collect()).collect()
 }
 
-fn compared(before: &Run<'_>, after: &Run<'_>) -> Answer {
+fn compared(before: &Run<'_>, after: &Run<'_>) -> AnalysisResult {
     diff(&before.linked(), &after.linked(), "{}").expect("an answer")
 }
 

@@ -1,4 +1,4 @@
-//! Execution Traces, written as they were read.
+//! Tests that Execution Traces are written as they were read.
 
 use kinetoscope::json::canonical;
 use kinetoscope::write::execution::write_execution;

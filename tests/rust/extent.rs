@@ -1,4 +1,4 @@
-//! What is said of a trace that was trimmed is what is said of its range in the whole.
+//! Tests that a trimmed trace gives the results of its range in the original.
 
 use kinetoscope::edit::trim;
 use kinetoscope::view::Session;
@@ -9,7 +9,7 @@ use crate::screen::ask;
 use crate::trim::second;
 use crate::{files, shared};
 
-/// What the report asks.
+/// The requests of the report.
 const ASKED: [(&str, &str); 11] = [
     ("breakdown", r#"{"per":"selection"}"#),
     ("breakdown", "{}"),
@@ -24,14 +24,15 @@ const ASKED: [(&str, &str); 11] = [
     ("roofline", "{}"),
 ];
 
-/// What is not compared: ids, of which a part has its own, and what calls that the ends cut had a device do outside.
+/// Values that are not compared: ids, which differ in a part, and device work of calls that the
+/// ends cut.
 fn is_compared(column: &Value) -> bool {
     const OUTSIDE: [&str; 5] = ["device_total_ns", "device_self_ns", "forward_ns", "backward_ns", "num_device_events"];
     let name = column["name"].as_str().unwrap();
     column["role"] != "event" && !name.ends_with("_id") && name != "evidence" && !OUTSIDE.contains(&name)
 }
 
-/// The rows of each table, in an order of their own, for the tables' is partly that of what is not compared.
+/// The rows of each table, sorted, as the tables' order depends partly on skipped values.
 fn told(session: &Session, (name, options): (&str, &str), more: &Value) -> Vec<(String, Vec<String>)> {
     let options: Value = serde_json::from_str(options).unwrap();
     let mut request = json!({"type": "analyze", "name": name, "options": options, "limit": 10_000});
@@ -47,7 +48,7 @@ fn told(session: &Session, (name, options): (&str, &str), more: &Value) -> Vec<(
         (table["name"].as_str().unwrap().to_owned(), rows)
     };
     let answer = ask(session, &request);
-    // Edges of the graph are named by the ids of what they join.
+    // Edges of the graph, named by the ids of their ends.
     let tables = answer["tables"].as_array().unwrap().iter().filter(|table| table["name"] != "critical_path_edges");
     tables.map(rows).collect()
 }

@@ -1,9 +1,9 @@
-//! The fixtures.
+//! Reads the fixtures.
 
 use std::path::PathBuf;
 
-use kinetoscope::read::{Member, for_each_member};
-use kinetoscope::table::{Rows, json_lines};
+use kinetoscope::read::{ArchiveMember, for_each_member};
+use kinetoscope::table::{TableRows, json_lines};
 use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read};
 
@@ -36,7 +36,7 @@ pub(crate) fn session(folder: &str) -> Session {
 }
 
 /// The files in an archive; `None` when it is none.
-pub(crate) fn members(archive: &[u8], limits: Limits) -> Result<Option<Vec<Member>>, Error> {
+pub(crate) fn members(archive: &[u8], limits: Limits) -> Result<Option<Vec<ArchiveMember>>, Error> {
     let mut members = Vec::new();
     let is_archive = for_each_member(Input::new(archive), limits, |member| {
         members.push(member);
@@ -59,7 +59,7 @@ pub(crate) fn text(name: &str) -> Vec<u8> {
 }
 
 /// The rows of a table as objects.
-pub(crate) fn rows(table: &dyn Rows) -> Vec<serde_json::Value> {
+pub(crate) fn rows(table: &dyn TableRows) -> Vec<serde_json::Value> {
     let columns: Vec<_> = (0..table.num_columns()).collect();
     let mut lines = String::new();
     json_lines(table, &columns, 0..table.num_rows(), "", &mut lines);

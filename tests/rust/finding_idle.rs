@@ -1,4 +1,4 @@
-//! What is found of devices that wait: for launches, for the host, for what is done once.
+//! Tests findings on idle devices.
 
 use kinetoscope::analyze::{MIN_SHARE, Selection, findings};
 use kinetoscope::time::TimeRange;
@@ -74,7 +74,8 @@ fn short_kernels_that_are_waited_for_bind_a_run_to_its_launches() {
 #[test]
 fn what_is_done_once_is_told_apart_from_what_is_repeated() {
     let mut scene = scene();
-    // A context is made in the first copy, a library's memory in the first convolution, code is loaded at a first launch.
+    // A context is made in the first copy, a library's memory in the first convolution, code is
+    // loaded at a first launch.
     scene.operator("aten::to", 0, 9_000).host("cuda_runtime", "cudaFree", 100, 8_000);
     scene.copy("Memcpy HtoD (Pinned -> Device)", (8_900, 10), (8_905, 10));
     scene.operator("aten::conv", 9_100, 7_000).host("cuda_runtime", "cudaMalloc", 9_200, 6_000);

@@ -1,4 +1,4 @@
-//! Each rule of the findings, on a trace that has what it looks for and on one that almost has it.
+//! Tests each rule on a trace that matches and on one that nearly does.
 
 use serde_json::json;
 

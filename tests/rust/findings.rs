@@ -1,6 +1,6 @@
-//! Ten-line traces of what once went wrong.
+//! Tests ten-line traces of past bugs.
 
-use kinetoscope::table::{Values, table};
+use kinetoscope::table::{ColumnValues, table};
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read};
@@ -269,10 +269,10 @@ fn nodes_that_were_linked_before_have_times() {
     let values = |name: &str| nodes.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..2);
     assert_eq!(
         values("start_ns"),
-        Values::Int([Some(1_712_195_495_519_689_047), Some(1_712_195_495_519_690_123)].into_iter().collect())
+        ColumnValues::Int([Some(1_712_195_495_519_689_047), Some(1_712_195_495_519_690_123)].into_iter().collect())
     );
-    assert_eq!(values("dur_ns"), Values::Int([Some(5500), Some(2000)].into_iter().collect()));
-    let Values::Text { bytes, .. } = values("kind") else { panic!() };
+    assert_eq!(values("dur_ns"), ColumnValues::Int([Some(5500), Some(2000)].into_iter().collect()));
+    let ColumnValues::Text { bytes, .. } = values("kind") else { panic!() };
     assert_eq!(bytes, "operatorkernel");
 }
 

@@ -1,7 +1,7 @@
-//! The Python code that events are for.
+//! Tests the Python code around events.
 
 use kinetoscope::link::LinkedTrace;
-use kinetoscope::table::{Values, table};
+use kinetoscope::table::{ColumnValues, table};
 use kinetoscope::{EventKind, Trace};
 
 use crate::{files, shared};
@@ -10,7 +10,7 @@ fn texts(linked: &LinkedTrace, name: &str) -> Vec<Option<String>> {
     let table = table("events").unwrap();
     let column = table.columns.iter().find(|column| column.name == name).unwrap();
     let values = column.values(linked, 0..(table.num_rows)(linked));
-    let Values::Text { bytes, ends, valid } = values else { return Vec::new() };
+    let ColumnValues::Text { bytes, ends, valid } = values else { return Vec::new() };
     let starts = std::iter::once(0).chain(ends.iter().copied());
     starts.zip(&ends).zip(valid).map(|((start, end), valid)| valid.then(|| bytes[start..*end].to_owned())).collect()
 }

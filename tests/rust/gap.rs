@@ -1,4 +1,4 @@
-//! Why a stream had nothing to do at a moment.
+//! Tests explanations of idle moments.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn launch(correlation: i64, start: i64) -> Value {
     event("cuda_runtime", "cudaLaunchKernel", 1, (start, 2), &json!({"correlation": correlation}))
 }
 
-/// Two streams: the first one waits for the host, for nothing, and for nobody knows what. Times in µs.
+/// Two streams: the first waits for the host, for nothing, and for an unknown cause. Times in µs.
 fn streams() -> Session {
     session(&[
         event("cpu_op", "aten::item", 1, (0, 40), &json!({})),

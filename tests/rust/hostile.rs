@@ -1,4 +1,4 @@
-//! Traces come from strangers: whatever the bytes, no panic, bounded memory, and a clear word.
+//! Tests hostile traces: no panic, bounded memory, clear errors.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ fn a_list_of_values_stays_one_though_nobody_escaped_them() {
     repaired(r#"["some "args" here"]"#, r#"["some \"args\" here"]"#);
     repaired(r#"[1, "a "b", c", [2, "cpu"]]"#, r#"[1,"a \"b\", c",[2,"cpu"]]"#);
     assert_eq!(value(r#"["plain", NaN]"#), (String::from(r#"["plain","NaN"]"#), 0));
-    // What cannot be repaired is kept as a text.
+    // Irreparable values are kept as text.
     assert_eq!(value("[1, <x]"), (String::from(r#""[1, <x]""#), 0));
 }
 
@@ -152,7 +152,8 @@ fn two_arrays_of_events_are_counted_on() {
 
 #[test]
 fn blanks_are_not_gathered() {
-    // A gigabyte of blanks, a chunk at a time: were they kept, the limit on one element would be passed.
+    // A gigabyte of blanks, a chunk at a time: were they kept, the limit on one element would be
+    // passed.
     struct Blanks(u64);
     impl std::io::Read for Blanks {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

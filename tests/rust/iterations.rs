@@ -1,4 +1,4 @@
-//! Which iteration an event belongs to, where the annotations of iterations say it badly.
+//! Tests which iteration an event belongs to, with misplaced annotations.
 
 use kinetoscope::{LinkedTrace, WarningKind};
 use serde_json::json;

@@ -1,15 +1,16 @@
-//! Jobs made in tests: what each rank communicates and does between, and the tables that are answered.
+//! Builds jobs for tests: collectives and work of each rank, and the resulting tables.
 
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Answer, RankedTrace, analysis};
-use kinetoscope::table::{Rows, Values};
+use kinetoscope::analyze::{AnalysisResult, RankedTrace, analysis};
+use kinetoscope::table::{ColumnValues, TableRows};
 use serde_json::{Value, json};
 
 use crate::files;
 
-/// A communication of all ranks: its name, its number in sequence, its start and its duration, in µs.
+/// A communication of all ranks: its name, its number in sequence, its start and its duration, in
+/// µs.
 pub(crate) type Call = (&'static str, i64, i64, i64);
 
 /// An event: category, name, thread, start and duration in µs, and the launch it belongs to.
@@ -39,21 +40,21 @@ fn event((category, name, thread, start, dur, correlation): &Event) -> Value {
         "args": {"correlation": correlation, "device": 0, "stream": thread}})
 }
 
-/// What an analysis answers about a job.
-pub(crate) fn asked(name: &str, traces: &[RankedTrace], request: &Value) -> Answer {
+/// The result of an analysis of a job.
+pub(crate) fn asked(name: &str, traces: &[RankedTrace], request: &Value) -> AnalysisResult {
     analysis(name).unwrap().answer_of_job(traces, &request.to_string(), 2).unwrap()
 }
 
 /// A column of one of the tables of an answer.
-pub(crate) fn column(answer: &Answer, table: &str, name: &str) -> Vec<Value> {
-    let found: &Arc<dyn Rows> = answer.tables.iter().find(|found| found.name() == table).expect(table);
+pub(crate) fn column(answer: &AnalysisResult, table: &str, name: &str) -> Vec<Value> {
+    let found: &Arc<dyn TableRows> = answer.tables.iter().find(|found| found.name() == table).expect(table);
     let column = (0..found.num_columns()).find(|at| found.column_name(*at) == name).expect(name);
     match found.values(column, 0..found.num_rows()) {
-        Values::Int(values) => values.iter().map(Value::from).collect(),
-        Values::UInt(values) => values.iter().map(Value::from).collect(),
-        Values::Float(values) => values.iter().map(Value::from).collect(),
-        Values::Bool(values) => values.iter().map(Value::from).collect(),
-        Values::Text { bytes, ends, valid } => {
+        ColumnValues::Int(values) => values.iter().map(Value::from).collect(),
+        ColumnValues::UInt(values) => values.iter().map(Value::from).collect(),
+        ColumnValues::Float(values) => values.iter().map(Value::from).collect(),
+        ColumnValues::Bool(values) => values.iter().map(Value::from).collect(),
+        ColumnValues::Text { bytes, ends, valid } => {
             let start = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before]);
             (0..ends.len()).map(|row| valid[row].then(|| bytes[start(row)..ends[row]].to_owned()).into()).collect()
         }
@@ -61,7 +62,7 @@ pub(crate) fn column(answer: &Answer, table: &str, name: &str) -> Vec<Value> {
 }
 
 /// Columns of integers, row by row.
-pub(crate) fn rows(answer: &Answer, table: &str, names: &[&str]) -> Vec<Vec<Value>> {
+pub(crate) fn rows(answer: &AnalysisResult, table: &str, names: &[&str]) -> Vec<Vec<Value>> {
     let columns: Vec<_> = names.iter().map(|name| column(answer, table, name)).collect();
     (0..columns[0].len()).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect()
 }

@@ -1,16 +1,16 @@
-//! The critical path through several ranks, on jobs small enough to check by hand, and what holds for every job.
+//! Tests the critical path across ranks on small jobs by hand, and its laws on all jobs.
 
 use kinetoscope::analyze::RankedTrace;
 use kinetoscope::view::Session;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::afar;
 use crate::job::{Event, asked, rows, trace};
 use crate::screen::ask;
+use crate::worker;
 
-/// Two ranks that compute, all-reduce until 120 µs, and of which the first computes again. Rank 1 computes for longer; its
-/// clock is ahead.
+/// Two ranks that compute, all-reduce until 120 µs, and of which the first computes again. Rank 1
+/// computes for longer; its clock is ahead.
 fn job(ahead: i64) -> Vec<RankedTrace> {
     let launch = |start, correlation| ("cuda_runtime", "launch", 1, start, 1, correlation);
     let gemm = |start, dur| ("kernel", "gemm", 9, start, dur, 7);
@@ -50,7 +50,7 @@ fn the_path_comes_from_the_rank_that_came_last() {
 #[test]
 fn a_clock_that_is_ahead_changes_nothing() {
     assert_eq!(steps(&job(5_000)), expected());
-    afar::assert_alike(&job(5_000), &json!({}));
+    worker::assert_alike(&job(5_000), &json!({}));
 }
 
 #[test]
@@ -91,7 +91,7 @@ proptest! {
         let times = rows(&answer, "job_critical_path", &["start_ns", "dur_ns"]);
         let times: Vec<_> = times.iter().map(|row| (row[0].as_i64().unwrap(), row[1].as_i64().unwrap())).collect();
         prop_assert!(times.windows(2).all(|pair| pair[0].0 + pair[0].1 == pair[1].0));
-        afar::assert_alike(&traces, &json!({}));
+        worker::assert_alike(&traces, &json!({}));
     }
 }
 

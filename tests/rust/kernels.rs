@@ -1,4 +1,4 @@
-//! What kernels ran as, and how they filled their device.
+//! Tests launch configurations and occupancy of kernels.
 
 use std::sync::Arc;
 

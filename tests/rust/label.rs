@@ -1,9 +1,9 @@
-//! What tells a name from others, whatever the name is.
+//! Tests labels of names.
 
 use kinetoscope::label::Label;
 use proptest::prelude::*;
 
-/// Names made of what the names of kernels, frames and annotations are made of, in any order.
+/// Names from parts of kernels, frames and annotations, in any order.
 fn name() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "void ",

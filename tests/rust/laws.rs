@@ -1,4 +1,4 @@
-//! Laws that hold for every trace.
+//! Tests laws that hold for every trace.
 
 use kinetoscope::json::{Scanner, canonical};
 use kinetoscope::read::snapshot::read_snapshot;
@@ -166,8 +166,8 @@ fn what_fits_no_column_stays_in_args() {
     );
     let events = kinetoscope::table::table("events").unwrap();
     let value = |name: &str| events.columns.iter().find(|column| column.name == name).unwrap().values(&trace, 0..1);
-    assert_eq!(value("bandwidth_gbps"), kinetoscope::table::Values::Float([Some(1.5e-05)].into_iter().collect()));
-    assert_eq!(value("seq_num"), kinetoscope::table::Values::Int([Some(i64::MAX)].into_iter().collect()));
+    assert_eq!(value("bandwidth_gbps"), kinetoscope::table::ColumnValues::Float([Some(1.5e-05)].into_iter().collect()));
+    assert_eq!(value("seq_num"), kinetoscope::table::ColumnValues::Int([Some(i64::MAX)].into_iter().collect()));
 }
 
 #[test]

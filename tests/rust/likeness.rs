@@ -1,8 +1,8 @@
-//! An element says the same whatever stood before it: what is read by its likeness to earlier ones is read right.
+//! Tests that elements read by their shape equal scanned ones.
 
 use std::collections::BTreeMap;
 
-use kinetoscope::table::{Values, table};
+use kinetoscope::table::{ColumnValues, table};
 use kinetoscope::{LinkedTrace, Trace};
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ fn rows(trace: Trace) -> Vec<String> {
         let wanted = [&wanted[..], &["flow_id", "flow_name", "correlation_id"]].concat();
         let columns: Vec<_> = table.columns.iter().filter(|column| wanted.contains(&column.name)).collect();
         let rows = (0..(table.num_rows)(&linked)).map(|row| {
-            let cells: Vec<Values> = columns.iter().map(|column| column.values(&linked, row..row + 1)).collect();
+            let cells: Vec<ColumnValues> = columns.iter().map(|column| column.values(&linked, row..row + 1)).collect();
             format!("{name} {cells:?}")
         });
         rows.collect::<Vec<_>>()

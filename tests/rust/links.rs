@@ -1,10 +1,10 @@
-//! What is linked with what, on whole traces.
+//! Tests links on whole traces.
 
 use kinetoscope::analyze::coverage;
 use kinetoscope::edit::{Redaction, redact};
-use kinetoscope::link::How;
+use kinetoscope::link::LinkMethod;
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::table::Values;
+use kinetoscope::table::ColumnValues;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{EventKind, Limits, LinkedTrace, write_snapshot};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn every_recorded_operator_finds_its_node() {
         let coverage = coverage(&linked);
         for share in [&coverage.operators, &coverage.nodes] {
             assert!(share.count > 100, "{folder}: {coverage:?}");
-            assert_eq!(share.linked.get(&How::RecordId), Some(&share.count), "{folder}: {coverage:?}");
+            assert_eq!(share.linked.get(&LinkMethod::RecordId), Some(&share.count), "{folder}: {coverage:?}");
         }
         for row in 0..linked.trace.events.len() {
             if let Some(node) = linked.links.nodes.node_of_event.get(row) {
@@ -105,7 +105,7 @@ fn whole_microseconds_do_not_push_children_out_of_their_parents() {
 }
 
 /// A column's values over all rows.
-fn column(linked: &LinkedTrace, table: &str, name: &str) -> Values {
+fn column(linked: &LinkedTrace, table: &str, name: &str) -> ColumnValues {
     let table = kinetoscope::table::table(table).unwrap();
     let column = table.columns.iter().find(|column| column.name == name).unwrap();
     column.values(linked, 0..(table.num_rows)(linked))
@@ -115,7 +115,7 @@ fn column(linked: &LinkedTrace, table: &str, name: &str) -> Values {
 fn process_groups_are_those_of_both_files() {
     assert_eq!(
         column(&files::pair("mlp_gloo"), "process_groups", "group_size"),
-        Values::Int([Some(2), Some(2)].into_iter().collect())
+        ColumnValues::Int([Some(2), Some(2)].into_iter().collect())
     );
 }
 
@@ -127,12 +127,12 @@ fn communication_attributes_are_columns() {
         {"name": "in_split_size", "type": "string", "value": "[1, 2]"}, {"name": "pg_size", "type": "uint64", "value": 8}]}]}"#;
     let linked = LinkedTrace::new(files::trace(json));
     let text = |name| match column(&linked, "nodes", name) {
-        Values::Text { bytes, .. } => bytes,
+        ColumnValues::Text { bytes, .. } => bytes,
         other => panic!("no texts: {other:?}"),
     };
     assert_eq!([text("collective"), text("group_name"), text("in_split")], ["allreduce", "0", "[1, 2]"]);
-    assert_eq!(column(&linked, "nodes", "in_elems"), Values::Int([Some(64)].into_iter().collect()));
-    assert_eq!(column(&linked, "nodes", "group_size"), Values::Int([Some(8)].into_iter().collect()));
+    assert_eq!(column(&linked, "nodes", "in_elems"), ColumnValues::Int([Some(64)].into_iter().collect()));
+    assert_eq!(column(&linked, "nodes", "group_size"), ColumnValues::Int([Some(8)].into_iter().collect()));
 }
 
 /// A launch and its kernel, of one `correlation`, 10 µs later.

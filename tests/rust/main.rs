@@ -1,9 +1,8 @@
-//! Tests of the core on whole traces.
+//! Tests the core on whole traces.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on panics")]
 #![expect(clippy::disallowed_macros, reason = "insta looks at its environment")]
 
-mod afar;
 mod analyses;
 mod annotations;
 mod blocking;
@@ -15,6 +14,7 @@ mod critical_path;
 mod dependencies;
 mod device;
 mod diff;
+mod et_plus;
 mod execution;
 mod extent;
 mod files;
@@ -31,7 +31,6 @@ mod kernels;
 mod label;
 mod laws;
 mod likeness;
-mod linked;
 mod links;
 mod marks;
 mod metrics;
@@ -49,12 +48,13 @@ mod screen;
 mod seam;
 mod search;
 mod shared;
+mod shrink;
 mod snapshot_hostile;
 mod stacks;
 mod stragglers;
 mod stream_wait;
 mod summary;
 mod sync;
-mod thin;
 mod trim;
+mod worker;
 mod zoom;

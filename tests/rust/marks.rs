@@ -1,4 +1,4 @@
-//! What one asks of a screen beside its rectangles: findings, context, counters, the critical path, changes.
+//! Tests requests beside rectangles: findings, context, counters, critical path, changes.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ fn kernel(name: &str, ts: i64, dur: i64, correlation: i64) -> Value {
     json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur, "args": args})
 }
 
-/// A forward call in a module, from a line of a script, and its backward call; each launches a kernel.
+/// A forward call in a module, from a line of a script, and its backward call; each launches a
+/// kernel.
 fn program() -> Value {
     let seq = |thread: i64| json!({"Sequence number": 1, "Fwd thread id": thread});
     json!([

@@ -1,4 +1,4 @@
-//! Metrics sampled beside a trace become counters of it.
+//! Tests sampled metrics as counters of a trace.
 
 use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::{Error, Input, Limits, Trace, read, read_file};

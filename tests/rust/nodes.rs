@@ -1,11 +1,11 @@
-//! Which node each host event is, found in each of the ways.
+//! Tests each method of linking nodes with events.
 
 use std::collections::BTreeMap;
 
 use kinetoscope::analyze::{coverage, health};
-use kinetoscope::link::How;
+use kinetoscope::link::LinkMethod;
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::table::Values;
+use kinetoscope::table::ColumnValues;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read, write_snapshot};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn links(linked: &LinkedTrace) -> BTreeMap<String, String> {
     let tags = |name: &str, column: &str| {
         let column = table(name).columns.iter().find(|other| other.name == column).unwrap();
         let rows = (table(name).num_rows)(linked);
-        let Values::Text { bytes, ends, .. } = column.values(linked, 0..rows) else { return Vec::new() };
+        let ColumnValues::Text { bytes, ends, .. } = column.values(linked, 0..rows) else { return Vec::new() };
         let starts = std::iter::once(&0).chain(&ends);
         let tag = |text: &str| text[text.find("\"tag\"").unwrap()..].split([',', '}']).next().unwrap().to_owned();
         starts.zip(&ends).map(|(start, end)| tag(&bytes[*start..*end])).collect::<Vec<_>>()
@@ -92,10 +92,10 @@ fn every_pair_is_linked_by_record_ids_and_as_well_without() {
     for (folder, rank) in PAIRS {
         let by_record = Pair::of(folder, rank).linked();
         let share = coverage(&by_record).nodes;
-        assert_eq!(share.linked.get(&How::RecordId), Some(&share.count), "{folder} {rank}: {share:?}");
+        assert_eq!(share.linked.get(&LinkMethod::RecordId), Some(&share.count), "{folder} {rank}: {share:?}");
         let by_names = Pair::of(folder, rank).without_ids().linked();
         let share = coverage(&by_names).nodes;
-        assert_eq!(share.linked.get(&How::Sequence), Some(&share.count), "{folder} {rank}: {share:?}");
+        assert_eq!(share.linked.get(&LinkMethod::Sequence), Some(&share.count), "{folder} {rank}: {share:?}");
         assert_eq!(links(&by_names), links(&by_record), "{folder} {rank}");
     }
 }
@@ -120,7 +120,7 @@ fn external_ids_link_where_they_are_the_record_ids() {
         let by_record = Pair::of(folder, 0).linked();
         let by_external = Pair::of(folder, 0).without_key("Record function id").linked();
         let share = coverage(&by_external).nodes;
-        assert_eq!(share.linked.get(&How::ExternalId), Some(&share.count), "{folder}: {share:?}");
+        assert_eq!(share.linked.get(&LinkMethod::ExternalId), Some(&share.count), "{folder}: {share:?}");
         assert_eq!(links(&by_external), links(&by_record), "{folder}");
     }
 }
@@ -129,7 +129,7 @@ fn external_ids_link_where_they_are_the_record_ids() {
 fn external_ids_that_are_no_record_ids_are_not_taken_for_them() {
     // There each file counts on its own.
     let linked = Pair::of("mlp_gloo", 0).without_key("Record function id").linked();
-    assert_eq!(linked.links.nodes.how, Some(How::Sequence));
+    assert_eq!(linked.links.nodes.how, Some(LinkMethod::Sequence));
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn files_of_two_processes_are_linked_on_request_only() {
     let linked = pair.linked();
     assert_eq!((linked.links.nodes.how, linked.links.nodes.node_of_event.num_set()), (None, 0));
     assert_eq!(linked.links.warnings.count(WarningKind::OtherProcess), 1);
-    let asked = LinkedTrace::linked_to(pair.trace(), None).unwrap();
-    assert_eq!(asked.links.nodes.how, Some(How::Sequence));
+    let asked = LinkedTrace::relink(pair.trace(), None).unwrap();
+    assert_eq!(asked.links.nodes.how, Some(LinkMethod::Sequence));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn ids_of_another_run_link_nothing_where_the_runs_part() {
     pair.execution = Pair::of("mlp_gloo", 1).execution;
     pair.execution.as_object_mut().unwrap().remove("pid");
     // So far both made the same calls: nothing tells them apart.
-    assert_eq!(pair.linked().links.nodes.how, Some(How::RecordId));
+    assert_eq!(pair.linked().links.nodes.how, Some(LinkMethod::RecordId));
     for attr in pair.nodes().iter_mut().filter_map(|node| node["attrs"].as_array_mut()).flatten() {
         if attr["name"] == "rf_id" && attr["value"].as_u64().unwrap() > 520 {
             attr["value"] = json!(attr["value"].as_u64().unwrap() + 3);
@@ -213,7 +213,7 @@ fn one_iteration_is_found_among_many() {
     few_events.events().retain(|event| positions.contains(&event["tag"].as_u64().unwrap()));
     for pair in [few_nodes, few_events] {
         let part = pair.linked();
-        assert_eq!(part.links.nodes.how, Some(How::Window), "{:?}", part.links.nodes.windows);
+        assert_eq!(part.links.nodes.how, Some(LinkMethod::Window), "{:?}", part.links.nodes.windows);
         assert_eq!(chosen(&part), Some(1));
         // The others differ from it by a call or two.
         let confidence = part.links.nodes.confidence;
@@ -233,7 +233,8 @@ fn a_thread_that_lacks_its_first_calls_stays_in_its_iteration() {
     let [first, last] =
         [step, next].map(|event| trace.nodes[whole.links.nodes.node_of_event.get(event).unwrap() as usize].id);
     pair.nodes().retain(|node| (first..last).contains(&node["id"].as_u64().unwrap()));
-    // Backward runs on a thread of its own, layer by layer: the next iteration's first would fit after this one's last.
+    // Backward runs on a thread of its own, layer by layer: the next iteration's first would fit
+    // after this one's last.
     let is_backward = |row: &usize| {
         let is_inside = (trace.events.start[step]..trace.events.start[next]).contains(&trace.events.start[*row]);
         is_inside && kinetoscope::link::is_call(trace, *row) && trace.events.track[*row] != trace.events.track[step]
@@ -242,7 +243,7 @@ fn a_thread_that_lacks_its_first_calls_stays_in_its_iteration() {
     lost.sort_by_key(|row| trace.events.start[*row]);
     let lost: Vec<_> = lost[..4].iter().map(|row| u64::from(trace.events.position[*row])).collect();
     pair.events().retain(|event| !lost.contains(&event["tag"].as_u64().unwrap()));
-    let after = links(&LinkedTrace::linked_to(pair.trace(), Some(1)).unwrap());
+    let after = links(&LinkedTrace::relink(pair.trace(), Some(1)).unwrap());
     assert!(after.len() > 40, "{}", after.len());
     assert!(after.iter().all(|(event, node)| before.get(event) == Some(node)));
 }
@@ -258,12 +259,12 @@ fn an_iteration_that_is_asked_for_is_kept_in_a_snapshot() {
         pair.nodes().iter().filter(|node| is_step(node)).map(|node| node["id"].as_u64().unwrap()).max().unwrap();
     pair.nodes().retain(|node| (first + 1..second).contains(&node["id"].as_u64().unwrap()));
     for step in steps {
-        let linked = LinkedTrace::linked_to(pair.trace(), Some(step)).unwrap();
+        let linked = LinkedTrace::relink(pair.trace(), Some(step)).unwrap();
         assert_eq!(chosen(&linked), Some(step));
         let snapshot = write_snapshot(&linked.trace).unwrap();
         assert_eq!(chosen(&LinkedTrace::new(read_snapshot(&snapshot, Limits::default()).unwrap())), Some(step));
     }
-    let error = LinkedTrace::linked_to(pair.trace(), Some(99)).unwrap_err().to_string();
+    let error = LinkedTrace::relink(pair.trace(), Some(99)).unwrap_err().to_string();
     let expected = "expected an iteration that the other recording fits, found 99; others fit: 1 (100 %), 2 (100 %)";
     assert_eq!(error, expected);
 }

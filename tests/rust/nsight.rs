@@ -1,9 +1,9 @@
-//! Exports of Nsight Systems: what someone would look for in them.
+//! Tests exports of Nsight Systems.
 
 use std::collections::BTreeMap;
 
 use kinetoscope::read::read_nsight;
-use kinetoscope::table::{TABLES, Values, table};
+use kinetoscope::table::{ColumnValues, TABLES, table};
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, WarningKind, read};
@@ -42,16 +42,22 @@ fn rows(linked: &LinkedTrace, columns: &[&str], is_wanted: impl Fn(&[String]) ->
     (0..linked.trace.events.len()).map(row).filter(|row| is_wanted(row)).collect()
 }
 
-fn texts(values: Values) -> Vec<String> {
+fn texts(values: ColumnValues) -> Vec<String> {
     let none = || String::from("-");
     match values {
-        Values::Int(values) => values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect(),
-        Values::UInt(values) => values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect(),
-        Values::Float(values) => {
+        ColumnValues::Int(values) => {
             values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect()
         }
-        Values::Bool(values) => values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect(),
-        Values::Text { bytes, ends, valid } => {
+        ColumnValues::UInt(values) => {
+            values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect()
+        }
+        ColumnValues::Float(values) => {
+            values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect()
+        }
+        ColumnValues::Bool(values) => {
+            values.iter().map(|value| value.map_or_else(none, |value| value.to_string())).collect()
+        }
+        ColumnValues::Text { bytes, ends, valid } => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let texts = starts.zip(&ends).zip(&valid);
             texts.map(|((start, end), valid)| if *valid { bytes[start..*end].to_owned() } else { none() }).collect()
@@ -237,7 +243,7 @@ fn what_is_written_as_json_reads_back_equal() {
 }
 
 /// All columns of all tables.
-fn all(linked: &LinkedTrace) -> Vec<(&'static str, &'static str, Values)> {
+fn all(linked: &LinkedTrace) -> Vec<(&'static str, &'static str, ColumnValues)> {
     let columns = |table: &'static kinetoscope::table::Table| {
         let rows = (table.num_rows)(linked);
         table.columns.iter().map(move |column| (table.name, column.name, column.values(linked, 0..rows)))
@@ -254,7 +260,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn an_export_of_2020_is_read_with_what_it_has() {
-    // No classes of events, no processes on devices, defaults where there is no value, texts of ranges in place.
+    // No classes of events, no processes on devices, defaults where there is no value, texts of
+    // ranges in place.
     let trace = export(
         "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
         INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'kernel(int)'), (3, 'kernel');

@@ -1,4 +1,4 @@
-//! Exports come from strangers, too: cut, damaged, or made to be trouble.
+//! Tests cut, damaged and hostile exports.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const KERNELS: &str = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEX
 #[test]
 fn a_database_cut_anywhere_is_refused_with_a_word() {
     let bytes = files::bytes(FILE);
-    // What is missing of the last page counts as zeros.
+    // Missing bytes of the last page count as zeros.
     let last_page = bytes.len() - 1024;
     for end in (16..=last_page).step_by(97) {
         let error = exercise(&bytes[..end]).unwrap_err();

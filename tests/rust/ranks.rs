@@ -1,8 +1,8 @@
-//! What the traces of several ranks share.
+//! Tests what the traces of several ranks share.
 
 use std::sync::Arc;
 
-use kinetoscope::link::rank::{Ranks, SharedHow};
+use kinetoscope::link::rank::{JobRanks, MatchMethod};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn in_groups(rank: i64, groups: &[(&str, &[i64], &[Call])]) -> (Option<i64>, Arc
     (Some(rank), Arc::new(LinkedTrace::new(read([Input::new(text.as_bytes())], Limits::default()).unwrap())))
 }
 
-fn numbers(ranks: &Ranks) -> Vec<Vec<Option<u32>>> {
+fn numbers(ranks: &JobRanks) -> Vec<Vec<Option<u32>>> {
     ranks.members.iter().map(|member| member.shared.clone()).collect()
 }
 
@@ -48,11 +48,11 @@ fn numbers(ranks: &Ranks) -> Vec<Vec<Option<u32>>> {
 fn numbers_in_sequence_match_whatever_the_windows_hold() {
     let first = trace(0, &[("allreduce", Some(4), 100, 10), ("allreduce", Some(5), 200, 10)]);
     let second = trace(1, &[("allreduce", Some(5), 205, 5), ("broadcast", Some(6), 300, 5)]);
-    let ranks = Ranks::new(vec![first, second], false);
+    let ranks = JobRanks::new(vec![first, second], false);
     assert_eq!(numbers(&ranks), [vec![None, Some(0)], vec![Some(0), None]]);
     assert_eq!(
         (ranks.shared[0].how, ranks.skew_ns(0, 1), ranks.skew_ns(1, 0)),
-        (SharedHow::Number, Some(-5_000), Some(0))
+        (MatchMethod::Number, Some(-5_000), Some(0))
     );
     assert_eq!((0..4).map(|row| ranks.place(row)).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 0), (1, 1)]);
 }
@@ -60,10 +60,10 @@ fn numbers_in_sequence_match_whatever_the_windows_hold() {
 #[test]
 fn order_matches_only_where_nothing_is_missing() {
     let call = |start| ("allreduce", None, start, 10);
-    let even = Ranks::new(vec![trace(0, &[call(100), call(200)]), trace(1, &[call(101), call(202)])], false);
+    let even = JobRanks::new(vec![trace(0, &[call(100), call(200)]), trace(1, &[call(101), call(202)])], false);
     assert_eq!(numbers(&even), [[Some(0), Some(1)], [Some(0), Some(1)]]);
-    assert_eq!(even.shared[0].how, SharedHow::Order);
-    let uneven = Ranks::new(vec![trace(0, &[call(100), call(200)]), trace(1, &[call(202)])], false);
+    assert_eq!(even.shared[0].how, MatchMethod::Order);
+    let uneven = JobRanks::new(vec![trace(0, &[call(100), call(200)]), trace(1, &[call(202)])], false);
     assert!(uneven.shared.is_empty());
 }
 
@@ -72,13 +72,13 @@ fn groups_of_one_name_and_other_ranks_are_others() {
     let calls = [("allreduce", Some(1), 100, 10)];
     let ranks: [(i64, &[i64]); 4] = [(0, &[0, 1]), (1, &[0, 1]), (2, &[2, 3]), (3, &[2, 3])];
     let traces = ranks.iter().map(|(rank, group)| in_groups(*rank, &[("1", group, &calls)])).collect();
-    assert_eq!(numbers(&Ranks::new(traces, false)), [[Some(0)], [Some(0)], [Some(1)], [Some(1)]]);
+    assert_eq!(numbers(&JobRanks::new(traces, false)), [[Some(0)], [Some(0)], [Some(1)], [Some(1)]]);
 }
 
 #[test]
 fn two_windows_of_one_rank_are_not_two_ranks() {
     let calls = [("allreduce", None, 100, 10)];
-    let ranks = Ranks::new(vec![trace(0, &calls), trace(0, &calls)], false);
+    let ranks = JobRanks::new(vec![trace(0, &calls), trace(0, &calls)], false);
     assert!(ranks.shared.is_empty());
     assert_eq!(ranks.members.iter().map(|member| member.window).collect::<Vec<_>>(), [0, 1]);
 }
@@ -93,7 +93,7 @@ fn both_ends_of_a_message_are_one() {
         let document = json!({"distributedInfo": {"rank": rank}, "traceEvents": [event]});
         (Some(rank), Arc::new(LinkedTrace::new(files::trace(&document.to_string()))))
     };
-    let ranks = Ranks::new(vec![send(0, "send", "Dst Rank", 1), send(1, "recv", "Src Rank", 0)], false);
+    let ranks = JobRanks::new(vec![send(0, "send", "Dst Rank", 1), send(1, "recv", "Src Rank", 0)], false);
     assert_eq!(numbers(&ranks), [[Some(0)], [Some(0)]]);
 }
 
@@ -105,11 +105,11 @@ fn a_clock_that_is_ahead_is_found_to_the_nanosecond() {
         start.0 += 123_456_789;
     }
     let traces = || vec![(Some(0), Arc::new(linked.clone())), (Some(1), Arc::new(LinkedTrace::new(ahead.clone())))];
-    let ranks = Ranks::new(traces(), false);
+    let ranks = JobRanks::new(traces(), false);
     let clock = ranks.members[1].clock.unwrap();
     assert_eq!((clock.offset_ns, clock.spread_ns, clock.num_collectives), (123_456_789, 0, 12));
     assert_eq!((ranks.skew_ns(0, 3), ranks.skew_ns(1, 3)), (Some(-123_456_789), Some(0)));
-    let aligned = Ranks::new(traces(), true);
+    let aligned = JobRanks::new(traces(), true);
     assert_eq!((aligned.skew_ns(0, 3), aligned.skew_ns(1, 3)), (Some(0), Some(0)));
 }
 
@@ -126,7 +126,7 @@ fn a_late_end_moves_no_clock_and_clocks_reach_through_others() {
     // Nothing leads from the others to these two, but from one to the other.
     let apart = [4, 5].map(|rank| in_groups(rank, &[("3", &[4, 5], &calls(40 * rank, 0))]));
     let [fourth, fifth] = apart;
-    let ranks = Ranks::new(vec![first, middle, far, lonely, fourth, fifth], false);
+    let ranks = JobRanks::new(vec![first, middle, far, lonely, fourth, fifth], false);
     let clocks =
         ranks.members.iter().map(|member| member.clock.map(|clock| (clock.group, clock.offset_ns, clock.spread_ns)));
     let expected =
@@ -136,8 +136,8 @@ fn a_late_end_moves_no_clock_and_clocks_reach_through_others() {
 
 #[test]
 fn no_traces_share_nothing() {
-    let ranks = Ranks::new(Vec::new(), true);
+    let ranks = JobRanks::new(Vec::new(), true);
     assert_eq!((ranks.num_rows(), ranks.shared.len()), (0, 0));
-    let ranks = Ranks::new(vec![(None, Arc::new(files::pair("minimal_cpu")))], true);
+    let ranks = JobRanks::new(vec![(None, Arc::new(files::pair("minimal_cpu")))], true);
     assert_eq!((ranks.num_rows(), ranks.members[0].clock), (0, None));
 }

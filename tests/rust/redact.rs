@@ -1,4 +1,4 @@
-//! No private text leaves with a redacted trace.
+//! Tests that no private text leaves with a redacted trace.
 
 use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::write::chrome::write_chrome;

@@ -1,16 +1,16 @@
-//! What is replayed, as the core reads it from Execution Traces; and what was measured.
+//! Tests replay plans and measurements.
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{Call, PLAN, Plan, Sample, measured, plan};
-use kinetoscope::table::{Rows, Values};
+use kinetoscope::replay::{PLAN, ReplayCall, ReplayPlan, ReplaySample, measured, plan};
+use kinetoscope::table::{ColumnValues, TableRows};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::files;
 
-/// A node with inputs, their types, and what came out of it.
+/// A node with inputs, their types, and outputs.
 fn node(id: u64, parent: u64, name: &str, [inputs, types, outputs]: [Value; 3]) -> Value {
     let tensors: Vec<_> = outputs.as_array().into_iter().flatten().map(|_| "Tensor(float)").collect();
     json!({"id": id, "name": name, "ctrl_deps": parent, "attrs": [],
@@ -22,12 +22,12 @@ fn tensor(id: u64, elems: i64) -> Value {
     json!([id, id, 0, elems, 4, "cpu"])
 }
 
-fn planned(nodes: &[Value]) -> Plan {
+fn planned(nodes: &[Value]) -> ReplayPlan {
     let text = json!({"schema": "1.1.1-chakra.0.0.4", "nodes": nodes}).to_string();
     plan(&LinkedTrace::new(read([Input::new(text.as_bytes())], Limits::default()).unwrap()))
 }
 
-fn one(nodes: &[Value]) -> Call {
+fn one(nodes: &[Value]) -> ReplayCall {
     let plan = planned(nodes);
     assert_eq!(plan.calls.len(), 1, "{:?}", plan.calls);
     plan.calls[0].clone()
@@ -121,18 +121,18 @@ fn recordings_of_gloo_have_their_operators_alone() {
     assert_eq!(rows.values(column, 0..1).text(0).map(|text| text.starts_with('[')), Some(true));
 }
 
-fn cell(rows: &dyn Rows, name: &str, row: usize) -> Value {
+fn cell(rows: &dyn TableRows, name: &str, row: usize) -> Value {
     let column = (0..rows.num_columns()).find(|at| rows.column_name(*at) == name).unwrap();
     match rows.values(column, 0..rows.num_rows()) {
-        Values::Int(values) => json!(values.get(row)),
-        Values::Float(values) => json!(values.get(row)),
+        ColumnValues::Int(values) => json!(values.get(row)),
+        ColumnValues::Float(values) => json!(values.get(row)),
         other => json!(other.text(row)),
     }
 }
 
 #[test]
 fn samples_of_all_ranks_are_one_row() {
-    let sample = |replayed: std::ops::RangeInclusive<i64>| Sample {
+    let sample = |replayed: std::ops::RangeInclusive<i64>| ReplaySample {
         collective: String::from("all_reduce"),
         group_size: 4,
         dtype: String::from("float"),
@@ -141,16 +141,16 @@ fn samples_of_all_ranks_are_one_row() {
         num_calls: 2,
         recorded_ns: vec![25, 50],
         replayed_ns: replayed.collect(),
-        ..Sample::default()
+        ..ReplaySample::default()
     };
-    let exchange = Sample {
+    let exchange = ReplaySample {
         collective: String::from("all_to_allv"),
         group_size: 2,
         in_bytes: 600,
         out_bytes: 400,
         kept_bytes: [Some(100), Some(350)],
         replayed_ns: vec![10],
-        ..Sample::default()
+        ..ReplaySample::default()
     };
     let rows = measured(vec![exchange, sample(1..=60), sample(61..=100)]);
     assert_eq!(rows.num_rows(), 2);
@@ -160,7 +160,7 @@ fn samples_of_all_ranks_are_one_row() {
     // 2(n−1)/n of the bytes over the median.
     assert_eq!((all("algorithm_gbps"), all("bus_gbps")), (json!(20.0), json!(30.0)));
     assert_eq!((all("recorded_p50_ns"), all("replayed_to_recorded")), (json!(25), json!(2.0)));
-    // What stays on the rank is not on the bus.
+    // Bytes that stay on the rank are not on the bus.
     assert_eq!(cell(&*rows, "bus_gbps", 1), json!(50.0));
 }
 

@@ -1,4 +1,4 @@
-//! The body of a report, as hosts ask for it.
+//! Tests the body of a report.
 
 use std::sync::Arc;
 
@@ -175,7 +175,8 @@ fn a_header_that_says_what_no_trimming_does_is_passed_over() {
     }
 }
 
-/// A trace of a rank: iterations that end after so many microseconds each, with a kernel in each, and a communication.
+/// A trace of a rank: iterations that end after so many microseconds each, with a kernel in each,
+/// and a communication.
 fn rank(ends: &[u64]) -> Arc<LinkedTrace> {
     let mut events = Vec::new();
     let mut from = 0;

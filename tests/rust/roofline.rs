@@ -1,8 +1,8 @@
-//! Operations, bytes and roofs of operators, by what a file says of their arguments.
+//! Tests operations, bytes and roofs of operators.
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{Answer, analysis};
+use kinetoscope::analyze::{AnalysisResult, analysis};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value>
     ]
 }
 
-/// What an event says of its arguments.
+/// Argument facts of an event.
 fn args(dims: &Value, types: &Value, concrete: &Value) -> Value {
     json!({"Input Dims": dims, "Input type": types, "Concrete Inputs": concrete})
 }
@@ -30,7 +30,7 @@ fn text(device: &str, events: &[Value]) -> String {
     json!({"deviceProperties": [{"id": 0, "name": device}], "traceEvents": events}).to_string()
 }
 
-fn roofline(json: &str, request: &str) -> Answer {
+fn roofline(json: &str, request: &str) -> AnalysisResult {
     let linked = Arc::new(LinkedTrace::new(files::trace(json)));
     analysis("roofline").unwrap().answer(&linked, request).unwrap()
 }
@@ -298,7 +298,7 @@ fn of_sequences_of_unknown_lengths_operations_are_an_upper_bound() {
             &json!(["", "", "", "", "", "4", "4", "0.", "0.25", is_causal]),
         )
     };
-    // Two sequences of four: 32 pairs, 20 of a query and no later key; for each two heads, two products of 16 channels.
+    // Two sequences of four: 32 pairs, 20 causal; per pair two heads, two products of 16 channels.
     let bytes = 4 * 2 * (8 * 2 * 16);
     assert_eq!(cost("flash_attn::_flash_attn_varlen_forward", &of("False")), Some((32 * 2 * 2 * 32, bytes)));
     assert_eq!(cost("flash_attn::_flash_attn_varlen_forward", &of("True")), Some((20 * 2 * 2 * 32, bytes)));

@@ -1,8 +1,8 @@
-//! Ten times as much takes about ten times as long to link.
+//! Tests that linking time grows linearly.
 
 use std::time::Instant;
 
-use kinetoscope::link::How;
+use kinetoscope::link::LinkMethod;
 use kinetoscope::time::Dur;
 use kinetoscope::trace::event::EventRow;
 use kinetoscope::{LinkedTrace, Trace};
@@ -43,8 +43,9 @@ fn repeated(once: &Trace, num_events: i64, num_nodes: u64) -> Trace {
     trace
 }
 
-/// Links a repeated fixture, all of whose calls are found in that way, and says how many seconds that took.
-fn seconds(num_events: i64, num_nodes: u64, how: How) -> f64 {
+/// Links a repeated fixture, all of whose calls are found in that way, and says how many seconds
+/// that took.
+fn seconds(num_events: i64, num_nodes: u64, how: LinkMethod) -> f64 {
     let trace = repeated(&Pair::of("transformer_cpu", 0).without_ids().trace(), num_events, num_nodes);
     #[expect(clippy::disallowed_methods, reason = "what is measured is time")]
     let start = Instant::now();
@@ -57,15 +58,15 @@ fn seconds(num_events: i64, num_nodes: u64, how: How) -> f64 {
 
 #[test]
 fn linking_by_names_takes_as_much_longer_as_there_is_more() {
-    let few = seconds(4, 4, How::Sequence).max(0.01);
-    let many = seconds(40, 40, How::Sequence);
+    let few = seconds(4, 4, LinkMethod::Sequence).max(0.01);
+    let many = seconds(40, 40, LinkMethod::Sequence);
     assert!(many < 40.0 * few, "{few} s, then {many} s");
 }
 
 #[test]
 fn a_window_is_found_in_time_that_grows_with_the_length() {
-    let few = seconds(4, 1, How::Window).max(0.01);
-    let many = seconds(40, 1, How::Window);
+    let few = seconds(4, 1, LinkMethod::Window).max(0.01);
+    let many = seconds(40, 1, LinkMethod::Window);
     assert!(many < 40.0 * few, "{few} s, then {many} s");
-    assert!(seconds(40, 30, How::Window) < 40.0 * many.max(0.1));
+    assert!(seconds(40, 30, LinkMethod::Window) < 40.0 * many.max(0.1));
 }

@@ -1,4 +1,4 @@
-//! Traces in the making, and what is found in them.
+//! Builds traces for tests of findings.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Scene {
         self
     }
 
-    /// A launch at a time and what it launches at another, on stream 7.
+    /// A launch at one time, with its kernel at another, on stream 7.
     pub(crate) fn work(&mut self, category: &str, name: &str, launch: (i64, i64), run: (i64, i64)) -> &mut Self {
         let id = self.events.len() + 1;
         let call = if category == "kernel" { "cudaLaunchKernel" } else { "cudaMemcpyAsync" };
@@ -60,14 +60,14 @@ impl Scene {
         Arc::new(LinkedTrace::new(files::trace(&file.to_string())))
     }
 
-    /// What is found by one rule.
+    /// The findings of one rule.
     pub(crate) fn found(&self, rule: &str) -> Vec<Finding> {
         let linked = self.linked();
         let all = findings(&Selection::all(&linked), MIN_SHARE);
         all.into_iter().filter(|finding| finding.name == rule).collect()
     }
 
-    /// The only finding of a rule: whom it concerns, what it costs in microseconds, how often.
+    /// The only finding of a rule: subject, cost in microseconds, count.
     pub(crate) fn only(&self, rule: &str) -> (String, i64, u64) {
         let found = self.found(rule);
         assert_eq!(found.len(), 1, "{rule}: {found:?}");

@@ -1,4 +1,4 @@
-//! Several traces on one screen.
+//! Tests several traces on one screen.
 
 use std::sync::Arc;
 
@@ -234,7 +234,8 @@ fn kernels_that_communicate_have_a_kind_of_their_own() {
     assert_eq!(event["kind"], "communication");
 }
 
-/// A step in a frame in a module in a frame, with an operator and a launch in it, and a thread of frames alone.
+/// A step in a frame in a module in a frame, with an operator and a launch in it, and a thread of
+/// frames alone.
 fn with_frames() -> Session {
     let event = |(category, name, thread, start, dur): (&str, &str, i64, i64, i64)| json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": start, "dur": dur});
     let events = [

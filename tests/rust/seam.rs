@@ -1,4 +1,4 @@
-//! The host seam: requests and the bytes that answer them, pinned for every language that reads them.
+//! Tests the host seam: requests and response bytes, pinned for every language.
 //!
 //! `KINETOSCOPE_BLESS=1 cargo test -p kinetoscope seam` writes the files anew.
 
@@ -93,7 +93,8 @@ fn is_blessing() -> bool {
     std::env::var_os("KINETOSCOPE_BLESS").is_some()
 }
 
-/// Whoever changes what a snapshot says, and be it the order of an enum, raises its version and adds a file.
+/// Any change of a snapshot's meaning, even the order of an enum, needs a new version and a new
+/// file.
 #[test]
 fn a_snapshot_of_this_version_says_what_it_said() {
     let trace = files::pair("hostile").trace;

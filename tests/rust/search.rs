@@ -1,4 +1,4 @@
-//! Events that are looked for by their names: all of them can be reached, however many there are.
+//! Tests that a search reaches all hits.
 
 use kinetoscope::view::Session;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::screen::ask;
 
-/// On each of two threads `count` events of 1 µs, one every 2 µs, of which every other one is a `gemm`.
+/// On each of two threads `count` events of 1 µs, one every 2 µs, of which every other one is a
+/// `gemm`.
 fn session(count: i64) -> Session {
     let event = |thread: i64, at: i64| {
         let name = if at % 2 == 0 { "gemm" } else { "relu" };

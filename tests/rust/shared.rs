@@ -1,4 +1,4 @@
-//! Real traces of other people, read in place where they are at hand.
+//! Tests real traces of other people, where they are available.
 
 use std::path::{Path, PathBuf};
 

@@ -1,15 +1,15 @@
-//! Snapshots that were tampered with: refused with a word on what is wrong, or loaded without a panic.
+//! Tests damaged snapshots: a clear error or a load without a panic.
 
 use kinetoscope::id::StrId;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::view::Session;
-use kinetoscope::write::snapshot::{Arguments, Columns};
+use kinetoscope::write::snapshot::{SavedArguments, SnapshotColumns};
 use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
 use proptest::prelude::*;
 
 use crate::files;
 
-/// A snapshot's bytes before its first section: what it is, and its version.
+/// A snapshot's bytes before its first section: magic and version.
 const HEAD: usize = 8;
 /// A section's bytes before its stream: two lengths, a checksum.
 const SECTION_HEAD: usize = 20;
@@ -24,7 +24,7 @@ fn section_starts(snapshot: &[u8]) -> Vec<usize> {
     std::iter::successors(Some(HEAD), |at| Some(end(at)).filter(|end| *end < snapshot.len())).collect()
 }
 
-/// What a section holds.
+/// The content of a section.
 fn section_text(bytes: &[u8]) -> Vec<u8> {
     let [length, body_length] = [0, 8].map(|at| number(&bytes[at..]) as usize);
     let body = &bytes[SECTION_HEAD..][..body_length];
@@ -54,9 +54,9 @@ fn changed(snapshot: &[u8], which: usize, change: impl Fn(&[u8]) -> Vec<u8>) -> 
     [&snapshot[..HEAD], &sections.collect::<Vec<_>>().concat()].concat()
 }
 
-type Change = fn(&mut Columns<'_>);
+type Change = fn(&mut SnapshotColumns<'_>);
 
-/// What reading a file says that holds these bytes.
+/// The result of reading a file with these bytes.
 fn refusal(bytes: &[u8]) -> String {
     read::read_file(Input::new(bytes).named("run.kscope"), Limits::default()).unwrap_err().to_string()
 }
@@ -83,7 +83,7 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
         assert!(refusal(&wrong).ends_with(&expected), "{}", refusal(&wrong));
     }
     let wrong = changed(&snapshot, 2, |text| {
-        let mut arguments: Arguments<'_> = postcard::from_bytes(text).unwrap();
+        let mut arguments: SavedArguments<'_> = postcard::from_bytes(text).unwrap();
         arguments.templates.iter_mut().flatten().next().unwrap().key = FAR;
         postcard::to_stdvec(&arguments).unwrap()
     });
@@ -98,13 +98,13 @@ fn a_snapshot_with_more_than_its_rows_have_is_refused() {
         assert!(refusal(&wrong).contains("found more bytes than its columns have"), "{}", refusal(&wrong));
     }
     let wrong = changed(&snapshot, 2, |text| {
-        let mut arguments: Arguments<'_> = postcard::from_bytes(text).unwrap();
+        let mut arguments: SavedArguments<'_> = postcard::from_bytes(text).unwrap();
         arguments.values.push((StrId::EMPTY, postcard::from_bytes(&[1, 5]).unwrap()));
         postcard::to_stdvec(&arguments).unwrap()
     });
     assert!(refusal(&wrong).contains("found more numbers than its rows have"), "{}", refusal(&wrong));
     let wrong = changed(&snapshot, 0, |text| {
-        let mut columns: Columns<'_> = postcard::from_bytes(text).unwrap();
+        let mut columns: SnapshotColumns<'_> = postcard::from_bytes(text).unwrap();
         columns.flow_names.push((1 << 20, StrId::EMPTY));
         postcard::to_stdvec(&columns).unwrap()
     });

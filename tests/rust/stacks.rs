@@ -1,4 +1,4 @@
-//! Stacks of Python frames: time of their own, whatever else differs from call to call.
+//! Tests self time of stacks of Python frames.
 
 use kinetoscope::analyze::{Selection, stacks};
 use serde_json::{Value, json};

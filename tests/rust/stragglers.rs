@@ -1,4 +1,4 @@
-//! Who comes late to communications, what the others wait, and why.
+//! Tests stragglers: late ranks, waits of others, and causes.
 
 use kinetoscope::analyze::RankedTrace;
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::job::{Call, Event, asked, column, rows, trace};
 
-/// Three ranks that all-reduce at 100, 200 and 300 µs, 10 µs each; the last one comes `late` µs to the second, which ends
-/// at the same time for all.
+/// Three ranks that all-reduce at 100, 200 and 300 µs, 10 µs each; the last one comes `late` µs to
+/// the second, which ends at the same time for all.
 pub(crate) fn job(late: i64, usual: &[Event], others: &[Event]) -> Vec<RankedTrace> {
     let calls = |late: i64, wait: i64| -> Vec<Call> {
         vec![("allreduce", 1, 100, 10), ("allreduce", 2, 200 + late, 10 + wait), ("allreduce", 3, 300, 10)]
@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// Findings that compare ranks: which, of whom, what they cost.
+/// Findings across ranks: rule, rank and cost.
 fn found(traces: &[RankedTrace]) -> Vec<Vec<Value>> {
     let found = rows(&asked("findings", traces, &json!({})), "findings", &["finding", "subject", "cost_ns", "rank"]);
     let compares = |row: &Vec<Value>| ["straggler", "imbalanced_ranks"].iter().any(|name| row[0] == *name);

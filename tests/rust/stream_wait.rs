@@ -1,15 +1,16 @@
-//! Streams that wait for others, where no device reports it.
+//! Tests waits between streams that no device reports.
 
 use kinetoscope::EventKind;
 use kinetoscope::analyze::{PathKind, Selection, critical_path};
-use kinetoscope::link::{How, LinkedTrace};
+use kinetoscope::link::{LinkMethod, LinkedTrace};
 
 use crate::{files, shared};
 
 /// A call as name, process and start.
 type Call = (&'static str, i64, i64);
 
-/// Work as name, device, stream, start, duration and the start of its launch, where the file has that.
+/// Work as name, device, stream, start, duration and the start of its launch, where the file has
+/// that.
 type Work = (&'static str, i64, i64, i64, i64, Option<i64>);
 
 const WAIT: &str = "cudaStreamWaitEvent";
@@ -25,7 +26,7 @@ fn traced(calls: &[Call], works: &[Work]) -> LinkedTrace {
     let mut events: Vec<String> = calls.iter().enumerate().map(|(at, one)| call(100 + at, *one)).collect();
     let mut launches: Vec<i64> = Vec::new();
     for (name, device, stream, start, dur, launch) in works {
-        // What one call launched has its number.
+        // Work of one call has its number.
         let known = launch.and_then(|launch| launches.iter().position(|other| *other == launch));
         let id = known.unwrap_or(launches.len()) + 1;
         if let (Some(launch), None) = (launch, known) {
@@ -40,7 +41,8 @@ fn traced(calls: &[Call], works: &[Work]) -> LinkedTrace {
     LinkedTrace::new(files::trace(&format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))))
 }
 
-/// Two streams; on the second work is launched after a call, early, and begins some time after work of the first ended.
+/// Two streams; on the second work is launched after a call, early, and begins some time after work
+/// of the first ended.
 fn linked(call: &'static str, process: i64, begins: i64) -> LinkedTrace {
     traced(
         &[(call, process, 20)],
@@ -54,10 +56,10 @@ fn linked(call: &'static str, process: i64, begins: i64) -> LinkedTrace {
     )
 }
 
-/// Who waited for what, by name.
+/// Waits by name: waiter and awaited.
 fn waits(linked: &LinkedTrace) -> Vec<(&str, &str)> {
     let name = |row: u32| linked.trace.event_name(row as usize);
-    let found = linked.sync_edges().iter().filter(|edge| edge.how == How::EndedBefore);
+    let found = linked.sync_edges().iter().filter(|edge| edge.how == LinkMethod::EndedBefore);
     found.map(|edge| (name(edge.target), name(edge.source))).collect()
 }
 
@@ -175,9 +177,9 @@ fn what_is_found_without_reports_is_what_they_say() {
     let reported = LinkedTrace::new(trace.clone());
     trace.events.kind.iter_mut().filter(|kind| **kind == EventKind::Sync).for_each(|kind| *kind = EventKind::Other);
     let linked = LinkedTrace::new(trace);
-    let found: Vec<_> = linked.sync_edges().iter().filter(|edge| edge.how == How::EndedBefore).collect();
+    let found: Vec<_> = linked.sync_edges().iter().filter(|edge| edge.how == LinkMethod::EndedBefore).collect();
     assert_eq!(found.len(), 1);
     let mut known = reported.sync_edges().iter();
     assert!(known.any(|edge| (edge.source, edge.target) == (found[0].source, found[0].target)));
-    assert!(reported.sync_edges().iter().all(|edge| edge.how != How::EndedBefore));
+    assert!(reported.sync_edges().iter().all(|edge| edge.how != LinkMethod::EndedBefore));
 }

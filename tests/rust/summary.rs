@@ -1,4 +1,4 @@
-//! The summary, on a trace small enough to check by hand.
+//! Tests the summary on a small trace by hand.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Waits and what they waited for.
+//! Tests waits for device work.
 
-use kinetoscope::link::{EdgeKind, How, LinkedTrace};
+use kinetoscope::link::{EdgeKind, LinkMethod, LinkedTrace};
 use kinetoscope::{EventKind, Trace};
 
 use crate::{files, shared};
@@ -8,7 +8,7 @@ use crate::{files, shared};
 const DEVICE: &str = r#""device":0,"stream":"#;
 
 /// Edges of waits in a trace of events given as category, thread, start, duration and arguments.
-fn waits(events: &[(&str, &str, i64, i64, String)]) -> Vec<(How, u32, u32)> {
+fn waits(events: &[(&str, &str, i64, i64, String)]) -> Vec<(LinkMethod, u32, u32)> {
     let event = |(category, thread, start, dur, args): &(&str, &str, i64, i64, String)| {
         format!(
             r#"{{"ph":"X","cat":"{category}","name":"e","pid":1,"tid":"{thread}","ts":{start},"dur":{dur},
@@ -52,7 +52,7 @@ fn a_stream_and_a_device_wait_for_what_was_enqueued_last() {
         call(10, 95, 9),
         sync("Context Sync", 10, -1, ""),
     ];
-    let expected = [(2, 4), (2, 6), (3, 6), (9, 10)].map(|(source, target)| (How::StreamOrder, source, target));
+    let expected = [(2, 4), (2, 6), (3, 6), (9, 10)].map(|(source, target)| (LinkMethod::StreamOrder, source, target));
     assert_eq!(waits(&events), expected);
 }
 
@@ -74,7 +74,7 @@ fn an_event_waits_for_what_was_enqueued_before_it_was_recorded() {
         call(11, 12, 1),
         sync("Event Sync", 11, -1, ON_EVENT),
     ];
-    assert_eq!(waits(&events), [(How::SyncEvent, 1, 5), (How::SyncEvent, 1, 10)]);
+    assert_eq!(waits(&events), [(LinkMethod::SyncEvent, 1, 5), (LinkMethod::SyncEvent, 1, 10)]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_is_not_in_the_file_is_not_waited_for() {
         sync("Stream Wait Event", 9, 7, ON_EVENT),
         sync("Something Else", 9, 7, ""),
     ];
-    assert_eq!(waits(&events), [(How::StreamOrder, 0, 1)]);
+    assert_eq!(waits(&events), [(LinkMethod::StreamOrder, 0, 1)]);
 }
 
 fn integer(trace: &Trace, row: usize, key: &str) -> Option<i64> {
@@ -105,7 +105,7 @@ fn waits_of_real_files_are_for_the_right_stream_and_over_in_time() {
         let linked = LinkedTrace::new(trace);
         let (trace, events) = (&linked.trace, &linked.trace.events);
         assert!(linked.sync_edges().len() >= num_sync, "{name}: {:?}", linked.sync_edges());
-        for edge in linked.sync_edges().iter().filter(|edge| edge.how != How::EndedInside) {
+        for edge in linked.sync_edges().iter().filter(|edge| edge.how != LinkMethod::EndedInside) {
             let (source, target) = (edge.source as usize, edge.target as usize);
             assert_eq!(edge.kind, EdgeKind::Sync);
             assert!(

@@ -1,8 +1,8 @@
-//! A range of a trace as a trace of its own.
+//! Tests trimming a trace to a range.
 
 use std::collections::BTreeSet;
 
-use kinetoscope::edit::{Trimmed, trim};
+use kinetoscope::edit::{TrimmedTrace, trim};
 use kinetoscope::link::EdgeKind;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::time::{TimeRange, Ts};
@@ -25,7 +25,7 @@ pub(crate) fn second(linked: &LinkedTrace) -> TimeRange {
 
 const ITERATION: usize = 3;
 
-/// What an event is linked with, by ids of the whole trace.
+/// Links of an event, by ids of the whole trace.
 fn links_of(linked: &LinkedTrace, row: usize, id: &dyn Fn(u32) -> u32) -> [Option<i64>; 5] {
     let links = &linked.links;
     let event = |row: Option<u32>| row.map(|row| i64::from(id(linked.trace.events.position[row as usize])));
@@ -45,7 +45,7 @@ fn edges(linked: &LinkedTrace, id: &dyn Fn(u32) -> u32) -> BTreeSet<(u32, u32, &
     edges.map(|edge| (of(edge.source), of(edge.target), edge.kind.name(), edge.how.name())).collect()
 }
 
-fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, trimmed: &Trimmed) {
+fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, trimmed: &TrimmedTrace) {
     let part = LinkedTrace::new(trimmed.trace.clone());
     let events = &linked.trace.events;
     let before = |id: u32| trimmed.ids[id as usize];
@@ -54,7 +54,7 @@ fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, t
         let id = trimmed.id(events.position[row]).expect("an event that was kept");
         let now = part.trace.events.row_at(id).unwrap();
         let (mut old, mut new) = (links_of(linked, row, &|id| id), links_of(&part, now, &before));
-        // The iteration of what reaches into the range is one that the range is not about.
+        // Events that reach into the range keep an iteration outside of it.
         if events.start[row] < range.start && !linked.trace.is_on_device(row) {
             (old[ITERATION], new[ITERATION]) = (None, None);
         }
@@ -76,7 +76,7 @@ fn written(trace: &Trace) -> Trace {
     read([Input::new(&json)], Limits::default()).unwrap()
 }
 
-fn assert_reads_back(name: &str, trimmed: &Trimmed) {
+fn assert_reads_back(name: &str, trimmed: &TrimmedTrace) {
     let mut trace = trimmed.trace.clone();
     trace.nodes.clear();
     let again = [written(&trace), read_snapshot(&write_snapshot(&trace).unwrap(), Limits::default()).unwrap()];

@@ -1,4 +1,4 @@
-//! What a screen draws of a trace, from far away and from near: nothing is lost, and near enough nothing is made up.
+//! Tests that a screen loses nothing at any zoom level.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn numbers(column: &Value, body: &[u8]) -> Vec<i64> {
     }
 }
 
-/// What a tile says, in nanoseconds since the start.
+/// A tile's fields, in nanoseconds since the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Tile {
     id: i64,
@@ -52,7 +52,8 @@ fn tiles(session: &Session, track: u64, (start, end): (i64, i64), pixels: u64) -
         .collect()
 }
 
-/// Events on three tracks, some of no length, many within each other and many that only overlap; times in nanoseconds.
+/// Events on three tracks, some of no length, many within each other and many that only overlap;
+/// times in nanoseconds.
 fn events() -> impl Strategy<Value = Vec<(u8, i64, i64)>> {
     let dur = prop_oneof![2 => 1..40_i64, 1 => 1..3_000_i64, 1 => Just(0)];
     prop::collection::vec((0..3_u8, 0..20_000_i64, dur), 1..120)

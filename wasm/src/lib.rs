@@ -1,15 +1,15 @@
-//! Kinetoscope in the browser: a session holds one trace, or several, and answers requests about them.
+//! Kinetoscope in the browser: a session holds one or more traces and answers requests.
 
 use std::sync::Arc;
 
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::read::{Container, Origin, Pair, Told, head, pair_up, rank_of, sniff};
+use kinetoscope::read::{Container, FileHint, FileOrigin, FilePair, head, pair_up, rank_of, sniff};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-/// What is loaded.
+/// The loaded traces.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Session(view::Session);
@@ -22,8 +22,8 @@ impl Session {
         Self::default()
     }
 
-    /// Loads a snapshot, after those that are there: with what the trace is called, which may be empty, and its rank, if it
-    /// does not tell that itself. Throws `{message, byte, event}`.
+    /// Loads a snapshot after the others, with a display name, which may be empty, and its rank, if
+    /// the trace does not state it. Throws `{message, byte, event}`.
     pub fn add(&mut self, snapshot: &[u8], name: &str, rank: Option<f64>) -> Result<(), JsValue> {
         let trace = read_snapshot(snapshot, Limits::default());
         // Ranks are far below what a float counts exactly.
@@ -31,7 +31,8 @@ impl Session {
         added.map_err(|error| thrown(&error))
     }
 
-    /// Reads trace files as they are, plain or gzip, or a snapshot. Throws `{message, byte, event}`.
+    /// Reads trace files as they are, plain or gzip, or a snapshot. Throws `{message, byte,
+    /// event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
     pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
         let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
@@ -57,12 +58,13 @@ impl Session {
         Ok(js_sys::Uint8Array::from(snapshot.as_slice()))
     }
 
-    /// The traces again, or a part of them: `request` says which (see `kinetoscope::view::Session::copy`). Throws `{message, byte, event}`.
+    /// The traces again, or a part of them: `request` says which (see
+    /// `kinetoscope::view::Session::copy`). Throws `{message, byte, event}`.
     pub fn copy(&self, request: &[u8]) -> Result<Session, JsValue> {
         self.0.copy(request).map(Self).map_err(|error| thrown(&error))
     }
 
-    /// Answers one request (see ARCHITECTURE.md, "The host seam").
+    /// Answers one request (see docs/protocol.md).
     pub fn query(&self, request: &[u8]) -> js_sys::Uint8Array {
         js_sys::Uint8Array::from(self.0.query(request).as_slice())
     }
@@ -75,14 +77,14 @@ impl Session {
     }
 }
 
-/// Which files that a person chose belong together, by their names and first bytes.
+/// Pairs files that a person chose, by name and first bytes.
 #[wasm_bindgen(js_name = recordingsOf, unchecked_return_type = "Recordings")]
 #[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
 pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Result<JsValue, JsValue> {
-    let told = |(name, bytes): (_, &js_sys::Uint8Array)| Told { name, head: head(&bytes.to_vec()) };
+    let told = |(name, bytes): (_, &js_sys::Uint8Array)| FileHint { name, head: head(&bytes.to_vec()) };
     let files: Vec<_> = names.iter().map(String::as_str).zip(&heads).map(told).collect();
-    let found = pair_up(&files, Origin::Choice);
-    let recording = |pair: &Pair| Recording {
+    let found = pair_up(&files, FileOrigin::Choice);
+    let recording = |pair: &FilePair| Recording {
         kineto: pair.kineto,
         execution: pair.execution,
         // Ranks are far below what a float counts exactly.
@@ -96,7 +98,7 @@ pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Resu
     Ok(serde_wasm_bindgen::to_value(&Recordings { recordings, copies: found.copies })?)
 }
 
-/// What files are, by their places among them.
+/// Kinds of files by index.
 #[wasm_bindgen(typescript_custom_section)]
 const RECORDINGS: &str = r"
 /** What files are, by their places among all. */

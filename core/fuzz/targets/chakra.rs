@@ -1,4 +1,4 @@
-//! Any messages as a Chakra trace: no panic in any table, whatever they claim.
+//! Fuzzes Chakra traces: no panic in any table.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Any bytes as the nodes of an Execution Trace: no panic in any table.
+//! Fuzzes Execution Traces: no panic in any table.
 #![no_main]
 
 use kinetoscope::table::TABLES;

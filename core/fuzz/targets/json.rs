@@ -1,4 +1,5 @@
-//! What serde_json accepts, the scanner passes over whole, and canonical text means the same.
+//! Fuzzes JSON: the scanner skips whatever `serde_json` accepts, and canonical text keeps its
+//! meaning.
 #![no_main]
 
 use kinetoscope::json::{Scanner, canonical};

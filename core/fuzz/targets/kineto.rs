@@ -1,4 +1,4 @@
-//! Any bytes as a Kineto trace: no panic, and what is written reads back equal.
+//! Fuzzes Kineto traces: no panic, and a written trace reads back equal.
 #![no_main]
 
 use kinetoscope::read::snapshot::read_snapshot;

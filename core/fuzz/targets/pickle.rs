@@ -1,11 +1,10 @@
-//! Any bytes as a pickle of a memory snapshot, and as a memory timeline: no panic in any table, and none larger than the
-//! file allows.
+//! Fuzzes pickles of memory snapshots and memory timelines: no panic, and bounded tables.
 #![no_main]
 
 use std::sync::Arc;
 
 use kinetoscope::read::Recording;
-use kinetoscope::table::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Rows};
+use kinetoscope::table::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, TableRows};
 use kinetoscope::{Input, Limits, read_file};
 use libfuzzer_sys::fuzz_target;
 
@@ -28,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn exercise(table: &dyn Rows, num_bytes: usize) {
+fn exercise(table: &dyn TableRows, num_bytes: usize) {
     assert!(table.num_rows() <= num_bytes);
     let rows = table.num_rows().min(100);
     (0..table.num_columns()).for_each(|column| drop(table.values(column, 0..rows)));

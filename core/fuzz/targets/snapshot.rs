@@ -1,4 +1,4 @@
-//! Any columns as a snapshot: no panic, whatever they claim.
+//! Fuzzes columns of snapshots: no panic.
 #![no_main]
 
 use kinetoscope::read::snapshot::read_snapshot;

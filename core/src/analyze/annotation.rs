@@ -1,9 +1,11 @@
-//! Ranges that the user named, on the host and on devices.
+//! Sums host and device time by user annotation.
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::options::Options;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::statistics::Durations;
 use crate::sort;
@@ -11,13 +13,13 @@ use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
 
-/// Annotations and what they cost.
+/// Annotations with their costs.
 pub(super) static ANNOTATIONS: Analysis = Analysis {
     name: "annotations",
     doc: "ranges that the user named, on host and device, and the device work launched inside them",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
-        Answer::of(&TABLE, annotations(selection), "no annotation was recorded")
+        AnalysisResult::of(&TABLE, annotations(selection), "no annotation was recorded")
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
     }),
 };
@@ -43,8 +45,9 @@ pub struct AnnotationRow {
     pub min_ns: i64,
     /// The longest.
     pub max_ns: i64,
-    /// Device time of the work launched inside those on the host, and in all that is inside of them, and by the backward
-    /// pass while they lasted on the thread that waited for it; `None` on devices.
+    /// Device time of the work launched inside those on the host, and in all that is inside of
+    /// them, and by the backward pass while they lasted on the thread that waited for it; `None` on
+    /// devices.
     pub device_total_ns: Option<i64>,
     /// Id of the longest.
     pub longest_id: u32,
@@ -67,8 +70,9 @@ const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
-/// Annotations by name and side, the longest total first. Times are cut to the selection; device times of work launched
-/// inside, or by the backward pass that the range's thread waited for, are those of whole ranges.
+/// Annotations by name and side, the longest total first. Times are cut to the selection; device
+/// times of work launched inside, or by the backward pass that the range's thread waited for, are
+/// those of whole ranges.
 pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();

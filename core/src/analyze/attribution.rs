@@ -1,4 +1,4 @@
-//! Each nanosecond of device work as that of exactly one operator or annotation, or of none.
+//! Attributes each nanosecond of device work to at most one operator or annotation.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +34,10 @@ const COLUMNS: &[Column<Vec<OwnerRow>>] = &[
 
 const UNLINKED: &str = "unlinked";
 
-/// Kernels, copies and fills by the innermost operator or annotation around their launch; the longest total first.
+/// Kernels, copies and fills by the innermost operator or annotation around their launch; the
+/// longest total first.
 ///
-/// `Σ total_ns = Σ dur` of all device work that is looked at: what has no owner is `unlinked`.
+/// `Σ total_ns = Σ dur` of all selected device work; work without an owner is `unlinked`.
 pub(super) fn attribution(selection: &Selection<'_>) -> Vec<OwnerRow> {
     let (trace, links) = (&selection.linked.trace, &selection.linked.links);
     let mut owners: BTreeMap<(&str, &'static str), (i64, i64)> = BTreeMap::new();

@@ -1,12 +1,13 @@
-//! What device work is for: computation, communication, moving memory, or none of these. The table is data.
+//! Classifies device work as computation, communication, memory or other, from a table of name
+//! patterns.
 
 use crate::link::LinkedTrace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// What device work is for.
+/// The purpose of device work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum WorkClass {
     /// Computes.
     Computation,
     /// Exchanges data with other ranks.
@@ -19,62 +20,62 @@ pub enum Class {
 
 /// Where in a name, in lower case, a pattern stands.
 #[derive(Debug, Clone, Copy)]
-enum At {
+enum PatternPlace {
     Start,
     Anywhere,
 }
 
-/// Names of kernels by the first pattern that they match; what matches none computes.
-const PATTERNS: &[(At, &str, Class)] = &[
+/// Patterns of kernel names; the first match decides, and names without a match compute.
+const PATTERNS: &[(PatternPlace, &str, WorkClass)] = &[
     // NCCL of any age, RCCL, MSCCL, HCCL, oneCCL.
-    (At::Start, "nccl", Class::Communication),
-    (At::Anywhere, "ncclkernel", Class::Communication),
-    (At::Anywhere, "nccldevkernel", Class::Communication),
-    (At::Anywhere, "rccl", Class::Communication),
-    (At::Anywhere, "msccl", Class::Communication),
-    (At::Start, "hccl", Class::Communication),
-    (At::Anywhere, "oneccl", Class::Communication),
+    (PatternPlace::Start, "nccl", WorkClass::Communication),
+    (PatternPlace::Anywhere, "ncclkernel", WorkClass::Communication),
+    (PatternPlace::Anywhere, "nccldevkernel", WorkClass::Communication),
+    (PatternPlace::Anywhere, "rccl", WorkClass::Communication),
+    (PatternPlace::Anywhere, "msccl", WorkClass::Communication),
+    (PatternPlace::Start, "hccl", WorkClass::Communication),
+    (PatternPlace::Anywhere, "oneccl", WorkClass::Communication),
     // One-sided communication, and the kernels built on it.
-    (At::Anywhere, "nvshmem", Class::Communication),
-    (At::Anywhere, "rocshmem", Class::Communication),
-    (At::Anywhere, "deep_ep::", Class::Communication),
+    (PatternPlace::Anywhere, "nvshmem", WorkClass::Communication),
+    (PatternPlace::Anywhere, "rocshmem", WorkClass::Communication),
+    (PatternPlace::Anywhere, "deep_ep::", WorkClass::Communication),
     // Collectives that inference engines and symmetric memory bring themselves.
-    (At::Anywhere, "cross_device_reduce", Class::Communication),
-    (At::Anywhere, "quickreduce", Class::Communication),
-    (At::Anywhere, "all_reduce", Class::Communication),
-    (At::Anywhere, "allreduce", Class::Communication),
-    (At::Anywhere, "all_gather", Class::Communication),
-    (At::Anywhere, "allgather", Class::Communication),
-    (At::Anywhere, "reduce_scatter", Class::Communication),
-    (At::Anywhere, "reducescatter", Class::Communication),
-    (At::Anywhere, "all_to_all", Class::Communication),
-    (At::Anywhere, "alltoall", Class::Communication),
-    (At::Anywhere, "userbuffers_", Class::Communication),
-    (At::Start, "collective_subgraph_execution", Class::Communication),
+    (PatternPlace::Anywhere, "cross_device_reduce", WorkClass::Communication),
+    (PatternPlace::Anywhere, "quickreduce", WorkClass::Communication),
+    (PatternPlace::Anywhere, "all_reduce", WorkClass::Communication),
+    (PatternPlace::Anywhere, "allreduce", WorkClass::Communication),
+    (PatternPlace::Anywhere, "all_gather", WorkClass::Communication),
+    (PatternPlace::Anywhere, "allgather", WorkClass::Communication),
+    (PatternPlace::Anywhere, "reduce_scatter", WorkClass::Communication),
+    (PatternPlace::Anywhere, "reducescatter", WorkClass::Communication),
+    (PatternPlace::Anywhere, "all_to_all", WorkClass::Communication),
+    (PatternPlace::Anywhere, "alltoall", WorkClass::Communication),
+    (PatternPlace::Anywhere, "userbuffers_", WorkClass::Communication),
+    (PatternPlace::Start, "collective_subgraph_execution", WorkClass::Communication),
     // Copies and fills that are kernels: of ROCm, and of MTIA.
-    (At::Start, "memcpy", Class::Memory),
-    (At::Start, "memset", Class::Memory),
-    (At::Start, "hipmemcpy", Class::Memory),
-    (At::Start, "hipmemset", Class::Memory),
-    (At::Start, "__amd_rocclr_copy", Class::Memory),
-    (At::Start, "__amd_rocclr_fill", Class::Memory),
-    (At::Start, "copydevicetodevice", Class::Memory),
-    (At::Start, "copydevicetohost", Class::Memory),
-    (At::Start, "copyhosttodevice", Class::Memory),
-    (At::Start, "copybuffer", Class::Memory),
-    (At::Start, "fillbuffer", Class::Memory),
-    (At::Start, "dma", Class::Memory),
-    // What MTIA reports around the work of its elements.
-    (At::Start, "runfunction", Class::Other),
-    (At::Start, "job_exe", Class::Other),
-    (At::Start, "packet", Class::Other),
-    (At::Start, "pe_exe", Class::Other),
-    (At::Start, "cpum_exe_subgraph", Class::Other),
+    (PatternPlace::Start, "memcpy", WorkClass::Memory),
+    (PatternPlace::Start, "memset", WorkClass::Memory),
+    (PatternPlace::Start, "hipmemcpy", WorkClass::Memory),
+    (PatternPlace::Start, "hipmemset", WorkClass::Memory),
+    (PatternPlace::Start, "__amd_rocclr_copy", WorkClass::Memory),
+    (PatternPlace::Start, "__amd_rocclr_fill", WorkClass::Memory),
+    (PatternPlace::Start, "copydevicetodevice", WorkClass::Memory),
+    (PatternPlace::Start, "copydevicetohost", WorkClass::Memory),
+    (PatternPlace::Start, "copyhosttodevice", WorkClass::Memory),
+    (PatternPlace::Start, "copybuffer", WorkClass::Memory),
+    (PatternPlace::Start, "fillbuffer", WorkClass::Memory),
+    (PatternPlace::Start, "dma", WorkClass::Memory),
+    // Events that MTIA reports around the work of its elements.
+    (PatternPlace::Start, "runfunction", WorkClass::Other),
+    (PatternPlace::Start, "job_exe", WorkClass::Other),
+    (PatternPlace::Start, "packet", WorkClass::Other),
+    (PatternPlace::Start, "pe_exe", WorkClass::Other),
+    (PatternPlace::Start, "cpum_exe_subgraph", WorkClass::Other),
 ];
 
-impl Class {
+impl WorkClass {
     /// All classes, in the order of their codes.
-    pub const ALL: [Class; 4] = [Self::Computation, Self::Communication, Self::Memory, Self::Other];
+    pub const ALL: [WorkClass; 4] = [Self::Computation, Self::Communication, Self::Memory, Self::Other];
 
     /// The name used in tables.
     pub fn name(self) -> &'static str {
@@ -89,65 +90,68 @@ impl Class {
     /// The class of a kernel by its name.
     ///
     /// ```
-    /// use kinetoscope::analyze::Class;
-    /// assert_eq!(Class::of_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)"), Class::Communication);
-    /// assert_eq!(Class::of_kernel("sm90_xmma_gemm_bf16bf16_bf16f32"), Class::Computation);
+    /// use kinetoscope::analyze::WorkClass;
+    /// assert_eq!(WorkClass::of_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)"), WorkClass::Communication);
+    /// assert_eq!(WorkClass::of_kernel("sm90_xmma_gemm_bf16bf16_bf16f32"), WorkClass::Computation);
     /// ```
     pub fn of_kernel(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
-        let matches = |(at, pattern, _): &&(At, &str, Class)| match at {
-            At::Start => lower.starts_with(pattern),
-            At::Anywhere => lower.contains(pattern),
+        let matches = |(at, pattern, _): &&(PatternPlace, &str, WorkClass)| match at {
+            PatternPlace::Start => lower.starts_with(pattern),
+            PatternPlace::Anywhere => lower.contains(pattern),
         };
         PATTERNS.iter().find(matches).map_or(Self::Computation, |(.., class)| *class)
     }
 }
 
-/// The class of each event by its row; of what is no device work, [`Class::Other`].
+/// The class of each event by row; events other than device work are [`WorkClass::Other`].
 ///
-/// Copies and fills (`gpu_memcpy`, `gpu_memset`) are memory, kernels with a `Collective name` communication, and other
-/// kernels what their name says.
-pub fn classes(linked: &LinkedTrace) -> Vec<Class> {
+/// Copies and fills (`gpu_memcpy`, `gpu_memset`) are memory. Kernels with a `Collective name` are
+/// communication. The name decides on other kernels.
+pub fn classes(linked: &LinkedTrace) -> Vec<WorkClass> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let mut by_name = rustc_hash::FxHashMap::default();
     let mut text = String::new();
     let class = |row: usize| match events.kind[row] {
-        EventKind::Copy | EventKind::Fill => Class::Memory,
+        EventKind::Copy | EventKind::Fill => WorkClass::Memory,
         EventKind::Kernel => {
             text.clear();
             if trace.args.write_text(&trace.strings, events.args(row), ArgKey::Collective, &mut text) {
-                return Class::Communication;
+                return WorkClass::Communication;
             }
-            *by_name.entry(events.name[row]).or_insert_with(|| Class::of_kernel(trace.event_name(row)))
+            *by_name.entry(events.name[row]).or_insert_with(|| WorkClass::of_kernel(trace.event_name(row)))
         }
-        _ => Class::Other,
+        _ => WorkClass::Other,
     };
     (0..events.len()).map(class).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Class;
+    use super::WorkClass;
 
     #[test]
     fn names_of_every_maker_have_their_class() {
         let cases = [
-            ("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", Class::Communication),
-            ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", Class::Communication),
-            ("void rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)", Class::Communication),
-            ("nvshmemi_transfer_rma_p<int>", Class::Communication),
-            ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(…)", Class::Communication),
-            ("multimem_one_shot_all_reduce_kernel", Class::Communication),
-            ("Memcpy HtoD (Pageable -> Device)", Class::Memory),
-            ("__amd_rocclr_copyBuffer", Class::Memory),
-            ("CopyDeviceToDevice", Class::Memory),
-            ("triton_poi_fused_add_0", Class::Computation),
-            ("void at::native::batch_norm_collect_statistics_channels_last_kernel<SyncBatchNorm>", Class::Computation),
-            ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", Class::Computation),
-            ("pe_exe", Class::Other),
+            ("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", WorkClass::Communication),
+            ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", WorkClass::Communication),
+            ("void rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)", WorkClass::Communication),
+            ("nvshmemi_transfer_rma_p<int>", WorkClass::Communication),
+            ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(…)", WorkClass::Communication),
+            ("multimem_one_shot_all_reduce_kernel", WorkClass::Communication),
+            ("Memcpy HtoD (Pageable -> Device)", WorkClass::Memory),
+            ("__amd_rocclr_copyBuffer", WorkClass::Memory),
+            ("CopyDeviceToDevice", WorkClass::Memory),
+            ("triton_poi_fused_add_0", WorkClass::Computation),
+            (
+                "void at::native::batch_norm_collect_statistics_channels_last_kernel<SyncBatchNorm>",
+                WorkClass::Computation,
+            ),
+            ("Cijk_Ailk_Bljk_HHS_BH_MT128x128x32", WorkClass::Computation),
+            ("pe_exe", WorkClass::Other),
         ];
         for (name, class) in cases {
-            assert_eq!(Class::of_kernel(name), class, "{name}");
+            assert_eq!(WorkClass::of_kernel(name), class, "{name}");
         }
     }
 }

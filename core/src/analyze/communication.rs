@@ -1,4 +1,4 @@
-//! What communication on devices is called, in every analysis the same.
+//! Names the communication on devices, for all analyses alike.
 
 use rustc_hash::FxHashMap;
 
@@ -6,13 +6,13 @@ use crate::link::LinkedTrace;
 use crate::trace::collective::known;
 
 /// The names of device events that communicate.
-pub(super) struct Names<'a> {
+pub(super) struct CommunicationNames<'a> {
     linked: &'a LinkedTrace,
     /// Of communications that are recorded, by their rows.
     recorded: FxHashMap<u32, &'a str>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> CommunicationNames<'a> {
     pub(super) fn of(linked: &'a LinkedTrace) -> Self {
         let mut recorded = FxHashMap::default();
         for one in &linked.collectives().rows {
@@ -22,13 +22,14 @@ impl<'a> Names<'a> {
         Self { linked, recorded }
     }
 
-    /// That of the communication that it was, else what its own name says.
+    /// The name of the recorded collective, else a name derived from the event's name.
     pub(super) fn name(&self, row: u32) -> &'a str {
         self.recorded.get(&row).copied().unwrap_or_else(|| of_kernel(self.linked.trace.event_name(row as usize)))
     }
 }
 
-/// `ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)` is an `all_reduce`; what names none is its name without its arguments.
+/// `ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)` gives `all_reduce`; a name without a known
+/// collective loses its arguments.
 fn of_kernel(name: &str) -> &str {
     let name = name.split(['(', '<']).next().unwrap_or(name);
     let mut words = name.split('_');

@@ -1,10 +1,12 @@
-//! How fast memory was copied and filled.
+//! Measures the bandwidth of copies and fills.
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::class::{Class, classes};
+use super::analysis::{Analysis, Run};
+use super::class::{WorkClass, classes};
 use super::options::Options;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
@@ -19,7 +21,7 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let copies = copies(selection);
         let series = series(&copies);
-        Answer::of(&TABLE, copy_bandwidth(&copies), "no copy or fill ran")
+        AnalysisResult::of(&TABLE, copy_bandwidth(&copies), "no copy or fill ran")
             .and(&SERIES, series)
             .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "gbps", series: Some("direction") })
     }),
@@ -27,7 +29,7 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
 
 /// A copy or a fill.
 #[derive(Debug, Clone)]
-struct Copy<'a> {
+struct CopyEvent<'a> {
     device: Option<i64>,
     direction: &'a str,
     memory: &'a str,
@@ -41,9 +43,9 @@ struct Copy<'a> {
 /// All copies or fills of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CopyRow {
-    /// What it does: the name before its parentheses, such as `Memcpy HtoD`.
+    /// The direction: the name before its parentheses, such as `Memcpy HtoD`.
     direction: String,
-    /// What is in them, such as `Pageable -> Device`; empty where there are none.
+    /// The memory kinds in the parentheses, such as `Pageable -> Device`; empty without any.
     memory: String,
     /// How many.
     count: u64,
@@ -53,7 +55,8 @@ pub(super) struct CopyRow {
     total_bytes: Option<i64>,
     /// `total_bytes / total_ns`, of those with `bytes`.
     mean_gbps: Option<f64>,
-    /// The lowest bandwidth of one: as the file gives it (`memory bandwidth (GB/s)`), else `bytes / dur`.
+    /// The lowest bandwidth of one: as the file gives it (`memory bandwidth (GB/s)`), else `bytes /
+    /// dur`.
     min_gbps: Option<f64>,
     /// The highest.
     max_gbps: Option<f64>,
@@ -94,7 +97,7 @@ static SERIES: Table<Vec<BandwidthPoint>> = Table {
     ],
 };
 
-fn copies<'a>(selection: &Selection<'a>) -> Vec<Copy<'a>> {
+fn copies<'a>(selection: &Selection<'a>) -> Vec<CopyEvent<'a>> {
     let trace = &selection.linked.trace;
     let (events, classes) = (&trace.events, classes(selection.linked));
     let copy = |row: usize| {
@@ -104,7 +107,7 @@ fn copies<'a>(selection: &Selection<'a>) -> Vec<Copy<'a>> {
             trace.args.float(&trace.strings, args, ArgKey::Bandwidth).filter(|gbps| gbps.is_finite() && *gbps > 0.0);
         let dur_ns = events.dur[row].0;
         let (direction, memory) = named(trace.event_name(row));
-        Copy {
+        CopyEvent {
             device: trace.device(row),
             direction,
             memory,
@@ -115,7 +118,7 @@ fn copies<'a>(selection: &Selection<'a>) -> Vec<Copy<'a>> {
             gbps: told.or_else(|| bytes.map(|bytes| bytes as f64 / dur_ns.max(1) as f64)),
         }
     };
-    selection.device_work().filter(|row| classes[*row] == Class::Memory).map(copy).collect()
+    selection.device_work().filter(|row| classes[*row] == WorkClass::Memory).map(copy).collect()
 }
 
 /// `Memcpy HtoD (Pageable -> Device)` is `Memcpy HtoD`, of `Pageable -> Device`.
@@ -126,11 +129,12 @@ fn named(name: &str) -> (&str, &str) {
     }
 }
 
-/// Copies and fills by kind, those of the most time first. Whole ones, also where the selection cuts them.
-fn copy_bandwidth(copies: &[Copy<'_>]) -> Vec<CopyRow> {
-    let mut groups: BTreeMap<(&str, &str), Vec<&Copy<'_>>> = BTreeMap::new();
+/// Copies and fills by kind, those of the most time first. Whole ones, also where the selection
+/// cuts them.
+fn copy_bandwidth(copies: &[CopyEvent<'_>]) -> Vec<CopyRow> {
+    let mut groups: BTreeMap<(&str, &str), Vec<&CopyEvent<'_>>> = BTreeMap::new();
     copies.iter().for_each(|copy| groups.entry((copy.direction, copy.memory)).or_default().push(copy));
-    let row = |((direction, memory), copies): ((&str, &str), Vec<&Copy<'_>>)| {
+    let row = |((direction, memory), copies): ((&str, &str), Vec<&CopyEvent<'_>>)| {
         let sized: Vec<_> = copies.iter().filter_map(|copy| Some((copy.bytes?, copy.dur_ns))).collect();
         let total_bytes = sized.iter().fold(0_i64, |sum, (bytes, _)| sum.saturating_add(*bytes));
         let sized_ns = crate::time::sum_ns(sized.iter().map(|(_, ns)| *ns));
@@ -152,11 +156,11 @@ fn copy_bandwidth(copies: &[Copy<'_>]) -> Vec<CopyRow> {
 }
 
 /// When, how many more run then, and by how much that changes the bandwidth.
-type Change = (Ts, i64, f64);
+type BandwidthChange = (Ts, i64, f64);
 
 /// The bandwidth of each direction on each device over time: the sum of those that run.
-fn series(copies: &[Copy<'_>]) -> Vec<BandwidthPoint> {
-    let mut changes: BTreeMap<(Option<i64>, &str), Vec<Change>> = BTreeMap::new();
+fn series(copies: &[CopyEvent<'_>]) -> Vec<BandwidthPoint> {
+    let mut changes: BTreeMap<(Option<i64>, &str), Vec<BandwidthChange>> = BTreeMap::new();
     for copy in copies {
         let Some(gbps) = copy.gbps else { continue };
         let end = copy.end.max(Ts(copy.start.0.saturating_add(1)));

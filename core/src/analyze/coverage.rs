@@ -1,61 +1,64 @@
-//! How much of a trace was linked, how, and why the rest was not.
+//! Measures the share of a trace that is linked, by method, with reasons for the rest.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign as _;
 
 use serde::Serialize;
 
-use super::launch::Launches;
-use super::reason::{Reason, Side};
-use crate::link::{How, LinkedTrace, Window, is_call};
+use super::launch::FirstLaunch;
+use super::unlinked_reason::{FileSide, UnlinkedReason};
+use crate::link::{IterationMatch, LinkMethod, LinkedTrace, is_call};
 use crate::trace::node::NodeKind;
 
-/// Shares of what could be linked, over the whole trace.
+/// Shares of linked rows over the whole trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Coverage {
+pub struct LinkCoverage {
     /// Nodes of the Execution Trace that stand for calls, with their event on the host.
-    pub nodes: Share,
+    pub nodes: LinkedShare,
     /// Operators and annotations on the host, with their node.
-    pub operators: Share,
+    pub operators: LinkedShare,
     /// Kernels, copies and fills, with the launch that enqueued them.
-    pub device_events: Share,
+    pub device_events: LinkedShare,
     /// Kernels, copies and fills, with the operator or annotation that owns them.
-    pub device_owners: Share,
-    /// How sure the links between nodes and operators are, from 0 to 1; where there are none, what was not enough.
+    pub device_owners: LinkedShare,
+    /// Confidence of the links between nodes and operators, from 0 to 1; without links, the
+    /// confidence that was too low.
     pub confidence: f32,
     /// Iterations of the longer recording that the shorter one fits, where one is longer.
-    pub windows: Vec<WindowRow>,
-    /// What each reason among them means.
-    pub reasons: BTreeMap<Reason, &'static str>,
+    pub windows: Vec<IterationMatchRow>,
+    /// The meaning of each reason that occurs.
+    pub reasons: BTreeMap<UnlinkedReason, &'static str>,
 }
 
 /// Calls of the longer recording that the whole of the shorter one fits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WindowRow {
-    /// The number of the `ProfilerStep#n` that it starts in, or, without any, its place among all windows.
+pub struct IterationMatchRow {
+    /// The number of the `ProfilerStep#n` that it starts in, or, without any, its place among all
+    /// windows.
     pub iteration: i64,
     /// The share of the shorter recording's calls that are found in it.
     pub fit: f32,
-    /// Its start, as the file counts time; `None` where the Execution Trace is the longer recording.
+    /// Its start, as the file counts time; `None` where the Execution Trace is the longer
+    /// recording.
     pub start_ns: Option<i64>,
     /// Whether it is the one that is linked.
     pub is_linked: bool,
 }
 
-/// How many there are, and what became of each.
+/// A number of rows, and how many of them are linked by which method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct LinkedShare {
     /// All of them.
     pub count: u64,
     /// Those that are linked.
     pub num_linked: u64,
     /// Those that are linked, by the key that matched.
-    pub linked: BTreeMap<How, u64>,
+    pub linked: BTreeMap<LinkMethod, u64>,
     /// The rest, by the reason.
-    pub unlinked: BTreeMap<Reason, u64>,
+    pub unlinked: BTreeMap<UnlinkedReason, u64>,
 }
 
-impl Share {
+impl LinkedShare {
     fn add_all(&mut self, other: Self) {
         self.count += other.count;
         self.num_linked += other.num_linked;
@@ -66,7 +69,7 @@ impl Share {
             .for_each(|(reason, count)| self.unlinked.entry(reason).or_default().add_assign(count));
     }
 
-    fn add(&mut self, found: Result<How, Reason>) {
+    fn add(&mut self, found: Result<LinkMethod, UnlinkedReason>) {
         self.count += 1;
         self.num_linked += u64::from(found.is_ok());
         match found {
@@ -76,7 +79,7 @@ impl Share {
     }
 }
 
-impl Coverage {
+impl LinkCoverage {
     /// The shares of two traces together; `windows` and `confidence` stay those of the first.
     pub(crate) fn add(&mut self, other: Self) {
         self.nodes.add_all(other.nodes);
@@ -87,15 +90,15 @@ impl Coverage {
     }
 }
 
-/// Counts what was linked.
-pub fn coverage(linked: &LinkedTrace) -> Coverage {
-    let sides = (Side::of_nodes(linked), Side::of_events(linked));
+/// Counts linked rows by method.
+pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
+    let sides = (FileSide::of_nodes(linked), FileSide::of_events(linked));
     let (nodes, operators) = (nodes(linked, &sides), operators(linked, &sides));
-    let mut coverage = Coverage { nodes, operators, ..Coverage::default() };
+    let mut coverage = LinkCoverage { nodes, operators, ..LinkCoverage::default() };
     let links = &linked.links;
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
-    let launches = Launches::of(&linked.trace);
+    let launches = FirstLaunch::of(&linked.trace);
     for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
         coverage.device_events.add(launches.launch(linked, row));
         coverage.device_owners.add(launches.owner(linked, row));
@@ -106,19 +109,19 @@ pub fn coverage(linked: &LinkedTrace) -> Coverage {
     coverage
 }
 
-fn window_row(linked: &LinkedTrace, window: &Window) -> WindowRow {
-    let Window { iteration, fit, is_linked, .. } = *window;
+fn window_row(linked: &LinkedTrace, window: &IterationMatch) -> IterationMatchRow {
+    let IterationMatch { iteration, fit, is_linked, .. } = *window;
     let start_ns = window.is_of_events.then(|| linked.trace.events.start[window.first as usize].0);
-    WindowRow { iteration, fit, start_ns, is_linked }
+    IterationMatchRow { iteration, fit, start_ns, is_linked }
 }
 
-fn nodes(linked: &LinkedTrace, (nodes, events): &(Side, Side)) -> Share {
+fn nodes(linked: &LinkedTrace, (nodes, events): &(FileSide, FileSide)) -> LinkedShare {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let is_counted = |row: &usize| {
         let node = &trace.nodes[*row];
         !matches!(node.kind(trace.strings.text(node.name)), NodeKind::Root | NodeKind::ProcessGroup)
     };
-    let mut share = Share::default();
+    let mut share = LinkedShare::default();
     for row in (0..trace.nodes.len()).filter(is_counted) {
         let how = links.how.filter(|_| links.event_of_node.get(row).is_some());
         share.add(how.ok_or_else(|| nodes.reason(linked, row, events)));
@@ -126,9 +129,9 @@ fn nodes(linked: &LinkedTrace, (nodes, events): &(Side, Side)) -> Share {
     share
 }
 
-fn operators(linked: &LinkedTrace, (nodes, events): &(Side, Side)) -> Share {
+fn operators(linked: &LinkedTrace, (nodes, events): &(FileSide, FileSide)) -> LinkedShare {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
-    let mut share = Share::default();
+    let mut share = LinkedShare::default();
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
         let how = links.how.filter(|_| links.node_of_event.get(row).is_some());
         share.add(how.ok_or_else(|| events.reason(linked, row, nodes)));

@@ -1,4 +1,4 @@
-//! Defects survived, for people to read.
+//! Lists the defects of a trace for readers.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::warning::{Severity, Warning};
 pub struct HealthRow {
     /// Its short name.
     pub kind: &'static str,
-    /// What was found and what was done.
+    /// The defect and the remedy.
     pub message: &'static str,
     /// How often.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! Algebra of intervals on one axis of time.
+//! Interval algebra on one time axis.
 
 use crate::sort;
 use crate::time::{TimeRange, Ts, sum_ns};
@@ -37,7 +37,7 @@ pub fn clip(range: TimeRange, to: TimeRange) -> TimeRange {
     TimeRange { start, end: Ts(range.end.0.min(to.end.0).max(start.0)) }
 }
 
-/// What two lists of disjoint, ascending ranges have in common.
+/// The intersection of two lists of disjoint, ascending ranges.
 ///
 /// ```
 /// use kinetoscope::analyze::interval::{intersection, total_ns};
@@ -57,7 +57,7 @@ pub fn intersection(a: &[TimeRange], b: &[TimeRange]) -> Vec<TimeRange> {
     common
 }
 
-/// What the first of two lists of disjoint, ascending ranges has and the second has not.
+/// The difference of two lists of disjoint, ascending ranges.
 ///
 /// ```
 /// use kinetoscope::analyze::interval::difference;
@@ -94,13 +94,13 @@ pub fn within(ranges: &[TimeRange], to: TimeRange) -> Vec<TimeRange> {
 
 /// Disjoint, ascending ranges that are asked again and again how much of another they have.
 #[derive(Debug, Clone, Default)]
-pub struct Cover {
+pub struct RangeCover {
     ranges: Vec<TimeRange>,
     /// The length of all ranges before each one, and of all.
     before_ns: Vec<i64>,
 }
 
-impl Cover {
+impl RangeCover {
     /// Of ranges in any order, which may overlap.
     pub fn of(ranges: Vec<TimeRange>) -> Self {
         let ranges = union(ranges);
@@ -121,10 +121,10 @@ impl Cover {
     /// How much of `to` they have, in nanoseconds, found by bisection.
     ///
     /// ```
-    /// use kinetoscope::analyze::interval::Cover;
+    /// use kinetoscope::analyze::interval::RangeCover;
     /// use kinetoscope::time::{TimeRange, Ts};
     /// let range = |start, end| TimeRange { start: Ts(start), end: Ts(end) };
-    /// let cover = Cover::of(vec![range(0, 4), range(6, 9)]);
+    /// let cover = RangeCover::of(vec![range(0, 4), range(6, 9)]);
     /// assert_eq!(cover.inside_ns(range(2, 7)), 3);
     /// ```
     pub fn inside_ns(&self, to: TimeRange) -> i64 {
@@ -139,7 +139,7 @@ impl Cover {
         all - early - late
     }
 
-    /// What is left of `to` without them, in nanoseconds.
+    /// The uncovered rest of `to`, in nanoseconds.
     pub fn outside_ns(&self, to: TimeRange) -> i64 {
         to.dur().0 - self.inside_ns(to)
     }
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Which of the first nanoseconds the ranges have.
+    /// The first nanoseconds that the ranges cover, up to a number.
     fn swept(ranges: &[TimeRange]) -> Vec<bool> {
         (0..64).map(|ns| ranges.iter().any(|range| range.start.0 <= ns && ns < range.end.0)).collect()
     }
@@ -178,7 +178,7 @@ mod tests {
             let to = TimeRange { start: Ts(to.0.min(to.1)), end: Ts(to.0.max(to.1)) };
             prop_assert_eq!(swept(&within(&a, to)), swept(&intersection(&a, &[to])));
             prop_assert_eq!(total_ns(&difference(&a, &b)) + total_ns(&intersection(&a, &b)), total_ns(&a));
-            prop_assert_eq!(Cover::of(a.clone()).inside_ns(to), total_ns(&within(&a, to)));
+            prop_assert_eq!(RangeCover::of(a.clone()).inside_ns(to), total_ns(&within(&a, to)));
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Work on devices by name.
+//! Sums device work by name.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::class::{Class, classes};
+use super::analysis::{Analysis, Run};
+use super::class::{WorkClass, classes};
 use super::kernel_class::{self, by_class};
+use super::launch_config::{LaunchConfig, LaunchConfigReader};
 use super::options::{OptionDoc, OptionKind, Options};
-use super::ran::{Ran, Reader};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::statistics::Durations;
 use super::tensor_core::uses_tensor_cores;
@@ -17,7 +19,7 @@ use crate::table::{Column, Table, boolean, float, int, put_name, text};
 use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
 
-/// What the device spent its time on.
+/// Device work by kernel name.
 pub(super) static KERNELS: Analysis = Analysis {
     name: "kernels",
     doc: "kernels, copies and fills by name: how often, how long, and what for",
@@ -29,7 +31,7 @@ pub(super) static KERNELS: Analysis = Analysis {
     run: Run::Trace(|selection, options: &Options| {
         let rows = kernels(selection, options.count("short_ns"));
         let classes = by_class(&rows);
-        Answer::of(&TABLE, rows, selection.why_nothing_ran())
+        AnalysisResult::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&kernel_class::TABLE, classes)
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
     }),
@@ -71,7 +73,7 @@ pub struct KernelRow {
     pub name: String,
     /// `kernel`, `copy` or `fill`.
     pub kind: &'static str,
-    /// What it is for: the name of a [`Class`].
+    /// Its purpose: the name of a [`WorkClass`].
     pub class: &'static str,
     /// How often it ran.
     pub count: u64,
@@ -94,15 +96,15 @@ pub struct KernelRow {
     /// Whether its name says that it computes with units for matrices.
     #[serde(skip)]
     pub tensor_cores: bool,
-    /// What it ran as.
+    /// Its launch configuration.
     #[serde(skip)]
-    pub ran: Ran,
+    pub ran: LaunchConfig,
 }
 
 /// Kernels, copies and fills by name, the longest total first.
 ///
-/// `total_ns = Σ dur` over the executions that overlap the selection, cut to it; `share = total_ns / Σ total_ns`;
-/// `num_short` counts those of less than `short_ns`.
+/// `total_ns = Σ dur` over the executions that overlap the selection, cut to it; `share = total_ns
+/// / Σ total_ns`; `num_short` counts those of less than `short_ns`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -118,19 +120,19 @@ pub struct KernelRow {
 pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
     let (linked, events) = (selection.linked, &selection.linked.trace.events);
     let classes = classes(linked);
-    let mut groups: FxHashMap<(StrId, &'static str, Class), Vec<usize>> = FxHashMap::default();
+    let mut groups: FxHashMap<(StrId, &'static str, WorkClass), Vec<usize>> = FxHashMap::default();
     for row in selection.device_work() {
         groups.entry((events.name[row], events.kind[row].name(), classes[row])).or_default().push(row);
     }
-    let mut reader = Reader::new(&linked.trace);
-    let row = |((_, kind, class), rows): ((StrId, &'static str, Class), Vec<usize>)| {
+    let mut reader = LaunchConfigReader::new(&linked.trace);
+    let row = |((_, kind, class), rows): ((StrId, &'static str, WorkClass), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
         let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let name = rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned();
         KernelRow {
             tensor_cores: kind == EventKind::Kernel.name() && uses_tensor_cores(&name),
-            ran: longest.map_or_else(Ran::default, |longest| reader.ran(selection, &rows, longest)),
+            ran: longest.map_or_else(LaunchConfig::default, |longest| reader.ran(selection, &rows, longest)),
             name,
             kind,
             class: class.name(),

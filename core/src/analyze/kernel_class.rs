@@ -1,4 +1,4 @@
-//! What device work is for, and whether units for matrices did it.
+//! Sums device work by class and by use of tensor cores.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::time::{add_ns, sum_ns};
 
 /// Device work of one class, by units for matrices or by others.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ClassRow {
+pub(super) struct WorkClassRow {
     class: &'static str,
     tensor_cores: bool,
     count: u64,
@@ -17,7 +17,7 @@ pub(super) struct ClassRow {
     share: f64,
 }
 
-pub(super) static TABLE: Table<Vec<ClassRow>> = Table {
+pub(super) static TABLE: Table<Vec<WorkClassRow>> = Table {
     name: "kernels_by_class",
     doc: "device work of one class, by units for matrices or by others",
     num_rows: Vec::len,
@@ -31,11 +31,11 @@ pub(super) static TABLE: Table<Vec<ClassRow>> = Table {
 };
 
 /// Those of the most time first; `share = total_ns / Σ total_ns`.
-pub(super) fn by_class(kernels: &[KernelRow]) -> Vec<ClassRow> {
-    let mut classes: BTreeMap<(&'static str, bool), ClassRow> = BTreeMap::new();
+pub(super) fn by_class(kernels: &[KernelRow]) -> Vec<WorkClassRow> {
+    let mut classes: BTreeMap<(&'static str, bool), WorkClassRow> = BTreeMap::new();
     for kernel in kernels {
         let (class, tensor_cores) = (kernel.class, kernel.tensor_cores);
-        let new = || ClassRow { class, tensor_cores, ..ClassRow::default() };
+        let new = || WorkClassRow { class, tensor_cores, ..WorkClassRow::default() };
         let row = classes.entry((class, tensor_cores)).or_insert_with(new);
         row.count += kernel.count;
         add_ns(&mut row.total_ns, kernel.total_ns);

@@ -1,22 +1,19 @@
-//! Answers about a linked trace: exact in nanoseconds, total (no input gives an empty answer), the same every time.
+//! Analyses of linked traces: exact in nanoseconds, total, and reproducible.
 
-mod afar;
 mod analysis;
 mod annotation;
 mod attribution;
 mod breakdown;
-mod chosen;
 mod class;
 mod collective;
 mod communication;
-mod concurrency;
 mod copy_bandwidth;
 mod coverage;
 mod critical_path;
 mod device;
 mod diff;
+mod event_rows;
 mod finding;
-mod gpu_timeline;
 mod health;
 mod idle;
 pub mod interval;
@@ -24,18 +21,20 @@ mod job;
 mod kernel;
 mod kernel_class;
 mod launch;
+mod launch_config;
 mod launches;
 mod memory;
 mod module;
+mod number_text;
 mod operator;
 mod options;
 mod overlap;
-mod priority;
+mod plot;
+mod query;
 mod queue;
-mod ran;
-mod reason;
+mod registry;
+mod result;
 mod roofline;
-mod screen;
 mod selection;
 mod sequence;
 mod stack;
@@ -43,28 +42,31 @@ mod stacks;
 mod statistics;
 mod straggler;
 mod summary;
+mod summary_table;
 mod tensor_core;
-mod words;
+mod unlinked_reason;
+mod worker;
 
-pub use analysis::{Analysis, Answer, Ceiling, Plot};
+pub use analysis::Analysis;
 pub use annotation::{AnnotationRow, annotations};
-pub use breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
-pub use chosen::{events_inside, events_within};
-pub use class::{Class, classes};
-pub use coverage::{Coverage, Share, WindowRow, coverage};
-pub use critical_path::{
-    Bound, CriticalPath, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, critical_path_of_hta,
-    path_rows,
-};
+pub use breakdown::{BreakdownRow, BreakdownSpan, MICRO_NS, breakdown};
+pub use class::{WorkClass, classes};
+pub use coverage::{IterationMatchRow, LinkCoverage, LinkedShare, coverage};
 pub(crate) use critical_path::{BoundRow, DrawnStep, by_bound, drawn_steps, drawn_steps_of_job};
-pub use diff::{Changed, changed, diff, diff_jobs};
+pub use critical_path::{
+    CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path,
+    critical_path_of_hta, path_rows,
+};
+pub use diff::{ChangedName, changed, diff, diff_jobs};
+pub use event_rows::{events_inside, events_within};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};
-pub(crate) use idle::{Doing, Pause, pause_at};
-pub use idle::{Gap, IdleRow, KERNEL_WAIT_NS, Wait, gaps, idle};
+pub use idle::{IdleCause, IdleGap, IdleRow, KERNEL_WAIT_NS, gaps, idle};
+pub(crate) use idle::{StreamPause, ThreadActivity, pause_at};
 pub use job::{Job, RankedTrace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub(crate) use launch::why_unlaunched;
+pub use launch_config::LaunchConfig;
 pub use launches::{LaunchRow, launches};
 pub use memory::{
     MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_of_snapshot, memory_of_timeline,
@@ -73,46 +75,14 @@ pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};
 pub use overlap::{OverlapRow, overlap};
+pub use plot::{Ceiling, Plot};
 pub use queue::{FULL, QueuePoint, QueueRow, points as queue_points, queue_length};
-pub use ran::Ran;
-pub use reason::Reason;
-pub use selection::{Selection, Wanted};
+pub use registry::{ANALYSES, analysis};
+pub use result::AnalysisResult;
+pub use selection::{Selection, SelectionRequest};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
 pub(crate) use summary::outline;
-pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Outline, Summary, TOP, brief_summary, summary};
+pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Summary, TOP, TimeOutline, brief_summary, summary};
 pub use tensor_core::uses_tensor_cores;
-
-use crate::error::Error;
-
-/// All analyses, by their names.
-pub const ANALYSES: &[&Analysis] = &[
-    &screen::SUMMARY,
-    &breakdown::BREAKDOWN,
-    &overlap::OVERLAP,
-    &operator::OPERATORS,
-    &module::MODULES,
-    &annotation::ANNOTATIONS,
-    &stacks::STACKS,
-    &kernel::KERNELS,
-    &launches::LAUNCHES,
-    &queue::QUEUE_LENGTH,
-    &copy_bandwidth::COPY_BANDWIDTH,
-    &idle::IDLE,
-    &collective::COLLECTIVES,
-    &straggler::STRAGGLERS,
-    &critical_path::CRITICAL_PATH,
-    &critical_path::JOB_CRITICAL_PATH,
-    &sequence::SEQUENCES,
-    &memory::MEMORY,
-    &finding::FINDINGS,
-    &roofline::ROOFLINE,
-];
-
-/// The analysis of that name. An error says which there are.
-pub fn analysis(name: &str) -> Result<&'static Analysis, Error> {
-    ANALYSES.iter().copied().find(|analysis| analysis.name == name).ok_or_else(|| {
-        let names: Vec<_> = ANALYSES.iter().map(|analysis| analysis.name).collect();
-        options::unlike(&format!("one of the analyses {names:?}"), name)
-    })
-}
+pub use unlinked_reason::UnlinkedReason;

@@ -1,11 +1,12 @@
-//! Modules (`nn.Module`): host time of their calls, and device time forwards and backwards.
+//! Sums the time of modules (`nn.Module`): host time of calls, device time forward and backward.
 
 use rustc_hash::FxHashMap;
-
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::options::Options;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
@@ -13,7 +14,7 @@ use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
 use crate::time::add_ns;
 
-/// Modules and what they cost.
+/// Modules with their costs.
 pub(super) static MODULES: Analysis = Analysis {
     name: "modules",
     doc: "nn.Module calls: host time, and device time of their forward and backward work",
@@ -21,7 +22,7 @@ pub(super) static MODULES: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let rows = modules(selection);
         let has_device = rows.iter().any(|module| module.device_self_ns > 0);
-        Answer::of(&TABLE, rows, "no nn.Module was recorded (with_stack or with_modules records them)")
+        AnalysisResult::of(&TABLE, rows, "no nn.Module was recorded (with_stack or with_modules records them)")
             .drawn(Plot::of_own_time("module", has_device))
     }),
 };
@@ -70,9 +71,9 @@ const COLUMNS: &[Column<Vec<ModuleRow>>] = &[
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
-/// What a call of a module cost, or it and all calls inside it.
+/// The cost of a module's call, alone or with nested calls.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cost {
+struct ModuleCost {
     /// Host time of the calls right inside it.
     inside_ns: i64,
     forward_ns: i64,
@@ -81,13 +82,13 @@ struct Cost {
 }
 
 /// Costs by the row of the call.
-type Costs = FxHashMap<u32, Cost>;
+type ModuleCosts = FxHashMap<u32, ModuleCost>;
 
 /// Modules by name: the most device time of their own first, then the most host time.
 ///
-/// Device work is for the innermost module around its launch or, when a backward operator launched it, around the
-/// forward operator of that. It counts in that module's `device_self_ns`, and in `device_total_ns` of the module and of
-/// all that the call is inside of.
+/// Device work is for the innermost module around its launch or, when a backward operator launched
+/// it, around the forward operator of that. It counts in that module's `device_self_ns`, and in
+/// `device_total_ns` of the module and of all that the call is inside of.
 pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let linked = selection.linked;
     let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
@@ -97,7 +98,7 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let all = with_inner(selection, &calls, own.clone());
     let mut rows: FxHashMap<StrId, ModuleRow> = FxHashMap::default();
     for call in calls {
-        let cost = |costs: &Costs| costs.get(&call).copied().unwrap_or_default();
+        let cost = |costs: &ModuleCosts| costs.get(&call).copied().unwrap_or_default();
         if selection.contains(call as usize) || cost(&all).num_device_events > 0 {
             let row = rows.entry(linked.trace.events.name[call as usize]).or_default();
             row.add(selection, call as usize, cost(&own), cost(&all));
@@ -111,9 +112,9 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
 }
 
 /// The device work of each call that is for no module inside it.
-fn own(selection: &Selection<'_>) -> Costs {
+fn own(selection: &Selection<'_>) -> ModuleCosts {
     let (links, events) = (&selection.linked.links, &selection.linked.trace.events);
-    let mut costs = Costs::default();
+    let mut costs = ModuleCosts::default();
     for row in selection.device_work() {
         let Some(call) = selection.linked.frames().module.get(row) else { continue };
         let (start, end) = (events.start[call as usize], events.end(call as usize));
@@ -127,7 +128,7 @@ fn own(selection: &Selection<'_>) -> Costs {
 }
 
 /// The costs of the calls with those of all calls inside them.
-fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: Costs) -> Costs {
+fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: ModuleCosts) -> ModuleCosts {
     for call in calls.iter().rev() {
         let Some(parent) = selection.linked.frames().module.get(*call as usize) else { continue };
         let inner = costs.get(call).copied().unwrap_or_default();
@@ -144,7 +145,7 @@ fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: Costs) -> Cos
 
 impl ModuleRow {
     /// Adds a call: its host time where it is looked at, and its device work.
-    fn add(&mut self, selection: &Selection<'_>, call: usize, own: Cost, all: Cost) {
+    fn add(&mut self, selection: &Selection<'_>, call: usize, own: ModuleCost, all: ModuleCost) {
         let trace = &selection.linked.trace;
         if self.module.is_empty() {
             let name = trace.event_name(call);

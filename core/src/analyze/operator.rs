@@ -1,15 +1,17 @@
-//! Operators: host time and the device time that they own, by name, by shapes, or by the Python code that called them.
+//! Sums host and device time of operators by name, shape or calling Python code.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::attribution;
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
-use super::stack::Stacks;
+use super::stack::FrameStacks;
 use crate::id::TemplateId;
 use crate::sort;
 use crate::table::{Column, Table, int, json, put, put_name, text};
@@ -17,7 +19,7 @@ use crate::time::add_ns;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// Operators and what they cost.
+/// Operators with their costs.
 pub(super) static OPERATORS: Analysis = Analysis {
     name: "operators",
     doc: "operators by name, by name and shapes, or by stack: self and total time on host and device",
@@ -37,10 +39,10 @@ pub(super) static OPERATORS: Analysis = Analysis {
         let rows = match options.choice("by") {
             "shape" => by_shape(selection),
             "stack" => by_stack(selection, options.count("stack_depth") as usize),
-            _ => operators(selection).into_iter().map(Calls::from).collect(),
+            _ => operators(selection).into_iter().map(OperatorCalls::from).collect(),
         };
         let has_device = rows.iter().any(|calls| calls.all.device_self_ns > 0);
-        Answer::of(&TABLE, rows, "no operator was recorded")
+        AnalysisResult::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
             .drawn(Plot::of_own_time("name", has_device))
     }),
@@ -67,23 +69,23 @@ pub struct OperatorRow {
 
 /// Calls of one operator that have something in common.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls {
+pub(super) struct OperatorCalls {
     all: OperatorRow,
     shapes: String,
     types: String,
     stack: String,
 }
 
-impl From<OperatorRow> for Calls {
+impl From<OperatorRow> for OperatorCalls {
     fn from(all: OperatorRow) -> Self {
         Self { all, ..Self::default() }
     }
 }
 
-pub(super) static TABLE: Table<Vec<Calls>> =
+pub(super) static TABLE: Table<Vec<OperatorCalls>> =
     Table { name: "operators", doc: "all calls of one operator", num_rows: Vec::len, columns: COLUMNS };
 
-const COLUMNS: &[Column<Vec<Calls>>] = &[
+const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
     text("name", |rows, at, out| put_name(out, &rows[at].all.name)),
     json("input_shapes", |rows, at, out| put(out, &rows[at].shapes)),
     json("input_types", |rows, at, out| put(out, &rows[at].types)),
@@ -97,10 +99,11 @@ const COLUMNS: &[Column<Vec<Calls>>] = &[
     int("longest_id", |rows, at| Some(i64::from(rows[at].all.longest_id))),
 ];
 
-/// Operators by name: the most device time of their own first, then the most host time of their own.
+/// Operators by name: the most device time of their own first, then the most host time of their
+/// own.
 ///
-/// `total_ns = Σ dur` over the calls that overlap the selection, cut to it; `self_ns = Σ (dur − Σ dur of children)`.
-/// Device times are those of whole calls.
+/// `total_ns = Σ dur` over the calls that overlap the selection, cut to it; `self_ns = Σ (dur − Σ
+/// dur of children)`. Device times are those of whole calls.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -147,7 +150,7 @@ fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(u
 }
 
 /// Calls of one operator with inputs of the same dimensions and types (`Input Dims`, `Input type`).
-fn by_shape(selection: &Selection<'_>) -> Vec<Calls> {
+fn by_shape(selection: &Selection<'_>) -> Vec<OperatorCalls> {
     let trace = &selection.linked.trace;
     let mut known: FxHashMap<TemplateId, u32> = FxHashMap::default();
     let mut numbers: FxHashMap<(String, String), u32> = FxHashMap::default();
@@ -168,17 +171,20 @@ fn by_shape(selection: &Selection<'_>) -> Vec<Calls> {
     numbers.into_iter().for_each(|(text, number)| texts[number as usize] = text);
     let calls = |((_, number), all): ((_, u32), OperatorRow)| {
         let (shapes, types) = texts[number as usize].clone();
-        Calls { all, shapes, types, ..Calls::default() }
+        OperatorCalls { all, shapes, types, ..OperatorCalls::default() }
     };
     groups.into_iter().map(calls).collect()
 }
 
 /// Calls of one operator from the same Python frames.
-fn by_stack(selection: &Selection<'_>, depth: usize) -> Vec<Calls> {
+fn by_stack(selection: &Selection<'_>, depth: usize) -> Vec<OperatorCalls> {
     let linked = selection.linked;
-    let mut stacks = Stacks::new(linked, depth);
+    let mut stacks = FrameStacks::new(linked, depth);
     let groups = grouped(selection, |row| (linked.trace.events.name[row], stacks.of(row)));
-    let calls =
-        |((_, stack), all): ((_, u32), OperatorRow)| Calls { all, stack: stacks.text(stack, "\n"), ..Calls::default() };
+    let calls = |((_, stack), all): ((_, u32), OperatorRow)| OperatorCalls {
+        all,
+        stack: stacks.text(stack, "\n"),
+        ..OperatorCalls::default()
+    };
     groups.into_iter().map(calls).collect()
 }

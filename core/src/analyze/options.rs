@@ -1,4 +1,4 @@
-//! What an analysis can be asked for: each option has a name, a type and a default, and what is asked for is checked.
+//! Defines and checks the options of an analysis.
 
 use serde_json::{Map, Value};
 
@@ -9,13 +9,13 @@ use crate::error::{Error, ErrorKind};
 pub struct OptionDoc {
     /// The name it is given by; times end in `_ns`.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A one-line description.
     pub doc: &'static str,
-    /// What it can be.
+    /// Its type and default.
     pub kind: OptionKind,
 }
 
-/// What an option can be, and what it is when it is not given.
+/// The type of an option, with its default.
 #[derive(Debug, Clone, Copy)]
 pub enum OptionKind {
     /// One of some words; the first when it is not given.
@@ -30,7 +30,7 @@ pub enum OptionKind {
     Text,
 }
 
-/// The options that were given, and what the others are.
+/// Given options, with defaults for the others.
 #[derive(Debug, Default)]
 pub struct Options {
     all: &'static [OptionDoc],
@@ -44,7 +44,7 @@ impl Options {
         for (name, value) in &given {
             let Some(option) = all.iter().find(|option| option.name == name) else {
                 let names: Vec<_> = all.iter().map(|option| option.name).collect();
-                return Err(unlike(&format!("options named {names:?}"), name));
+                return Err(unexpected(&format!("options named {names:?}"), name));
             };
             option.check(value)?;
         }
@@ -98,10 +98,10 @@ impl OptionDoc {
             OptionKind::Flag => (value.is_boolean(), String::from("true or false")),
             OptionKind::Text => (value.is_string(), String::from("a text")),
         };
-        if is_right { Ok(()) } else { Err(unlike(&format!("{expected} as {}", self.name), &value.to_string())) }
+        if is_right { Ok(()) } else { Err(unexpected(&format!("{expected} as {}", self.name), &value.to_string())) }
     }
 }
 
-pub(super) fn unlike(expected: &str, found: &str) -> Error {
+pub(super) fn unexpected(expected: &str, found: &str) -> Error {
     ErrorKind::Request { expected: expected.to_owned(), found: found.to_owned() }.into()
 }

@@ -1,23 +1,25 @@
-//! How much of the communication was hidden behind computation.
+//! Measures how much communication is hidden behind computation.
 
 use std::collections::BTreeMap;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::class::{Class, classes};
-use super::communication::Names;
+use super::analysis::{Analysis, Run};
+use super::class::{WorkClass, classes};
+use super::communication::CommunicationNames;
 use super::interval::{intersection, total_ns, union};
 use super::options::Options;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::TimeRange;
 
-/// What was hidden of the communication.
+/// Hidden and exposed communication.
 pub(super) static OVERLAP: Analysis = Analysis {
     name: "overlap",
     doc: "communication hidden by computation, by collective",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
-        Answer::of(&TABLE, overlap(selection), "no communication ran on a device")
+        AnalysisResult::of(&TABLE, overlap(selection), "no communication ran on a device")
             .drawn(Plot::Bars { label: "collective", parts: &["hidden_ns", "exposed_ns"] })
     }),
 };
@@ -27,7 +29,7 @@ pub(super) static OVERLAP: Analysis = Analysis {
 pub struct OverlapRow {
     /// The number of the device, where the file gives one.
     pub device: Option<i64>,
-    /// Its name, or that of its kernels where nothing records what they did; `all` for any.
+    /// Its name, or that of its kernels where no record names the collective; `all` for any.
     pub collective: String,
     /// Device events.
     pub count: u64,
@@ -56,25 +58,25 @@ const COLUMNS: &[Column<Vec<OverlapRow>>] = &[
 
 /// Communication of each kind on each device, after that of all kinds together (`all`).
 ///
-/// With `N` the time in which communication of the kind runs and `C` that of any computation on the same device, both
-/// unions of events: `total = |N|`, `hidden = |N ∩ C|`, `exposed = |N \ C|`. Kinds that run at the same time both count
-/// it, so they may add up to more than `all`.
+/// With `N` the time in which communication of the kind runs and `C` that of any computation on the
+/// same device, both unions of events: `total = |N|`, `hidden = |N ∩ C|`, `exposed = |N \ C|`.
+/// Kinds that run at the same time both count it, so they may add up to more than `all`.
 pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let classes = classes(linked);
-    let names = Names::of(linked);
+    let names = CommunicationNames::of(linked);
     let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let mut talking: BTreeMap<(Option<i64>, bool, &str), Vec<TimeRange>> = BTreeMap::new();
     for row in selection.device_work() {
         let device = trace.device(row);
         match classes[row] {
-            Class::Computation => computing.entry(device).or_default().push(selection.time(row)),
-            Class::Communication => {
+            WorkClass::Computation => computing.entry(device).or_default().push(selection.time(row)),
+            WorkClass::Communication => {
                 for (is_single, kind) in [(false, ALL), (true, names.name(row as u32))] {
                     talking.entry((device, is_single, kind)).or_default().push(selection.time(row));
                 }
             }
-            Class::Memory | Class::Other => {}
+            WorkClass::Memory | WorkClass::Other => {}
         }
     }
     computing.values_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));

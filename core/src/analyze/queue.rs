@@ -1,9 +1,12 @@
-//! How much work was enqueued on each stream and had not begun.
+//! Measures the queue length of each stream: work enqueued and not started.
 
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::idle::{streams, work};
+use super::analysis::{Analysis, Run};
+use super::idle::streams;
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
+use crate::analyze::idle::work;
 use crate::sort;
 use crate::table::{Column, Table, float, int};
 use crate::time::{TimeRange, Ts};
@@ -21,7 +24,7 @@ pub(super) static QUEUE_LENGTH: Analysis = Analysis {
     run: Run::Trace(|selection, options: &Options| {
         let points = points(selection);
         let rows = queue_length(&points, selection.span(), options.count("full"));
-        Answer::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
+        AnalysisResult::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
             .and(&POINTS, points)
             .drawn_from(POINTS.name, Plot::Steps { time: "time_ns", value: "length", series: Some("stream") })
     }),
@@ -39,7 +42,7 @@ pub struct QueuePoint {
     pub time: Ts,
     /// The length from then on.
     pub length: i64,
-    /// Id of what changed it: the launch, or the device work that begins.
+    /// Id of the event that changed it: the launch, or the start of device work.
     pub event_id: u32,
 }
 
@@ -61,7 +64,7 @@ static POINTS: Table<Vec<QueuePoint>> = Table {
 pub struct QueueRow {
     /// The stream.
     pub stream: Stream,
-    /// What was enqueued on it.
+    /// The work enqueued on it.
     pub count: u64,
     /// The mean length over time: `Σ length · time / span`.
     pub mean: f64,
@@ -89,10 +92,11 @@ const COLUMNS: &[Column<Vec<QueueRow>>] = &[
     float("full_share", |rows, at| Some(rows[at].full_share)),
 ];
 
-/// When the queue of each stream changed: one longer at the start of a launch, one shorter when its device work begins.
+/// When the queue of each stream changed: one longer at the start of a launch, one shorter when its
+/// device work begins.
 ///
-/// What begins before its launch, by clocks that disagree, leaves the queue as it comes. At one time, what comes is before
-/// what leaves.
+/// Work that begins before its launch, as clocks disagree, leaves the queue at once. At equal
+/// times, arrivals precede departures.
 pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
     let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
     let mut points = Vec::new();

@@ -1,19 +1,19 @@
-//! Which events an analysis looks at: all, or those in a range, cut to it, or on one stream.
+//! Selects the events of an analysis: all, a range of time, or one stream.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::interval::clip;
-use super::options::unlike;
+use super::options::unexpected;
 use crate::error::Error;
 use crate::link::{LinkedTrace, lacks_device_work};
 use crate::time::{TimeRange, Ts, add_ns};
 
-/// A linked trace and what of it is looked at.
+/// A linked trace with its selected part.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    /// The trace; answers may hold it to look up later what is asked of their rows.
+    /// The trace; results may hold it for lazy columns.
     pub linked: &'a Arc<LinkedTrace>,
     /// The range, where not everything is looked at.
     pub range: Option<TimeRange>,
@@ -21,14 +21,14 @@ pub struct Selection<'a> {
     pub stream: Option<i64>,
     /// Whether device events are left out whose launch is not inside the range.
     pub is_launched_inside: bool,
-    /// Whether events belong to the range that they begin in, and device work to that of its launch: as a whole, rather
-    /// than cut to the range.
+    /// Whether events belong to the range that they begin in, and device work to that of its
+    /// launch: as a whole, rather than cut to the range.
     pub is_whole: bool,
 }
 
-/// What part of a trace is asked for.
+/// A request for a part of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct SelectionRequest {
     /// Start of the range, as the tables count time.
     pub start_ns: Option<i64>,
     /// Its end.
@@ -43,13 +43,13 @@ pub struct Wanted {
     pub is_whole: bool,
 }
 
-impl Wanted {
-    /// Takes what names a part of a trace out of a request.
+impl SelectionRequest {
+    /// Removes the keys of the selection from a request.
     pub(super) fn take(request: &mut Map<String, Value>) -> Result<Self, Error> {
         let mut integer = |name: &str| match request.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => {
-                value.as_i64().map(Some).ok_or_else(|| unlike(&format!("an integer as {name}"), &value.to_string()))
+                value.as_i64().map(Some).ok_or_else(|| unexpected(&format!("an integer as {name}"), &value.to_string()))
             }
         };
         let (start_ns, end_ns) = (integer("start_ns")?, integer("end_ns")?);
@@ -57,7 +57,7 @@ impl Wanted {
         let mut flag = |name: &str| match request.remove(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(is_wanted)) => Ok(is_wanted),
-            Some(other) => Err(unlike(&format!("true or false as {name}"), &other.to_string())),
+            Some(other) => Err(unexpected(&format!("true or false as {name}"), &other.to_string())),
         };
         let (is_launched_inside, is_whole) = (flag("launched_inside")?, flag("whole")?);
         Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_whole })
@@ -70,18 +70,18 @@ impl<'a> Selection<'a> {
         Self::within(linked, None)
     }
 
-    /// What is in a range, where there is one.
+    /// The bounds of a range, if there is one.
     pub fn within(linked: &'a Arc<LinkedTrace>, range: Option<TimeRange>) -> Self {
         Self { linked, range, stream: None, is_launched_inside: false, is_whole: false }
     }
 
-    /// What is asked for. An error where that is not in the trace.
-    pub fn of(linked: &'a Arc<LinkedTrace>, wanted: &Wanted) -> Result<Self, Error> {
+    /// Resolves a request. An error where the trace does not have the part.
+    pub fn of(linked: &'a Arc<LinkedTrace>, wanted: &SelectionRequest) -> Result<Self, Error> {
         let range = range(linked, wanted)?;
         if let Some(stream) = wanted.stream {
             expect_stream(linked, stream)?;
         }
-        let Wanted { stream, is_launched_inside, is_whole, .. } = *wanted;
+        let SelectionRequest { stream, is_launched_inside, is_whole, .. } = *wanted;
         Ok(Self { linked, range, stream, is_launched_inside, is_whole })
     }
 
@@ -90,7 +90,8 @@ impl<'a> Selection<'a> {
         Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_whole: false }
     }
 
-    /// Devices that at any time have work that is looked at. One that has none in the range is idle in it.
+    /// Devices that at any time have work that is looked at. One that has none in the range is idle
+    /// in it.
     pub(super) fn devices(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         let (trace, anytime) = (&self.linked.trace, self.anytime());
         let is_work = move |row: &usize| trace.events.kind[*row].is_device_work() && anytime.contains(*row);
@@ -168,7 +169,7 @@ impl<'a> Selection<'a> {
             if is_inside {
                 add_ns(&mut self_ns[row], dur);
             }
-            // What is inside of a call may begin only after the range.
+            // A call in the range may contain events that begin after it.
             if let Some(parent) = parent.filter(|parent| is_inside || (self.is_whole && self.contains(*parent))) {
                 add_ns(&mut self_ns[parent], -dur);
             }
@@ -183,16 +184,16 @@ impl<'a> Selection<'a> {
     }
 }
 
-fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Error> {
+fn range(linked: &LinkedTrace, wanted: &SelectionRequest) -> Result<Option<TimeRange>, Error> {
     let (start, end) = (wanted.start_ns.map(Ts), wanted.end_ns.map(Ts));
     if let Some(number) = wanted.iteration {
         if start.or(end).is_some() {
-            return Err(unlike("a range or an iteration", "both"));
+            return Err(unexpected("a range or an iteration", "both"));
         }
         let iterations = &linked.links.iterations;
         let Some(iteration) = iterations.iter().find(|iteration| iteration.number == number) else {
             let numbers: Vec<_> = iterations.iter().take(MAX_NAMED).map(|iteration| iteration.number).collect();
-            return Err(unlike(&format!("one of the iterations {numbers:?}"), &number.to_string()));
+            return Err(unexpected(&format!("one of the iterations {numbers:?}"), &number.to_string()));
         };
         return Ok(Some(iteration.range()));
     }
@@ -202,7 +203,7 @@ fn range(linked: &LinkedTrace, wanted: &Wanted) -> Result<Option<TimeRange>, Err
     let whole = linked.trace.range();
     let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };
     if start.is_some() && end.is_some() && range.end < range.start {
-        return Err(unlike("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));
+        return Err(unexpected("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));
     }
     Ok(Some(TimeRange { end: range.end.max(range.start), ..range }))
 }
@@ -215,8 +216,8 @@ fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
     crate::sort::ascending(&mut streams);
     streams.dedup();
     streams.truncate(MAX_NAMED);
-    Err(unlike(&format!("one of the streams {streams:?}"), &stream.to_string()))
+    Err(unexpected(&format!("one of the streams {streams:?}"), &stream.to_string()))
 }
 
-/// How many of what there is an error names.
+/// The number of choices that an error lists.
 const MAX_NAMED: usize = 50;

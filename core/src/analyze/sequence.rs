@@ -1,9 +1,11 @@
-//! Kernels that follow each other again and again under an operator.
+//! Finds repeated sequences of kernels under an operator.
 
 use rustc_hash::FxHashMap;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::id::{OptionalColumn, StrId};
 use crate::sort;
@@ -29,7 +31,7 @@ pub(super) static SEQUENCES: Analysis = Analysis {
     ],
     run: Run::Trace(|selection, options: &Options| {
         let rows = sequences(selection, options.text("operator").unwrap_or(""), options.count("min_length"));
-        Answer::of(&TABLE, rows, "no such operator launched as many kernels")
+        AnalysisResult::of(&TABLE, rows, "no such operator launched as many kernels")
             .drawn(Plot::Bars { label: "operator", parts: &["device_total_ns"] })
     }),
 };
@@ -70,11 +72,11 @@ const COLUMNS: &[Column<Vec<SequenceRow>>] = &[
     int("first_id", |rows, at| Some(i64::from(rows[at].first_id))),
 ];
 
-/// Calls of operators by their name and the sequence of device work that they and all inside them launched; the most
-/// device time first.
+/// Calls of operators by their name and the sequence of device work that they and all inside them
+/// launched; the most device time first.
 ///
-/// A call counts when its operator's name holds `operator` and no such call is around it; only sequences of at least
-/// `min_length` events of the selection.
+/// A call counts when its operator's name holds `operator` and no such call is around it; only
+/// sequences of at least `min_length` events of the selection.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Stacks of Python frames, each distinct one with a number.
+//! Numbers distinct stacks of Python frames.
 
 use rustc_hash::FxHashMap;
 
@@ -11,35 +11,36 @@ const EMPTY: u32 = 0;
 
 /// A frame inside of another stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Frame {
+struct StackFrame {
     outer: u32,
     /// The number of its name.
     name: u32,
 }
 
 /// The Python frames around events, as far as they are told apart.
-pub(super) struct Stacks<'a> {
+pub(super) struct FrameStacks<'a> {
     linked: &'a LinkedTrace,
     depth: usize,
     /// The innermost frame of each stack; of the empty one, any.
-    frames: Vec<Frame>,
-    numbers: FxHashMap<Frame, u32>,
+    frames: Vec<StackFrame>,
+    numbers: FxHashMap<StackFrame, u32>,
     /// The number of the whole stack that the Python frame of a row is the innermost of.
     whole: FxHashMap<u32, u32>,
-    /// The number of what is told apart of a whole stack.
+    /// The number of the distinguished part of a stack.
     told: FxHashMap<u32, u32>,
-    names: Names,
+    names: FrameNames,
 }
 
-impl<'a> Stacks<'a> {
+impl<'a> FrameStacks<'a> {
     /// Tells apart that many frames, the innermost first.
     pub(super) fn new(linked: &'a LinkedTrace, depth: usize) -> Self {
-        let frames = vec![Frame { outer: EMPTY, name: 0 }];
+        let frames = vec![StackFrame { outer: EMPTY, name: 0 }];
         let (numbers, whole, told) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-        Self { linked, depth, frames, numbers, whole, told, names: Names::default() }
+        Self { linked, depth, frames, numbers, whole, told, names: FrameNames::default() }
     }
 
-    /// The number of the stack of the frames around an event, or around its launch; 0 where there are none.
+    /// The number of the stack of the frames around an event, or around its launch; 0 where there
+    /// are none.
     pub(super) fn of(&mut self, row: usize) -> u32 {
         let Some(frame) = self.linked.frames().frame.get(row) else { return EMPTY };
         self.of_frame(frame)
@@ -53,7 +54,7 @@ impl<'a> Stacks<'a> {
         }
         let mut inwards: Vec<u32> = self.outwards(whole).take(self.depth).map(|frame| frame.name).collect();
         inwards.reverse();
-        let told = inwards.into_iter().fold(EMPTY, |outer, name| self.number(Frame { outer, name }));
+        let told = inwards.into_iter().fold(EMPTY, |outer, name| self.number(StackFrame { outer, name }));
         self.told.insert(whole, told);
         told
     }
@@ -88,20 +89,20 @@ impl<'a> Stacks<'a> {
         }
         for row in unknown.into_iter().rev() {
             let name = self.names.of(&self.linked.trace.strings, self.linked.trace.events.name[row as usize]);
-            outer = self.number(Frame { outer, name });
+            outer = self.number(StackFrame { outer, name });
             self.whole.insert(row, outer);
         }
         outer
     }
 
     /// The frames of a stack from the innermost outwards.
-    fn outwards(&self, number: u32) -> impl Iterator<Item = Frame> + '_ {
+    fn outwards(&self, number: u32) -> impl Iterator<Item = StackFrame> + '_ {
         let inside = |number: u32| (number != EMPTY).then_some(number);
         let numbers = std::iter::successors(inside(number), move |number| inside(self.frames[*number as usize].outer));
         numbers.map(|number| self.frames[number as usize])
     }
 
-    fn number(&mut self, frame: Frame) -> u32 {
+    fn number(&mut self, frame: StackFrame) -> u32 {
         let next = self.frames.len() as u32;
         let number = *self.numbers.entry(frame).or_insert(next);
         if number == next {
@@ -111,15 +112,16 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// Names of frames. Where an object lives changes from call to call, so names that differ in that alone are one.
+/// Names of frames. Where an object lives changes from call to call, so names that differ in that
+/// alone are one.
 #[derive(Debug, Default)]
-struct Names {
+struct FrameNames {
     known: FxHashMap<StrId, u32>,
     numbers: FxHashMap<String, u32>,
     texts: Vec<String>,
 }
 
-impl Names {
+impl FrameNames {
     fn of(&mut self, strings: &crate::strings::Strings, name: StrId) -> u32 {
         if let Some(number) = self.known.get(&name) {
             return *number;
@@ -139,7 +141,7 @@ impl Names {
     }
 }
 
-/// What stands before an address.
+/// The text before an address.
 const ADDRESS: &str = " at 0x";
 
 fn without_addresses(name: &str) -> String {

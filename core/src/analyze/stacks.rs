@@ -1,15 +1,17 @@
-//! Python frames: the time in each stack of them, as flame graphs are drawn.
+//! Sums time by stack of Python frames, for flame graphs.
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
-use super::stack::Stacks;
+use super::stack::FrameStacks;
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
 use crate::time::add_ns;
 use crate::trace::kind::EventKind;
 
-/// Python frames and what they cost.
+/// Python frames with their costs.
 pub(super) static STACKS: Analysis = Analysis {
     name: "stacks",
     doc: "host and device time by stack of Python frames, folded as flame graphs are",
@@ -20,8 +22,12 @@ pub(super) static STACKS: Analysis = Analysis {
     }],
     run: Run::Trace(|selection, options: &Options| {
         let depth = options.count("depth").min(DEPTH) as usize;
-        Answer::of(&TABLE, stacks(selection, depth), "no Python frame was recorded (with_stack=True records them)")
-            .drawn(Plot::Bars { label: "frame", parts: &["self_ns"] })
+        AnalysisResult::of(
+            &TABLE,
+            stacks(selection, depth),
+            "no Python frame was recorded (with_stack=True records them)",
+        )
+        .drawn(Plot::Bars { label: "frame", parts: &["self_ns"] })
     }),
 };
 
@@ -39,7 +45,7 @@ pub struct StackRow {
     pub count: u64,
     /// Host time in its innermost frame and in no frame inside that.
     pub self_ns: i64,
-    /// Device time of what was launched meanwhile.
+    /// Device time of the work launched meanwhile.
     pub device_self_ns: i64,
 }
 
@@ -54,14 +60,16 @@ const COLUMNS: &[Column<Vec<StackRow>>] = &[
     int("device_self_ns", |rows, at| Some(rows[at].device_self_ns)),
 ];
 
-/// Time by stack of Python frames (`python_function`), the most device time first, then the most host time.
+/// Time by stack of Python frames (`python_function`), the most device time first, then the most
+/// host time.
 ///
-/// `self_ns = Σ self time` of the frame's calls and of the operators and launches inside them that no inner frame has;
-/// `device_self_ns = Σ dur` of the device work whose launch has the frame as its innermost.
+/// `self_ns = Σ self time` of the frame's calls and of the operators and launches inside them that
+/// no inner frame has; `device_self_ns = Σ dur` of the device work whose launch has the frame as
+/// its innermost.
 pub fn stacks(selection: &Selection<'_>, depth: usize) -> Vec<StackRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let (frames, self_ns) = (linked.frames(), selection.self_ns());
-    let mut stacks = Stacks::new(linked, depth);
+    let mut stacks = FrameStacks::new(linked, depth);
     let mut rows: Vec<Option<StackRow>> = Vec::new();
     for row in selection.rows() {
         let is_frame = trace.events.kind[row] == EventKind::Python;

@@ -1,4 +1,4 @@
-//! What is said of many durations at once.
+//! Statistics of durations.
 
 use crate::time::sum_ns;
 

@@ -1,12 +1,13 @@
-//! One screen about a trace: how long, how busy, what took the time, what is wrong with it.
+//! Summarizes a trace: duration, utilization, largest costs, and defects.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::breakdown::{BreakdownRow, MICRO_NS, Span, breakdown};
-use super::coverage::{Coverage, coverage};
-use super::finding::{Finding, MIN_SHARE, findings};
+use super::breakdown::{BreakdownRow, BreakdownSpan, MICRO_NS, breakdown};
+use super::coverage::{LinkCoverage, coverage};
+use super::finding::MIN_SHARE;
+use super::finding::{Finding, findings};
 use super::health::{HealthRow, health};
 use super::interval::{clip, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
@@ -20,9 +21,9 @@ use crate::trace::kind::EventKind;
 /// How many operators and kernels a summary shows when nobody says.
 pub const TOP: usize = 20;
 
-/// What a summary says of the time.
+/// The time figures of a summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outline {
+pub struct TimeOutline {
     /// Start of the span, as the file counts time.
     pub start_ns: i64,
     /// Length of the span.
@@ -43,12 +44,12 @@ pub struct Outline {
     pub iteration_time: Option<IterationTime>,
 }
 
-/// What [`summary`] says.
+/// The result of [`summary`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Of the time.
     #[serde(flatten)]
-    pub outline: Outline,
+    pub outline: TimeOutline,
     /// Operators of the most time, and how many there are in all.
     pub operators: Vec<OperatorRow>,
     /// How many different operators there are.
@@ -61,14 +62,14 @@ pub struct Summary {
     pub modules: Vec<ModuleRow>,
     /// How many different ones there are.
     pub num_modules: u64,
-    /// What slows the run down, the costliest first.
+    /// The bottlenecks of the run, sorted by cost.
     pub findings: Vec<Finding>,
     /// How much was found.
     pub num_findings: u64,
     /// Defects survived.
     pub health: Vec<HealthRow>,
     /// How much was linked, over the whole trace.
-    pub coverage: Coverage,
+    pub coverage: LinkCoverage,
 }
 
 /// A device's work.
@@ -182,18 +183,18 @@ fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Find
     }
 }
 
-/// How long a selection is, how busy, and of what: without what took the time by its name.
-pub(crate) fn outline(selection: &Selection<'_>) -> Outline {
+/// Length, utilization and kinds of a selection, without sums by name.
+pub(crate) fn outline(selection: &Selection<'_>) -> TimeOutline {
     let span = selection.span();
     let iterations = iterations(selection);
-    Outline {
+    TimeOutline {
         start_ns: span.start.0,
         duration_ns: span.dur().0,
         num_events: selection.rows().count() as u64,
         num_nodes: selection.linked.trace.nodes.len() as u64,
         devices: devices(selection),
         time_by_kind: time_by_kind(selection),
-        breakdown: breakdown(selection, &[Span { iteration: None, range: span }], MICRO_NS),
+        breakdown: breakdown(selection, &[BreakdownSpan { iteration: None, range: span }], MICRO_NS),
         iteration_time: IterationTime::of(&iterations),
         iterations,
     }

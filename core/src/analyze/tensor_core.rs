@@ -1,8 +1,9 @@
-//! Which kernels compute with units for matrices (tensor cores, matrix cores), by their names. The table is data.
+//! Recognizes kernels that use tensor cores or matrix cores, from a table of name patterns.
 
 /// Parts of names, in lower case.
 const NAMES: &[&str] = &[
-    // Those of the TensorBoard plugin, which has them from PyProf: cuBLAS and cuDNN from Volta to Ampere.
+    // Those of the TensorBoard plugin, which has them from PyProf: cuBLAS and cuDNN from Volta to
+    // Ampere.
     "h884",
     "s884",
     "h1688",
@@ -49,7 +50,8 @@ const NAMES: &[&str] = &[
     "gtcx",
 ];
 
-/// Parts of names that say the opposite, whatever else they say: products in float32 by the other units.
+/// Parts of names that say the opposite, whatever else they say: products in float32 by the other
+/// units.
 const OTHERS: &[&str] = &["xmma_gemm_f32f32_f32f32", "simt"];
 
 /// Whether a kernel of that name computes with units for matrices.

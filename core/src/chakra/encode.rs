@@ -1,4 +1,4 @@
-//! Rows of a Chakra trace as the messages they came from, or will be.
+//! Encodes rows of a Chakra trace as messages.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use prost::Message as _;
 
 use super::message::{self, GlobalMetadata};
 use super::value::value_from_json;
-use super::{Attribute, Chakra};
+use super::{Chakra, ChakraAttribute};
 use crate::id::StrId;
 
 impl Chakra {
@@ -24,7 +24,7 @@ impl Chakra {
             let kind = waits.clone().filter(move |dependency| dependency.is_data == is_data);
             kind.map(|dependency| dependency.source).collect()
         };
-        let message = message::Node {
+        let message = message::NodeMessage {
             id: node.id,
             name: self.strings.text(node.name).to_owned(),
             r#type: node.node_type.0,
@@ -39,18 +39,18 @@ impl Chakra {
         message.encode_to_vec()
     }
 
-    fn values(&self, values: [StrId; 3]) -> Option<message::Values> {
+    fn values(&self, values: [StrId; 3]) -> Option<message::IoInfo> {
         let [values, shapes, types] = values.map(|id| self.strings.text(id).to_owned());
-        let values = message::Values { values, shapes, types };
-        (values != message::Values::default()).then_some(values)
+        let values = message::IoInfo { values, shapes, types };
+        (values != message::IoInfo::default()).then_some(values)
     }
 
-    fn messages(&self, range: &Range<u32>) -> Vec<message::Attribute> {
+    fn messages(&self, range: &Range<u32>) -> Vec<message::AttributeMessage> {
         self.attributes(range).iter().map(|attribute| self.message(attribute)).collect()
     }
 
-    fn message(&self, attribute: &Attribute) -> message::Attribute {
-        message::Attribute {
+    fn message(&self, attribute: &ChakraAttribute) -> message::AttributeMessage {
+        message::AttributeMessage {
             name: self.strings.text(attribute.name).to_owned(),
             doc_string: self.strings.text(attribute.doc).to_owned(),
             value: value_from_json(attribute.value_type, self.strings.text(attribute.value)),

@@ -1,4 +1,4 @@
-//! The messages of a Chakra trace as protobuf lays them down: package `ChakraProtoMsg`, proto3.
+//! Protobuf messages of a Chakra trace: package `ChakraProtoMsg`, proto3.
 
 use prost::{Message, Oneof};
 
@@ -10,19 +10,19 @@ pub struct GlobalMetadata {
     pub version: String,
     /// Whatever the writer says besides.
     #[prost(message, repeated, tag = "2")]
-    pub attr: Vec<Attribute>,
+    pub attr: Vec<AttributeMessage>,
 }
 
 /// Every other message of a file.
 #[derive(Clone, PartialEq, Message)]
-pub struct Node {
+pub struct NodeMessage {
     /// Its id in this file.
     #[prost(uint64, tag = "1")]
     pub id: u64,
     /// Its name.
     #[prost(string, tag = "2")]
     pub name: String,
-    /// What it does: see [`NodeType`](super::NodeType).
+    /// Its type: see [`NodeType`](super::NodeType).
     #[prost(int32, tag = "3")]
     pub r#type: i32,
     /// Ids of the nodes that control when it starts.
@@ -37,20 +37,20 @@ pub struct Node {
     /// Its duration, in microseconds.
     #[prost(uint64, tag = "7")]
     pub duration_micros: u64,
-    /// What goes in.
+    /// Inputs.
     #[prost(message, optional, tag = "8")]
-    pub inputs: Option<Values>,
-    /// What comes out.
+    pub inputs: Option<IoInfo>,
+    /// Outputs.
     #[prost(message, optional, tag = "9")]
-    pub outputs: Option<Values>,
+    pub outputs: Option<IoInfo>,
     /// Whatever the writer says besides.
     #[prost(message, repeated, tag = "10")]
-    pub attr: Vec<Attribute>,
+    pub attr: Vec<AttributeMessage>,
 }
 
 /// Values that go into a node or come out of it (`IOInfo`), each as a text that lists them.
 #[derive(Clone, PartialEq, Message)]
-pub struct Values {
+pub struct IoInfo {
     /// The values.
     #[prost(string, tag = "1")]
     pub values: String,
@@ -64,11 +64,11 @@ pub struct Values {
 
 /// An attribute (`AttributeProto`).
 #[derive(Clone, PartialEq, Message)]
-pub struct Attribute {
+pub struct AttributeMessage {
     /// Its name.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// What the writer says about it.
+    /// The writer's documentation.
     #[prost(string, tag = "2")]
     pub doc_string: String,
     /// Its value, of one type out of many.

@@ -1,4 +1,4 @@
-//! A Chakra trace: the graph that `chakra_converter` writes and simulators read, in columns.
+//! A Chakra trace in columns: the graph that `chakra_converter` writes and simulators read.
 
 #[cfg(feature = "chakra")]
 mod encode;
@@ -18,21 +18,21 @@ use crate::warning::Warnings;
 pub struct Chakra {
     /// All texts.
     pub strings: Strings,
-    /// What the first message says.
-    pub metadata: Metadata,
+    /// The metadata of the first message.
+    pub metadata: ChakraMetadata,
     /// Nodes in the order of the file.
-    pub nodes: Vec<Node>,
-    /// What nodes wait for, node by node.
+    pub nodes: Vec<ChakraNode>,
+    /// Dependencies of nodes, node by node.
     pub dependencies: Vec<Dependency>,
     /// All attributes, those of the first message first, then node by node.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Vec<ChakraAttribute>,
     /// Defects survived.
     pub warnings: Warnings,
 }
 
-/// What the first message of a file says.
+/// The first message of a file.
 #[derive(Debug, Clone, Default)]
-pub struct Metadata {
+pub struct ChakraMetadata {
     /// Version of the schema; often empty.
     pub version: String,
     /// Where its attributes are in [`Chakra::attributes`].
@@ -43,20 +43,20 @@ pub struct Metadata {
 
 /// A node.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct ChakraNode {
     /// Its id in the file.
     pub id: u64,
     /// Its name.
     pub name: StrId,
-    /// What it does, as the file's number: see [`NodeType::name`].
+    /// Its type, as the file's number: see [`NodeType::name`].
     pub node_type: NodeType,
     /// Its start, in microseconds as in the file.
     pub start_micros: u64,
     /// Its duration, in microseconds as in the file.
     pub dur_micros: u64,
-    /// What goes in: values, shapes and types, each a text that lists them.
+    /// Inputs: values, shapes and types, each as a text that lists them.
     pub inputs: [StrId; 3],
-    /// What comes out, likewise.
+    /// Outputs, likewise.
     pub outputs: [StrId; 3],
     /// Where its attributes are in [`Chakra::attributes`].
     pub attributes: Range<u32>,
@@ -64,12 +64,12 @@ pub struct Node {
     pub irregular: Option<Box<[u8]>>,
 }
 
-/// The number that says what a node does.
+/// The number of a node's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeType(pub i32);
 
 impl NodeType {
-    /// What the trace is about, not what was done.
+    /// Metadata of the trace, not work.
     pub const METADATA: Self = Self(1);
     /// A computation, or any other work.
     pub const COMP: Self = Self(4);
@@ -126,10 +126,10 @@ pub struct Dependency {
 
 /// An attribute.
 #[derive(Debug, Clone, Copy)]
-pub struct Attribute {
+pub struct ChakraAttribute {
     /// Its name.
     pub name: StrId,
-    /// What the writer says about it.
+    /// The writer's documentation.
     pub doc: StrId,
     /// Its type, as the schema names it: `int64`, `int64_list` …; empty when it has no value.
     pub value_type: &'static str,
@@ -139,11 +139,11 @@ pub struct Attribute {
 
 impl Chakra {
     /// The attributes of a node or of the first message.
-    pub fn attributes(&self, range: &Range<u32>) -> &[Attribute] {
+    pub fn attributes(&self, range: &Range<u32>) -> &[ChakraAttribute] {
         self.attributes.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    /// What a node waits for.
+    /// A dependency of a node.
     pub fn dependencies_of(&self, row: usize) -> &[Dependency] {
         let start = self.dependencies.partition_point(|dependency| (dependency.target as usize) < row);
         let end = self.dependencies.partition_point(|dependency| dependency.target as usize <= row);
@@ -151,7 +151,7 @@ impl Chakra {
     }
 
     /// The value of a node's attribute as JSON; the last one where there are several of that name.
-    pub fn attribute(&self, node: &Node, name: &str) -> Option<&str> {
+    pub fn attribute(&self, node: &ChakraNode, name: &str) -> Option<&str> {
         let mut found = self.attributes(&node.attributes).iter().rev();
         let found = found.find(|attribute| self.strings.text(attribute.name) == name)?;
         Some(self.strings.text(found.value))

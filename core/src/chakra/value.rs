@@ -1,4 +1,4 @@
-//! The value of an attribute, of one type out of thirty: as protobuf has it, and as JSON beside the name of its type.
+//! Converts attribute values between protobuf and JSON, for about thirty types.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::message::{self, AttributeValue};
 
 /// A type of value that attributes have, alone or in a list.
-trait Element: Sized {
+trait AttributeElement: Sized {
     fn to_json(&self) -> Value;
     /// The value that was written so; exact, which a number that was JSON's in between is not.
     fn from_json(json: &str) -> Option<Self>;
@@ -14,7 +14,7 @@ trait Element: Sized {
 
 macro_rules! plain {
     ($($type:ty),+) => {$(
-        impl Element for $type {
+        impl AttributeElement for $type {
             fn to_json(&self) -> Value {
                 Value::from(self.clone())
             }
@@ -28,8 +28,8 @@ macro_rules! plain {
 
 plain!(i32, i64, u32, u64, bool, String, Vec<u8>);
 
-impl Element for f64 {
-    /// JSON has no word for what is not finite: it becomes a text.
+impl AttributeElement for f64 {
+    /// JSON has no non-finite numbers, so they become texts.
     fn to_json(&self) -> Value {
         if self.is_finite() { Value::from(*self) } else { Value::from(self.to_string()) }
     }
@@ -39,7 +39,7 @@ impl Element for f64 {
     }
 }
 
-impl Element for f32 {
+impl AttributeElement for f32 {
     /// The digits that tell it from its neighbours of 32 bits.
     fn to_json(&self) -> Value {
         self.to_string().parse::<f64>().map_or(Value::Null, |digits| digits.to_json())
@@ -56,14 +56,14 @@ macro_rules! values {
         pub(crate) fn typed_value(value: &AttributeValue) -> (&'static str, Value) {
             match value {
                 $(AttributeValue::$one(value) => ($name, value.to_json()),
-                AttributeValue::$list(list) => ($names, list.values.iter().map(Element::to_json).collect()),)+
+                AttributeValue::$list(list) => ($names, list.values.iter().map(AttributeElement::to_json).collect()),)+
             }
         }
 
         /// The value of a type by its name; `None` when the JSON is of another type.
         pub(crate) fn value_from_json(value_type: &str, json: &str) -> Option<AttributeValue> {
             Some(match value_type {
-                $($name => AttributeValue::$one(Element::from_json(json)?),
+                $($name => AttributeValue::$one(AttributeElement::from_json(json)?),
                 $names => AttributeValue::$list(message::$list { values: list_from_json(json)? }),)+
                 _ => return None,
             })
@@ -89,7 +89,7 @@ values! {
     "bytes" Bytes, "bytes_list" BytesList;
 }
 
-fn list_from_json<T: Element>(json: &str) -> Option<Vec<T>> {
+fn list_from_json<T: AttributeElement>(json: &str) -> Option<Vec<T>> {
     let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
     items.into_iter().map(|item| T::from_json(item.get())).collect()
 }

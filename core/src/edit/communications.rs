@@ -1,13 +1,14 @@
-//! What of a trace is compared with those of other ranks.
+//! Reduces a trace to the collectives that are compared with other ranks.
 
-use super::kept::Kept;
-use super::trim::Reach;
+use super::kept_rows::KeptRows;
+use super::trim::LinkedEvents;
 use crate::link::{LinkedTrace, communicates};
 use crate::trace::Trace;
 use crate::trace::node::NodeKind;
 
-/// The trace with its communications, its iterations and what these are inside of alone: a few kilobytes of a trace of any
-/// size. Ids and times stay, so communications are the same rows, and compare with those of other ranks as they did.
+/// Reduces a trace to its collectives and iterations, with the events around them: a few kilobytes
+/// for a trace of any size. Ids and times stay, so the collectives keep their rows and compare with
+/// those of other ranks.
 ///
 /// ```
 /// use kinetoscope::edit::communications;
@@ -26,8 +27,8 @@ pub fn communications(linked: &LinkedTrace) -> Trace {
     let of_rows = rows.flat_map(|row| row.event.into_iter().chain(row.run).chain(row.device_events.iter().copied()));
     let named = (0..trace.events.len()).filter(|row| communicates(trace.event_name(*row))).map(|row| row as u32);
     let iterations = linked.links.iterations.iter().map(|iteration| iteration.event);
-    let events = Reach::of(linked, of_rows.chain(named).chain(iterations)).owners();
-    let kept = Kept {
+    let events = LinkedEvents::of(linked, of_rows.chain(named).chain(iterations)).owners();
+    let kept = KeptRows {
         nodes: nodes(linked, &events),
         events,
         instants: vec![false; trace.instants.len()],
@@ -37,7 +38,8 @@ pub fn communications(linked: &LinkedTrace) -> Trace {
     kept.of(trace)
 }
 
-/// Nodes of these events, of communications, and of what the Execution Trace says of itself; with those around them.
+/// Nodes of these events and collectives, and metadata nodes of the Execution Trace, with their
+/// parents.
 fn nodes(linked: &LinkedTrace, is_kept: &[bool]) -> Vec<bool> {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let mut stays = vec![false; trace.nodes.len()];

@@ -1,14 +1,15 @@
-//! A part of the nodes: one iteration, or one node with all below it.
+//! Cuts an Execution Trace to one iteration or to one node with its children.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Draft;
+use super::execution_draft::ExecutionDraft;
 use crate::error::{Error, ErrorKind};
 use crate::trace::iteration::iteration_number;
 use crate::trace::node::{Node, NodeKind, NodeSpan};
 
-/// Keeps the nodes from a step of the profiler up to the next; where no node is one, those of a span.
-pub(super) fn keep_iteration(draft: &mut Draft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
+/// Keeps the nodes from a step of the profiler up to the next; where no node is one, those of a
+/// span.
+pub(super) fn keep_iteration(draft: &mut ExecutionDraft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
     let step = |node: &Node| Some((node.id, iteration_number(draft.name(node))?));
     let mut steps: Vec<_> = draft.nodes.iter().filter_map(step).collect();
     steps.sort_unstable();
@@ -28,7 +29,7 @@ pub(super) fn keep_iteration(draft: &mut Draft, number: i64, spans: &[NodeSpan])
 }
 
 /// Keeps the nodes that were entered in an iteration, and those that they are inside of.
-fn keep_span(draft: &mut Draft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
+fn keep_span(draft: &mut ExecutionDraft, number: i64, spans: &[NodeSpan]) -> Result<(), Error> {
     let Some(span) = spans.iter().find(|span| span.iteration == number) else {
         return Err(no_iteration(spans.iter().map(|span| span.iteration), number));
     };
@@ -56,7 +57,7 @@ fn no_iteration(known: impl Iterator<Item = i64>, number: i64) -> Error {
 }
 
 /// Keeps a node and all below it.
-pub(super) fn keep_subtree(draft: &mut Draft, id: u64) -> Result<(), Error> {
+pub(super) fn keep_subtree(draft: &mut ExecutionDraft, id: u64) -> Result<(), Error> {
     let mut children: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
     for node in &draft.nodes {
         children.entry(node.parent.unwrap_or(0)).or_default().push(node.id);
@@ -78,8 +79,8 @@ fn refused(expected: String, found: String) -> Error {
     ErrorKind::Request { expected, found }.into()
 }
 
-/// Keeps what is wanted, and what every Execution Trace needs; gives those a parent that have none any more.
-fn keep(draft: &mut Draft, is_wanted: impl Fn(&Node) -> bool) {
+/// Keeps the wanted nodes, and those that every Execution Trace needs; reparents orphans.
+fn keep(draft: &mut ExecutionDraft, is_wanted: impl Fn(&Node) -> bool) {
     let kind = |node: &Node| node.kind(draft.strings.text(node.name));
     let is_kept = |node: &&Node| matches!(kind(node), NodeKind::Root | NodeKind::ProcessGroup) || is_wanted(node);
     let mut nodes: Vec<Node> = draft.nodes.iter().filter(is_kept).cloned().collect();

@@ -1,33 +1,33 @@
-//! What part of a recording a trace is, as its header says.
+//! Reads the trimmed range of a trace from its header.
 
 use serde_json::Value;
 
-use super::note::{TRIM, edits};
+use super::edit_log::{TRIM, edits};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 
-/// The range that a trace was trimmed to, and what it is a part of.
+/// The range that a trace was trimmed to, and the extent of the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// What the trace is about. Events that reach out of it are in the trace as a whole.
+pub struct TrimExtent {
+    /// The range of interest. Events that reach beyond it are whole.
     pub range: TimeRange,
     /// From the first event of the recording to its last.
     pub whole: TimeRange,
 }
 
-impl Extent {
-    /// None of a whole recording. What was trimmed more than once is about what all its ranges share.
+impl TrimExtent {
+    /// `None` for a whole recording. Several trims intersect.
     ///
     /// ```
-    /// use kinetoscope::edit::{Extent, trim};
+    /// use kinetoscope::edit::{TrimExtent, trim};
     /// use kinetoscope::time::{TimeRange, Ts};
     /// use kinetoscope::{Input, Limits, LinkedTrace, read};
     /// let json = br#"[{"ph": "X", "cat": "cpu_op", "name": "a", "tid": 1, "ts": 1, "dur": 9}]"#;
     /// let linked = LinkedTrace::new(read([Input::new(json)], Limits::default())?);
     /// let range = TimeRange { start: Ts(2_000), end: Ts(3_000) };
-    /// let extent = Extent::of(&trim(&linked, range).trace);
-    /// assert_eq!(extent, Some(Extent { range, whole: linked.trace.range() }));
-    /// assert_eq!(Extent::of(&linked.trace), None);
+    /// let extent = TrimExtent::of(&trim(&linked, range).trace);
+    /// assert_eq!(extent, Some(TrimExtent { range, whole: linked.trace.range() }));
+    /// assert_eq!(TrimExtent::of(&linked.trace), None);
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
     pub fn of(trace: &Trace) -> Option<Self> {

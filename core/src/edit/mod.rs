@@ -1,37 +1,37 @@
-//! Traces, edited: a range of one; an Execution Trace's iteration or node with all below it, in the newest layout, without private names.
+//! Edits traces: trims, redacts and shrinks them; cuts, upgrades and anonymises Execution Traces.
 
-mod anew;
 mod communications;
 mod cut;
+mod edit_log;
+mod execution_draft;
 mod extent;
-mod harmless;
-mod kept;
-mod note;
+mod extra_attrs;
+mod harmless_words;
+mod kept_rows;
 mod pseudonym;
 mod public;
+mod rebuild;
 mod redact;
-mod rest;
+mod shrink;
 mod texts;
-mod thin;
 mod trim;
 mod upgrade;
 
 use crate::error::Error;
-use crate::id::StrId;
-use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::node::{Node, NodeSpan};
+use crate::trace::node::NodeSpan;
 pub use communications::communications;
-pub use extent::Extent;
+use execution_draft::ExecutionDraft;
+pub use extent::TrimExtent;
 pub use redact::{Redaction, redact};
-pub use thin::thin;
-pub use trim::{Trimmed, trim};
+pub use shrink::shrink;
+pub use trim::{TrimmedTrace, trim};
 
-/// What to do, in this order.
+/// The edits, in this order.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Edit<'a> {
-    /// Keep this iteration alone: the nodes from `ProfilerStep#n` up to the next one, on all threads; or, where no node
-    /// is one, those of its span, with all that they are inside of.
+pub struct ExecutionEdit<'a> {
+    /// Keep this iteration alone: the nodes from `ProfilerStep#n` up to the next one, on all
+    /// threads; or, where no node is one, those of its span, with all that they are inside of.
     pub iteration: Option<i64>,
     /// The iterations as the Kineto trace knows them.
     pub spans: &'a [NodeSpan],
@@ -43,34 +43,30 @@ pub struct Edit<'a> {
     pub anonymise: bool,
 }
 
-/// The nodes in the making, with the texts of the trace that they are of.
-struct Draft {
-    strings: Strings,
-    header: Vec<(StrId, StrId)>,
-    nodes: Vec<Node>,
-}
-
-/// A trace of the nodes alone, edited. The root, the threads and the process groups are always kept, and a node whose
-/// parent is not becomes its thread's.
+/// A trace of the nodes alone, edited. The root, the threads and the process groups are always
+/// kept, and a node whose parent is not becomes its thread's.
 ///
 /// # Errors
 /// When there is no Execution Trace, no such iteration or no such node.
 ///
 /// ```
-/// use kinetoscope::edit::{Edit, edit};
+/// use kinetoscope::edit::{ExecutionEdit, edit};
 /// use kinetoscope::{Input, Limits, read};
 /// let json = br#"{"schema": "1.0.1", "nodes": [
 ///     {"name": "ProfilerStep#1", "id": 3, "parent": 2}, {"name": "aten::add", "id": 4, "parent": 3},
 ///     {"name": "ProfilerStep#2", "id": 5, "parent": 2}, {"name": "aten::mul", "id": 6, "parent": 5}]}"#;
 /// let trace = read([Input::new(json)], Limits::default())?;
-/// let second = edit(&trace, Edit { iteration: Some(2), ..Edit::default() })?;
+/// let second = edit(&trace, ExecutionEdit { iteration: Some(2), ..ExecutionEdit::default() })?;
 /// assert_eq!(second.nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [5, 6]);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn edit(trace: &Trace, edit: Edit<'_>) -> Result<Trace, Error> {
+pub fn edit(trace: &Trace, edit: ExecutionEdit<'_>) -> Result<Trace, Error> {
     trace.expect_execution()?;
-    let mut draft =
-        Draft { strings: trace.strings.clone(), header: trace.execution_header.clone(), nodes: trace.nodes.clone() };
+    let mut draft = ExecutionDraft {
+        strings: trace.strings.clone(),
+        header: trace.execution_header.clone(),
+        nodes: trace.nodes.clone(),
+    };
     if let Some(number) = edit.iteration {
         cut::keep_iteration(&mut draft, number, edit.spans)?;
     }
@@ -84,21 +80,4 @@ pub fn edit(trace: &Trace, edit: Edit<'_>) -> Result<Trace, Error> {
         pseudonym::anonymise(&mut draft);
     }
     Ok(draft.finish())
-}
-
-impl Draft {
-    fn name(&self, node: &Node) -> &str {
-        self.strings.text(node.name)
-    }
-
-    /// A trace with the texts that are still used, and no others.
-    fn finish(mut self) -> Trace {
-        let mut strings = Strings::default();
-        let mut keep = |id: StrId| strings.intern(self.strings.text(id));
-        let execution_header = self.header.iter().map(|(key, value)| (keep(*key), keep(*value))).collect();
-        for text in self.nodes.iter_mut().flat_map(Node::texts_mut) {
-            *text = keep(*text);
-        }
-        Trace { strings, execution_header, nodes: self.nodes, ..Trace::default() }
-    }
 }

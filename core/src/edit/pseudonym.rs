@@ -1,19 +1,19 @@
-//! Pseudonyms in the place of what may tell what someone works on.
+//! Replaces private names by pseudonyms.
 //!
-//! Public names stay, with their schemas and the texts that are given to them (a reduction, an equation). Of all else
-//! the name, the file and every text goes; numbers, shapes, types and what is inside what stay. A text has the same
-//! pseudonym wherever it stands, numbered in the order of first sight, so that nothing can be guessed from it.
+//! Public names stay, with their schemas and text arguments (a reduction, an equation). All other
+//! names, files and texts are replaced; numbers, shapes, types and the structure stay. A text gets
+//! the same pseudonym everywhere, numbered by first occurrence, so that it reveals nothing.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::Draft;
+use super::execution_draft::ExecutionDraft;
 use super::public::{is_operator, is_public};
 use super::texts::with_texts;
 use crate::strings::Strings;
 use crate::trace::node::{Node, NodeKind};
 
-/// What `PyTorch` writes in front of names of others.
+/// Prefixes that `PyTorch` adds to foreign names.
 const PREFIXES: [&str; 5] = [
     "autograd::engine::evaluate_function: ",
     "Optimizer.step#",
@@ -41,7 +41,7 @@ const KEPT: [&str; 14] = [
 ];
 
 /// Puts pseudonyms in the place of private texts, in all nodes.
-pub(super) fn anonymise(draft: &mut Draft) {
+pub(super) fn anonymise(draft: &mut ExecutionDraft) {
     let mut pseudonyms = Pseudonyms::default();
     let mut nodes = std::mem::take(&mut draft.nodes);
     for node in &mut nodes {
@@ -85,7 +85,7 @@ impl Pseudonyms {
         }
     }
 
-    /// A name, or what stands in its place: for an annotation something that readers know to be no operator.
+    /// A name or its pseudonym; annotations get one that readers recognize as no operator.
     pub(super) fn name(&mut self, name: &str, kind: NodeKind) -> String {
         let prefix = PREFIXES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
         let own = &name[prefix.len()..];
@@ -110,7 +110,7 @@ impl Pseudonyms {
         (!KEPT.contains(&key)).then(|| self.of(text, "text"))
     }
 
-    /// Texts among values; what is written for things without a value (`<None>`) is none.
+    /// Texts among values; the mark for values without text (`<None>`) is none.
     fn values(&mut self, json: &str, types: &str) -> String {
         let types: Vec<String> = serde_json::from_str(types).unwrap_or_default();
         if !types.iter().any(|name| name.contains("String")) {
@@ -119,8 +119,8 @@ impl Pseudonyms {
         with_texts(json, |_, text| (!is_tag(text)).then(|| self.of(text, "text")))
     }
 
-    /// The inputs of a communication: of its texts, the description of its process group may be private, which stands
-    /// behind the group's name.
+    /// The inputs of a communication: of its texts, the description of its process group may be
+    /// private, which stands behind the group's name.
     fn communication(&mut self, json: &str) -> String {
         let values: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
         let group = values.iter().find_map(|value| match value.as_array()?.as_slice() {

@@ -1,4 +1,4 @@
-//! Which names are `PyTorch`'s own, and which may tell what someone works on.
+//! Tells the names of `PyTorch` from private ones.
 
 use crate::trace::iteration::iteration_number;
 
@@ -26,8 +26,8 @@ const NAMESPACES: [&str; 17] = [
 /// Names that stand alone.
 const NAMES: [&str; 2] = ["record_param_comms", "DistributedDataParallel.forward"];
 
-/// Whether a name is one that `PyTorch` gives: an operator of its namespaces, a backward function that it generates
-/// (`AddmmBackward0`), a step of the profiler.
+/// Whether a name is one that `PyTorch` gives: an operator of its namespaces, a backward function
+/// that it generates (`AddmmBackward0`), a step of the profiler.
 pub(super) fn is_public(name: &str) -> bool {
     NAMES.contains(&name)
         || is_operator(name)
@@ -36,7 +36,8 @@ pub(super) fn is_public(name: &str) -> bool {
         || is_number(name)
 }
 
-/// Whether a name is that of an operator of a public namespace, or of a communication, which alone has one colon (`nccl:send 0->1`).
+/// Whether a name is that of an operator of a public namespace, or of a communication, which alone
+/// has one colon (`nccl:send 0->1`).
 pub(super) fn is_operator(name: &str) -> bool {
     let Some((namespace, operator)) = name.split_once(':') else { return false };
     let is_communication = namespace == "nccl";
@@ -53,7 +54,7 @@ fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'/')
 }
 
-/// What users write ends in `Backward`; what is generated from an operator has a number behind it.
+/// Names by users end in `Backward`; generated ones have a number after it.
 fn is_backward(name: &str) -> bool {
     let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
     stem.len() < name.len()

@@ -1,19 +1,20 @@
-//! A trace that may be shared: pseudonyms in the place of every text that is not known to be harmless.
+//! Redacts a trace for sharing: replaces every text that is not known to be harmless.
 //!
-//! What stays: numbers, shapes, types, times, links, what `PyTorch` and the makers of devices call operators, calls and devices, and
-//! the names of kernels that hold no path. What goes: Python's functions, files and stacks, private names of operators, modules, annotations, processes, threads and
-//! groups, keys and values that nobody knows, and all of the headers that does not say how the trace was recorded (hosts, users, jobs,
-//! environments). A text has the same pseudonym wherever it stands.
+//! Kept: numbers, shapes, types, times and links; public names of operators, calls and devices;
+//! names of kernels without a path. Replaced: Python functions, files and stacks; private names of
+//! operators, modules, annotations, processes, threads and groups; unknown keys and values; and all
+//! of the headers except how the trace was recorded (no hosts, users, jobs or environments). A text
+//! has the same pseudonym everywhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-use super::anew::{Role, with_texts_made};
-use super::harmless::{Words, has_path, is_call, is_device, is_header, is_module};
-use super::note::note;
+use super::edit_log::note;
+use super::harmless_words::{HarmlessWords, has_path, is_call, is_device, is_header, is_module};
 use super::pseudonym::Pseudonyms;
 use super::public::is_operator;
-use super::texts::{Part, with_strings};
+use super::rebuild::{TextRole, with_texts_made};
+use super::texts::{JsonString, with_strings};
 use crate::error::Position;
 use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
@@ -23,15 +24,15 @@ use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
 use crate::warning::{WarningKind, Warnings};
 
-/// What to leave as it is, of what may be private.
+/// Private texts to keep.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redaction {
     /// Names of the modules' classes (`nn.Module: MyLayer_0`).
     pub keeps_modules: bool,
 }
 
-/// The traces without private texts; their rows and ids are the same. What is in several of them has one pseudonym in
-/// all, so traces of one job still match each other.
+/// Redacts traces; rows and ids stay the same. A text in several traces has one pseudonym in all,
+/// so traces of one job still match each other.
 ///
 /// ```
 /// use kinetoscope::edit::{Redaction, redact};
@@ -48,7 +49,7 @@ pub fn redact<'a>(traces: impl IntoIterator<Item = &'a Trace>, redaction: Redact
     traces.into_iter().map(|trace| redactor.trace(trace.clone())).collect()
 }
 
-/// Leaves out what headers say of things that nobody knows; how many keys that was.
+/// Removes unknown keys from headers; returns their number.
 fn drop_unknown_keys(trace: &mut Trace) -> u64 {
     let mut num_keys = 0;
     for header in [&mut trace.header, &mut trace.execution_header] {
@@ -70,9 +71,9 @@ fn without_files(warnings: &Warnings) -> Warnings {
 #[derive(Debug, Default)]
 struct Redactor {
     redaction: Redaction,
-    words: Words,
+    words: HarmlessWords,
     pseudonyms: Pseudonyms,
-    /// What nodes of each name are called now, and so the events of the same calls.
+    /// New names of nodes by old name, and so of the events of the same calls.
     names: FxHashMap<String, String>,
 }
 
@@ -81,7 +82,7 @@ impl Redactor {
         let mut num_texts = self.nodes(&mut trace);
         let num_keys = drop_unknown_keys(&mut trace);
         let strings = std::mem::take(&mut trace.strings);
-        let mut known: FxHashMap<(Role, StrId), StrId> = FxHashMap::default();
+        let mut known: FxHashMap<(TextRole, StrId), StrId> = FxHashMap::default();
         let mut trace = with_texts_made(trace, &mut |made, role, id| {
             *known.entry((role, id)).or_insert_with(|| {
                 let (before, now) = (strings.text(id), self.text(&strings, role, strings.text(id)));
@@ -110,17 +111,17 @@ impl Redactor {
         replaced.len() as u64
     }
 
-    fn text(&mut self, strings: &Strings, role: Role, text: &str) -> String {
+    fn text(&mut self, strings: &Strings, role: TextRole, text: &str) -> String {
         match role {
-            Role::Event(kind) => self.event(kind, text),
-            Role::Name => self.harmless(text, "name"),
-            Role::Category => self.category(text),
-            Role::Place => self.harmless(text, "place"),
-            Role::Title => self.harmless(text, "title"),
-            Role::FlowId => self.harmless(text, "flow"),
-            Role::Key => self.harmless(text, "key"),
-            Role::Value(key) | Role::HeaderValue(key) => self.value(strings.text(key), text),
-            Role::HeaderKey | Role::Node => text.to_owned(),
+            TextRole::Event(kind) => self.event(kind, text),
+            TextRole::Name => self.harmless(text, "name"),
+            TextRole::Category => self.category(text),
+            TextRole::Place => self.harmless(text, "place"),
+            TextRole::Title => self.harmless(text, "title"),
+            TextRole::FlowId => self.harmless(text, "flow"),
+            TextRole::Key => self.harmless(text, "key"),
+            TextRole::Value(key) | TextRole::HeaderValue(key) => self.value(strings.text(key), text),
+            TextRole::HeaderKey | TextRole::Node => text.to_owned(),
         }
     }
 
@@ -155,7 +156,8 @@ impl Redactor {
         if number.is_empty() { format!("{MODULE_PREFIX}{class}") } else { format!("{MODULE_PREFIX}{class}_{number}") }
     }
 
-    /// A category that tells a kind stays, and one that nobody knows keeps the ending that tells it.
+    /// A category that tells a kind stays, and one that nobody knows keeps the ending that tells
+    /// it.
     fn category(&mut self, category: &str) -> String {
         // Those of launches alone are known by their endings, the others by all of their letters.
         let is_known = !matches!(category_kind(category).0, EventKind::Launch | EventKind::Other);
@@ -173,8 +175,8 @@ impl Redactor {
     /// The texts and keys in a value.
     fn value(&mut self, key: &str, json: &str) -> String {
         with_strings(json, &mut |part| match part {
-            Part::Key(inner) => (!self.words.are_all_of(inner)).then(|| self.pseudonyms.of(inner, "key")),
-            Part::Text(inner, text) => self.inside(key, inner, text),
+            JsonString::Key(inner) => (!self.words.are_all_of(inner)).then(|| self.pseudonyms.of(inner, "key")),
+            JsonString::Text(inner, text) => self.inside(key, inner, text),
         })
     }
 
@@ -192,7 +194,7 @@ impl Redactor {
         }
     }
 
-    /// Redacts a node; `known` are values that were, and what they are now.
+    /// Redacts a node; `known` maps earlier values to their replacements.
     fn node(&mut self, strings: &mut Strings, known: &mut FxHashMap<StrId, StrId>, node: &mut Node) {
         let name = strings.text(node.name).to_owned();
         let kind = node.kind(&name);

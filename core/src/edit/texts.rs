@@ -1,26 +1,26 @@
-//! The texts in a JSON value, changed without touching anything else in it.
+//! Replaces texts in a JSON value and leaves the rest untouched.
 
 use crate::json::{Scanner, write_string};
 
 /// A text in a JSON value.
-pub(super) enum Part<'a> {
+pub(super) enum JsonString<'a> {
     /// A key.
     Key(&'a str),
     /// A text, behind the key that it is under, however deep.
     Text(&'a str, &'a str),
 }
 
-/// The value with what `change` makes of each text in it, given the key that the text is under, however deep; keys,
-/// numbers and what `change` makes nothing of stay as they are written.
+/// Replaces each text by the result of `change`, which also gets the enclosing key, at any depth.
+/// Keys, numbers and texts without a replacement stay as written.
 pub(super) fn with_texts(json: &str, mut change: impl FnMut(&str, &str) -> Option<String>) -> String {
-    with_strings(json, &mut |part: Part<'_>| match part {
-        Part::Key(_) => None,
-        Part::Text(key, text) => change(key, text),
+    with_strings(json, &mut |part: JsonString<'_>| match part {
+        JsonString::Key(_) => None,
+        JsonString::Text(key, text) => change(key, text),
     })
 }
 
-/// The same, with keys as well. What is between texts may be anything: the marks of a node's layout.
-pub(super) fn with_strings(json: &str, change: &mut dyn FnMut(Part<'_>) -> Option<String>) -> String {
+/// As above, with keys. Bytes between texts may be anything: the marks of a node's layout.
+pub(super) fn with_strings(json: &str, change: &mut dyn FnMut(JsonString<'_>) -> Option<String>) -> String {
     let mut scanner = Scanner::new(json.as_bytes());
     let mut out = String::with_capacity(json.len());
     let mut keys: Vec<String> = vec![String::new()];
@@ -38,7 +38,11 @@ pub(super) fn with_strings(json: &str, change: &mut dyn FnMut(Part<'_>) -> Optio
         };
         let (text, end) = (text.decode_lossy(), scanner.at());
         let is_key = json.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(':'));
-        let part = if is_key { Part::Key(&text) } else { Part::Text(keys.last().map_or("", String::as_str), &text) };
+        let part = if is_key {
+            JsonString::Key(&text)
+        } else {
+            JsonString::Text(keys.last().map_or("", String::as_str), &text)
+        };
         if let Some(other) = change(part) {
             out.push_str(json.get(written..at).unwrap_or_default());
             write_string(&mut out, &other);

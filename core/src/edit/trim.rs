@@ -1,12 +1,12 @@
-//! A range of a trace, with all that what is in it is linked with.
+//! Trims a trace to a range, with everything linked to it.
 
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
-use super::kept::{Kept, count, renumber, sort_tracks};
-use super::note::{TRIM, note};
+use super::edit_log::{TRIM, note};
+use super::kept_rows::{KeptRows, count, renumber, sort_tracks};
 use crate::error::Position;
 use crate::id::TrackId;
 use crate::link::{EdgeKind, LinkedTrace, report_witnesses, stream_wait_witnesses};
@@ -19,29 +19,29 @@ use crate::warning::{WarningKind, Warnings};
 
 /// A part of a trace, as a file of its own.
 #[derive(Debug, Clone, Default)]
-pub struct Trimmed {
+pub struct TrimmedTrace {
     /// The part. An id in it is the position in the file that `write_chrome` makes of it.
     pub trace: Trace,
     /// The id that each element had before, by the one that it has now; ascending.
     pub ids: Vec<u32>,
 }
 
-impl Trimmed {
-    /// The id now of what had that id before; none for what was left out.
+impl TrimmedTrace {
+    /// The new id of an old id; `None` for a removed row.
     pub fn id(&self, before: u32) -> Option<u32> {
         self.ids.binary_search(&before).ok().map(|id| id as u32)
     }
 }
 
-/// What shares a point of time with `range`, and what that is linked with; nothing is cut, and no time changes.
+/// Keeps all rows that overlap `range` and their links; nothing is cut, and no time changes.
 ///
-/// Links of an event of the range lead where they led before. So with it stay, wherever they are: launches and what they
-/// launched, forward and backward operators of each other, what waited and what was waited for; and of all these what
-/// they are inside of, the operators that own them and the iterations that they are of; and what
-/// each stream did right before and after the range, with its launch, for the gaps at its ends. Instants and counters stay that
-/// are in the range, ends of flows with their events, and all that the file says of itself and of its tracks. Of
-/// the Execution Trace stay the nodes of these events, what they are inside of, and nodes of no event that were
-/// entered between those of the range.
+/// Links of an event in the range lead to the same rows as before. So these rows stay, wherever
+/// they are: launches with their device work, forward and backward operators, waits with their
+/// work; everything around these, their operators, and their iterations. The work of each stream
+/// right before and after the range stays with its launch, for the gaps at the ends. Instants and
+/// counters in the range stay, ends of flows with their events, and all metadata. Of the Execution
+/// Trace stay the nodes of these events with their parents, and nodes without an event between
+/// those of the range.
 ///
 /// ```
 /// use kinetoscope::edit::trim;
@@ -54,14 +54,14 @@ impl Trimmed {
 /// assert_eq!((part.trace.event_name(0), part.ids), ("b", vec![1]));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
+pub fn trim(linked: &LinkedTrace, range: TimeRange) -> TrimmedTrace {
     let trace = &linked.trace;
-    let mut events = Reach::new(linked, range).rows();
+    let mut events = LinkedEvents::new(linked, range).rows();
     for row in beside(linked, range) {
         events[row] = true;
     }
     let is_inside = |time: Ts| range.start <= time && time < range.end;
-    let kept = Kept {
+    let kept = KeptRows {
         instants: trace.instants.iter().map(|row| is_inside(row.time)).collect(),
         counters: trace.counters.iter().map(|row| is_inside(row.time)).collect(),
         flows: flows(trace, &events, is_inside),
@@ -83,14 +83,14 @@ pub fn trim(linked: &LinkedTrace, range: TimeRange) -> Trimmed {
         "num_events_left_out": num_left_out,
     });
     note(&mut part, &words);
-    let mut trimmed = Trimmed { trace: part, ids };
+    let mut trimmed = TrimmedTrace { trace: part, ids };
     trimmed.trace.warnings = warnings(trace, &trimmed);
     trimmed.trace.warnings.push_many(WarningKind::Trimmed, num_left_out, Position::default);
     trimmed
 }
 
 /// The defects of the file, at the ids that elements have now.
-fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
+fn warnings(trace: &Trace, trimmed: &TrimmedTrace) -> Warnings {
     let mut all = Warnings::default();
     for warning in &trace.warnings {
         let event = warning.first.event.and_then(|id| trimmed.id(u32::try_from(id).ok()?)).map(u64::from);
@@ -100,15 +100,15 @@ fn warnings(trace: &Trace, trimmed: &Trimmed) -> Warnings {
 }
 
 /// Events that stay, and those of them whose own links are still to be followed.
-pub(super) struct Reach<'a> {
+pub(super) struct LinkedEvents<'a> {
     linked: &'a LinkedTrace,
-    /// What begins earlier on the host is there for what it reaches or holds.
+    /// Earlier host events stay only for their links or children.
     start: Ts,
     is_kept: Vec<bool>,
     open: Vec<u32>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> LinkedEvents<'a> {
     /// Some events.
     pub(super) fn of(linked: &'a LinkedTrace, rows: impl Iterator<Item = u32>) -> Self {
         let is_kept = vec![false; linked.trace.events.len()];
@@ -158,7 +158,7 @@ impl<'a> Reach<'a> {
         self.is_kept
     }
 
-    /// Keeps what everything that is kept belongs to.
+    /// Keeps the owners of everything kept.
     fn follow(&mut self) {
         let links = &self.linked.links;
         while let Some(row) = self.open.pop() {
@@ -173,8 +173,8 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// What each stream did last before a range and first after it, with its launch: so how long it waited at the ends, and for
-/// what, is known, and that it was there at all.
+/// Keeps the last work of each stream before a range and the first after it, with its launch. So
+/// idle times at the ends and the stream itself stay known.
 fn beside(linked: &LinkedTrace, range: TimeRange) -> Vec<usize> {
     let (trace, links) = (&linked.trace, &linked.links);
     let events = &trace.events;
@@ -190,8 +190,8 @@ fn beside(linked: &LinkedTrace, range: TimeRange) -> Vec<usize> {
     beside.flatten().flat_map(|row| [Some(row), launch(row)]).flatten().collect()
 }
 
-/// Reports of waits (`cuda_sync`) whose call is kept, and the calls that recorded the events that they waited for: the links
-/// between what waited and what was waited for are read off these.
+/// Keeps reports of waits (`cuda_sync`) whose call is kept, and the calls that recorded the awaited
+/// events: links of waits derive from these.
 fn witnesses(linked: &LinkedTrace, is_kept: &[bool]) -> Vec<u32> {
     let trace = &linked.trace;
     let (events, args) = (&trace.events, &trace.args);

@@ -1,36 +1,36 @@
-//! Nodes in the newest layout, whichever they were read in.
+//! Converts nodes to the newest layout.
 //!
-//! What an older one does not say is not made up, but for strides: those of a contiguous tensor stand where none were
-//! recorded, which is what replaying assumes then.
+//! Facts that an older layout lacks stay unknown, except strides: a replay assumes contiguous
+//! tensors, so their strides are filled in.
 
 use serde_json::{Value, json};
 
-use super::Draft;
-use super::rest::Rest;
+use super::execution_draft::ExecutionDraft;
+use super::extra_attrs::ExtraAttrs;
 use crate::json::write_string;
 use crate::strings::Strings;
-use crate::trace::layout::Slot;
-use crate::trace::node::Values;
+use crate::trace::layout::LayoutSlot;
+use crate::trace::node::NodeValues;
 use crate::trace::tensor::element_types;
 
 /// The newest schema, as `PyTorch` writes it.
 const SCHEMA: &str = "\"1.1.1-chakra.0.0.4\"";
 
 /// Attributes that every node has, with their types.
-const ATTRS: [(&str, &str, Slot); 9] = [
-    ("rf_id", "uint64", Slot::RecordId),
-    ("fw_parent", "uint64", Slot::FwParent),
-    ("seq_id", "int64", Slot::SeqNum),
-    ("scope", "uint64", Slot::Scope),
-    ("tid", "uint64", Slot::Thread),
-    ("fw_tid", "uint64", Slot::FwThread),
-    ("op_schema", "string", Slot::Schema),
-    ("kernel_backend", "string", Slot::KernelBackend),
-    ("kernel_file", "string", Slot::KernelFile),
+const ATTRS: [(&str, &str, LayoutSlot); 9] = [
+    ("rf_id", "uint64", LayoutSlot::RecordId),
+    ("fw_parent", "uint64", LayoutSlot::FwParent),
+    ("seq_id", "int64", LayoutSlot::SeqNum),
+    ("scope", "uint64", LayoutSlot::Scope),
+    ("tid", "uint64", LayoutSlot::Thread),
+    ("fw_tid", "uint64", LayoutSlot::FwThread),
+    ("op_schema", "string", LayoutSlot::Schema),
+    ("kernel_backend", "string", LayoutSlot::KernelBackend),
+    ("kernel_file", "string", LayoutSlot::KernelFile),
 ];
 
 /// Lays all nodes out anew, and says so in the header.
-pub(super) fn upgrade(draft: &mut Draft) {
+pub(super) fn upgrade(draft: &mut ExecutionDraft) {
     let schema = draft.strings.intern(SCHEMA);
     for (key, value) in &mut draft.header {
         if draft.strings.text(*key) == "schema" {
@@ -42,14 +42,14 @@ pub(super) fn upgrade(draft: &mut Draft) {
         node.name = draft.strings.intern(&name);
         complete(&mut draft.strings, &mut node.inputs);
         complete(&mut draft.strings, &mut node.outputs);
-        let rest = Rest::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
+        let rest = ExtraAttrs::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
         node.layout = draft.strings.intern(&layout(&rest));
         node.rest = draft.strings.intern(&rest.object());
     }
 }
 
-/// Fills in what was not recorded.
-fn complete(strings: &mut Strings, values: &mut Values) {
+/// Fills in unrecorded facts.
+fn complete(strings: &mut Strings, values: &mut NodeValues) {
     for text in [&mut values.values, &mut values.shapes, &mut values.types] {
         if strings.text(*text).is_empty() {
             *text = strings.intern("[]");
@@ -85,25 +85,32 @@ fn strides(shape: &Value, type_name: &str) -> Value {
     json!(strides)
 }
 
-/// The newest layout, with whatever else the node has: attributes behind those of every node, keys behind `attrs`.
-fn layout(rest: &Rest) -> String {
-    let [id, name, parent] = [Slot::Id, Slot::Name, Slot::Parent].map(Slot::mark);
-    let inputs = values("inputs", [Slot::Inputs, Slot::InputShapes, Slot::InputTypes, Slot::InputStrides]);
-    let outputs = values("outputs", [Slot::Outputs, Slot::OutputShapes, Slot::OutputTypes, Slot::OutputStrides]);
+/// The newest layout, with whatever else the node has: attributes behind those of every node, keys
+/// behind `attrs`.
+fn layout(rest: &ExtraAttrs) -> String {
+    let [id, name, parent] = [LayoutSlot::Id, LayoutSlot::Name, LayoutSlot::Parent].map(LayoutSlot::mark);
+    let inputs = values(
+        "inputs",
+        [LayoutSlot::Inputs, LayoutSlot::InputShapes, LayoutSlot::InputTypes, LayoutSlot::InputStrides],
+    );
+    let outputs = values(
+        "outputs",
+        [LayoutSlot::Outputs, LayoutSlot::OutputShapes, LayoutSlot::OutputTypes, LayoutSlot::OutputStrides],
+    );
     let known = ATTRS.iter().map(|(name, type_name, slot)| attr(name, type_name, *slot));
-    let others = rest.attrs.iter().map(|other| attr(&other.key, &other.type_name, Slot::Rest));
+    let others = rest.attrs.iter().map(|other| attr(&other.key, &other.type_name, LayoutSlot::Rest));
     let attrs = known.chain(others).collect::<Vec<_>>().join(",");
-    let keys = rest.keys.iter().map(|other| format!(",{}:{}", quoted(&other.key), Slot::Rest.mark()));
+    let keys = rest.keys.iter().map(|other| format!(",{}:{}", quoted(&other.key), LayoutSlot::Rest.mark()));
     let keys = keys.collect::<Vec<_>>().concat();
     format!("{{\"id\":{id},\"name\":{name},\"ctrl_deps\":{parent},{inputs},{outputs},\"attrs\":[{attrs}]{keys}}}")
 }
 
-fn values(key: &str, slots: [Slot; 4]) -> String {
-    let [values, shapes, types, strides] = slots.map(Slot::mark);
+fn values(key: &str, slots: [LayoutSlot; 4]) -> String {
+    let [values, shapes, types, strides] = slots.map(LayoutSlot::mark);
     format!("\"{key}\":{{\"values\":{values},\"shapes\":{shapes},\"types\":{types},\"strides\":{strides}}}")
 }
 
-fn attr(name: &str, type_name: &str, slot: Slot) -> String {
+fn attr(name: &str, type_name: &str, slot: LayoutSlot) -> String {
     format!("{{\"name\":{},\"type\":{},\"value\":{}}}", quoted(name), quoted(type_name), slot.mark())
 }
 

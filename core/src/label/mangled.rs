@@ -1,9 +1,9 @@
-//! Names that no profiler demangled, because they are too long for it: their parts, each after its length.
+//! Parses mangled C++ names, which profilers leave as they are when they are too long.
 
 use super::Label;
 use super::words::{is_general, is_ordinary, is_wrapper};
 
-/// No more of what a kernel is given is looked at.
+/// Later parameters of a kernel are ignored.
 const MOST_GIVEN: usize = 16;
 
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
@@ -15,7 +15,7 @@ pub(super) fn label(name: &str) -> Option<Label<'_>> {
     Some(given(rest).map_or_else(|| Label::at(kernel, ""), |given| Label::at(given, kernel)))
 }
 
-/// The last part of a path, and what comes after it.
+/// The last part of a path, and the text after it.
 fn last_part(text: &str) -> Option<(&str, &str)> {
     let mut rest = text.strip_prefix('N').unwrap_or(text).trim_start_matches(['K', 'V']);
     let mut last = None;
@@ -48,7 +48,7 @@ fn part(text: &str) -> Option<(&str, &str)> {
     Some((rest.get(..length)?, rest.get(length..)?))
 }
 
-/// The first class that is given and tells something, inside of what only hands it on.
+/// The first distinctive class among the arguments, inside of classes that only wrap it.
 fn given(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('I')?;
     let mut wrapper = None;

@@ -1,4 +1,4 @@
-//! Labels: what tells a name from others, for a bar or a row that has no room for all of it.
+//! Labels: the distinctive part of a name, for bars and rows with little room.
 
 mod mangled;
 mod signature;
@@ -7,7 +7,7 @@ mod words;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What tells a name from others, and where that is.
+/// The distinctive part of a name, and its location.
 ///
 /// ```
 /// use kinetoscope::label::Label;
@@ -22,9 +22,9 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label<'a> {
-    /// Of a kernel what it computes, of a frame its function; of most names all.
+    /// The operation of a kernel, the function of a frame; most names as a whole.
     pub telling: Cow<'a, str>,
-    /// Where it is: the file of a function, the kernel that computes what it is told to. Empty for most names.
+    /// The location: the file of a function, the kernel around an operation. Empty for most names.
     pub place: Cow<'a, str>,
 }
 
@@ -40,7 +40,8 @@ impl<'a> Label<'a> {
             .unwrap_or(Self { telling: Cow::Borrowed(name), place: Cow::Borrowed("") })
     }
 
-    /// As much of a name as fits: all, a kernel with what it is given, the label, or only what tells it from others.
+    /// The longest form of a name that fits: all of it, a kernel with arguments, the label, or the
+    /// distinctive part alone.
     pub fn fitting(name: &'a str, fits: impl Fn(&str) -> bool) -> Cow<'a, str> {
         if fits(name) {
             return Cow::Borrowed(name);
@@ -72,7 +73,7 @@ fn frame(name: &str) -> Option<Label<'_>> {
     }
     let (path, rest) = name.split_once(".py(")?;
     let (line, function) = rest.split_once("): ").filter(|(line, _)| is_number(line))?;
-    // A whole stack, or what holds one, is none.
+    // Empty for a whole stack, and for its containers.
     if path.contains(['"', ';', '\n']) || function.contains(".py(") {
         return None;
     }
@@ -84,7 +85,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `<built-in method run_backward of torch._C._EngineBase object at 0x7f>`, `<built-in function linear>`
+/// `<built-in method run_backward of torch._C._EngineBase object at 0x7f>`, `<built-in function
+/// linear>`
 fn builtin(name: &str) -> Option<Label<'_>> {
     let inside = name.strip_prefix("<built-in ")?.strip_suffix('>')?;
     let called = inside.strip_prefix("method ").or_else(|| inside.strip_prefix("function "))?;

@@ -1,4 +1,4 @@
-//! Signatures of C++, as profilers write the names of kernels.
+//! Parses C++ signatures of kernels.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::words::{is_general, is_number, is_ordinary, is_wrapper};
 /// How compilers write a namespace without a name.
 const NOWHERE: [&str; 3] = ["(anonymous namespace)", "<unnamed>", "{anonymous}"];
 
-/// No more of a name is looked at, nor deeper than this into what it is given: a file may hold one of any size.
+/// Limits for the parsed length and depth of a name: a file may contain one of any size.
 const MOST: usize = 4_096;
 const DEEPEST: usize = 8;
 
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
-    let called = Called::of_kernel(name)?;
+    let called = QualifiedName::of_kernel(name)?;
     if !is_general(called.name) {
         return Some(Label::at(called.name, ""));
     }
@@ -28,9 +28,11 @@ pub(super) fn label(name: &str) -> Option<Label<'_>> {
     Some(if telling.is_empty() { Label::at(called.name, "") } else { Label::at(telling, called.name) })
 }
 
-/// `softmax_warp_forward<float, 8>` of a kernel that says itself what it computes: without scopes and parameters.
+/// `softmax_warp_forward<float, 8>` of a kernel that names its operation: without scopes and
+/// parameters.
 pub(super) fn plain(name: &str) -> Option<String> {
-    let called = Called::of_kernel(name).filter(|called| !is_general(called.name) && !called.arguments.is_empty())?;
+    let called =
+        QualifiedName::of_kernel(name).filter(|called| !is_general(called.name) && !called.arguments.is_empty())?;
     let mut given = String::new();
     let mut rest =
         NOWHERE.iter().fold(Cow::Borrowed(called.arguments), |text, nowhere| text.replace(nowhere, "").into());
@@ -48,7 +50,8 @@ fn is_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The signature without its type, of what is one: what else has brackets may be a sentence, or a call of Python.
+/// The signature without its return type; `None` for other texts with brackets, such as sentences
+/// or Python calls.
 fn signature(name: &str) -> Option<&str> {
     if let Some(rest) = name.strip_prefix("std::enable_if<") {
         return rest.split_once(">::type ").map(|(_, rest)| rest);
@@ -60,14 +63,14 @@ fn signature(name: &str) -> Option<&str> {
     }
 }
 
-/// Whether a text without a type is that of a function with its parameters, or of a class with what it is given.
+/// Whether a text without a return type is a function with parameters, or a class with arguments.
 fn is_signature(text: &str) -> bool {
-    let mut path = Path::new(text);
+    let mut path = NamePath::new(text);
     let first = path.next();
     let is_scoped = first.is_some_and(|(_, arguments)| arguments.is_empty()) && path.rest.starts_with("::");
     let has_arguments = |part: &(&str, &str)| !part.1.is_empty();
     let is_template = first.iter().any(has_arguments) || path.any(|part| has_arguments(&part));
-    let rest = Path::after(text);
+    let rest = NamePath::after(text);
     let Some(inside) = rest.strip_prefix('(') else { return is_template && is_scoped && rest.is_empty() };
     let (parameters, behind) = inside.split_at(closing(inside));
     let behind = behind.strip_prefix(')').unwrap_or("").trim_start();
@@ -79,8 +82,8 @@ fn is_signature(text: &str) -> bool {
     is_end && (is_scoped || !is_template) && arguments(parameters).any(is_type)
 }
 
-/// The first function or class that a text names: the last part of its path, and what that is given.
-struct Called<'a> {
+/// The first function or class of a text: the last part of its path, with its arguments.
+struct QualifiedName<'a> {
     name: &'a str,
     /// The part of the path before it; empty without one.
     scope: &'a str,
@@ -88,9 +91,9 @@ struct Called<'a> {
     arguments: &'a str,
 }
 
-impl<'a> Called<'a> {
+impl<'a> QualifiedName<'a> {
     fn of(text: &'a str) -> Option<Self> {
-        let mut path = Path::new(text);
+        let mut path = NamePath::new(text);
         let mut last = path.next()?;
         let mut scope = "";
         for part in path {
@@ -108,21 +111,21 @@ impl<'a> Called<'a> {
         let beginning = (0..4).find_map(|less| name.get(..MOST - less)).unwrap_or(name);
         let signature = signature(beginning)?;
         // An operator is told by its class, which may be a namespace: nothing tells them apart.
-        (!Path::new(signature).any(|part| part.0 == "operator")).then(|| Self::of(signature))?
+        (!NamePath::new(signature).any(|part| part.0 == "operator")).then(|| Self::of(signature))?
     }
 }
 
-/// Parts of a path, each with what it is given, as far as the parameters of a function or a blank.
-struct Path<'a> {
+/// Parts of a path, each with its arguments, up to the parameters of a function or a blank.
+struct NamePath<'a> {
     rest: &'a str,
 }
 
-impl<'a> Path<'a> {
+impl<'a> NamePath<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text }
     }
 
-    /// What comes behind the path.
+    /// The rest after the path.
     fn after(text: &'a str) -> &'a str {
         let mut path = Self::new(text);
         while path.next().is_some() {}
@@ -130,7 +133,7 @@ impl<'a> Path<'a> {
     }
 }
 
-impl<'a> Iterator for Path<'a> {
+impl<'a> Iterator for NamePath<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -167,7 +170,7 @@ fn closing(inside: &str) -> usize {
     ends.unwrap_or(inside.len())
 }
 
-/// What is given, one by one.
+/// The arguments, one by one.
 fn arguments(mut list: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let mut depth = 0_usize;
@@ -185,7 +188,7 @@ fn arguments(mut list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What of that which is given to a kernel tells it from others.
+/// The distinctive argument of a kernel.
 fn telling(argument: &str, deepest: usize) -> Option<&str> {
     // A template of functions is told with its type, a function by its address.
     let argument = argument.strip_prefix("void ").unwrap_or(argument);
@@ -193,7 +196,7 @@ fn telling(argument: &str, deepest: usize) -> Option<&str> {
     if argument.starts_with(|letter: char| letter.is_ascii_digit()) || argument.ends_with(['*', '&']) {
         return None;
     }
-    let called = Called::of(argument).filter(|called| !is_ordinary(called.name))?;
+    let called = QualifiedName::of(argument).filter(|called| !is_ordinary(called.name))?;
     if !is_wrapper(called.name) || deepest == 0 {
         return Some(called.name);
     }

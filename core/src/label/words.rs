@@ -1,6 +1,6 @@
-//! Names in the signatures of kernels that do not tell one from another.
+//! Lists the parts of kernel signatures that do not distinguish kernels.
 
-/// Whether a kernel says nothing of what it computes: what it is given says that.
+/// Whether a kernel's name lacks its operation, which its arguments then state.
 pub(super) fn is_general(kernel: &str) -> bool {
     const GENERAL: [&str; 11] = [
         "reduce_kernel",

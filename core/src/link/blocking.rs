@@ -1,28 +1,30 @@
-//! Calls on the host that ended when work of a device did, as the device reports no such waits (`cuda_sync`).
+//! Infers host waits from times, for devices that report no `cuda_sync` events.
 //!
-//! A call to synchronize waits for what was enqueued before; for which stream or event no file says, so it is taken to wait
-//! for what ended last while it lasted, on a stream that then had nothing more to do (but for an event's). A copy from or to the host whose call was not over before it is one that its call
-//! waited for. Other work never is: where it ends as early, the call was slow, or the device's clock is.
+//! A synchronizing call waits for earlier work. No file states its stream or event, so it counts as
+//! waiting for the work that ended last while it lasted, on a stream without further work (except
+//! for an event). A copy between host and device that outlasts its own call was also waited for by
+//! it. Other work that ends as early is not: either the call was slow, or the device's clock is.
 
 use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
+use super::link_method::LinkMethod;
+use super::links::Links;
 use super::sync::enqueued;
-use super::{How, Links};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// What such a call has in its name, in every runtime.
+/// Parts of the names of such calls, in every runtime.
 const NAMES: [&str; 2] = ["Synchronize", "synchronize"];
 
-/// What a copy that the host has no part in has in its name, and one that it need not wait for when it asks not to.
+/// Parts of the names of copies without the host, and of copies that may be asynchronous.
 const WITHIN_DEVICES: &str = "(Device -> Device)";
 const PINNED: &str = "Pinned";
 const ASYNC: &str = "Async";
 
-/// Who waits goes on soon: what ended before so many others was not waited for.
+/// A waiting call resumes soon, so work that ended before many others was not awaited.
 pub(super) const MAX_PASSED: usize = 256;
 
 /// Edges to the calls that no report says anything of.
@@ -31,7 +33,7 @@ pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     let edge = |call: usize| {
         let is_wait = NAMES.iter().any(|name| trace.event_name(call).contains(name));
         let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
-        Some(Edge::between(EdgeKind::Sync, How::EndedInside, source, call as u32))
+        Some(Edge::between(EdgeKind::Sync, LinkMethod::EndedInside, source, call as u32))
     };
     (0..events.len()).filter(|row| is_launch(trace, *row)).filter_map(edge).collect()
 }
@@ -45,7 +47,7 @@ pub(super) fn ended(trace: &Trace) -> Vec<(Ts, u32)> {
     ended
 }
 
-/// What was enqueued before a call without a report of its own, and ended last while it lasted.
+/// The work enqueued before an unreported call that ended last while it lasted.
 fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) -> Option<u32> {
     let events = &trace.events;
     if links.launched.of(call).any(|row| events.kind[row] == EventKind::Sync) {
@@ -53,7 +55,7 @@ fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) ->
     }
     let num_ended = ended.partition_point(|(end, _)| *end <= events.end(call));
     let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start[call]);
-    // After what was recorded as an event, its stream may have more to do.
+    // After a recorded event, its stream may have more work.
     let is_of_event = trace.event_name(call).contains("Event");
     let is_left = |row: usize| next_on_stream(trace, links, row).is_some_and(|next| outlasts(trace, links, next, call));
     let is_awaited = |row: usize| is_enqueued_before(trace, links, row, call) && (is_of_event || !is_left(row));
@@ -72,7 +74,8 @@ fn next_on_stream(trace: &Trace, links: &Links, row: usize) -> Option<usize> {
         .find(|other| events.kind[*other].is_device_work())
 }
 
-/// Whether work was enqueued before a call and still not done after it: then the call did not wait for its stream.
+/// Whether work was enqueued before a call and still not done after it: then the call did not wait
+/// for its stream.
 fn outlasts(trace: &Trace, links: &Links, row: usize, call: usize) -> bool {
     is_enqueued_before(trace, links, row, call) && trace.events.end(row) > trace.events.end(call)
 }
@@ -88,7 +91,8 @@ fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> 
     is_own && enqueued(trace, links, row) < events.start[call]
 }
 
-/// The copy that a call enqueued and that began and ended while the call lasted, as all else did that it enqueued.
+/// The copy that a call enqueued and that began and ended while the call lasted, as all else did
+/// that it enqueued.
 fn own_copy(trace: &Trace, links: &Links, call: usize) -> Option<u32> {
     let events = &trace.events;
     let work = || links.launched.of(call).filter(|row| events.kind[*row].is_device_work());

@@ -1,13 +1,14 @@
-//! Kernels of a graph, and the calls that captured them when the graph was made, in another trace.
+//! Links kernels of a CUDA graph with the calls that captured them in another trace.
 //!
-//! A graph's kernels have one launch and no operator. A trace of the capture has the operators and their launches, each of
-//! which names its kernel (`kernel`), and none of which has a device event. The names come in the same order.
+//! A graph's kernels have one launch and no operator. A trace of the capture has the operators and
+//! their launches, each of which names its kernel (`kernel`), and none of which has a device event.
+//! The names come in the same order.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::LinkedTrace;
+use super::linked_trace::LinkedTrace;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::args::plain_text;
@@ -15,7 +16,7 @@ use crate::trace::kind::EventKind;
 
 /// A kernel of a graph with the call that captured it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Captured {
+pub struct CapturedKernel {
     /// Row of the kernel.
     pub kernel: u32,
     /// Row of the call in the trace of the capture.
@@ -30,25 +31,25 @@ pub struct CapturedGraphs {
     /// Where they were captured.
     pub capture: Arc<LinkedTrace>,
     /// All kernels whose call is known, by row.
-    pub kernels: Vec<Captured>,
+    pub kernels: Vec<CapturedKernel>,
 }
 
 impl CapturedGraphs {
-    /// Finds the calls that captured the kernels of each graph: those of one thread, one after another, of the same names.
-    /// A graph of which not all are found has none.
+    /// Finds the calls that captured the kernels of each graph: those of one thread, one after
+    /// another, of the same names. A graph of which not all are found has none.
     pub fn new(trace: Arc<LinkedTrace>, capture: Arc<LinkedTrace>) -> Self {
-        let mut names = Names::default();
+        let mut names = KernelNameIds::default();
         let threads = captured_calls(&capture, &mut names);
         let graphs = graphs(&trace, &mut names);
         // A graph is launched many times.
-        let mut known: FxHashMap<Vec<usize>, &[Call]> = FxHashMap::default();
+        let mut known: FxHashMap<Vec<usize>, &[KernelCall]> = FxHashMap::default();
         let mut kernels = Vec::new();
         for graph in &graphs {
             let search = || threads.iter().find_map(|calls| Some(&calls[find(calls, graph)?..])).unwrap_or_default();
             let names = graph.iter().map(|(_, name)| *name).collect();
             let found = known.entry(names).or_insert_with(search);
             let pairs = graph.iter().zip(*found);
-            kernels.extend(pairs.map(|((kernel, _), (launch, _))| Captured { kernel: *kernel, launch: *launch }));
+            kernels.extend(pairs.map(|((kernel, _), (launch, _))| CapturedKernel { kernel: *kernel, launch: *launch }));
         }
         sort::ascending(&mut kernels);
         Self { trace, capture, kernels }
@@ -56,13 +57,13 @@ impl CapturedGraphs {
 }
 
 /// A row with the number of the kernel's name.
-type Call = (u32, usize);
+type KernelCall = (u32, usize);
 
 /// Numbers for the names of kernels.
 #[derive(Debug, Default)]
-struct Names(FxHashMap<String, usize>);
+struct KernelNameIds(FxHashMap<String, usize>);
 
-impl Names {
+impl KernelNameIds {
     fn number(&mut self, name: String) -> usize {
         let next = self.0.len();
         *self.0.entry(name).or_insert(next)
@@ -70,9 +71,9 @@ impl Names {
 }
 
 /// Launches of each thread that name a kernel and have no device event, in the order of time.
-fn captured_calls(linked: &LinkedTrace, names: &mut Names) -> Vec<Vec<Call>> {
+fn captured_calls(linked: &LinkedTrace, names: &mut KernelNameIds) -> Vec<Vec<KernelCall>> {
     let (trace, links) = (&linked.trace, &linked.links);
-    let mut threads = vec![Vec::<Call>::new(); trace.tracks.len()];
+    let mut threads = vec![Vec::<KernelCall>::new(); trace.tracks.len()];
     for row in &links.nesting.order {
         let is_alone =
             trace.events.kind[*row as usize] == EventKind::Launch && links.launched.of(*row as usize).len() == 0;
@@ -89,7 +90,7 @@ fn kernel_name(trace: &Trace, row: usize) -> Option<String> {
 }
 
 /// The kernels of each launch that has several, in the order of time.
-fn graphs(linked: &LinkedTrace, names: &mut Names) -> Vec<Vec<Call>> {
+fn graphs(linked: &LinkedTrace, names: &mut KernelNameIds) -> Vec<Vec<KernelCall>> {
     let (events, launched) = (&linked.trace.events, &linked.links.launched);
     let mut graphs = Vec::new();
     for launch in (0..events.len()).filter(|row| launched.of(*row).len() > 1) {
@@ -101,8 +102,9 @@ fn graphs(linked: &LinkedTrace, names: &mut Names) -> Vec<Vec<Call>> {
     graphs
 }
 
-/// Where the names of `graph` first come one after another in `calls`, in time that grows with the sum of both.
-fn find(calls: &[Call], graph: &[Call]) -> Option<usize> {
+/// Where the names of `graph` first come one after another in `calls`, in time that grows with the
+/// sum of both.
+fn find(calls: &[KernelCall], graph: &[KernelCall]) -> Option<usize> {
     let name = |at: usize| graph[at].1;
     // How much of the graph's beginning matches again before each of its places.
     let mut borders = vec![0_usize; graph.len()];

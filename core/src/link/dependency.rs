@@ -1,21 +1,22 @@
-//! Which node of the Execution Trace computed what another one reads.
+//! Data dependencies between nodes of the Execution Trace.
 //!
-//! A tensor is bytes of a storage, so who reads it depends on whoever wrote any of them last: views share bytes, writes
-//! in place change them, and an address that is used again is written again first. Nodes list the tensors of what they
-//! call, too; a write belongs to the innermost that has it and does more than allocate.
+//! A tensor is a byte range of a storage, so a reader depends on the last writers of these bytes.
+//! Views share bytes, in-place operators change them, and reused addresses are written first. Nodes
+//! also list the tensors of their children; a write belongs to the innermost node that does more
+//! than allocate.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::calls::Calls;
-use super::storage::{Region, Storage};
+use super::call_order::CallOrder;
+use super::storage::{StorageRegion, StorageWriters};
 use crate::id::{OptionalColumn, StrId};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::node::Node;
-use crate::trace::schema::{Access, Schema};
+use crate::trace::schema::{ArgumentAccess, OperatorSchema};
 use crate::trace::tensor::TensorUse;
 
-/// A node that reads what another one computed.
+/// A node that reads another node's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataDependency {
     /// Row of the node that computed it; it had ended before the other began.
@@ -29,10 +30,11 @@ pub struct DataDependency {
 /// All data dependencies of an Execution Trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataDependencies {
-    /// Sorted, each once. They lead from earlier calls to later ones, so there is no cycle, and never from a call to
-    /// one that is inside of it or that it is inside of.
+    /// Sorted, each once. They lead from earlier calls to later ones, so there is no cycle, and
+    /// never from a call to one that is inside of it or that it is inside of.
     pub edges: Vec<DataDependency>,
-    /// Reads of storages in so many pieces that following all of them would take time without bounds; not followed.
+    /// Reads of storages in so many pieces that following all of them would take time without
+    /// bounds; not followed.
     pub num_cut: u64,
 }
 
@@ -40,10 +42,10 @@ pub struct DataDependencies {
 const PARTS_A_USE: usize = 64;
 
 pub(super) fn data_dependencies(trace: &Trace, parents: &OptionalColumn, uses: &[TensorUse]) -> DataDependencies {
-    let calls = Calls::new(&trace.nodes, parents);
-    let mut walk = Walk {
+    let calls = CallOrder::new(&trace.nodes, parents);
+    let mut walk = DependencyWalk {
         trace,
-        uses: Uses(uses),
+        uses: TensorUses(uses),
         calls: &calls,
         storages: FxHashMap::default(),
         views: FxHashMap::default(),
@@ -64,20 +66,20 @@ pub(super) fn data_dependencies(trace: &Trace, parents: &OptionalColumn, uses: &
 /// A storage: its id, or the tensor's where it has none, and the device.
 type StorageKey<'a> = (u64, bool, &'a str);
 
-struct Walk<'a> {
+struct DependencyWalk<'a> {
     trace: &'a Trace,
-    uses: Uses<'a>,
-    calls: &'a Calls,
-    storages: FxHashMap<StorageKey<'a>, Storage>,
+    uses: TensorUses<'a>,
+    calls: &'a CallOrder,
+    storages: FxHashMap<StorageKey<'a>, StorageWriters>,
     /// The call that made a tensor as a view, without writing.
     views: FxHashMap<u64, u32>,
-    schemas: FxHashMap<StrId, Schema>,
+    schemas: FxHashMap<StrId, OperatorSchema>,
     /// How many parts of storages may still be looked at.
     budget: usize,
     found: DataDependencies,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DependencyWalk<'a> {
     /// Reads happen as a call begins.
     fn begin(&mut self, place: u32) {
         let consumer = self.calls.rows[place as usize];
@@ -111,7 +113,7 @@ impl<'a> Walk<'a> {
         let storages: FxHashSet<_> = inputs.iter().map(storage_key).collect();
         let tensors: FxHashSet<_> = inputs.iter().map(|input| input.tensor_id).collect();
         for output in self.uses.outputs(row) {
-            let is_alias = schema.result(output.argument as usize) == Access::Alias;
+            let is_alias = schema.result(output.argument as usize) == ArgumentAccess::Alias;
             if !is_alias || !storages.contains(&storage_key(output)) {
                 self.views.remove(&output.tensor_id);
                 self.write(place, output);
@@ -137,17 +139,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn schema(&mut self, node: &Node) -> Schema {
+    fn schema(&mut self, node: &Node) -> OperatorSchema {
         let text = self.trace.strings.text(node.schema);
-        self.schemas.entry(node.schema).or_insert_with(|| Schema::new(text)).clone()
+        self.schemas.entry(node.schema).or_insert_with(|| OperatorSchema::new(text)).clone()
     }
 }
 
 /// Uses of tensors by the row of their node.
 #[derive(Debug, Clone, Copy)]
-struct Uses<'a>(&'a [TensorUse]);
+struct TensorUses<'a>(&'a [TensorUse]);
 
-impl<'a> Uses<'a> {
+impl<'a> TensorUses<'a> {
     fn first_of(self, row: u32) -> usize {
         self.0.partition_point(|tensor| tensor.node < row)
     }
@@ -163,18 +165,18 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Whether a node only allocates (`aten::empty`, `aten::empty_like`, `aten::new_empty_strided`, …): whoever called it has
-/// filled what it gave.
+/// Whether a node only allocates (`aten::empty`, `aten::empty_like`, `aten::new_empty_strided`, …):
+/// its caller fills the memory.
 fn is_allocation(trace: &Trace, row: u32) -> bool {
     let name = trace.strings.text(trace.nodes[row as usize].name);
     let operator = name.rsplit("::").next().unwrap_or(name);
     operator.strip_prefix("new_").unwrap_or(operator).starts_with("empty")
 }
 
-/// Whether a call writes one of its inputs. What a kernel does that has no schema (Triton) is unknown: anything.
-fn is_written(node: &Node, schema: &Schema, input: &TensorUse) -> bool {
+/// Whether a call writes one of its inputs. Kernels without a schema (Triton) may write anything.
+fn is_written(node: &Node, schema: &OperatorSchema, input: &TensorUse) -> bool {
     let is_unknown = node.kernel_backend != StrId::EMPTY && node.schema == StrId::EMPTY;
-    is_unknown || schema.argument(input.argument as usize) == Access::Write
+    is_unknown || schema.argument(input.argument as usize) == ArgumentAccess::Write
 }
 
 fn storage_key(tensor: &TensorUse) -> StorageKey<'_> {
@@ -185,11 +187,11 @@ fn storage_key(tensor: &TensorUse) -> StorageKey<'_> {
 }
 
 /// The bytes from a tensor's first element to its last; none of a tensor that is empty.
-fn region(tensor: &TensorUse) -> Option<Region> {
+fn region(tensor: &TensorUse) -> Option<StorageRegion> {
     let num_elems = elements_spanned(tensor).unwrap_or(tensor.num_elems);
     let start = tensor.offset.saturating_mul(tensor.elem_bytes);
     let end = start.saturating_add(num_elems.saturating_mul(tensor.elem_bytes));
-    (tensor.num_elems > 0 && start < end).then_some(Region { start, end })
+    (tensor.num_elems > 0 && start < end).then_some(StorageRegion { start, end })
 }
 
 /// From the first to the last element in the storage, by the strides, where they were recorded.

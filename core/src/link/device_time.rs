@@ -1,7 +1,7 @@
-//! Device time of host events: each nanosecond of device work belongs to the operator that owns it, and to all that
-//! the operator is inside of.
+//! Sums device time by host event: work counts for its operator and for all events around that.
 
-use super::{Links, NodeLinks};
+use super::links::Links;
+use super::node::NodeLinks;
 use crate::time::add_ns;
 use crate::trace::Trace;
 
@@ -36,8 +36,8 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     DeviceTime { self_ns, total_ns }
 }
 
-/// For each node the device time of its event with all that is inside; of a node without one, that of the nodes inside
-/// it; `None` where neither is known.
+/// For each node the device time of its event with all that is inside; of a node without one, that
+/// of the nodes inside it; `None` where neither is known.
 pub(super) fn of_nodes(trace: &Trace, links: &NodeLinks, device_time: &DeviceTime) -> Vec<Option<i64>> {
     let num_nodes = trace.nodes.len();
     let event_of = |node: usize| links.event_of_node.get(node);

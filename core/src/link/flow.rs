@@ -1,4 +1,4 @@
-//! Flows: the arrows that a file itself draws, and the events that they are attached to.
+//! Attaches the flow arrows of a file to events.
 
 use std::cmp::Reverse;
 
@@ -25,12 +25,12 @@ pub(super) fn flows(trace: &Trace, is_wanted: impl Fn(&Flow) -> bool) -> impl It
 }
 
 /// Events that the ends of flows may be attached to, by track and start.
-pub(super) struct Starts<'a> {
+pub(super) struct FlowTargets<'a> {
     trace: &'a Trace,
     rows: Vec<(TrackId, Ts, u32)>,
 }
 
-impl<'a> Starts<'a> {
+impl<'a> FlowTargets<'a> {
     pub(super) fn new(trace: &'a Trace, rows: impl Iterator<Item = usize>) -> Self {
         let events = &trace.events;
         let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
@@ -38,8 +38,8 @@ impl<'a> Starts<'a> {
         Self { trace, rows }
     }
 
-    /// The event that starts where a flow has its end. Of several, the one that the file has written just before the end,
-    /// or else the shortest.
+    /// The event that starts where a flow has its end. Of several, the one that the file has
+    /// written just before the end, or else the shortest.
     pub(super) fn at(&self, end: &Flow, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let events = &self.trace.events;
         let first = self.rows.partition_point(|(track, start, _)| (*track, *start) < (end.track, end.time));

@@ -1,10 +1,10 @@
-//! Forward operators and the backward operators they caused: as the file's own `fwdbwd` flows say, or by the numbers that
-//! autograd gives both.
+//! Links forward operators with their backward operators: by `fwdbwd` flows, or by autograd's
+//! sequence numbers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{Starts, flows};
-use super::how::How;
+use super::flow::{FlowTargets, flows};
+use super::link_method::LinkMethod;
 use super::nesting::Nesting;
 use crate::id::{StrId, TrackId};
 use crate::sort;
@@ -22,14 +22,14 @@ pub struct ForwardBackward {
     /// The backward operator.
     pub backward: u32,
     /// How it was found: a flow, or the sequence number.
-    pub how: How,
+    pub how: LinkMethod,
 }
 
 /// All of them, sorted.
 pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<ForwardBackward> {
     let mut links = by_flow(trace);
     let known: FxHashSet<u32> = links.iter().map(|link| link.backward).collect();
-    let numbered = Numbered::new(trace, nesting);
+    let numbered = NumberedOperators::new(trace, nesting);
     links.extend(numbered.links(trace).filter(|link| !known.contains(&link.backward)));
     sort::ascending(&mut links);
     links.dedup();
@@ -39,45 +39,50 @@ pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<For
 fn by_flow(trace: &Trace) -> Vec<ForwardBackward> {
     let events = &trace.events;
     let operators = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Operator);
-    let operators = Starts::new(trace, operators);
+    let operators = FlowTargets::new(trace, operators);
     let operator = |end| operators.at(end, |_| true);
     let mut links = Vec::new();
     for ends in flows(trace, |flow| trace.strings.text(flow.category) == "fwdbwd") {
         let of = |phase| ends.iter().filter(move |end| end.phase == phase).filter_map(|end| operator(end));
         // An id that comes again is that of another pair; whose it is is said last.
         let Some(forward) = of(FlowPhase::Start).next_back() else { continue };
-        links.extend(of(FlowPhase::Finish).map(|backward| ForwardBackward { forward, backward, how: How::Flow }));
+        links.extend(of(FlowPhase::Finish).map(|backward| ForwardBackward {
+            forward,
+            backward,
+            how: LinkMethod::Flow,
+        }));
     }
     links
 }
 
 /// The number of a forward operator on its thread, and where it is.
-type Forward = (i64, TrackId, Ts, u32);
+type ForwardOperator = (i64, TrackId, Ts, u32);
 
 /// A forward thread as `PyTorch` numbers it, anew in each process.
-type Thread = (StrId, i64);
+type ForwardThread = (StrId, i64);
 
 /// A backward operator: the forward thread and the number on it, its start and row.
 #[derive(Debug, Clone, Copy)]
-struct Backward {
-    thread: Thread,
+struct BackwardOperator {
+    thread: ForwardThread,
     number: i64,
     start: Ts,
     row: u32,
 }
 
-/// Among how many tracks the forward threads are looked for; a hostile file may have one for each event.
+/// Among how many tracks the forward threads are looked for; a hostile file may have one for each
+/// event.
 const MAX_TRACKS: usize = 256;
 
-/// Operators with a `Sequence number`: backward ones name their forward thread (`Fwd thread id`), by a number of
-/// `PyTorch`'s own, which is not the system's.
+/// Operators with a `Sequence number`: backward ones name their forward thread (`Fwd thread id`),
+/// by a number of `PyTorch`'s own, which is not the system's.
 #[derive(Debug, Default)]
-struct Numbered {
-    forward: Vec<Forward>,
-    backward: Vec<Backward>,
+struct NumberedOperators {
+    forward: Vec<ForwardOperator>,
+    backward: Vec<BackwardOperator>,
 }
 
-impl Numbered {
+impl NumberedOperators {
     fn new(trace: &Trace, nesting: &Nesting) -> Self {
         let events = &trace.events;
         let integer = |row, key| trace.args.integer(&trace.strings, events.args(row), key);
@@ -97,7 +102,7 @@ impl Numbered {
                 continue;
             }
             let process = trace.process_of(row);
-            numbered.backward.push(Backward { thread: (process, thread), number, start, row: at });
+            numbered.backward.push(BackwardOperator { thread: (process, thread), number, start, row: at });
             let around = nesting.parent.get(row).filter(|around| numbers(*around as usize) == Some((number, thread)));
             engine.extend(around);
         }
@@ -110,20 +115,21 @@ impl Numbered {
         let tracks = self.tracks(trace);
         self.backward.iter().filter_map(move |backward| {
             let forward = self.forward_of(*backward, *tracks.get(&backward.thread)?)?;
-            Some(ForwardBackward { forward, backward: backward.row, how: How::SequenceNumber })
+            Some(ForwardBackward { forward, backward: backward.row, how: LinkMethod::SequenceNumber })
         })
     }
 
-    /// The last operator with a backward operator's number on a track before it: the one that made its node.
-    fn forward_of(&self, backward: Backward, track: TrackId) -> Option<u32> {
-        let Backward { number, start, .. } = backward;
+    /// The last operator with a backward operator's number on a track before it: the one that made
+    /// its node.
+    fn forward_of(&self, backward: BackwardOperator, track: TrackId) -> Option<u32> {
+        let BackwardOperator { number, start, .. } = backward;
         let end = self.forward.partition_point(|other| *other < (number, track, start, 0));
         let last = self.forward[..end].last()?;
         ((last.0, last.1) == (number, track)).then_some(last.3)
     }
 
-    /// Which track each forward thread is: the one that has most of the numbers that are said to be its.
-    fn tracks(&self, trace: &Trace) -> FxHashMap<Thread, TrackId> {
+    /// Maps each forward thread to the track with most of its recorded numbers.
+    fn tracks(&self, trace: &Trace) -> FxHashMap<ForwardThread, TrackId> {
         let mut known: Vec<TrackId> = self.forward.iter().map(|(_, track, ..)| *track).collect();
         sort::ascending(&mut known);
         known.dedup();
@@ -131,7 +137,7 @@ impl Numbered {
         for track in known.into_iter().take(MAX_TRACKS) {
             candidates.entry(trace.track(track).process).or_default().push(track);
         }
-        let mut votes: FxHashMap<Thread, Vec<u32>> = FxHashMap::default();
+        let mut votes: FxHashMap<ForwardThread, Vec<u32>> = FxHashMap::default();
         for backward in &self.backward {
             let Some(candidates) = candidates.get(&backward.thread.0) else { continue };
             let votes = votes.entry(backward.thread).or_insert_with(|| vec![0; candidates.len()]);

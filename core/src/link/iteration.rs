@@ -1,14 +1,11 @@
-//! Iterations: the ranges that the profiler names `ProfilerStep#n`.
+//! Finds iterations: the ranges named `ProfilerStep#n`.
 
-use rustc_hash::FxHashSet;
-
-use super::{Links, late_step};
+use super::late_step;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
-use crate::trace::node::NodeSpan;
 
 /// One iteration of the training or serving loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,16 +38,16 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
         })
         .collect();
     sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
-    // The same range may stand in the file as an annotation and as an operator; a number that comes again later is a
-    // second recording.
+    // The same range may stand in the file as an annotation and as an operator; a number that comes
+    // again later is a second recording.
     iterations.dedup_by(|next, last| next.number == last.number && next.start < last.start.after(last.dur));
     let late = late_step::mend(trace, &mut iterations);
     sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
     (iterations, late)
 }
 
-/// Which iteration each event belongs to: a host event by its start, a device event by its launch's iteration, or by its
-/// own start where its launch is unknown.
+/// Assigns events to iterations: host events by their start, device events by their launch, or by
+/// their own start without one.
 pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &OptionalColumn) -> OptionalColumn {
     let events = &trace.events;
     let mut column = OptionalColumn::empty(events.len());
@@ -64,19 +61,4 @@ pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &Option
         }
     }
     column
-}
-
-/// Which nodes each iteration's first and last linked ones are; iterations without any are left out, and so are
-/// recordings of a number that came before.
-pub(super) fn spans(trace: &Trace, links: &Links) -> Vec<NodeSpan> {
-    let mut spans: Vec<Option<NodeSpan>> = vec![None; links.iterations.len()];
-    for row in 0..trace.nodes.len() {
-        let event = links.nodes.event_of_node.get(row);
-        let Some(at) = event.and_then(|event| links.iteration.get(event as usize)) else { continue };
-        let (order, iteration) = (trace.nodes[row].order(), links.iterations[at as usize].number);
-        let span = spans[at as usize].get_or_insert(NodeSpan { iteration, first: order, last: order });
-        (span.first, span.last) = (span.first.min(order), span.last.max(order));
-    }
-    let mut known = FxHashSet::default();
-    spans.into_iter().flatten().filter(|span| known.insert(span.iteration)).collect()
 }

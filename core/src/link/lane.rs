@@ -1,11 +1,13 @@
-//! Lanes of a track: rows for drawing in which no two events overlap.
+//! Assigns the events of a track to lanes without overlap, for drawing.
 
 use crate::time::{Dur, Ts};
 
-/// Ends of the last events of each lane, in a tree of minima, so that the first free lane is found quickly.
+/// Ends of the last events of each lane, in a tree of minima, so that the first free lane is found
+/// quickly.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// A complete binary tree: node `i` has children `2i` and `2i + 1`, the lanes are its second half.
+    /// A complete binary tree: node `i` has children `2i` and `2i + 1`, the lanes are its second
+    /// half.
     ends: Vec<Ts>,
 }
 

@@ -1,5 +1,5 @@
-//! Iterations whose annotation begins when they end: with stacks, `PyTorch` 2.5 moves its start into the call of Python
-//! that ends it.
+//! Repairs annotations of iterations that begin late: with stacks, `PyTorch` 2.5 moves their start
+//! to the call that ends the iteration.
 
 use super::iteration::Iteration;
 use crate::id::TrackId;
@@ -9,8 +9,8 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// An annotation of an iteration, with what its thread called since the one before ended.
-struct Step {
+/// An annotation of an iteration, with its thread's calls since the previous one ended.
+struct StepAnnotation {
     at: usize,
     track: TrackId,
     start: Ts,
@@ -18,14 +18,15 @@ struct Step {
     /// When the one before on its thread ended, and whether it began then.
     last_end: Ts,
     is_next: bool,
-    /// Of the calls between the two that were numbered after it: the first start and the highest number.
+    /// Of the calls between the two that were numbered after it: the first start and the highest
+    /// number.
     first: Option<Ts>,
     highest: u64,
     /// The lowest number of those that begin after it, up to the next.
     lowest: u64,
 }
 
-impl Step {
+impl StepAnnotation {
     fn call_before(&mut self, start: Ts, id: u64) {
         if id > self.id {
             self.first = Some(self.first.map_or(start, |first| first.min(start)));
@@ -36,10 +37,12 @@ impl Step {
     }
 }
 
-/// Lets each iteration whose annotation begins late begin where it did; gives the rows of such annotations.
+/// Lets each iteration whose annotation begins late begin where it did; gives the rows of such
+/// annotations.
 ///
-/// A thread numbers its calls in the order in which they begin (`External id`). So calls with higher numbers than an
-/// annotation that begin before it began in it. Its end is right, and the one before ended when it began.
+/// A thread numbers its calls in the order in which they begin (`External id`). So calls with
+/// higher numbers than an annotation that begin before it began in it. Its end is right, and the
+/// one before ended when it began.
 pub(super) fn mend(trace: &Trace, iterations: &mut [Iteration]) -> Vec<usize> {
     let mut steps = steps(trace, iterations);
     if steps.is_empty() {
@@ -77,7 +80,7 @@ pub(super) fn mend(trace: &Trace, iterations: &mut [Iteration]) -> Vec<usize> {
 }
 
 /// The annotations in the order of their threads and of time; those without a number are left out.
-fn steps(trace: &Trace, iterations: &[Iteration]) -> Vec<Step> {
+fn steps(trace: &Trace, iterations: &[Iteration]) -> Vec<StepAnnotation> {
     let track = |at: usize| trace.events.track[iterations[at].event as usize];
     let mut order: Vec<usize> = (0..iterations.len()).collect();
     sort::by_key(&mut order, |at| (track(*at), iterations[*at].start, *at));
@@ -85,7 +88,7 @@ fn steps(trace: &Trace, iterations: &[Iteration]) -> Vec<Step> {
     let step = |(place, at): (usize, &usize)| {
         let iteration = iterations[*at];
         let last = last(place).filter(|last| track(*last) == track(*at)).map(|last| iterations[last]);
-        Some(Step {
+        Some(StepAnnotation {
             at: *at,
             track: track(*at),
             start: iteration.start,

@@ -1,10 +1,10 @@
-//! Device events and the host events that enqueued them.
+//! Links device events with their launches.
 
 use rustc_hash::FxHashMap;
 
-use super::count_events;
-use super::flow::{Starts, flows};
-use super::how::How;
+use super::event_warnings::count_events;
+use super::flow::{FlowTargets, flows};
+use super::link_method::LinkMethod;
 use crate::id::{OptionalColumn, StrId};
 use crate::sort;
 use crate::trace::Trace;
@@ -14,13 +14,13 @@ use crate::warning::{WarningKind, Warnings};
 
 /// Device events of each launch: pairs of launch and device event, sorted.
 #[derive(Debug, Clone, Default)]
-pub struct Launched {
+pub struct LaunchedEvents {
     pairs: Vec<(u32, u32)>,
     /// Rows of device events whose launch no `correlation` told, sorted.
     by_flow: Vec<u32>,
 }
 
-impl Launched {
+impl LaunchedEvents {
     /// Rows of the device events that a launch enqueued.
     pub fn of(&self, launch: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
         let start = self.pairs.partition_point(|(row, _)| (*row as usize) < launch);
@@ -44,8 +44,8 @@ impl Launched {
     }
 
     /// How the launch of a device event was found.
-    pub fn how(&self, device: u32) -> How {
-        if self.by_flow.binary_search(&device).is_ok() { How::Flow } else { How::Correlation }
+    pub fn how(&self, device: u32) -> LinkMethod {
+        if self.by_flow.binary_search(&device).is_ok() { LinkMethod::Flow } else { LinkMethod::Correlation }
     }
 }
 
@@ -67,19 +67,20 @@ pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
         && rows.any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
 }
 
-/// Whether a call of this name has a device work: most of them ask for an attribute, wait, or record an event.
+/// Whether a call of this name has a device work: most of them ask for an attribute, wait, or
+/// record an event.
 ///
-/// Of a graph, what adds its nodes only describes the work.
+/// Calls that add nodes to a graph only describe work.
 fn enqueues(call: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| call.contains(word));
     has(&["Launch", "Memcpy", "Memset", "nqueue", "memcpy"]) && !has(&["HostFunc", "Node", "Attribute"])
 }
 
-/// Joins device work and launches on `correlation`, then by the flows that the file draws. One launch may have many
-/// device events (graphs).
-pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, Launched) {
+/// Joins device work and launches on `correlation`, then by the flows that the file draws. One
+/// launch may have many device events (graphs).
+pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
     let num_events = trace.events.len();
-    let launches = Launches::new(trace);
+    let launches = LaunchIndex::new(trace);
     let mut launch = OptionalColumn::empty(num_events);
     let (mut pairs, mut missing) = (Vec::new(), Vec::new());
     for row in (0..num_events).filter(|row| is_enqueued(trace, *row)) {
@@ -96,7 +97,7 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     sort::ascending(&mut pairs);
     let mut by_flow: Vec<u32> = by_flow.iter().map(|(_, device)| *device).collect();
     sort::ascending(&mut by_flow);
-    let launched = Launched { pairs, by_flow };
+    let launched = LaunchedEvents { pairs, by_flow };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
     // There are few names, and many calls of each.
@@ -109,13 +110,14 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     (launch, launched)
 }
 
-/// Launches by `correlation`, and by their process; those of one number in the order of their starts.
+/// Launches by `correlation`, and by their process; those of one number in the order of their
+/// starts.
 ///
-/// Where several processes are in a file, each numbers its launches anew: then device events may say whose they are. Numbers may
-/// be used again, too.
-struct Launches(Vec<((u64, Option<i64>), u32)>);
+/// Where several processes are in a file, each numbers its launches anew: then device events may
+/// say whose they are. Numbers may be used again, too.
+struct LaunchIndex(Vec<((u64, Option<i64>), u32)>);
 
-impl Launches {
+impl LaunchIndex {
     fn new(trace: &Trace) -> Self {
         let events = &trace.events;
         let has_processes =
@@ -142,7 +144,7 @@ impl Launches {
         let first = self.0.partition_point(|((other, _), _)| *other < id);
         let same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
         let process = process_of_device_event(trace, row);
-        // Who does not say which process it is of may be of any.
+        // An event without a process may belong to any.
         let of_process = same.filter(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
         let mut found = of_process.map(|(_, host)| *host);
         let first = found.next()?;
@@ -150,8 +152,8 @@ impl Launches {
     }
 }
 
-/// Whether the second launch of one number is rather that of a device event than the first: it has its `External id`, or else is
-/// the last before it.
+/// Whether the second launch of one number is rather that of a device event than the first: it has
+/// its `External id`, or else is the last before it.
 fn is_nearer(trace: &Trace, device: usize, [best, other]: [u32; 2]) -> bool {
     let external = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
     let rank = |host: u32| {
@@ -167,18 +169,20 @@ fn process_of_device_event(trace: &Trace, row: usize) -> Option<i64> {
     trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId)
 }
 
-/// Launches with the device events that miss theirs, by the flows from one to the other; they get their launch.
+/// Launches with the device events that miss theirs, by the flows from one to the other; they get
+/// their launch.
 fn flow_pairs(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     if missing.is_empty() || trace.flows.is_empty() {
         return pairs;
     }
-    let hosts = Starts::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
-    let devices = Starts::new(trace, missing.iter().copied());
+    let hosts = FlowTargets::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
+    let devices = FlowTargets::new(trace, missing.iter().copied());
     for mut ends in flows(trace, |_| true) {
         sort::by_key(&mut ends, |end| end.time);
         let mut host = None;
-        // A flow may have ends without an event; an id that is used again is that of the later launch.
+        // A flow may have ends without an event; an id that is used again is that of the later
+        // launch.
         for end in ends {
             host = hosts.at(end, |_| true).or(host);
             let device = devices.at(end, |row| launch.get(row as usize).is_none());

@@ -1,10 +1,10 @@
-//! Which event is inside which.
+//! Nests events by time on each track.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::count_events;
+use super::event_warnings::count_events;
 use super::lane::Lanes;
 use crate::id::{OptionalColumn, TrackId};
 use crate::sort;
@@ -72,15 +72,16 @@ impl Nesting {
         sums
     }
 
-    /// The lane of each event in its track, as if there were no others than those that are shown. Events of one lane never
-    /// overlap. What is not shown has the lane that what is inside of it begins at.
+    /// The lane of each event in its track, counting only shown events. Events of one lane never
+    /// overlap. Hidden events get the first lane of their children.
     pub(super) fn lanes(&self, trace: &Trace, is_shown: &dyn Fn(usize) -> bool) -> Vec<u32> {
         let events = &trace.events;
         let mut places = vec![0; events.len()];
         for track in 0..trace.tracks.len() {
             let mut lanes = Lanes::default();
             for row in self.track_rows(TrackId::from(track)).iter().map(|row| *row as usize) {
-                // The lane next to the parent's is left to the longer event, with all that it will hold.
+                // The lane next to the parent's is left to the longer event, with all that it will
+                // hold.
                 let parent = self.parent.get(row).map(|parent| parent as usize);
                 let first = parent.map_or(0, |parent| places[parent] + u32::from(is_shown(parent)));
                 let left = u32::from(self.outlasted.binary_search(&(row as u32)).is_ok());
@@ -92,7 +93,8 @@ impl Nesting {
     }
 }
 
-/// When times are whole microseconds, start and duration were both cut, so a child may seem to end one later.
+/// When times are whole microseconds, start and duration were both cut, so a child may seem to end
+/// one later.
 const COARSE_SLACK: Dur = Dur(1_000);
 
 /// Nests the events of each track.
@@ -104,7 +106,7 @@ pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
     let mut overlapping = Vec::new();
     for track in 0..trace.tracks.len() {
         let range = nesting.track_starts[track] as usize..nesting.track_starts[track + 1] as usize;
-        // Device times are whole microseconds of one clock: what overlaps on a stream really overlaps.
+        // Device times are whole microseconds of one clock, so overlaps on a stream are real.
         let is_coarse = trace.has_coarse_times && trace.tracks[track].stream.is_none();
         let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
         nest_track(trace, &mut nesting, range, slack, &mut overlapping);
@@ -150,9 +152,10 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
         let mut cut_short = Vec::new();
-        // Launches are timed by another clock; what does not contain them as written does not own them.
+        // Another clock times launches, so only events that strictly contain one own it.
         let slack = if events.kind[row] == EventKind::Launch { Dur(0) } else { slack };
-        // An open event that ends before this one can hold nothing that comes later and is not inside this one.
+        // An open event that ends before this one can hold nothing that comes later and is not
+        // inside this one.
         while let Some(&top) = open.last() {
             let top_end = events.end(top);
             let is_around = top_end.after(slack) >= end && (top_end > start || top_end >= end);
@@ -181,8 +184,8 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
     }
 }
 
-/// The innermost of the open events that holds another one. Times cut to microseconds do not tell whether a function of Python
-/// is inside of another or right after it; the profiler's numbers do.
+/// The innermost of the open events that holds another one. Times cut to microseconds do not tell
+/// whether a function of Python is inside of another or right after it; the profiler's numbers do.
 fn parent(trace: &Trace, open: &[usize], row: usize) -> Option<usize> {
     let number = |row: usize, key| trace.args.integer(&trace.strings, trace.events.args(row), key);
     let is_told = trace.has_coarse_times && trace.events.kind[row] == EventKind::Python;
@@ -243,7 +246,8 @@ mod tests {
 
     #[test]
     fn what_a_longer_event_outlasts_makes_room_for_it() {
-        // A step that starts inside three short frames and goes on after them, with a long frame inside it.
+        // A step that starts inside three short frames and goes on after them, with a long frame
+        // inside it.
         let (parents, lanes) = nested(&[(0, 1000), (1, 9), (2, 7), (3, 5), (5, 900), (20, 800)]);
         assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(0), Some(4)]);
         assert_eq!(lanes, [0, 2, 3, 4, 1, 2]);

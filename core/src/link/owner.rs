@@ -1,8 +1,8 @@
-//! Events and the operators that own them.
+//! Links events with the operators that own them.
 
 use rustc_hash::FxHashMap;
 
-use super::How;
+use super::link_method::LinkMethod;
 use super::nesting::Nesting;
 use crate::id::OptionalColumn;
 use crate::trace::Trace;
@@ -11,18 +11,18 @@ use crate::trace::kind::EventKind;
 
 /// A device event whose launch is unknown, but that names its operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedOwner {
     /// Row of the device event.
     pub device: u32,
     /// Row of the operator or annotation.
     pub operator: u32,
     /// By which id.
-    pub how: How,
+    pub how: LinkMethod,
 }
 
-/// The innermost operator or annotation around each event, or around its launch, or the one that it names; and which do
-/// no more than name it.
-pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<Named>) {
+/// The innermost operator or annotation around each event, or around its launch, or the one that it
+/// names; and which do no more than name it.
+pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<NamedOwner>) {
     let kinds = &trace.events.kind;
     let is_owner = |row: usize| matches!(kinds[row], EventKind::Operator | EventKind::Annotation);
     let mut owner = nesting.innermost(is_owner);
@@ -40,35 +40,35 @@ pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> 
         }
     }
     let named = named(trace, launch, &alone);
-    for Named { device, operator, .. } in &named {
+    for NamedOwner { device, operator, .. } in &named {
         owner.set(*device as usize, *operator);
     }
     (owner, named)
 }
 
-/// The operators that device events without a launch name: by the record id that newest `PyTorch` gives them, else by the
-/// external id.
-fn named(trace: &Trace, launch: &OptionalColumn, alone: &[usize]) -> Vec<Named> {
-    let by_record = Ids::of(trace, ArgKey::RecordId, alone);
-    let by_external = Ids::of(trace, ArgKey::ExternalId, alone).filter(|ids| ids.agree(trace, launch));
+/// The operators that device events without a launch name: by the record id that newest `PyTorch`
+/// gives them, else by the external id.
+fn named(trace: &Trace, launch: &OptionalColumn, alone: &[usize]) -> Vec<NamedOwner> {
+    let by_record = OperatorIds::of(trace, ArgKey::RecordId, alone);
+    let by_external = OperatorIds::of(trace, ArgKey::ExternalId, alone).filter(|ids| ids.agree(trace, launch));
     let find = |device: &usize| {
         // Work begins after the operator that launches it: an id of an earlier one was used again.
         let is_before = |call: &u32| trace.events.start[*call as usize] <= trace.events.start[*device];
-        let of = |ids: &Option<Ids>| ids.as_ref().and_then(|ids| ids.call(trace, *device)).filter(is_before);
-        let record = of(&by_record).map(|operator| (operator, How::RecordId));
-        let (operator, how) = record.or_else(|| Some((of(&by_external)?, How::ExternalId)))?;
-        Some(Named { device: *device as u32, operator, how })
+        let of = |ids: &Option<OperatorIds>| ids.as_ref().and_then(|ids| ids.call(trace, *device)).filter(is_before);
+        let record = of(&by_record).map(|operator| (operator, LinkMethod::RecordId));
+        let (operator, how) = record.or_else(|| Some((of(&by_external)?, LinkMethod::ExternalId)))?;
+        Some(NamedOwner { device: *device as u32, operator, how })
     };
     alone.iter().filter_map(find).collect()
 }
 
 /// Operators and annotations on the host by an id.
-struct Ids {
+struct OperatorIds {
     key: ArgKey,
     calls: FxHashMap<u64, u32>,
 }
 
-impl Ids {
+impl OperatorIds {
     /// None where no device event that needs it has one.
     fn of(trace: &Trace, key: ArgKey, alone: &[usize]) -> Option<Self> {
         if !alone.iter().any(|row| id(trace, key, *row).is_some()) {
@@ -90,8 +90,8 @@ impl Ids {
         self.calls.get(&id(trace, self.key, device)?).copied()
     }
 
-    /// Whether the calls that the ids name are those around the launches, where those are known: before `PyTorch` 2.4
-    /// most writers counted something else by the same key.
+    /// Whether the calls that the ids name are those around the launches, where those are known:
+    /// before `PyTorch` 2.4 most writers counted something else by the same key.
     fn agree(&self, trace: &Trace, launch: &OptionalColumn) -> bool {
         let events = &trace.events;
         let (mut num_named, mut num_agreeing) = (0_usize, 0_usize);

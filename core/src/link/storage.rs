@@ -1,33 +1,33 @@
-//! Who wrote which bytes of a storage last.
+//! Tracks the last writer of each byte range of a storage.
 
 use std::collections::BTreeMap;
 
 /// Bytes of a storage, from `start` up to `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Region {
+pub(super) struct StorageRegion {
     pub(super) start: i64,
     pub(super) end: i64,
 }
 
 /// Parts of one storage, none of which overlap, with their last writers.
 #[derive(Debug, Default)]
-pub(super) struct Storage {
+pub(super) struct StorageWriters {
     /// By start: the end and the writer.
     parts: BTreeMap<i64, (i64, u32)>,
 }
 
-impl Storage {
+impl StorageWriters {
     /// The parts that overlap a region, from the last to the first.
-    pub(super) fn parts(&self, region: Region) -> impl Iterator<Item = (Region, u32)> + '_ {
+    pub(super) fn parts(&self, region: StorageRegion) -> impl Iterator<Item = (StorageRegion, u32)> + '_ {
         let before = self.parts.range(..region.end).rev();
-        let parts = before.map(|(start, (end, writer))| (Region { start: *start, end: *end }, *writer));
+        let parts = before.map(|(start, (end, writer))| (StorageRegion { start: *start, end: *end }, *writer));
         parts.take_while(move |(part, _)| part.end > region.start)
     }
 
-    /// Makes `writer` the last writer of a region, but for what those wrote of whom `stays` says so.
+    /// Makes `writer` the last writer of a region, except where `stays` protects the previous one.
     ///
     /// Gives the number of parts that it looked at.
-    pub(super) fn write(&mut self, region: Region, writer: u32, stays: impl Fn(u32) -> bool) -> usize {
+    pub(super) fn write(&mut self, region: StorageRegion, writer: u32, stays: impl Fn(u32) -> bool) -> usize {
         let mut parts: Vec<_> = self.parts(region).collect();
         parts.reverse();
         let mut from = region.start;
@@ -56,8 +56,8 @@ impl Storage {
 mod tests {
     use super::*;
 
-    fn writers(storage: &Storage) -> Vec<(i64, i64, u32)> {
-        let all = storage.parts(Region { start: 0, end: 100 });
+    fn writers(storage: &StorageWriters) -> Vec<(i64, i64, u32)> {
+        let all = storage.parts(StorageRegion { start: 0, end: 100 });
         let mut all: Vec<_> = all.map(|(part, writer)| (part.start, part.end, writer)).collect();
         all.reverse();
         all
@@ -65,22 +65,22 @@ mod tests {
 
     #[test]
     fn a_write_replaces_what_it_covers_and_no_more() {
-        let mut storage = Storage::default();
-        storage.write(Region { start: 0, end: 30 }, 1, |_| false);
-        storage.write(Region { start: 10, end: 20 }, 2, |_| false);
+        let mut storage = StorageWriters::default();
+        storage.write(StorageRegion { start: 0, end: 30 }, 1, |_| false);
+        storage.write(StorageRegion { start: 10, end: 20 }, 2, |_| false);
         assert_eq!(writers(&storage), [(0, 10, 1), (10, 20, 2), (20, 30, 1)]);
-        storage.write(Region { start: 5, end: 40 }, 3, |_| false);
+        storage.write(StorageRegion { start: 5, end: 40 }, 3, |_| false);
         assert_eq!(writers(&storage), [(0, 5, 1), (5, 40, 3)]);
     }
 
     #[test]
     fn what_stays_is_written_around() {
-        let mut storage = Storage::default();
-        storage.write(Region { start: 10, end: 20 }, 1, |_| false);
-        storage.write(Region { start: 30, end: 50 }, 2, |_| false);
-        storage.write(Region { start: 0, end: 40 }, 3, |writer| writer == 1);
+        let mut storage = StorageWriters::default();
+        storage.write(StorageRegion { start: 10, end: 20 }, 1, |_| false);
+        storage.write(StorageRegion { start: 30, end: 50 }, 2, |_| false);
+        storage.write(StorageRegion { start: 0, end: 40 }, 3, |writer| writer == 1);
         assert_eq!(writers(&storage), [(0, 10, 3), (10, 20, 1), (20, 40, 3), (40, 50, 2)]);
-        storage.write(Region { start: 12, end: 15 }, 4, |writer| writer == 1);
+        storage.write(StorageRegion { start: 12, end: 15 }, 4, |writer| writer == 1);
         assert_eq!(writers(&storage), [(0, 10, 3), (10, 20, 1), (20, 40, 3), (40, 50, 2)]);
     }
 }

@@ -1,52 +1,54 @@
-//! Work that began when work of another stream ended, as the device reports no such waits (`cuda_sync`).
+//! Infers waits between streams from times, for devices that report no `cuda_sync` events.
 //!
-//! Who makes a stream wait for an event names neither in a trace. So work that was enqueued after such a call, and that
-//! neither its launch nor its own stream held back, is taken to have waited for what ended last before it began, of what
-//! was enqueued last on its stream when an event was recorded: where no record is in the file, when a stream was made to
-//! wait.
+//! A stream wait names neither stream nor event in a trace. So work enqueued after such a call
+//! counts as waiting if neither its launch nor its own stream delayed it. It waited for the work
+//! that ended last before it began, among the last work of each stream when an event was recorded.
+//! Without a record in the file, the time of the wait call counts.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocking::{MAX_PASSED, ended};
 use super::edge::{Edge, EdgeKind};
 use super::launch::is_launch;
-use super::{How, Links};
+use super::link_method::LinkMethod;
+use super::links::Links;
 use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
-/// What such a call has in its name, in every runtime, and one that records an event.
+/// Parts of the names of such calls, in every runtime, and of calls that record an event.
 const WAIT: &str = "StreamWaitEvent";
 const RECORD: &str = "EventRecord";
 
-/// What a device's report of such a wait is called.
+/// The name of a device's report of such a wait.
 const REPORT: &str = "Stream Wait Event";
 
-/// How soon work begins that has nothing more to wait for. In real files all such work does within 38 µs of the end of
-/// what it waited for, on AMD as on NVIDIA, and where another thing held it up, not within 700.
+/// The delay until work without dependencies begins. In real files it is within 38 µs after the
+/// awaited work, on AMD as on NVIDIA. With another cause it is never within 700 µs.
 const SOON_NS: i64 = 50_000;
 
-/// How long a launch may take to reach a device that has nothing to do: what ends meanwhile holds nothing up.
+/// The time until a launch reaches an idle device: work that ends in it delays nothing.
 const LATENCY: Dur = Dur(10_000);
 
-/// Edges to work that waited for another stream; none in processes of which the device reports such waits.
+/// Edges to work that waited for another stream; none in processes of which the device reports such
+/// waits.
 pub(super) fn stream_wait_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     StreamWaits::of(trace, links).map_or_else(Vec::new, |waits| waits.all().filter_map(|wait| wait.edge).collect())
 }
 
-/// Rows that tell whether some work waited: what ran before it on its stream, and the calls that made it wait.
+/// Evidence for waits: the previous work on the stream, and the calls that made it wait.
 pub(crate) fn stream_wait_witnesses(trace: &Trace, links: &Links, is_asked: impl Fn(usize) -> bool) -> Vec<u32> {
     let Some(waits) = StreamWaits::of(trace, links) else { return Vec::new() };
     let asked = waits.all().filter(|wait| is_asked(wait.row as usize));
     asked.flat_map(|wait| wait.witnesses.into_iter().chain(wait.before)).collect()
 }
 
-/// Whether some work waited, and what tells so.
-struct Wait {
+/// Whether some work waited, with evidence.
+struct StreamWait {
     row: u32,
-    /// What ran before it on its stream.
+    /// The previous work on its stream.
     before: Option<u32>,
     edge: Option<Edge>,
     /// The calls that say so, if it did.
@@ -54,18 +56,18 @@ struct Wait {
 }
 
 /// Calls of a process by their starts.
-type Calls = Vec<(Ts, u32)>;
+type CallStarts = Vec<(Ts, u32)>;
 
 #[derive(Default)]
-struct Process {
-    waits: Calls,
-    records: Calls,
+struct ProcessCalls {
+    waits: CallStarts,
+    records: CallStarts,
 }
 
 struct StreamWaits<'a> {
     trace: &'a Trace,
     links: &'a Links,
-    processes: FxHashMap<StrId, Process>,
+    processes: FxHashMap<StrId, ProcessCalls>,
     /// Work of devices, by its ends.
     ended: Vec<(Ts, u32)>,
     /// When work of each stream was enqueued, ascending.
@@ -83,9 +85,9 @@ impl<'a> StreamWaits<'a> {
         Some(Self { trace, links, processes, ended: ended(trace), enqueued })
     }
 
-    fn all(&self) -> impl Iterator<Item = Wait> + '_ {
+    fn all(&self) -> impl Iterator<Item = StreamWait> + '_ {
         self.streams().flat_map(move |rows| {
-            let mut stream = Stream::default();
+            let mut stream = StreamState::default();
             rows.into_iter().map(move |row| {
                 let wait = self.wait(&stream, row);
                 stream.add(self, row);
@@ -106,8 +108,8 @@ impl<'a> StreamWaits<'a> {
         self.links.launch.get(row as usize).map(|launch| self.trace.events.start[launch as usize])
     }
 
-    fn wait(&self, stream: &Stream, row: u32) -> Wait {
-        let mut wait = Wait { row, before: stream.last, edge: None, witnesses: Vec::new() };
+    fn wait(&self, stream: &StreamState, row: u32) -> StreamWait {
+        let mut wait = StreamWait { row, before: stream.last, edge: None, witnesses: Vec::new() };
         let calls = self.calls(stream, row);
         let (Some(enqueued), Some((_, call))) = (self.enqueued(row), calls.last()) else { return wait };
         let start = self.trace.events.start[row as usize];
@@ -115,13 +117,14 @@ impl<'a> StreamWaits<'a> {
         let Some((source, witness)) = self.ended_in(TimeRange { start: idle_since, end: start }, calls, row) else {
             return wait;
         };
-        wait.edge = Some(Edge::between(EdgeKind::Sync, How::EndedBefore, source, row));
+        wait.edge = Some(Edge::between(EdgeKind::Sync, LinkMethod::EndedBefore, source, row));
         wait.witnesses = vec![*call, witness];
         wait
     }
 
-    /// The calls of the process that enqueued some work which made a stream wait, since it enqueued what ran before.
-    fn calls(&self, stream: &Stream, row: u32) -> &[(Ts, u32)] {
+    /// The calls that made a stream wait, of the enqueuing process, since it enqueued the previous
+    /// work.
+    fn calls(&self, stream: &StreamState, row: u32) -> &[(Ts, u32)] {
         let Some(launch) = self.links.launch.get(row as usize) else { return &[] };
         let Some(process) = self.processes.get(&self.trace.process_of(launch as usize)) else { return &[] };
         let waits = &process.waits;
@@ -130,7 +133,8 @@ impl<'a> StreamWaits<'a> {
         waits.get(first..before(self.trace.events.start[launch as usize])).unwrap_or(&[])
     }
 
-    /// What ended last in a time on another stream and may have been waited for, and the call that says so.
+    /// The last work of another stream in a time that may have been awaited, with the call that
+    /// shows it.
     fn ended_in(&self, time: TimeRange, calls: &[(Ts, u32)], row: u32) -> Option<(u32, u32)> {
         let launch = self.links.launch.get(row as usize)?;
         let num_ended = self.ended.partition_point(|(end, _)| *end <= time.end);
@@ -138,13 +142,13 @@ impl<'a> StreamWaits<'a> {
         let others = inside.take(MAX_PASSED).map(|(_, other)| *other);
         let track = self.trace.events.track[row as usize];
         let others = others.filter(|other| self.trace.events.track[*other as usize] != track);
-        // What one launch enqueued, a graph, waits for its own first.
+        // Work of one launch, a graph, waits for its own work first.
         let mut others = others.take_while(|other| self.links.launch.get(*other as usize) != Some(launch));
         others.find_map(|other| Some((other, self.awaited(other, calls, launch)?)))
     }
 
-    /// The call at which some work was the last that was enqueued on its stream: one that recorded an event before a stream
-    /// was made to wait; where none is in the file, one that made it wait.
+    /// The call at which some work was the last that was enqueued on its stream: one that recorded
+    /// an event before a stream was made to wait; where none is in the file, one that made it wait.
     fn awaited(&self, other: u32, calls: &[(Ts, u32)], launch: u32) -> Option<u32> {
         let process = self.trace.process_of(launch as usize);
         let own = self.links.launch.get(other as usize);
@@ -162,22 +166,22 @@ impl<'a> StreamWaits<'a> {
     }
 }
 
-/// What a stream has done.
+/// The state of a stream.
 #[derive(Clone, Copy)]
-struct Stream {
+struct StreamState {
     last: Option<u32>,
     busy_until: Ts,
     /// When the last of its work with a launch was enqueued.
     enqueued: Option<Ts>,
 }
 
-impl Default for Stream {
+impl Default for StreamState {
     fn default() -> Self {
         Self { last: None, busy_until: Ts(i64::MIN), enqueued: None }
     }
 }
 
-impl Stream {
+impl StreamState {
     fn add(&mut self, waits: &StreamWaits<'_>, row: u32) {
         self.last = Some(row);
         self.busy_until = self.busy_until.max(waits.trace.events.end(row as usize));
@@ -186,9 +190,9 @@ impl Stream {
 }
 
 /// The processes that make streams wait, but for those of which the device reports such waits.
-fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, Process> {
+fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, ProcessCalls> {
     let events = &trace.events;
-    let mut processes: FxHashMap<StrId, Process> = FxHashMap::default();
+    let mut processes: FxHashMap<StrId, ProcessCalls> = FxHashMap::default();
     let mut reported: FxHashSet<StrId> = FxHashSet::default();
     for row in 0..events.len() {
         let name = trace.event_name(row);

@@ -1,14 +1,15 @@
-//! Waits and what they waited for: from the device's own reports of them (`cuda_sync`), else from the times.
+//! Finds waits for device work: from `cuda_sync` events, else from times.
 //!
-//! Work of a stream is done in the order in which it was enqueued. So who waits for a stream waits for what was enqueued on
-//! it last, and who waits for an event for what was enqueued last before the event was recorded.
+//! Work of a stream runs in order. So a wait for a stream is a wait for its last enqueued work, and
+//! a wait for an event is one for the last work enqueued before its record.
 
 use rustc_hash::FxHashMap;
 
 use super::blocking::blocking_edges;
 use super::edge::{Edge, EdgeKind};
+use super::link_method::LinkMethod;
+use super::links::Links;
 use super::stream_wait::stream_wait_edges;
-use super::{How, Links};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -17,10 +18,10 @@ use crate::trace::args::plain_text;
 use crate::trace::kind::EventKind;
 
 /// A device, as its number and the process that uses it, as far as they are told.
-type Device = (Option<i64>, Option<i64>);
+type SyncDevice = (Option<i64>, Option<i64>);
 
 /// Rows of device work by the time at which it was enqueued.
-type Queue = Vec<(Ts, u32)>;
+type WorkQueue = Vec<(Ts, u32)>;
 
 /// All of them, by the row of the wait.
 pub(super) fn sync_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
@@ -50,7 +51,7 @@ fn reports(trace: &Trace, links: &Links) -> Vec<(u32, Vec<Edge>)> {
     if syncs.is_empty() {
         return Vec::new();
     }
-    let mut waits = Waits::new(trace, links);
+    let mut waits = SyncFinder::new(trace, links);
     sort::by_key(&mut syncs, |row| waits.call(*row).1);
     syncs.iter().map(|row| (*row as u32, waits.of(*row))).collect()
 }
@@ -60,18 +61,18 @@ pub(super) fn enqueued(trace: &Trace, links: &Links, row: usize) -> Ts {
     trace.events.start[links.launch.get(row).map_or(row, |launch| launch as usize)]
 }
 
-struct Waits<'a> {
+struct SyncFinder<'a> {
     trace: &'a Trace,
     links: &'a Links,
-    streams: FxHashMap<(Device, i64), Queue>,
-    devices: FxHashMap<Device, Queue>,
+    streams: FxHashMap<(SyncDevice, i64), WorkQueue>,
+    devices: FxHashMap<SyncDevice, WorkQueue>,
     /// How far into each device's queue a wait for all of it has come.
-    done: FxHashMap<Device, usize>,
+    done: FxHashMap<SyncDevice, usize>,
     /// Calls on the host by `correlation`.
     calls: FxHashMap<i64, u32>,
 }
 
-impl<'a> Waits<'a> {
+impl<'a> SyncFinder<'a> {
     fn new(trace: &'a Trace, links: &'a Links) -> Self {
         let (streams, devices, done) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let mut waits = Self { trace, links, streams, devices, done, calls: FxHashMap::default() };
@@ -95,7 +96,8 @@ impl<'a> Waits<'a> {
         self.devices.entry(device).or_default().push(place);
     }
 
-    /// Row of the call that waited, or of the report where the call is not in the file; and its start and end.
+    /// Row of the call that waited, or of the report where the call is not in the file; and its
+    /// start and end.
     fn call(&self, sync: usize) -> (u32, Ts, Ts) {
         let row = self.links.launch.get(sync).unwrap_or(sync as u32);
         (row, self.trace.events.start[row as usize], self.trace.events.end(row as usize))
@@ -104,12 +106,12 @@ impl<'a> Waits<'a> {
     fn of(&mut self, sync: usize) -> Vec<Edge> {
         let (call, start, _) = self.call(sync);
         let kind = self.text(sync, "cuda_sync_kind").unwrap_or_else(|| self.trace.event_name(sync).to_owned());
-        let (how, pairs): (How, Vec<(u32, u32)>) = match kind.as_str() {
-            "Stream Sync" => (How::StreamOrder, to(call, self.last(sync, self.stream(sync), start))),
-            "Context Sync" => (How::StreamOrder, to(call, self.last_of_all(sync, start))),
-            "Event Sync" => (How::SyncEvent, to(call, self.recorded(sync))),
+        let (how, pairs): (LinkMethod, Vec<(u32, u32)>) = match kind.as_str() {
+            "Stream Sync" => (LinkMethod::StreamOrder, to(call, self.last(sync, self.stream(sync), start))),
+            "Context Sync" => (LinkMethod::StreamOrder, to(call, self.last_of_all(sync, start))),
+            "Event Sync" => (LinkMethod::SyncEvent, to(call, self.recorded(sync))),
             "Stream Wait Event" => {
-                (How::SyncEvent, self.recorded(sync).zip(self.next(sync, start)).into_iter().collect())
+                (LinkMethod::SyncEvent, self.recorded(sync).zip(self.next(sync, start)).into_iter().collect())
             }
             _ => return Vec::new(),
         };
@@ -117,25 +119,25 @@ impl<'a> Waits<'a> {
         in_order.map(|(source, target)| Edge::between(EdgeKind::Sync, how, source, target)).collect()
     }
 
-    /// What ends later was not waited for: a query that found it still at work, or clocks that disagree.
+    /// Work that ends later was not awaited: a query found it running, or clocks disagree.
     fn is_in_order(&self, (source, target): (u32, u32)) -> bool {
         source != target && self.trace.events.end(source as usize) <= self.trace.events.end(target as usize)
     }
 
-    /// What was enqueued last before the event was recorded that `sync` waits for.
+    /// The last work enqueued before the record of the event that `sync` waits for.
     fn recorded(&self, sync: usize) -> Option<u32> {
         let record = self.calls.get(&self.known(sync, ArgKey::RecordedBy)?)?;
         self.last(sync, self.integer(sync, "wait_on_stream"), self.trace.events.start[*record as usize])
     }
 
-    /// What was enqueued last on a stream of the same device before a time.
+    /// The last work enqueued on a stream of the same device before a time.
     fn last(&self, sync: usize, stream: Option<i64>, time: Ts) -> Option<u32> {
         let queue = self.streams.get(&(self.device(sync), stream?))?;
         let end = queue.partition_point(|(enqueued, _)| *enqueued < time);
         queue[..end].last().map(|(_, row)| *row)
     }
 
-    /// What was enqueued next on the stream that waits.
+    /// The next work enqueued on the waiting stream.
     fn next(&self, sync: usize, time: Ts) -> Option<u32> {
         let stream = self.stream(sync)?;
         if self.integer(sync, "wait_on_stream") == Some(stream) {
@@ -146,7 +148,8 @@ impl<'a> Waits<'a> {
         queue.get(start).map(|(_, row)| *row)
     }
 
-    /// What was enqueued last on each stream of a device before a time, and since the device was last waited for.
+    /// The last work enqueued on each stream of a device before a time, since the previous wait for
+    /// the device.
     fn last_of_all(&mut self, sync: usize, time: Ts) -> Vec<u32> {
         let device = self.device(sync);
         let Some(queue) = self.devices.get(&device) else { return Vec::new() };
@@ -159,7 +162,7 @@ impl<'a> Waits<'a> {
         rows
     }
 
-    fn device(&self, row: usize) -> Device {
+    fn device(&self, row: usize) -> SyncDevice {
         let of_track = || self.trace.track(self.trace.events.track[row]).stream?.device;
         (self.known(row, ArgKey::Device).or_else(of_track), self.known(row, ArgKey::ProcessId))
     }

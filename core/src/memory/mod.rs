@@ -1,4 +1,4 @@
-//! What `PyTorch` says about memory: the state and the history of its allocator, and the bytes in use over time.
+//! Memory as `PyTorch` records it: allocator state, its history, and bytes in use over time.
 
 pub mod snapshot;
 pub mod stack;

@@ -1,4 +1,4 @@
-//! The caching allocator at one moment, and what it did before.
+//! A snapshot of the caching allocator, with its history.
 
 use super::stack::Stacks;
 use crate::id::{StackId, StrId};
@@ -6,9 +6,10 @@ use crate::strings::Strings;
 use crate::time::Ts;
 use crate::warning::Warnings;
 
-/// What `torch.cuda.memory._dump_snapshot` leaves: the caching allocator at one moment, and what it did before.
+/// The content of `torch.cuda.memory._dump_snapshot`: the caching allocator at one moment, with its
+/// history.
 ///
-/// Sizes are in bytes. What the file does not say is `None`, or the empty text.
+/// Sizes are in bytes. Unknown fields are `None` or empty.
 #[derive(Debug, Clone, Default)]
 pub struct MemorySnapshot {
     /// All texts.
@@ -17,15 +18,16 @@ pub struct MemorySnapshot {
     pub segments: Vec<Segment>,
     /// The parts of segments, in the order of the file.
     pub blocks: Vec<Block>,
-    /// What blocks held before, as `PyTorch` up to 2.0 says it (`history`), in the order of the file.
+    /// Earlier contents of blocks (`history`, `PyTorch` up to 2.0), in file order.
     pub past_blocks: Vec<PastBlock>,
-    /// What the allocator did (`device_traces`, `host_traces`), device by device, in the order of the file.
+    /// Actions of the allocator (`device_traces`, `host_traces`), by device, in file order.
     pub actions: Vec<Action>,
     /// Starts and ends of annotated ranges (`external_annotations`), in the order of the file.
-    pub annotations: Vec<Annotation>,
+    pub annotations: Vec<MemoryAnnotation>,
     /// Where in the program the rows above come from (`frames`).
     pub stacks: Stacks,
-    /// The other keys of the file (`allocator_settings` and whatever else there is), as a JSON object.
+    /// The other keys of the file (`allocator_settings` and whatever else there is), as a JSON
+    /// object.
     pub metadata: String,
     /// Defects survived.
     pub warnings: Warnings,
@@ -69,7 +71,8 @@ pub struct Block {
     pub address: Option<u64>,
     /// The size (`size`).
     pub size: Option<i64>,
-    /// The size as it was asked for (`requested_size`, or `real_size` of the newest entry of its `history`).
+    /// The size as it was asked for (`requested_size`, or `real_size` of the newest entry of its
+    /// `history`).
     pub requested: Option<i64>,
     /// Whether it is in use (`state`).
     pub state: StrId,
@@ -79,7 +82,7 @@ pub struct Block {
     pub extra: StrId,
 }
 
-/// What a block held, newest first.
+/// Earlier contents of a block, newest first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PastBlock {
     /// Row of the block.
@@ -99,7 +102,7 @@ pub struct PastBlock {
 pub struct Action {
     /// The device (place in `device_traces`); `None` for pinned memory of the host.
     pub device: Option<i64>,
-    /// What it did (`action`).
+    /// Its type (`action`).
     pub action: StrId,
     /// The address it is about (`addr`).
     pub address: Option<u64>,
@@ -115,7 +118,7 @@ pub struct Action {
     pub pool: StrId,
     /// The compiled region it was in (`compile_context`).
     pub compile_context: StrId,
-    /// What the program had set (`user_metadata`).
+    /// Metadata of the program (`user_metadata`).
     pub user_metadata: StrId,
     /// Where in the program (`frames`).
     pub stack: Option<StackId>,
@@ -125,7 +128,7 @@ pub struct Action {
 
 /// The start or the end of an annotated range.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Annotation {
+pub struct MemoryAnnotation {
     /// When (`time_us`).
     pub time: Option<Ts>,
     /// The device (`device`).

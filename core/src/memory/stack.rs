@@ -1,4 +1,4 @@
-//! Call stacks, each once.
+//! Call stacks, stored once each.
 
 use std::hash::Hasher as _;
 
@@ -79,7 +79,8 @@ impl Stacks {
         members.iter().map(|frame| self.frames[frame.index()])
     }
 
-    /// A frame among those of all stacks: the stack, how far it is from the innermost frame, and the frame.
+    /// A frame among those of all stacks: the stack, how far it is from the innermost frame, and
+    /// the frame.
     pub fn member(&self, row: usize) -> (StackId, usize, Frame) {
         let stack = self.ends.partition_point(|end| *end <= row);
         let start = if stack == 0 { 0 } else { self.ends[stack - 1] };

@@ -1,15 +1,16 @@
-//! Bytes in use over time, by what they are used for.
+//! Bytes in use over time, by category.
 
 use crate::time::Ts;
 use crate::warning::Warnings;
 
-/// What `torch.profiler`'s `export_memory_timeline` leaves: the bytes of one device in use, by what they are used for.
+/// The content of `export_memory_timeline` of `torch.profiler`: the bytes in use on one device, by
+/// category.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryTimeline {
-    /// What happened to tensors, in the order of the file; empty where the file gives only sizes.
+    /// Actions on tensors in file order; empty where the file has only sizes.
     pub actions: Vec<TensorAction>,
     /// The bytes in use whenever they changed, in the order of the file.
-    pub sizes: Vec<Sizes>,
+    pub sizes: Vec<CategorySizes>,
     /// Defects survived.
     pub warnings: Warnings,
 }
@@ -17,11 +18,11 @@ pub struct MemoryTimeline {
 /// Something that happened to a tensor's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TensorAction {
-    /// When; `None` for what was there before the recording.
+    /// Time; `None` before the recording.
     pub time: Option<Ts>,
-    /// What happened.
+    /// Its type.
     pub kind: TensorActionKind,
-    /// What the tensor is used for.
+    /// The tensor's category.
     pub category: MemoryCategory,
     /// Bytes that its category grew by.
     pub size: i64,
@@ -29,28 +30,29 @@ pub struct TensorAction {
 
 /// The bytes in use at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+pub struct CategorySizes {
     /// When; `None` where the file has no time.
     pub time: Option<Ts>,
     /// Bytes of each category, in the order of [`MemoryCategory::ALL`].
     pub bytes: [i64; MemoryCategory::ALL.len()],
 }
 
-impl Sizes {
+impl CategorySizes {
     /// The bytes of all categories; saturates.
     pub fn total(&self) -> i64 {
         self.bytes.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 }
 
-/// What happened to a tensor's memory.
+/// An action on a tensor's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorActionKind {
     /// It was there before the recording.
     Preexisting,
     /// It was allocated.
     Create,
-    /// It was written to: one such action for the category before, of negative size, and one for the category after.
+    /// It was written to: one such action for the category before, of negative size, and one for
+    /// the category after.
     IncrementVersion,
     /// It was freed.
     Destroy,
@@ -71,7 +73,7 @@ impl TensorActionKind {
     }
 }
 
-/// What a tensor is used for.
+/// The category of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryCategory {
     /// A parameter of the model.
@@ -82,11 +84,11 @@ pub enum MemoryCategory {
     Input,
     /// Scratch space of an operator.
     Temporary,
-    /// What the forward pass keeps for the backward pass.
+    /// Results of the forward pass kept for the backward pass.
     Activation,
     /// A gradient.
     Gradient,
-    /// What else the backward pass makes.
+    /// Other results of the backward pass.
     AutogradDetail,
     /// None of these.
     Unknown,

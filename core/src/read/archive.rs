@@ -1,31 +1,33 @@
-//! Several files in one: tar and zip.
+//! Reads tar and zip archives.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
-use super::container::{Container, decompressed, sniff_stream, unreadable};
-use super::{Input, Limits};
+use super::container::Container;
+use super::input::{Input, Limits};
+use super::open::{decompressed, sniff_stream, unreadable};
 use crate::error::{Error, ErrorKind};
 
 /// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct ArchiveMember {
     /// Its path in the archive.
     pub name: String,
     /// Its bytes, as they are: perhaps compressed once more.
     pub bytes: Vec<u8>,
 }
 
-/// Gives `each` the files in a tar archive (perhaps in a compressed stream) or in a zip archive, in the order of the
-/// archive; false when the file is no archive. Folders are left out, and so are the shadows that macOS puts beside each
-/// file.
+/// Gives `each` the files in a tar archive (perhaps in a compressed stream) or in a zip archive, in
+/// the order of the archive; false when the file is no archive. Folders are left out, and so are
+/// the shadows that macOS puts beside each file.
 ///
 /// # Errors
-/// When the archive cannot be read, when the files in it are larger together than `limits.max_bytes`, and those of `each`.
+/// When the archive cannot be read, when the files in it are larger together than
+/// `limits.max_bytes`, and those of `each`.
 pub fn for_each_member(
     input: Input<'_>,
     limits: Limits,
-    mut each: impl FnMut(Member) -> Result<(), Error>,
+    mut each: impl FnMut(ArchiveMember) -> Result<(), Error>,
 ) -> Result<bool, Error> {
     let (container, whole) = sniff_stream(decompressed(input.source)?)?;
     let mut rest = limits.max_bytes;
@@ -43,23 +45,23 @@ pub fn is_archive(head: &[u8]) -> bool {
     inside.is_ok_and(|(container, _)| matches!(container, Container::Tar | Container::Zip))
 }
 
-/// What is done with each file.
-type Each<'a> = &'a mut dyn FnMut(Member) -> Result<(), Error>;
+/// The action for each file.
+type MemberAction<'a> = &'a mut dyn FnMut(ArchiveMember) -> Result<(), Error>;
 
-fn tar_members(stream: impl Read, rest: &mut u64, each: Each<'_>) -> Result<(), Error> {
+fn tar_members(stream: impl Read, rest: &mut u64, each: MemberAction<'_>) -> Result<(), Error> {
     let mut archive = tar::Archive::new(stream);
     for entry in archive.entries().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         if entry.header().entry_type().is_file() && is_wanted(&name) {
             let bytes = read_all(&mut entry, rest)?;
-            each(Member { name, bytes })?;
+            each(ArchiveMember { name, bytes })?;
         }
     }
     Ok(())
 }
 
-fn zip_members(stream: impl Read, rest: &mut u64, each: Each<'_>) -> Result<(), Error> {
+fn zip_members(stream: impl Read, rest: &mut u64, each: MemberAction<'_>) -> Result<(), Error> {
     let bytes = read_all(stream, &mut rest.clone())?;
     let broken = |error: zip::result::ZipError| unreadable(std::io::Error::other(error));
     let mut archive = zip::ZipArchive::new(Cursor::new(Cow::<[u8]>::Owned(bytes))).map_err(broken)?;
@@ -68,7 +70,7 @@ fn zip_members(stream: impl Read, rest: &mut u64, each: Each<'_>) -> Result<(), 
         let name = file.name().map_err(broken)?.into_owned();
         if file.is_file() && is_wanted(&name) {
             let bytes = read_all(file, rest)?;
-            each(Member { name, bytes })?;
+            each(ArchiveMember { name, bytes })?;
         }
     }
     Ok(())

@@ -1,16 +1,16 @@
-//! From an element's raw arguments to a shared template and its numbers.
+//! Splits the raw arguments of an element into a shared template and numbers.
 
 use rustc_hash::FxHashSet;
 
-use super::builder::Builder;
+use super::builder::TraceBuilder;
 use super::element::{RawArgs, RawValue};
 use super::repair::repair;
 use crate::id::StrId;
-use crate::json::{self, Canonical};
-use crate::trace::args::{ArgsRef, Field, FieldValue, Template};
+use crate::json::{self, CanonicalJson};
+use crate::trace::args::{ArgsRef, ArgsTemplate, FieldValue, TemplateField};
 use crate::warning::WarningKind;
 
-impl Builder {
+impl TraceBuilder {
     /// Keeps the arguments: their template once, their numbers in the pool.
     #[inline]
     pub(super) fn keep_args(&mut self, raw: &RawArgs<'_>) -> ArgsRef {
@@ -32,7 +32,7 @@ impl Builder {
         ArgsRef { template, start: self.trace.args.push_values(&raw.values) }
     }
 
-    fn new_template(&mut self, raw: &RawArgs<'_>) -> Template {
+    fn new_template(&mut self, raw: &RawArgs<'_>) -> ArgsTemplate {
         let mut fields = Vec::with_capacity(raw.fields.len());
         let mut keys = FxHashSet::default();
         for (key, value) in &raw.fields {
@@ -43,9 +43,9 @@ impl Builder {
                 RawValue::Outer(text) => (FieldValue::Json(self.intern_json(text)), true),
             };
             self.irregular += u32::from(!keys.insert((key, is_outer)));
-            fields.push(Field { key, value, is_outer });
+            fields.push(TemplateField { key, value, is_outer });
         }
-        Template::new(fields, &self.trace.strings)
+        ArgsTemplate::new(fields, &self.trace.strings)
     }
 
     /// Counts the element now read when a value in it was not strict JSON.
@@ -73,7 +73,7 @@ impl Builder {
         }
     }
 
-    fn intern_canonical(&mut self, raw: &[u8], canonical: &Canonical) -> StrId {
+    fn intern_canonical(&mut self, raw: &[u8], canonical: &CanonicalJson) -> StrId {
         if std::str::from_utf8(raw).is_err() {
             self.warn(WarningKind::InvalidUtf8);
         }
@@ -83,7 +83,7 @@ impl Builder {
 }
 
 /// A list whose strings were not escaped, as it was meant.
-fn meant(raw: &[u8]) -> Option<Canonical> {
+fn meant(raw: &[u8]) -> Option<CanonicalJson> {
     let (json, size) = repair(raw)?;
     let canonical = json::canonical(&json);
     (size == raw.len() && canonical.text.starts_with('[')).then_some(canonical)

@@ -1,17 +1,18 @@
-//! Columns in the making: takes elements one by one and sorts them into tables.
+//! Builds a trace: sorts elements into tables one by one.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::element::{Element, unquoted};
-use super::pairs::Pairs;
-use super::section::Section;
-use super::shape::{Alike, Own, Shape, Shapes, flow_id, is_fine};
-use super::tracks::{Place, TrackFinder};
+use super::container::Container;
+use super::element::{TraceElement, unquoted};
+use super::element_shape::{ElementShape, ElementShapes, MatchedElement, OwnValues, flow_id, is_fine};
+use super::pairs::DurationPairs;
+use super::trace_array::TraceArray;
+use super::tracks::{TrackFinder, TrackKey};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TemplateId, TrackId};
-use crate::json::Text;
+use crate::json::JsonText;
 use crate::time::{Dur, Ts, ns_from_micros};
 use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
@@ -20,21 +21,21 @@ use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
 use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::warning::WarningKind;
 
-/// What comes an hour after the base of a file does not go on with what is at it.
+/// Events more than an hour after the base of a file do not continue it.
 const HOUR: Ts = Ts(3_600_000_000_000);
-/// The year 2000: what is later is counted from 1970.
+/// The year 2000: later times count from 1970.
 const CENTURY: Ts = Ts(946_684_800_000_000_000);
 
 /// A trace in the making.
 #[derive(Debug, Default)]
-pub(super) struct Builder {
+pub(super) struct TraceBuilder {
     pub(super) trace: Trace,
     pub(super) tracks: TrackFinder,
-    pub(super) pairs: Pairs,
+    pub(super) pairs: DurationPairs,
     /// Where the element now read stands.
     pub(super) position: u32,
-    /// Which array it is in. Ids of nodes are other numbers than their places, so of those the byte tells where.
-    pub(super) section: Section,
+    /// The current array. Ids of nodes are not positions, so the byte locates nodes.
+    pub(super) section: TraceArray,
     pub(super) byte: Option<u64>,
     pub(super) file: Option<Arc<str>>,
     /// Whether a file of that sort was read.
@@ -42,12 +43,13 @@ pub(super) struct Builder {
     pub(super) has_execution: bool,
     /// Kinds of the categories seen, by their string ids.
     kinds: Vec<Option<(EventKind, bool)>>,
-    /// Values of the element now read that are not strict JSON, and templates that hold such values.
+    /// Values of the element now read that are not strict JSON, and templates that hold such
+    /// values.
     pub(super) irregular: u32,
     pub(super) irregular_templates: FxHashSet<TemplateId>,
-    flow_places: Vec<Place>,
+    flow_places: Vec<TrackKey>,
     /// Shapes of the elements so far.
-    shapes: Shapes,
+    shapes: ElementShapes,
     num_warned: u64,
     missing_starts: Vec<usize>,
     /// The text of a file of metrics.
@@ -57,18 +59,18 @@ pub(super) struct Builder {
 
 /// An element whose texts are in the arena.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    shape: Shape,
+pub(super) struct InternedElement {
+    shape: ElementShape,
     name: StrId,
-    own: Own,
+    own: OwnValues,
     args: ArgsRef,
 }
 
-impl Builder {
+impl TraceBuilder {
     /// Counts a defect at the element now read.
     pub(super) fn warn(&mut self, kind: WarningKind) {
         self.num_warned += 1;
-        let event = (self.section == Section::Events).then_some(u64::from(self.position));
+        let event = (self.section == TraceArray::Events).then_some(u64::from(self.position));
         let (file, byte) = (&self.file, self.byte);
         self.trace.warnings.push(kind, || Position { file: file.clone(), byte, event, node: None });
     }
@@ -76,13 +78,13 @@ impl Builder {
     /// Counts a defect at an element that was read before.
     pub(super) fn warn_at(&mut self, position: u32, kind: WarningKind) {
         self.position = position;
-        (self.byte, self.section) = (None, Section::Events);
+        (self.byte, self.section) = (None, TraceArray::Events);
         self.warn(kind);
     }
 
     /// The id of a text; bad bytes are replaced and counted.
     #[inline]
-    pub(super) fn intern(&mut self, text: Text<'_>) -> StrId {
+    pub(super) fn intern(&mut self, text: JsonText<'_>) -> StrId {
         if !text.escaped
             && let Some(id) = self.trace.strings.get(text.raw)
         {
@@ -99,23 +101,23 @@ impl Builder {
     }
 
     /// The id of a name or a category, which an element may lack.
-    fn label(&mut self, text: Option<Text<'_>>) -> StrId {
+    fn label(&mut self, text: Option<JsonText<'_>>) -> StrId {
         text.map_or(StrId::EMPTY, |text| self.intern(text))
     }
 
     /// Sorts an element into its table when it is like an earlier one; the length of its text.
     #[inline]
     pub(super) fn push_alike(&mut self, text: &[u8]) -> Option<usize> {
-        let Alike { size, shape, own } = self.shapes.find(&self.trace.strings, text)?;
+        let MatchedElement { size, shape, own } = self.shapes.find(&self.trace.strings, text)?;
         let args = ArgsRef { template: shape.template, start: self.trace.args.push_values(self.shapes.values()) };
         self.has_fine_times |= own.is_fine;
-        self.put(Row { shape, name: own.name.unwrap_or(shape.name), own, args });
+        self.put(InternedElement { shape, name: own.name.unwrap_or(shape.name), own, args });
         Some(size)
     }
 
-    /// Sorts an element into its table and remembers its shape when `text` is given, all of it; false for one that has
-    /// no phase.
-    pub(super) fn push(&mut self, element: &Element<'_>, text: Option<&[u8]>) -> bool {
+    /// Sorts an element into its table and remembers its shape when `text` is given, all of it;
+    /// false for one that has no phase.
+    pub(super) fn push(&mut self, element: &TraceElement<'_>, text: Option<&[u8]>) -> bool {
         let num_warned = self.num_warned;
         let row = match element.phase {
             b'X' => Some(self.complete(element)),
@@ -125,7 +127,7 @@ impl Builder {
         };
         if let Some(row) = row {
             self.put(row);
-            // What is to be counted again is to be scanned again.
+            // Elements with warnings are scanned again, so that each is counted.
             let text = text.filter(|_| self.num_warned == num_warned && row.own.flow_text.is_none());
             if let Some(text) = text {
                 self.shapes.learn(text, element, row.name, row.shape);
@@ -134,7 +136,7 @@ impl Builder {
         true
     }
 
-    fn push_other(&mut self, element: &Element<'_>) -> bool {
+    fn push_other(&mut self, element: &TraceElement<'_>) -> bool {
         match element.phase {
             b'B' => self.push_begin(element),
             b'E' => self.push_end(element),
@@ -146,7 +148,7 @@ impl Builder {
         element.phase != 0
     }
 
-    fn complete(&mut self, element: &Element<'_>) -> Row {
+    fn complete(&mut self, element: &TraceElement<'_>) -> InternedElement {
         let dur = if element.dur.is_empty() {
             self.warn(WarningKind::MissingDuration);
             0
@@ -160,44 +162,44 @@ impl Builder {
     }
 
     /// An event's row, whose duration may be set later.
-    pub(super) fn event(&mut self, element: &Element<'_>, dur: Dur) -> Row {
+    pub(super) fn event(&mut self, element: &TraceElement<'_>, dur: Dur) -> InternedElement {
         let row = self.trace.events.len();
         let time = self.start(element, WarningKind::MissingStart).unwrap_or_else(|| {
             self.missing_starts.push(row);
             Ts(0)
         });
-        self.row(element, Own { time: time.0, dur: dur.0, ..Own::default() })
+        self.row(element, OwnValues { time: time.0, dur: dur.0, ..OwnValues::default() })
     }
 
-    fn instant(&mut self, element: &Element<'_>) -> Option<Row> {
+    fn instant(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
         let time = self.start(element, WarningKind::MissingTime)?;
-        Some(self.row(element, Own { time: time.0, ..Own::default() }))
+        Some(self.row(element, OwnValues { time: time.0, ..OwnValues::default() }))
     }
 
-    fn flow(&mut self, element: &Element<'_>) -> Option<Row> {
+    fn flow(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
         let time = self.start(element, WarningKind::MissingTime)?;
         let raw = unquoted(element.flow_id);
         let number = flow_id(raw);
-        let mut row = self.row(element, Own { time: time.0, flow: number.unwrap_or(0), ..Own::default() });
+        let mut row = self.row(element, OwnValues { time: time.0, flow: number.unwrap_or(0), ..OwnValues::default() });
         if number.is_none() {
-            row.own.flow_text = Some(self.intern(Text { raw, escaped: raw.contains(&b'\\') }));
+            row.own.flow_text = Some(self.intern(JsonText { raw, escaped: raw.contains(&b'\\') }));
         }
         Some(row)
     }
 
-    fn row(&mut self, element: &Element<'_>, own: Own) -> Row {
+    fn row(&mut self, element: &TraceElement<'_>, own: OwnValues) -> InternedElement {
         let name = self.label(element.name);
         let category = self.label(element.category);
         let args = self.keep_args(&element.args);
         let place = self.place(element);
-        let shape = Shape { phase: element.phase, name, category, place, template: args.template };
-        Row { shape, name, own, args }
+        let shape = ElementShape { phase: element.phase, name, category, place, template: args.template };
+        InternedElement { shape, name, own, args }
     }
 
     /// Adds a row to its table.
     #[inline]
-    pub(super) fn put(&mut self, row: Row) {
-        let Row { shape: Shape { phase, category, place, .. }, name, own, args } = row;
+    pub(super) fn put(&mut self, row: InternedElement) {
+        let InternedElement { shape: ElementShape { phase, category, place, .. }, name, own, args } = row;
         let (position, time) = (self.position, Ts(own.time));
         match phase {
             b'X' | b'B' => {
@@ -225,7 +227,7 @@ impl Builder {
         }
     }
 
-    fn start(&mut self, element: &Element<'_>, missing: WarningKind) -> Option<Ts> {
+    fn start(&mut self, element: &TraceElement<'_>, missing: WarningKind) -> Option<Ts> {
         let start = if element.time.is_empty() { None } else { self.nanoseconds(element.time) };
         self.has_fine_times |= start.is_some_and(|start| is_fine(element.time, start));
         if start.is_none() {
@@ -242,7 +244,7 @@ impl Builder {
         ns
     }
 
-    fn kind(&mut self, category: StrId, (process, _): Place) -> (EventKind, bool) {
+    fn kind(&mut self, category: StrId, (process, _): TrackKey) -> (EventKind, bool) {
         if is_legacy_operator(&self.trace.strings, category, process) {
             return (EventKind::Operator, false);
         }
@@ -253,7 +255,7 @@ impl Builder {
         *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)))
     }
 
-    pub(super) fn push_counter(&mut self, element: &Element<'_>) {
+    pub(super) fn push_counter(&mut self, element: &TraceElement<'_>) {
         let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
         let name = self.label(element.name);
         let args = self.keep_args(&element.args);
@@ -272,11 +274,12 @@ impl Builder {
         self.trace.counters.extend(rows);
     }
 
-    /// The finished trace: pairs matched, base time added, tracks named. An error where there were metrics alone.
+    /// The finished trace: pairs matched, base time added, tracks named. An error where there were
+    /// metrics alone.
     pub(super) fn finish(mut self) -> Result<Trace, Error> {
         if !self.metrics.is_empty() && !self.has_kineto && !self.has_execution {
             let position = Position { file: self.file, byte: Some(0), ..Position::default() };
-            let found = super::Container::Metrics.words().into();
+            let found = Container::Metrics.words().into();
             return Err(ErrorKind::Unsupported { expected: "a trace", found, position }.into());
         }
         for row in 0..self.flow_places.len() {
@@ -307,8 +310,9 @@ impl Builder {
         }
     }
 
-    /// What is at time 0, where all else is of this century or far from the file's base, has no time that is known: Kineto
-    /// writes 0 for what it could not tell by the clock of the rest. If it ends with the rest, so it does then.
+    /// Time 0 means unknown where all other times are of this century or far from the file's base:
+    /// Kineto writes 0 for times outside its clock. If such an event ends with the others, its end
+    /// is kept.
     fn place_zero_times(&mut self) {
         let far = if self.base_ns().is_some() { HOUR } else { CENTURY };
         let trace = &mut self.trace;
@@ -342,7 +346,8 @@ impl Builder {
         base.filter(|base| *base > 0)
     }
 
-    /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly later than it.
+    /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly
+    /// later than it.
     fn add_base_time(&mut self) {
         let Some(base) = self.base_ns() else { return };
         // Most of them decide: a file may have an event or two at time 0.

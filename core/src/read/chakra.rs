@@ -1,4 +1,4 @@
-//! Chakra traces: messages of protobuf, each behind its length, gzip around them or not.
+//! Reads Chakra traces: length-delimited protobuf messages, plain or in gzip.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,15 +6,16 @@ use std::ops::Range;
 use prost::Message as _;
 use serde_json::Value;
 
-use super::window::Window;
+use super::text_window::TextWindow;
 use crate::chakra::message::{self, GlobalMetadata};
 use crate::chakra::value::typed_value;
-use crate::chakra::{Attribute, Chakra, Dependency, Metadata, Node, NodeType};
+use crate::chakra::{Chakra, ChakraAttribute, ChakraMetadata, ChakraNode, Dependency, NodeType};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::warning::WarningKind;
 
-/// Whether a file may be a Chakra trace: whether it starts with a message that can be the first of one.
+/// Whether a file may be a Chakra trace: whether it starts with a message that can be the first of
+/// one.
 pub(super) fn is_chakra(head: &[u8]) -> bool {
     let Some((length, start)) = length(head).filter(|(length, _)| *length <= MAX_METADATA) else { return false };
     let rest = &head[start..];
@@ -37,7 +38,7 @@ pub(super) fn is_chakra(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// When the first message is none, and when a limit is passed.
-pub(super) fn read_chakra(mut window: Window<'_>, file: Option<&str>) -> Result<Chakra, Error> {
+pub(super) fn read_chakra(mut window: TextWindow<'_>, file: Option<&str>) -> Result<Chakra, Error> {
     let mut reader = ChakraReader { chakra: Chakra::default(), num_messages: 0, file };
     while let Some(range) = reader.next_message(&mut window)? {
         let at = window.offset();
@@ -62,7 +63,7 @@ struct ChakraReader<'a> {
 
 impl ChakraReader<'_> {
     /// Where the next message stands in the window, all of it; `None` at the end of the file.
-    fn next_message(&mut self, window: &mut Window<'_>) -> Result<Option<Range<usize>>, Error> {
+    fn next_message(&mut self, window: &mut TextWindow<'_>) -> Result<Option<Range<usize>>, Error> {
         loop {
             let text = window.text();
             let found = length(text).map(|(length, start)| start..start.saturating_add(length));
@@ -82,10 +83,10 @@ impl ChakraReader<'_> {
         if self.num_messages == 0 {
             let metadata = GlobalMetadata::decode(bytes).map_err(|error| self.not_chakra(error.to_string(), at))?;
             let attributes = self.attributes(&metadata.attr);
-            self.chakra.metadata = Metadata { version: metadata.version, attributes, irregular: None };
+            self.chakra.metadata = ChakraMetadata { version: metadata.version, attributes, irregular: None };
             self.chakra.metadata.irregular = self.irregular(bytes, &self.chakra.encoded_metadata(), at);
         } else {
-            match message::Node::decode(bytes) {
+            match message::NodeMessage::decode(bytes) {
                 Ok(node) if !bytes.is_empty() => self.push(&node, bytes, at),
                 _ => self.warn(WarningKind::MalformedElement, at),
             }
@@ -94,7 +95,7 @@ impl ChakraReader<'_> {
         Ok(())
     }
 
-    /// The message, if what was made of it gives another one.
+    /// The original message, if encoding the columns gives another one.
     fn irregular(&mut self, bytes: &[u8], encoded: &[u8], at: u64) -> Option<Box<[u8]>> {
         if encoded == bytes {
             return None;
@@ -103,14 +104,14 @@ impl ChakraReader<'_> {
         Some(bytes.into())
     }
 
-    fn push(&mut self, node: &message::Node, bytes: &[u8], at: u64) {
+    fn push(&mut self, node: &message::NodeMessage, bytes: &[u8], at: u64) {
         let target = self.chakra.nodes.len() as u32;
         let dependency = |is_data| move |source: &u64| Dependency { source: *source, target, is_data };
         self.chakra.dependencies.extend(node.ctrl_deps.iter().map(dependency(false)));
         self.chakra.dependencies.extend(node.data_deps.iter().map(dependency(true)));
         let attributes = self.attributes(&node.attr);
         let (inputs, outputs) = (self.values(node.inputs.as_ref()), self.values(node.outputs.as_ref()));
-        self.chakra.nodes.push(Node {
+        self.chakra.nodes.push(ChakraNode {
             id: node.id,
             name: self.chakra.strings.intern(&node.name),
             node_type: NodeType(node.r#type),
@@ -125,18 +126,18 @@ impl ChakraReader<'_> {
         self.chakra.nodes[row].irregular = self.irregular(bytes, &self.chakra.encoded_node(row), at);
     }
 
-    fn values(&mut self, values: Option<&message::Values>) -> [StrId; 3] {
+    fn values(&mut self, values: Option<&message::IoInfo>) -> [StrId; 3] {
         values.map_or([StrId::EMPTY; 3], |values| {
             [&values.values, &values.shapes, &values.types].map(|text| self.chakra.strings.intern(text))
         })
     }
 
-    fn attributes(&mut self, attributes: &[message::Attribute]) -> Range<u32> {
+    fn attributes(&mut self, attributes: &[message::AttributeMessage]) -> Range<u32> {
         let start = self.chakra.attributes.len() as u32;
         let strings = &mut self.chakra.strings;
-        let attribute = |found: &message::Attribute| {
+        let attribute = |found: &message::AttributeMessage| {
             let (value_type, value) = found.value.as_ref().map_or(("", Value::Null), typed_value);
-            Attribute {
+            ChakraAttribute {
                 name: strings.intern(&found.name),
                 doc: strings.intern(&found.doc_string),
                 value_type,

@@ -1,16 +1,11 @@
-//! What the bytes are, whatever the file's name says, and the text inside.
+//! Recognizes a file by its content, whatever its name says.
 
-use std::io::{BufReader, Cursor, Read};
-
-use super::decompress::decompress;
 use super::memory::is_memory_snapshot;
 use super::pickle::NEWEST_PROTOCOL;
 use super::timeline::is_memory_timeline;
-use super::window::Window;
-use super::{Input, Limits, Source};
-use crate::error::{Error, ErrorKind, Position};
+use crate::write::snapshot::MAGIC;
 
-/// What a file's first bytes say it is.
+/// The content of a file by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// A JSON object or array, perhaps after a byte order mark.
@@ -48,7 +43,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// What it is, in words.
+    /// Its name in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Json => "JSON",
@@ -70,16 +65,19 @@ impl Container {
         }
     }
 
-    fn is_stream(self) -> bool {
+    pub(super) fn is_stream(self) -> bool {
         matches!(self, Self::Gzip | Self::Xz | Self::Zstd)
     }
 }
 
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The first bytes of a file of metrics.
+const METRICS_MARK: &[u8] = b"{\"kinetoscope_metrics\"";
 
 const PAGE: &str = "an HTML or XML page";
 
-/// Pages that `PyTorch` makes of what is read in another form, each with words that stand in its head.
+/// HTML pages of `PyTorch` whose data has another readable form, each with words of its head.
 const PAGES: [(&str, &str); 2] = [
     (
         "GPU Memory Timeline HTML",
@@ -88,22 +86,22 @@ const PAGES: [(&str, &str); 2] = [
     ("MemoryViz.js", "the HTML form of a memory snapshot (dump it as a pickle)"),
 ];
 
-/// First bytes of what is read, and of what people hand to a trace reader by mistake.
+/// Signatures of readable formats, and of files that are often given by mistake.
 const SIGNATURES: [(&[u8], Container); 11] = [
     (b"\x1f\x8b", Container::Gzip),
     (b"\xfd7zXZ\0", Container::Xz),
     (b"\x28\xb5\x2f\xfd", Container::Zstd),
     (b"PK\x03\x04", Container::Zip),
-    (super::snapshot::MAGIC, Container::Snapshot),
+    (MAGIC, Container::Snapshot),
     (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
     (b"SQLite format 3\0", Container::Sqlite),
-    (super::metrics::MARK, Container::Metrics),
+    (METRICS_MARK, Container::Metrics),
     (b"BZh", Container::Other("a bzip2 stream")),
     (b"<", Container::Other(PAGE)),
     (b"\x7fELF", Container::Other("a program")),
 ];
 
-const BINARY: &str = "binary data";
+pub(super) const BINARY: &str = "binary data";
 
 /// Recognises a file by its first bytes (a kilobyte is plenty).
 pub fn sniff(head: &[u8]) -> Container {
@@ -133,74 +131,15 @@ pub fn sniff(head: &[u8]) -> Container {
     }
 }
 
-/// What a page is.
+/// Identifies an HTML page.
 fn page(head: &[u8]) -> &'static str {
     let head = &head[..head.len().min(HEAD_BYTES as usize)];
     let found = PAGES.iter().find(|(words, _)| head.windows(words.len()).any(|window| window == words.as_bytes()));
     found.map_or(PAGE, |(_, page)| *page)
 }
 
-/// A window on what a file holds, plain or in a compressed stream, with as much of it as [`sniff`] looks at.
-pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<Window<'_>, Error> {
-    let mut window = match input.source {
-        Source::Bytes(bytes) if !sniff(&bytes).is_stream() => Window::over(bytes, limits)?,
-        source => Window::on(decompressed(source)?, limits),
-    };
-    while (window.text().len() as u64) < HEAD_BYTES && window.fill()? {}
-    Ok(window)
-}
-
-/// Lets the window stand behind a byte order mark.
-pub(super) fn skip_mark(window: &mut Window<'_>) {
-    let bom = if window.text().starts_with(BOM) { BOM.len() } else { 0 };
-    window.consume(bom);
-}
-
-/// Lets the window stand before JSON text. An error when it holds something else.
-pub(super) fn expect_json(window: &mut Window<'_>, name: Option<&str>) -> Result<(), Error> {
-    let container = sniff(window.text());
-    let position = Position { file: name.map(Into::into), byte: Some(0), ..Position::default() };
-    let found = container.words();
-    let expected = match container {
-        // It may be anything, a damaged Chakra trace or snapshot as well.
-        Container::Other(BINARY) => "a trace, plain or in a compressed stream",
-        _ if cfg!(feature = "archives") => "a JSON trace, plain or in a compressed stream",
-        _ => "a JSON trace, plain or gzip",
-    };
-    match container {
-        Container::Json => {
-            skip_mark(window);
-            Ok(())
-        }
-        Container::Empty => Err(ErrorKind::Malformed { expected, found: found.to_owned(), position }.into()),
-        _ => Err(ErrorKind::Unsupported { expected, found: found.into(), position }.into()),
-    }
-}
-
-/// What is inside a compressed stream; the stream itself where it is not compressed.
-pub(super) fn decompressed(source: Source<'_>) -> Result<Box<dyn Read + Send + '_>, Error> {
-    match source {
-        Source::Bytes(bytes) => Ok(decompress(sniff(&bytes), Cursor::new(bytes))),
-        Source::Stream(stream) => {
-            let (container, whole) = sniff_stream(stream)?;
-            Ok(decompress(container, BufReader::new(whole)))
-        }
-    }
-}
-
-/// Recognises a stream by its first bytes, and gives it back with them.
-pub(super) fn sniff_stream<'a>(mut stream: impl Read + Send + 'a) -> Result<(Container, impl Read + Send + 'a), Error> {
-    let mut head = Vec::new();
-    stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-    Ok((sniff(&head), Cursor::new(head).chain(stream)))
-}
-
-pub(super) fn unreadable(source: std::io::Error) -> Error {
-    ErrorKind::Unreadable { source }.into()
-}
-
 /// As many bytes as are needed to recognise a file.
-const HEAD_BYTES: u64 = 1024;
+pub(super) const HEAD_BYTES: u64 = 1024;
 
 #[cfg(test)]
 mod tests {

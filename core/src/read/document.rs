@@ -1,20 +1,25 @@
-//! A whole JSON document: which key holds events, which holds nodes, and what else the header says.
+//! Reads a JSON document: the arrays of events and nodes, and the header.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::builder::Builder;
-use super::section::{Section, Tally, read_section};
-use super::window::Window;
+use super::builder::TraceBuilder;
+use super::section::{ArrayTally, read_section};
+use super::text_window::TextWindow;
+use super::trace_array::TraceArray;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
-use crate::json::{Fault, Scanner, Text};
+use crate::json::{JsonText, ScanFault, Scanner};
 use crate::warning::WarningKind;
 
 /// Reads one document into the builder.
-pub(super) fn read_document(window: Window<'_>, file: Option<Arc<str>>, builder: &mut Builder) -> Result<(), Error> {
+pub(super) fn read_document(
+    window: TextWindow<'_>,
+    file: Option<Arc<str>>,
+    builder: &mut TraceBuilder,
+) -> Result<(), Error> {
     builder.file = file;
     let mut document =
         Document { window, builder, header: Vec::new(), places: FxHashMap::default(), events: None, nodes: None };
@@ -23,31 +28,31 @@ pub(super) fn read_document(window: Window<'_>, file: Option<Arc<str>>, builder:
 }
 
 struct Document<'a, 'b> {
-    window: Window<'a>,
-    builder: &'b mut Builder,
+    window: TextWindow<'a>,
+    builder: &'b mut TraceBuilder,
     header: Vec<(StrId, StrId)>,
     /// Where each key stands in `header`.
     places: FxHashMap<StrId, usize>,
-    events: Option<Tally>,
-    nodes: Option<Tally>,
+    events: Option<ArrayTally>,
+    nodes: Option<ArrayTally>,
 }
 
 /// Why a document could not be read to its end.
-enum Stop {
+enum DocumentEnd {
     /// Its text.
-    Fault(Fault),
+    Fault(ScanFault),
     /// Its file, or a limit.
     Error(Error),
 }
 
-impl From<Error> for Stop {
+impl From<Error> for DocumentEnd {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
 /// A key of the header, and the first byte of its value.
-struct Key {
+struct HeaderKey {
     raw: Vec<u8>,
     escaped: bool,
     opens: u8,
@@ -55,16 +60,16 @@ struct Key {
 
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method fits one lifetime, the closure fits all")]
 impl Document<'_, '_> {
-    fn read(&mut self) -> Result<(), Stop> {
-        let first = self.unit(|scanner| scanner.peek().ok_or(Fault::End))?;
+    fn read(&mut self) -> Result<(), DocumentEnd> {
+        let first = self.unit(|scanner| scanner.peek().ok_or(ScanFault::End))?;
         if first == b'[' {
-            return self.read_section(Section::Events);
+            return self.read_section(TraceArray::Events);
         }
         self.unit(|scanner| scanner.enter_object())?;
         while let Some(key) = self.unit(read_key)? {
             match key.raw.as_slice() {
-                b"traceEvents" if key.opens == b'[' => self.read_section(Section::Events)?,
-                b"nodes" if key.opens == b'[' => self.read_section(Section::Nodes)?,
+                b"traceEvents" if key.opens == b'[' => self.read_section(TraceArray::Events)?,
+                b"nodes" if key.opens == b'[' => self.read_section(TraceArray::Nodes)?,
                 _ => self.read_header(&key)?,
             }
         }
@@ -72,7 +77,7 @@ impl Document<'_, '_> {
     }
 
     /// Reads one piece of the text, with as much of it in the window as it takes.
-    fn unit<T>(&mut self, read: impl Fn(&mut Scanner<'_>) -> Result<T, Fault>) -> Result<T, Stop> {
+    fn unit<T>(&mut self, read: impl Fn(&mut Scanner<'_>) -> Result<T, ScanFault>) -> Result<T, DocumentEnd> {
         loop {
             let mut scanner = Scanner::new(self.window.text());
             let outcome = read(&mut scanner);
@@ -86,19 +91,19 @@ impl Document<'_, '_> {
                     self.window.consume(done);
                     return Ok(value);
                 }
-                Err(Fault::Unexpected) => return Err(Stop::Fault(Fault::Unexpected)),
-                Ok(_) | Err(Fault::End) => {
+                Err(ScanFault::Unexpected) => return Err(DocumentEnd::Fault(ScanFault::Unexpected)),
+                Ok(_) | Err(ScanFault::End) => {
                     if !self.window.fill_past_blanks()? && outcome.is_err() {
-                        return Err(Stop::Fault(Fault::End));
+                        return Err(DocumentEnd::Fault(ScanFault::End));
                     }
                 }
             }
         }
     }
 
-    fn read_section(&mut self, section: Section) -> Result<(), Stop> {
+    fn read_section(&mut self, section: TraceArray) -> Result<(), DocumentEnd> {
         self.unit(|scanner| scanner.enter_array())?;
-        let slot = if section == Section::Events { &mut self.events } else { &mut self.nodes };
+        let slot = if section == TraceArray::Events { &mut self.events } else { &mut self.nodes };
         let is_second = slot.is_some();
         let tally = read_section(section, slot.take().unwrap_or_default(), &mut self.window, self.builder)?;
         let is_cut = tally.is_cut;
@@ -106,12 +111,12 @@ impl Document<'_, '_> {
         if is_second {
             self.warn(WarningKind::DuplicateKey);
         }
-        if is_cut { Err(Stop::Fault(Fault::End)) } else { Ok(()) }
+        if is_cut { Err(DocumentEnd::Fault(ScanFault::End)) } else { Ok(()) }
     }
 
-    fn read_header(&mut self, key: &Key) -> Result<(), Stop> {
+    fn read_header(&mut self, key: &HeaderKey) -> Result<(), DocumentEnd> {
         let value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
-        let key = self.builder.intern(Text { raw: &key.raw, escaped: key.escaped });
+        let key = self.builder.intern(JsonText { raw: &key.raw, escaped: key.escaped });
         let value = self.builder.intern_json(&value);
         self.builder.settle_irregular();
         match self.places.entry(key) {
@@ -142,12 +147,12 @@ impl Document<'_, '_> {
         self.builder.trace.warnings.push(kind, || position);
     }
 
-    /// Decides whether what was found is a trace, and counts how it ended.
-    fn conclude(mut self, outcome: Result<(), Stop>) -> Result<(), Error> {
+    /// Decides whether the content is a trace, and counts how it ended.
+    fn conclude(mut self, outcome: Result<(), DocumentEnd>) -> Result<(), Error> {
         let fault = match outcome {
             Ok(()) => None,
-            Err(Stop::Fault(fault)) => Some(fault),
-            Err(Stop::Error(error)) => return Err(error),
+            Err(DocumentEnd::Fault(fault)) => Some(fault),
+            Err(DocumentEnd::Error(error)) => return Err(error),
         };
         if self.window.is_damaged {
             self.warn(WarningKind::DamagedCompression);
@@ -160,9 +165,9 @@ impl Document<'_, '_> {
             return Err(self.not_a_trace(fault));
         }
         match fault {
-            Some(Fault::End) if self.events.is_none() => self.warn(WarningKind::UnfinishedExecutionTrace),
-            Some(Fault::End) => self.warn(WarningKind::Truncated),
-            Some(Fault::Unexpected) => self.warn(WarningKind::MalformedElement),
+            Some(ScanFault::End) if self.events.is_none() => self.warn(WarningKind::UnfinishedExecutionTrace),
+            Some(ScanFault::End) => self.warn(WarningKind::Truncated),
+            Some(ScanFault::Unexpected) => self.warn(WarningKind::MalformedElement),
             None if Scanner::new(self.window.text()).peek().is_some() => self.warn(WarningKind::TrailingText),
             None => {}
         }
@@ -186,7 +191,7 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    fn not_a_trace(self, fault: Option<Fault>) -> Error {
+    fn not_a_trace(self, fault: Option<ScanFault>) -> Error {
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
             _ if self.events.is_some() || self.nodes.is_some() => String::from("an array of other things"),
@@ -196,10 +201,10 @@ impl Document<'_, '_> {
                 let keys: Vec<_> = self.header.iter().take(5).map(|(key, _)| strings.text(*key)).collect();
                 format!("an object with {keys:?}")
             }
-            (Some(Fault::Unexpected), Some(byte)) => format!("the byte {:?}", char::from(byte)),
+            (Some(ScanFault::Unexpected), Some(byte)) => format!("the byte {:?}", char::from(byte)),
             (Some(_), _) => String::from("the end of the file"),
         };
-        let unread = if fault == Some(Fault::End) { self.window.text().len() as u64 } else { 0 };
+        let unread = if fault == Some(ScanFault::End) { self.window.text().len() as u64 } else { 0 };
         let byte = Some(self.window.offset() + unread);
         let position = Position { event: None, byte, ..self.position() };
         let expected = "an object with `traceEvents` or `nodes`, or an array of events";
@@ -207,8 +212,8 @@ impl Document<'_, '_> {
     }
 }
 
-fn read_key(scanner: &mut Scanner<'_>) -> Result<Option<Key>, Fault> {
+fn read_key(scanner: &mut Scanner<'_>) -> Result<Option<HeaderKey>, ScanFault> {
     let Some(key) = scanner.next_key()? else { return Ok(None) };
-    let opens = scanner.peek().ok_or(Fault::End)?;
-    Ok(Some(Key { raw: key.raw.to_vec(), escaped: key.escaped, opens }))
+    let opens = scanner.peek().ok_or(ScanFault::End)?;
+    Ok(Some(HeaderKey { raw: key.raw.to_vec(), escaped: key.escaped, opens }))
 }

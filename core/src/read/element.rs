@@ -1,14 +1,14 @@
-//! One element of `traceEvents`: its keys as slices of the text.
+//! Splits an element of `traceEvents` into its keys, as slices of the text.
 
-use crate::json::{Fault, Scanner, Text};
-use crate::trace::number::Number;
+use crate::json::{JsonText, ScanFault, Scanner};
+use crate::trace::decimal::Decimal;
 
 /// An element's keys. Values are as they stand in the file; empty where a key is absent.
 #[derive(Debug, Default)]
-pub(super) struct Element<'a> {
+pub(super) struct TraceElement<'a> {
     pub(super) phase: u8,
-    pub(super) name: Option<Text<'a>>,
-    pub(super) category: Option<Text<'a>>,
+    pub(super) name: Option<JsonText<'a>>,
+    pub(super) category: Option<JsonText<'a>>,
     pub(super) process: &'a [u8],
     pub(super) thread: &'a [u8],
     pub(super) time: &'a [u8],
@@ -24,11 +24,11 @@ pub(super) struct Element<'a> {
 #[derive(Debug, Default)]
 pub(super) struct RawArgs<'a> {
     /// Keys with their values, in the order of the file.
-    pub(super) fields: Vec<(Text<'a>, RawValue<'a>)>,
+    pub(super) fields: Vec<(JsonText<'a>, RawValue<'a>)>,
     /// The numbers of the slots, and their text.
     pub(super) values: Vec<i64>,
     pub(super) slots: Vec<&'a [u8]>,
-    /// What tells this template from others: each key, a quote, then a slot's scale or the value's text.
+    /// The key of a template: each key, a quote, then a slot's scale or the value's text.
     pub(super) text: Vec<u8>,
 }
 
@@ -70,9 +70,9 @@ impl<'a> RawArgs<'a> {
     }
 
     #[inline]
-    fn push(&mut self, key: Text<'a>, value: &'a [u8]) {
+    fn push(&mut self, key: JsonText<'a>, value: &'a [u8]) {
         self.text.extend_from_slice(key.raw);
-        let number = Number::parse(value).filter(|_| self.values.len() < MAX_SLOTS);
+        let number = Decimal::parse(value).filter(|_| self.values.len() < MAX_SLOTS);
         if let Some(number) = number {
             self.text.extend_from_slice(&[b'"', SLOT, number.scale]);
             self.values.push(number.mantissa);
@@ -86,7 +86,7 @@ impl<'a> RawArgs<'a> {
         }
     }
 
-    fn push_outer(&mut self, key: Text<'a>, value: &'a [u8]) {
+    fn push_outer(&mut self, key: JsonText<'a>, value: &'a [u8]) {
         self.text.extend_from_slice(key.raw);
         self.text.extend_from_slice(&[b'"', OUTER]);
         self.text.extend_from_slice(value);
@@ -95,9 +95,10 @@ impl<'a> RawArgs<'a> {
     }
 }
 
-impl<'a> Element<'a> {
-    /// Scans the next element into `self`, which is cleared first. The scanner stands on its opening bracket.
-    pub(super) fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Fault> {
+impl<'a> TraceElement<'a> {
+    /// Scans the next element into `self`, which is cleared first. The scanner stands on its
+    /// opening bracket.
+    pub(super) fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), ScanFault> {
         let mut args = std::mem::take(&mut self.args);
         args.clear();
         *self = Self { args, ..Self::default() };
@@ -138,12 +139,12 @@ impl<'a> Element<'a> {
         ];
         for (is_stray, raw, value) in strays {
             if is_stray && !value.is_empty() {
-                self.args.push_outer(Text { raw, escaped: false }, value);
+                self.args.push_outer(JsonText { raw, escaped: false }, value);
             }
         }
     }
 
-    fn scan_args(&mut self, key: Text<'a>, scanner: &mut Scanner<'a>) -> Result<(), Fault> {
+    fn scan_args(&mut self, key: JsonText<'a>, scanner: &mut Scanner<'a>) -> Result<(), ScanFault> {
         if scanner.peek() != Some(b'{') {
             self.args.push_outer(key, scanner.skip_value()?);
             return Ok(());
@@ -156,19 +157,19 @@ impl<'a> Element<'a> {
     }
 }
 
-fn scan_phase(scanner: &mut Scanner<'_>) -> Result<u8, Fault> {
+fn scan_phase(scanner: &mut Scanner<'_>) -> Result<u8, ScanFault> {
     Ok(match unquoted(scanner.skip_value()?) {
         [phase] => *phase,
         _ => b'?',
     })
 }
 
-fn scan_text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Text<'a>>, Fault> {
+fn scan_text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<JsonText<'a>>, ScanFault> {
     if scanner.peek() == Some(b'"') {
         return scanner.string().map(Some);
     }
     let raw = scanner.skip_value()?;
-    Ok((raw != b"null").then_some(Text { raw, escaped: false }))
+    Ok((raw != b"null").then_some(JsonText { raw, escaped: false }))
 }
 
 /// A string's inside; any other value as it is.

@@ -1,27 +1,29 @@
-//! Nodes of the Execution Trace, found by their keys in both layouts.
+//! Reads nodes of the Execution Trace in both layouts.
 //!
-//! The flat layout (1.0.1) has `parent`, `inputs`, `input_shapes`, …; the later one has `ctrl_deps`,
-//! `inputs: {values, shapes, types[, strides]}` and `attrs: [{name, type, value}]`.
+//! The flat layout (1.0.1) has `parent`, `inputs`, `input_shapes`, …; the later one has
+//! `ctrl_deps`, `inputs: {values, shapes, types[, strides]}` and `attrs: [{name, type, value}]`.
 
-use super::builder::Builder;
+use super::builder::TraceBuilder;
 use super::element::unquoted;
 use crate::id::StrId;
-use crate::json::{self, Fault, Scanner, Text};
+use crate::json::{self, JsonText, ScanFault, Scanner};
 use crate::trace::args::plain_text;
-use crate::trace::layout::Slot;
+use crate::trace::layout::LayoutSlot;
 use crate::trace::node::Node;
 use crate::warning::WarningKind;
 
 /// Where `inputs` keeps its values, shapes, types and strides.
-const INPUTS: [Slot; 4] = [Slot::Inputs, Slot::InputShapes, Slot::InputTypes, Slot::InputStrides];
+const INPUTS: [LayoutSlot; 4] =
+    [LayoutSlot::Inputs, LayoutSlot::InputShapes, LayoutSlot::InputTypes, LayoutSlot::InputStrides];
 /// The same of `outputs`.
-const OUTPUTS: [Slot; 4] = [Slot::Outputs, Slot::OutputShapes, Slot::OutputTypes, Slot::OutputStrides];
+const OUTPUTS: [LayoutSlot; 4] =
+    [LayoutSlot::Outputs, LayoutSlot::OutputShapes, LayoutSlot::OutputTypes, LayoutSlot::OutputStrides];
 
 /// A node in the making.
 #[derive(Debug, Default)]
-struct Draft {
+struct NodeDraft {
     node: Node,
-    /// What becomes its layout.
+    /// Text of its layout.
     layout: String,
     /// Values without a column, as a JSON object that is still open.
     rest: String,
@@ -29,11 +31,11 @@ struct Draft {
     taken: u32,
 }
 
-impl Builder {
+impl TraceBuilder {
     /// Reads the node that the scanner stands on; false for an object that is none.
-    pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<bool, Fault> {
+    pub(super) fn read_node(&mut self, scanner: &mut Scanner<'_>) -> Result<bool, ScanFault> {
         let mut marks = (false, false);
-        let mut draft = Draft::default();
+        let mut draft = NodeDraft::default();
         draft.layout.push('{');
         scanner.enter_object()?;
         while let Some(key) = scanner.next_key()? {
@@ -45,9 +47,9 @@ impl Builder {
                 (b"attrs", Some(b'[')) => self.read_attrs(scanner, &mut draft)?,
                 (b"inputs", Some(b'{')) => self.read_values(scanner, &mut draft, INPUTS)?,
                 (b"outputs", Some(b'{')) => self.read_values(scanner, &mut draft, OUTPUTS)?,
-                (b"name", Some(b'"')) if draft.take(Slot::Name) => {
+                (b"name", Some(b'"')) if draft.take(LayoutSlot::Name) => {
                     draft.node.name = self.intern(scanner.string()?);
-                    draft.layout.push(Slot::Name.mark());
+                    draft.layout.push(LayoutSlot::Name.mark());
                 }
                 _ => {
                     let (value, place) = (scanner.skip_value()?, draft.layout.len());
@@ -64,7 +66,7 @@ impl Builder {
         Ok(true)
     }
 
-    fn keep(&mut self, mut draft: Draft) {
+    fn keep(&mut self, mut draft: NodeDraft) {
         if !draft.rest.is_empty() {
             draft.rest.push('}');
         }
@@ -74,51 +76,57 @@ impl Builder {
         self.trace.nodes.push(draft.node);
     }
 
-    /// Puts a value into its column, or among those that have none, and its mark into the layout at `place`.
-    fn put_value(&mut self, draft: &mut Draft, key: Text<'_>, value: &[u8], place: usize) {
-        let slot = Slot::of(key.raw).filter(|slot| self.set(draft, *slot, value).is_some());
+    /// Puts a value into its column, or among those that have none, and its mark into the layout at
+    /// `place`.
+    fn put_value(&mut self, draft: &mut NodeDraft, key: JsonText<'_>, value: &[u8], place: usize) {
+        let slot = LayoutSlot::of(key.raw).filter(|slot| self.set(draft, *slot, value).is_some());
         if slot.is_none() {
             draft.push_rest(key, value);
         }
-        let is_quoted = slot.is_some_and(Slot::is_number) && value.starts_with(b"\"");
+        let is_quoted = slot.is_some_and(LayoutSlot::is_number) && value.starts_with(b"\"");
         if is_quoted {
             draft.layout.insert_str(place, "\"\"");
         }
-        draft.layout.insert(place + usize::from(is_quoted), slot.unwrap_or(Slot::Rest).mark());
+        draft.layout.insert(place + usize::from(is_quoted), slot.unwrap_or(LayoutSlot::Rest).mark());
     }
 
     /// Sets a column's value; `None` when it is not of the column's type, or has one already.
-    fn set(&mut self, draft: &mut Draft, slot: Slot, value: &[u8]) -> Option<()> {
-        if slot == Slot::Name || !draft.take(slot) {
+    fn set(&mut self, draft: &mut NodeDraft, slot: LayoutSlot, value: &[u8]) -> Option<()> {
+        if slot == LayoutSlot::Name || !draft.take(slot) {
             return None;
         }
         let node = &mut draft.node;
         match slot {
-            Slot::Id => node.id = self.integer(value)?,
-            Slot::Parent => node.parent = Some(self.integer(value)?),
-            Slot::RecordId => node.record_id = self.integer(value)?,
-            Slot::FwParent => node.fw_parent = Some(self.integer(value)?),
-            Slot::SeqNum => node.seq_num = self.integer(value)?,
-            Slot::Scope => node.scope = Some(self.integer(value)?),
-            Slot::Thread => node.thread = Some(self.integer(value)?),
-            Slot::FwThread => node.fw_thread = Some(self.integer(value)?),
-            Slot::Schema => node.schema = self.intern_plain(value)?,
-            Slot::KernelBackend => node.kernel_backend = self.intern_plain(value)?,
-            Slot::KernelFile => node.kernel_file = self.intern_plain(value)?,
-            Slot::Inputs => node.inputs.values = self.intern_list(value),
-            Slot::InputShapes => node.inputs.shapes = self.intern_json(value),
-            Slot::InputTypes => node.inputs.types = self.intern_json(value),
-            Slot::InputStrides => node.inputs.strides = self.intern_json(value),
-            Slot::Outputs => node.outputs.values = self.intern_list(value),
-            Slot::OutputShapes => node.outputs.shapes = self.intern_json(value),
-            Slot::OutputTypes => node.outputs.types = self.intern_json(value),
-            Slot::OutputStrides => node.outputs.strides = self.intern_json(value),
-            Slot::Name | Slot::Rest => return None,
+            LayoutSlot::Id => node.id = self.integer(value)?,
+            LayoutSlot::Parent => node.parent = Some(self.integer(value)?),
+            LayoutSlot::RecordId => node.record_id = self.integer(value)?,
+            LayoutSlot::FwParent => node.fw_parent = Some(self.integer(value)?),
+            LayoutSlot::SeqNum => node.seq_num = self.integer(value)?,
+            LayoutSlot::Scope => node.scope = Some(self.integer(value)?),
+            LayoutSlot::Thread => node.thread = Some(self.integer(value)?),
+            LayoutSlot::FwThread => node.fw_thread = Some(self.integer(value)?),
+            LayoutSlot::Schema => node.schema = self.intern_plain(value)?,
+            LayoutSlot::KernelBackend => node.kernel_backend = self.intern_plain(value)?,
+            LayoutSlot::KernelFile => node.kernel_file = self.intern_plain(value)?,
+            LayoutSlot::Inputs => node.inputs.values = self.intern_list(value),
+            LayoutSlot::InputShapes => node.inputs.shapes = self.intern_json(value),
+            LayoutSlot::InputTypes => node.inputs.types = self.intern_json(value),
+            LayoutSlot::InputStrides => node.inputs.strides = self.intern_json(value),
+            LayoutSlot::Outputs => node.outputs.values = self.intern_list(value),
+            LayoutSlot::OutputShapes => node.outputs.shapes = self.intern_json(value),
+            LayoutSlot::OutputTypes => node.outputs.types = self.intern_json(value),
+            LayoutSlot::OutputStrides => node.outputs.strides = self.intern_json(value),
+            LayoutSlot::Name | LayoutSlot::Rest => return None,
         }
         Some(())
     }
 
-    fn read_values(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft, slots: [Slot; 4]) -> Result<(), Fault> {
+    fn read_values(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        draft: &mut NodeDraft,
+        slots: [LayoutSlot; 4],
+    ) -> Result<(), ScanFault> {
         let [values, shapes, types, strides] = slots;
         scanner.enter_object()?;
         draft.layout.push('{');
@@ -144,7 +152,7 @@ impl Builder {
         Ok(())
     }
 
-    fn read_attrs(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft) -> Result<(), Fault> {
+    fn read_attrs(&mut self, scanner: &mut Scanner<'_>, draft: &mut NodeDraft) -> Result<(), ScanFault> {
         scanner.enter_array()?;
         draft.layout.push('[');
         while scanner.next_element()? {
@@ -158,7 +166,7 @@ impl Builder {
     }
 
     /// Reads `{name, type, value}`, in any order.
-    fn read_attr(&mut self, scanner: &mut Scanner<'_>, draft: &mut Draft) -> Result<(), Fault> {
+    fn read_attr(&mut self, scanner: &mut Scanner<'_>, draft: &mut NodeDraft) -> Result<(), ScanFault> {
         let (mut name, mut value) = (None, None);
         scanner.enter_object()?;
         draft.layout.push('{');
@@ -202,16 +210,16 @@ impl Builder {
     }
 }
 
-impl Draft {
+impl NodeDraft {
     /// Whether the column's value is still to be set.
-    fn take(&mut self, slot: Slot) -> bool {
+    fn take(&mut self, slot: LayoutSlot) -> bool {
         let bit = 1 << slot as u8;
         let is_free = self.taken & bit == 0;
         self.taken |= bit;
         is_free
     }
 
-    fn key(&mut self, key: Text<'_>) {
+    fn key(&mut self, key: JsonText<'_>) {
         if !self.layout.ends_with('{') {
             self.layout.push(',');
         }
@@ -224,7 +232,7 @@ impl Draft {
         self.layout.push_str(&json::canonical(value).text);
     }
 
-    fn push_rest(&mut self, key: Text<'_>, value: &[u8]) {
+    fn push_rest(&mut self, key: JsonText<'_>, value: &[u8]) {
         self.rest.push(if self.rest.is_empty() { '{' } else { ',' });
         json::write_string(&mut self.rest, &key.decode_lossy());
         self.rest.push(':');

@@ -1,4 +1,5 @@
-//! Chakra traces in JSON: `{"workload_graph": [{"Id": …, "Name": …, "NodeType": …, "data_deps": […], …}]}`.
+//! Reads Chakra traces in JSON: `{"workload_graph": [{"Id": …, "Name": …, "NodeType": …,
+//! "data_deps": […], …}]}`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,9 +8,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::window::Window;
+use super::text_window::TextWindow;
 use crate::chakra::value::value_from_json;
-use crate::chakra::{Attribute, Chakra, Dependency, Metadata, Node, NodeType};
+use crate::chakra::{Chakra, ChakraAttribute, ChakraMetadata, ChakraNode, Dependency, NodeType};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::warning::WarningKind;
@@ -36,7 +37,8 @@ const TYPES: [(&str, &str); 11] = [
     ("involved_dim", "bool_list"),
 ];
 
-/// Types of all others: the first that takes the value. A text comes before a number that could be written as one.
+/// Types of all others: the first that takes the value. A text comes before a number that could be
+/// written as one.
 const OTHER_TYPES: [&str; 10] = [
     "bool",
     "int64",
@@ -51,13 +53,13 @@ const OTHER_TYPES: [&str; 10] = [
 ];
 
 /// The members of an object, in their order.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct JsonMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for JsonMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Of;
-        impl<'de> Visitor<'de> for Of {
-            type Value = Members<'de>;
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = JsonMembers<'de>;
 
             fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.write_str("an object")
@@ -68,10 +70,10 @@ impl<'de> Deserialize<'de> for Members<'de> {
                 while let Some(member) = map.next_entry::<Cow<'de, str>, &RawValue>()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(JsonMembers(members))
             }
         }
-        deserializer.deserialize_map(Of)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
@@ -79,18 +81,18 @@ impl<'de> Deserialize<'de> for Members<'de> {
 ///
 /// # Errors
 /// When it is no JSON, or no object with a list of nodes.
-pub(super) fn read_graph(window: &Window<'_>, file: Option<&str>) -> Result<Chakra, Error> {
+pub(super) fn read_graph(window: &TextWindow<'_>, file: Option<&str>) -> Result<Chakra, Error> {
     let malformed = |error: serde_json::Error| {
         let position = Position { file: file.map(Into::into), ..Position::default() };
         let expected = "a Chakra trace in JSON";
         Error::from(ErrorKind::Malformed { expected, found: error.to_string(), position })
     };
-    let Members(members) = serde_json::from_slice(window.text()).map_err(malformed)?;
+    let JsonMembers(members) = serde_json::from_slice(window.text()).map_err(malformed)?;
     let mut chakra = Chakra::default();
     for (key, value) in members.iter().filter(|(key, _)| key != NODES) {
         add_attribute(&mut chakra, key, value.get());
     }
-    chakra.metadata = Metadata { attributes: 0..chakra.attributes.len() as u32, ..Metadata::default() };
+    chakra.metadata = ChakraMetadata { attributes: 0..chakra.attributes.len() as u32, ..ChakraMetadata::default() };
     let nodes = members.iter().find(|(key, _)| key == NODES).map(|(_, value)| value.get());
     let nodes: Vec<&RawValue> = serde_json::from_str(nodes.unwrap_or_default()).map_err(malformed)?;
     for (place, node) in nodes.into_iter().enumerate() {
@@ -102,7 +104,7 @@ pub(super) fn read_graph(window: &Window<'_>, file: Option<&str>) -> Result<Chak
     Ok(chakra)
 }
 
-fn add_node(chakra: &mut Chakra, Members(members): Members<'_>) -> serde_json::Result<()> {
+fn add_node(chakra: &mut Chakra, JsonMembers(members): JsonMembers<'_>) -> serde_json::Result<()> {
     let find = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
     let list = |name| find(name).map_or_else(|| Ok(Vec::new()), serde_json::from_str::<Vec<u64>>);
     let number = |name| find(name).map_or(Ok(0), serde_json::from_str::<u64>);
@@ -121,12 +123,12 @@ fn add_node(chakra: &mut Chakra, Members(members): Members<'_>) -> serde_json::R
     let name = chakra.strings.intern(&name);
     let [inputs, outputs] = [[StrId::EMPTY; 3]; 2];
     let irregular = None;
-    let node = Node { id, name, node_type, start_micros, dur_micros, inputs, outputs, attributes, irregular };
+    let node = ChakraNode { id, name, node_type, start_micros, dur_micros, inputs, outputs, attributes, irregular };
     chakra.nodes.push(node);
     Ok(())
 }
 
-/// Adds what has no column of its own.
+/// Adds fields without a column.
 fn add_attributes(chakra: &mut Chakra, members: &[(Cow<'_, str>, &RawValue)]) -> Range<u32> {
     const FIELDS: [&str; 8] = ["Id", "Name", "NodeType", "runtime", "start_time", "ctrl_deps", "ctrlDeps", "data_deps"];
     let start = chakra.attributes.len() as u32;
@@ -143,5 +145,5 @@ fn add_attribute(chakra: &mut Chakra, name: &str, json: &str) {
     let quoted = || serde_json::Value::from(json).to_string();
     let (value_type, value) = found.map_or_else(|| ("string", quoted()), |found| (found, json.to_owned()));
     let (name, value) = (chakra.strings.intern(name), chakra.strings.intern(&value));
-    chakra.attributes.push(Attribute { name, doc: StrId::EMPTY, value_type, value });
+    chakra.attributes.push(ChakraAttribute { name, doc: StrId::EMPTY, value_type, value });
 }

@@ -1,32 +1,35 @@
-//! What the first bytes of a file tell about it.
+//! Reads the first bytes of a file for its kind and rank.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read as _};
 
-use super::builder::Builder;
+use super::builder::TraceBuilder;
+use super::container::{Container, sniff};
 use super::decompress::decompress;
+use super::files::read_window;
+use super::input::Limits;
 #[cfg(feature = "nsight")]
 use super::nsight::is_export;
 use super::snapshot::read_snapshot;
-use super::window::Window;
-use super::{Container, Limits, read_window, sniff};
+use super::text_window::TextWindow;
 use crate::error::Error;
 use crate::trace::Trace;
 
-/// So much text is looked at: whatever stands before the events, and not all that hostile bytes unpack to.
+/// So much text is looked at: whatever stands before the events, and not all that hostile bytes
+/// unpack to.
 const MAX_TEXT: u64 = 1 << 22;
 
-/// What is known of a file before it is read.
+/// Facts about a file before it is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct FileHead {
     /// Whether it is an Execution Trace; `None` when the bytes do not tell.
     pub is_execution: Option<bool>,
     /// The rank in its `distributedInfo`, where that stands before the events.
     pub rank: Option<i64>,
 }
 
-impl Head {
-    /// What is known of a file that was read, all of it or its first bytes.
+impl FileHead {
+    /// Facts about a trace that was read, whole or from its first bytes.
     pub fn of(trace: &Trace) -> Self {
         let is_execution = match (trace.events.is_empty(), trace.nodes.is_empty()) {
             (false, _) => Some(false),
@@ -37,33 +40,34 @@ impl Head {
     }
 }
 
-/// What a file's first bytes tell, some 64 KiB, plain or compressed. What is wrong with them shows when the file is read.
+/// Facts from a file's first bytes, some 64 KiB, plain or compressed. Defects show when the file is
+/// read.
 ///
 /// ```
-/// use kinetoscope::read::{Head, head};
+/// use kinetoscope::read::{FileHead, head};
 /// let cut = br#"{"distributedInfo": {"rank": 3}, "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}, {"ph""#;
-/// assert_eq!(head(cut), Head { is_execution: Some(false), rank: Some(3) });
-/// assert_eq!(head(b"hello"), Head::default());
+/// assert_eq!(head(cut), FileHead { is_execution: Some(false), rank: Some(3) });
+/// assert_eq!(head(b"hello"), FileHead::default());
 /// ```
-pub fn head(bytes: &[u8]) -> Head {
+pub fn head(bytes: &[u8]) -> FileHead {
     read_head(bytes).unwrap_or_default()
 }
 
-fn read_head(bytes: &[u8]) -> Result<Head, Error> {
+fn read_head(bytes: &[u8]) -> Result<FileHead, Error> {
     let limits = Limits::default();
     let text = decompress(sniff(bytes), Cursor::new(Cow::Borrowed(bytes))).take(MAX_TEXT);
-    let mut window = Window::on(Box::new(text), limits);
+    let mut window = TextWindow::on(Box::new(text), limits);
     window.gather()?;
     match sniff(window.text()) {
-        Container::Snapshot => Ok(Head::of(&read_snapshot(window.text(), limits)?)),
+        Container::Snapshot => Ok(FileHead::of(&read_snapshot(window.text(), limits)?)),
         #[cfg(feature = "nsight")]
-        Container::Sqlite => Ok(Head { is_execution: is_export(window.text()).then_some(false), rank: None }),
+        Container::Sqlite => Ok(FileHead { is_execution: is_export(window.text()).then_some(false), rank: None }),
         Container::Json => {
-            let mut builder = Builder::default();
+            let mut builder = TraceBuilder::default();
             read_window(window, None, None, limits, &mut builder)?;
-            Ok(Head::of(&builder.finish()?))
+            Ok(FileHead::of(&builder.finish()?))
         }
         // A graph for simulators has nodes, too.
-        _ => Ok(Head::default()),
+        _ => Ok(FileHead::default()),
     }
 }

@@ -1,24 +1,23 @@
-//! Metrics sampled beside a trace, as counters of it: JSON lines, each a counter event (`ph` C) with its time since 1970.
+//! Adds sampled metrics to a trace as counters. Each JSON line is a counter event (`ph` C) with
+//! Unix time.
 
 use rustc_hash::FxHashMap;
 
-use super::builder::Builder;
-use super::element::Element;
+use super::builder::TraceBuilder;
+use super::element::TraceElement;
 use crate::json::Scanner;
 use crate::time::{TimeRange, ns_from_micros};
 use crate::warning::WarningKind;
 
-/// What a file of metrics begins with.
-pub(super) const MARK: &[u8] = b"{\"kinetoscope_metrics\"";
-
-impl Builder {
-    /// Adds the samples within the span of the trace, whose times are those of its clock. Of each name, the last sample
-    /// before the span stands at its start, for until the next one that was the value. Whole microseconds stay whole.
+impl TraceBuilder {
+    /// Adds the samples within the span of the trace, whose times are those of its clock. Of each
+    /// name, the last sample before the span stands at its start, for until the next one that was
+    /// the value. Whole microseconds stay whole.
     pub(super) fn push_metrics(&mut self, text: &[u8]) {
         let Some(span) = self.trace.events.range() else { return };
         self.position = self.next_position();
         self.byte = None;
-        let mut before: FxHashMap<&[u8], Element<'_>> = FxHashMap::default();
+        let mut before: FxHashMap<&[u8], TraceElement<'_>> = FxHashMap::default();
         let mut inside = Vec::new();
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
             match sample(line) {
@@ -35,12 +34,12 @@ impl Builder {
 
     fn push_counters<'a>(
         &mut self,
-        before: impl Iterator<Item = Element<'a>>,
-        inside: Vec<Element<'a>>,
+        before: impl Iterator<Item = TraceElement<'a>>,
+        inside: Vec<TraceElement<'a>>,
         span: TimeRange,
     ) {
         let start = format!("{}.{:03}", span.start.0.div_euclid(1000), span.start.0.rem_euclid(1000));
-        let mut before: Vec<Element<'_>> = before.collect();
+        let mut before: Vec<TraceElement<'_>> = before.collect();
         before.sort_by_key(|element| element.name.map(|name| name.raw));
         before.iter_mut().for_each(|element| element.time = start.as_bytes());
         for mut element in before.into_iter().chain(inside) {
@@ -62,10 +61,10 @@ impl Builder {
     }
 }
 
-/// A line's counter and its time in nanoseconds; a time in no range for what is another sort of line, `None` for what is
-/// not to be read.
-fn sample(line: &[u8]) -> Option<(Element<'_>, i64)> {
-    let mut element = Element::default();
+/// The counter of a line and its time in nanoseconds; a time outside any range for other lines,
+/// `None` for unreadable ones.
+fn sample(line: &[u8]) -> Option<(TraceElement<'_>, i64)> {
+    let mut element = TraceElement::default();
     element.scan(&mut Scanner::new(line)).ok()?;
     if element.phase != b'C' {
         return Some((element, i64::MAX));

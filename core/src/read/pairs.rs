@@ -1,52 +1,52 @@
-//! Events that are written as a begin (`B`) and an end (`E`).
+//! Joins begin (`B`) and end (`E`) events.
 
 use rustc_hash::FxHashMap;
 
-use super::builder::Builder;
-use super::element::Element;
-use super::tracks::Place;
+use super::builder::TraceBuilder;
+use super::element::TraceElement;
+use super::tracks::TrackKey;
 use crate::sort;
 use crate::time::{Dur, Ts};
-use crate::trace::args::{ArgsRef, FieldValue, Template};
+use crate::trace::args::{ArgsRef, ArgsTemplate, FieldValue};
 use crate::warning::WarningKind;
 
 /// Begins and ends seen so far.
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(super) struct DurationPairs {
     begins: Vec<usize>,
-    ends: Vec<End>,
+    ends: Vec<DurationEnd>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct End {
-    place: Place,
+struct DurationEnd {
+    place: TrackKey,
     time: Ts,
     position: u32,
     args: Option<ArgsRef>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Mark {
+enum PairMark {
     Begin(usize),
-    End(End),
+    End(DurationEnd),
 }
 
-impl Builder {
+impl TraceBuilder {
     /// Adds a row that is without a duration until its end is found.
-    pub(super) fn push_begin(&mut self, element: &Element<'_>) {
+    pub(super) fn push_begin(&mut self, element: &TraceElement<'_>) {
         self.pairs.begins.push(self.trace.events.len());
         let row = self.event(element, Dur(0));
         self.put(row);
     }
 
     /// Keeps an end until all begins are known.
-    pub(super) fn push_end(&mut self, element: &Element<'_>) {
+    pub(super) fn push_end(&mut self, element: &TraceElement<'_>) {
         let Some(time) = crate::time::ns_from_micros(element.time).map(Ts) else {
             return self.warn(WarningKind::InvalidNumber);
         };
         let place = self.place(element);
         let args = (!element.args.fields.is_empty()).then(|| self.keep_args(&element.args));
-        self.pairs.ends.push(End { place, time, position: self.position, args });
+        self.pairs.ends.push(DurationEnd { place, time, position: self.position, args });
     }
 
     /// Gives each begin the last end that closes it, within its place and in the order of time.
@@ -61,8 +61,8 @@ impl Builder {
             let track = self.trace.track(events.track[row]);
             (track.process, track.thread)
         };
-        let begin = |row: usize| ((place(row), events.start[row], events.position[row]), Mark::Begin(row));
-        let end = |end: End| ((end.place, end.time, end.position), Mark::End(end));
+        let begin = |row: usize| ((place(row), events.start[row], events.position[row]), PairMark::Begin(row));
+        let end = |end: DurationEnd| ((end.place, end.time, end.position), PairMark::End(end));
         let mut marks: Vec<_> = pairs.begins.into_iter().map(begin).chain(pairs.ends.into_iter().map(end)).collect();
         sort::by_key(&mut marks, |(key, _)| *key);
         let last = self.trace.range().end;
@@ -74,8 +74,8 @@ impl Builder {
                 place = Some(mark_place);
             }
             match mark {
-                Mark::Begin(row) => open.push(row),
-                Mark::End(end) => match open.pop() {
+                PairMark::Begin(row) => open.push(row),
+                PairMark::End(end) => match open.pop() {
                     Some(row) => self.close(row, end),
                     None => {
                         self.warn_at(position, WarningKind::UnmatchedEnd);
@@ -86,7 +86,7 @@ impl Builder {
         self.close_unfinished(&mut open, last);
     }
 
-    fn close(&mut self, row: usize, end: End) {
+    fn close(&mut self, row: usize, end: DurationEnd) {
         let events = &mut self.trace.events;
         events.dur[row] = end.time.since(events.start[row]);
         let Some(end_args) = end.args else { return };
@@ -99,8 +99,8 @@ impl Builder {
         }
     }
 
-    /// The begin's arguments and then those of the end that it does not have; and whether both have a key with values
-    /// that differ.
+    /// The begin's arguments and then those of the end that it does not have; and whether both have
+    /// a key with values that differ.
     fn merge_args(&mut self, begin: ArgsRef, end: ArgsRef) -> (ArgsRef, bool) {
         let (args, strings) = (&self.trace.args, &self.trace.strings);
         let known: FxHashMap<_, _> = args.pairs(strings, begin).collect();
@@ -121,7 +121,7 @@ impl Builder {
         if fields.len() == args.template(begin).fields().len() {
             return (begin, is_contradiction);
         }
-        let template = self.trace.args.push(Template::new(fields, &self.trace.strings));
+        let template = self.trace.args.push(ArgsTemplate::new(fields, &self.trace.strings));
         (ArgsRef { template, start: self.trace.args.push_values(&values) }, is_contradiction)
     }
 

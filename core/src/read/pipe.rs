@@ -1,25 +1,28 @@
-//! Reading on one thread what another one decompresses.
+//! Decompresses on one thread and reads on another.
 
 use std::io::{Cursor, Read, Result};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::window::Window;
+use super::text_window::TextWindow;
 
 /// Bytes handed over at a time, and how often that may happen before any are taken.
 const CHUNK: u64 = 1 << 17;
 const MAX_WAITING: usize = 4;
 
-/// What `read` makes of a window. It runs on a thread of its own; this one, whose streams may belong to it, fetches
-/// the text. A window with nothing more to come is read here.
+/// Runs `read` on a second thread. This thread fetches the text, as its streams may belong to it. A
+/// complete window is read here.
 ///
 /// # Errors
 /// When no thread can be made.
-pub(super) fn read_beside<'a, T: Send>(mut window: Window<'a>, read: impl FnOnce(Window<'a>) -> T + Send) -> Result<T> {
+pub(super) fn read_beside<'a, T: Send>(
+    mut window: TextWindow<'a>,
+    read: impl FnOnce(TextWindow<'a>) -> T + Send,
+) -> Result<T> {
     let Some(source) = window.take_source() else { return Ok(read(window)) };
     let (chunks, arriving) = sync_channel(MAX_WAITING);
-    window.put_source(Box::new(Pipe { arriving, chunk: Cursor::default() }));
+    window.put_source(Box::new(ChunkPipe { arriving, chunk: Cursor::default() }));
     thread::scope(|scope| {
         let reader = thread::Builder::new().spawn_scoped(scope, move || read(window))?;
         pump(source, &chunks);
@@ -44,12 +47,12 @@ fn pump(mut source: Box<dyn Read + Send + '_>, chunks: &SyncSender<Result<Vec<u8
 }
 
 /// Chunks as a stream.
-struct Pipe {
+struct ChunkPipe {
     arriving: Receiver<Result<Vec<u8>>>,
     chunk: Cursor<Vec<u8>>,
 }
 
-impl Read for Pipe {
+impl Read for ChunkPipe {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while self.chunk.position() == self.chunk.get_ref().len() as u64 {
             match self.arriving.recv() {
@@ -68,9 +71,9 @@ mod tests {
     use super::super::Limits;
     use super::*;
 
-    /// What arrives of a stream, and the error behind it.
+    /// The chunks of a stream, and its final error.
     fn arrives(stream: impl Read + Send) -> (usize, Option<Error>) {
-        let read = |mut window: Window<'_>| {
+        let read = |mut window: TextWindow<'_>| {
             let outcome = loop {
                 match window.fill() {
                     Ok(true) => {}
@@ -81,13 +84,13 @@ mod tests {
             let error = outcome.map(|error| Error::other(error.to_string()));
             (window.text().len(), error)
         };
-        read_beside(Window::on(Box::new(stream), Limits::default()), read).unwrap()
+        read_beside(TextWindow::on(Box::new(stream), Limits::default()), read).unwrap()
     }
 
     /// A stream whose system fails.
-    struct Broken;
+    struct BrokenStream;
 
-    impl Read for Broken {
+    impl Read for BrokenStream {
         fn read(&mut self, _: &mut [u8]) -> Result<usize> {
             Err(Error::from_raw_os_error(5))
         }
@@ -98,7 +101,7 @@ mod tests {
         for size in [0, 1, CHUNK as usize - 1, CHUNK as usize, 3_000_000] {
             assert!(matches!(arrives(Cursor::new(vec![b'x'; size])), (found, None) if found == size));
         }
-        let (size, error) = arrives(Cursor::new(vec![b'x'; 1_000_000]).chain(Broken));
+        let (size, error) = arrives(Cursor::new(vec![b'x'; 1_000_000]).chain(BrokenStream));
         assert_eq!(size, 1_000_000);
         assert!(error.is_some());
     }
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn a_reader_that_has_seen_enough_ends_the_stream() {
         let endless = std::io::repeat(b'x');
-        let length = read_beside(Window::on(Box::new(endless), Limits::default()), |window| window.text().len());
+        let length = read_beside(TextWindow::on(Box::new(endless), Limits::default()), |window| window.text().len());
         assert_eq!(length.unwrap(), 0);
     }
 }

@@ -1,26 +1,28 @@
-//! JSON whose strings were not escaped: `PyTorch` has written names as they are, quotes and backslashes included.
+//! Repairs JSON with unescaped strings, as some versions of `PyTorch` write it.
 
 use crate::json::Scanner;
 
 /// Text longer than this is not repaired: looking ahead for each quote takes time.
 const MAX_BYTES: usize = 1 << 24;
 
-/// Keys that no string holds: one that seems to has swallowed what comes after it.
+/// Keys that no string contains: a string with one has swallowed the text after it.
 const KEYS: [&[u8]; 7] =
     [b"\"ph\":", b"\"ts\":", b"\"dur\":", b"\"args\":", b"\"ctrl_deps\":", b"\"rf_id\"", b"\"inputs\":"];
 
-/// The object or list at the start of `text` with its strings escaped, and how many bytes of `text` it took; `None` when that
-/// does not make it JSON.
+/// The object or list at the start of `text` with its strings escaped, and how many bytes of `text`
+/// it took; `None` when that does not make it JSON.
 ///
-/// A string whose end is in doubt ends at the first quote that is followed by what must follow: a key by a colon, a value
-/// in an object by a bracket or by a comma and a key, a value in an array by a bracket or by a comma and a value.
+/// A string with a doubtful end ends at the first quote with a valid continuation. A key is
+/// followed by a colon; a value in an object by a bracket, or by a comma and a key; a value in an
+/// array by a bracket, or by a comma and a value.
 pub(super) fn repair(text: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let mut repair = Repair { text: text.get(..MAX_BYTES).unwrap_or(text), at: 0, out: Vec::new(), open: Vec::new() };
+    let mut repair =
+        JsonRepair { text: text.get(..MAX_BYTES).unwrap_or(text), at: 0, out: Vec::new(), open: Vec::new() };
     repair.run()?;
     Some((repair.out, repair.at))
 }
 
-struct Repair<'a> {
+struct JsonRepair<'a> {
     text: &'a [u8],
     at: usize,
     out: Vec<u8>,
@@ -28,15 +30,15 @@ struct Repair<'a> {
     open: Vec<u8>,
 }
 
-/// What a string is.
+/// The role of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum StringRole {
     Key,
     Value,
     Element,
 }
 
-impl Repair<'_> {
+impl JsonRepair<'_> {
     fn run(&mut self) -> Option<()> {
         let mut is_key = false;
         loop {
@@ -44,9 +46,9 @@ impl Repair<'_> {
             match byte {
                 b'"' => {
                     let role = match (self.open.last()?, is_key) {
-                        (b'[', _) => Role::Element,
-                        (_, true) => Role::Key,
-                        (_, false) => Role::Value,
+                        (b'[', _) => StringRole::Element,
+                        (_, true) => StringRole::Key,
+                        (_, false) => StringRole::Value,
                     };
                     self.string(role)?;
                     continue;
@@ -74,7 +76,7 @@ impl Repair<'_> {
         }
     }
 
-    fn string(&mut self, role: Role) -> Option<()> {
+    fn string(&mut self, role: StringRole) -> Option<()> {
         let start = self.at + 1;
         let mut scanner = Scanner::new(self.text);
         scanner.seek(self.at);
@@ -102,20 +104,21 @@ impl Repair<'_> {
     }
 
     /// Whether a string may end with the quote at `at`.
-    fn can_end(&self, at: usize, role: Role) -> bool {
+    fn can_end(&self, at: usize, role: StringRole) -> bool {
         let mut ahead = Scanner::new(self.text);
         ahead.seek(at + 1);
         match (ahead.peek(), role) {
-            (Some(b':'), Role::Key) => true,
-            (Some(closing @ (b'}' | b']')), Role::Value | Role::Element) => {
+            (Some(b':'), StringRole::Key) => true,
+            (Some(closing @ (b'}' | b']')), StringRole::Value | StringRole::Element) => {
                 ahead.take(closing);
-                (closing == b'}') == (role == Role::Value) && matches!(ahead.peek(), None | Some(b',' | b'}' | b']'))
+                (closing == b'}') == (role == StringRole::Value)
+                    && matches!(ahead.peek(), None | Some(b',' | b'}' | b']'))
             }
-            (Some(b','), Role::Value) => {
+            (Some(b','), StringRole::Value) => {
                 ahead.take(b',');
                 ahead.string().is_ok() && ahead.peek() == Some(b':')
             }
-            (Some(b','), Role::Element) => {
+            (Some(b','), StringRole::Element) => {
                 ahead.take(b',');
                 match ahead.peek() {
                     Some(b'"' | b'0'..=b'9' | b'-' | b'[' | b'{') => true,

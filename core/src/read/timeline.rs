@@ -1,15 +1,16 @@
-//! Memory timelines, as `export_memory_timeline` writes them.
+//! Reads memory timelines of `export_memory_timeline`.
 //!
-//! `.json` is `[times, sizes]`: microseconds, and for each of them `[0, bytes of each category …]`. `.raw.json` is
-//! `[[nanoseconds, action, bytes, category], …]`, of which the sizes are the running sums.
+//! `.json` is `[times, sizes]`: microseconds, and for each of them `[0, bytes of each category …]`.
+//! `.raw.json` is `[[nanoseconds, action, bytes, category], …]`, of which the sizes are the running
+//! sums.
 
 use std::sync::Arc;
 
-use super::window::Window;
+use super::text_window::TextWindow;
 use crate::error::{Error, ErrorKind, Position};
-use crate::json::{Fault, Scanner};
+use crate::json::{ScanFault, Scanner};
 use crate::memory::MemoryTimeline;
-use crate::memory::timeline::{MemoryCategory, Sizes, TensorAction, TensorActionKind};
+use crate::memory::timeline::{CategorySizes, MemoryCategory, TensorAction, TensorActionKind};
 use crate::time::{Ts, ns_from_micros};
 use crate::warning::WarningKind;
 
@@ -28,12 +29,12 @@ pub(super) fn is_memory_timeline(head: &[u8]) -> bool {
 }
 
 /// Reads a text that begins as that of a memory timeline does, all of which is in the window.
-pub(super) fn read_memory_timeline(window: &Window<'_>, file: Option<Arc<str>>) -> Result<MemoryTimeline, Error> {
+pub(super) fn read_memory_timeline(window: &TextWindow<'_>, file: Option<Arc<str>>) -> Result<MemoryTimeline, Error> {
     let (scanner, timeline) = (Scanner::new(window.text()), MemoryTimeline::default());
-    let mut reader = Reader { scanner, file, row: 0, timeline };
+    let mut reader = TimelineReader { scanner, file, row: 0, timeline };
     let end = reader.read();
     let num_others = reader.timeline.warnings.count(WarningKind::NotAnEntry);
-    let is_other = end == Err(Fault::Unexpected) || end == Ok(()) && num_others > 0;
+    let is_other = end == Err(ScanFault::Unexpected) || end == Ok(()) && num_others > 0;
     if is_other && reader.timeline.sizes.is_empty() {
         let (expected, found) = ("a memory timeline", String::from("an array of other things"));
         return Err(ErrorKind::Malformed { expected, found, position: reader.position() }.into());
@@ -42,15 +43,15 @@ pub(super) fn read_memory_timeline(window: &Window<'_>, file: Option<Arc<str>>) 
         reader.warn(WarningKind::DamagedCompression);
     }
     match end {
-        Err(Fault::Unexpected) => reader.warn(WarningKind::MalformedElement),
-        Err(Fault::End) => reader.warn(WarningKind::Truncated),
+        Err(ScanFault::Unexpected) => reader.warn(WarningKind::MalformedElement),
+        Err(ScanFault::End) => reader.warn(WarningKind::Truncated),
         Ok(()) if reader.scanner.peek().is_some() => reader.warn(WarningKind::TrailingText),
         Ok(()) => {}
     }
     Ok(reader.timeline)
 }
 
-struct Reader<'a> {
+struct TimelineReader<'a> {
     scanner: Scanner<'a>,
     file: Option<Arc<str>>,
     /// Place of the entry now read.
@@ -58,8 +59,8 @@ struct Reader<'a> {
     timeline: MemoryTimeline,
 }
 
-impl Reader<'_> {
-    fn read(&mut self) -> Result<(), Fault> {
+impl TimelineReader<'_> {
+    fn read(&mut self) -> Result<(), ScanFault> {
         self.scanner.enter_array()?;
         let first = self.scanner.clone();
         self.scanner.skip_value()?;
@@ -74,14 +75,14 @@ impl Reader<'_> {
     }
 
     /// Reads the second of two arrays, beside the times in the first.
-    fn read_sizes(&mut self, first: Scanner<'_>) -> Result<(), Fault> {
+    fn read_sizes(&mut self, first: Scanner<'_>) -> Result<(), ScanFault> {
         let times = self.read_times(first)?;
         self.scanner.next_element()?;
         self.scanner.enter_array()?;
         while self.scanner.next_element()? {
             let sizes = numbers::<{ NUM_CATEGORIES + 1 }>(self.scanner.skip_value()?);
             match (times.get(self.row as usize), sizes) {
-                (Some(time), Some([0, bytes @ ..])) => self.timeline.sizes.push(Sizes { time: *time, bytes }),
+                (Some(time), Some([0, bytes @ ..])) => self.timeline.sizes.push(CategorySizes { time: *time, bytes }),
                 _ => self.warn(WarningKind::NotAnEntry),
             }
             self.row += 1;
@@ -92,7 +93,7 @@ impl Reader<'_> {
         self.finish_array()
     }
 
-    fn read_times(&mut self, mut scanner: Scanner<'_>) -> Result<Vec<Option<Ts>>, Fault> {
+    fn read_times(&mut self, mut scanner: Scanner<'_>) -> Result<Vec<Option<Ts>>, ScanFault> {
         let mut times = Vec::new();
         scanner.enter_array()?;
         while scanner.next_element()? {
@@ -110,7 +111,7 @@ impl Reader<'_> {
         ns.filter(|ns| *ns >= 0).map(Ts)
     }
 
-    fn read_actions(&mut self) -> Result<(), Fault> {
+    fn read_actions(&mut self) -> Result<(), ScanFault> {
         let mut bytes = [0; NUM_CATEGORIES];
         let outcome = loop {
             let entry = match self.scanner.next_element() {
@@ -133,22 +134,22 @@ impl Reader<'_> {
         let sum = &mut bytes[action.category as usize];
         *sum = sum.saturating_add(action.size);
         self.timeline.actions.push(action);
-        let sizes = Sizes { time: action.time, bytes: *bytes };
+        let sizes = CategorySizes { time: action.time, bytes: *bytes };
         match self.timeline.sizes.last_mut() {
             Some(last) if last.time == action.time => *last = sizes,
             _ => self.timeline.sizes.push(sizes),
         }
     }
 
-    /// What was there before the recording is in use from its first time on.
+    /// Memory allocated before the recording is in use from its first time on.
     fn place_preexisting(&mut self) {
         let sizes = &mut self.timeline.sizes;
         let first = sizes.iter().filter_map(|sizes| sizes.time).min();
         sizes.iter_mut().for_each(|sizes| sizes.time = sizes.time.or(first));
     }
 
-    /// Passes over what follows the two arrays.
-    fn finish_array(&mut self) -> Result<(), Fault> {
+    /// Skips the text after the two arrays.
+    fn finish_array(&mut self) -> Result<(), ScanFault> {
         while self.scanner.next_element()? {
             self.scanner.skip_value()?;
             self.warn(WarningKind::NotAnEntry);
@@ -202,7 +203,7 @@ mod tests {
     }
 
     fn outcome(text: &str) -> Result<MemoryTimeline, Error> {
-        let window = Window::over(Cow::Borrowed(text.as_bytes()), Limits::default())?;
+        let window = TextWindow::over(Cow::Borrowed(text.as_bytes()), Limits::default())?;
         read_memory_timeline(&window, None)
     }
 

@@ -1,45 +1,45 @@
-//! Which thread or stream an element belongs to, and what metadata events call it.
+//! Finds the track of each element, and names tracks from metadata events.
 
 use rustc_hash::FxHashMap;
 
-use super::builder::Builder;
-use super::element::{Element, unquoted};
-use super::shape::is_fine;
+use super::builder::TraceBuilder;
+use super::element::{TraceElement, unquoted};
+use super::element_shape::is_fine;
 use crate::id::{StrId, TrackId};
-use crate::json::{self, Text};
+use crate::json::{self, JsonText};
 use crate::time::{Ts, ns_from_micros};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::args::{ArgsRef, plain_text};
+use crate::trace::decimal::Decimal;
 use crate::trace::flow::{GAP, Metadata};
-use crate::trace::number::Number;
 use crate::trace::track::{Process, Stream, Track};
 use crate::warning::WarningKind;
 
 /// `pid` and `tid`.
-pub(super) type Place = (StrId, StrId);
+pub(super) type TrackKey = (StrId, StrId);
 
 /// Finds tracks by `pid`, `tid` and side: a stream may have the numbers of a thread.
 #[derive(Debug, Default)]
 pub(super) struct TrackFinder {
-    threads: FxHashMap<Place, TrackId>,
-    streams: FxHashMap<Place, TrackId>,
-    names: FxHashMap<Place, (StrId, Option<i64>)>,
+    threads: FxHashMap<TrackKey, TrackId>,
+    streams: FxHashMap<TrackKey, TrackId>,
+    names: FxHashMap<TrackKey, (StrId, Option<i64>)>,
     processes: FxHashMap<StrId, usize>,
-    recent: Recent,
+    recent: RecentTrack,
 }
 
 /// The last place, so that most elements need no look-up.
 #[derive(Debug, Default)]
-struct Recent {
+struct RecentTrack {
     process: Vec<u8>,
     thread: Vec<u8>,
-    place: Option<Place>,
+    place: Option<TrackKey>,
 }
 
-impl Builder {
+impl TraceBuilder {
     /// The place that an element names.
     #[inline]
-    pub(super) fn place(&mut self, element: &Element<'_>) -> Place {
+    pub(super) fn place(&mut self, element: &TraceElement<'_>) -> TrackKey {
         let recent = &self.tracks.recent;
         if let Some(place) = recent.place
             && recent.process == element.process
@@ -59,12 +59,12 @@ impl Builder {
 
     /// A number's or a string's text: `7` and `"7"` are the same thread.
     fn intern_scalar(&mut self, raw: &[u8]) -> StrId {
-        self.intern(Text { raw: unquoted(raw), escaped: raw.contains(&b'\\') })
+        self.intern(JsonText { raw: unquoted(raw), escaped: raw.contains(&b'\\') })
     }
 
     /// The thread at `place`.
     #[inline]
-    pub(super) fn thread_track(&mut self, place: Place) -> TrackId {
+    pub(super) fn thread_track(&mut self, place: TrackKey) -> TrackId {
         match self.tracks.threads.get(&place) {
             Some(track) => *track,
             None => {
@@ -77,7 +77,7 @@ impl Builder {
 
     /// The stream at `place`, numbered from the first event's arguments or else from the place.
     #[inline]
-    pub(super) fn stream_track(&mut self, place: Place, args: ArgsRef) -> TrackId {
+    pub(super) fn stream_track(&mut self, place: TrackKey, args: ArgsRef) -> TrackId {
         if let Some(track) = self.tracks.streams.get(&place) {
             return *track;
         }
@@ -92,19 +92,20 @@ impl Builder {
         track
     }
 
-    /// The stream at `place` where there is one, else the thread: for elements that do not say their side.
-    pub(super) fn any_track(&mut self, place: Place) -> TrackId {
+    /// The stream at `place` where there is one, else the thread: for elements that do not say
+    /// their side.
+    pub(super) fn any_track(&mut self, place: TrackKey) -> TrackId {
         let stream = self.tracks.streams.get(&place).copied();
         stream.unwrap_or_else(|| self.thread_track(place))
     }
 
-    fn new_track(&mut self, (process, thread): Place, stream: Option<Stream>) -> TrackId {
+    fn new_track(&mut self, (process, thread): TrackKey, stream: Option<Stream>) -> TrackId {
         self.trace.tracks.push(Track { process, thread, name: StrId::EMPTY, sort_index: None, stream });
         TrackId::from(self.trace.tracks.len() - 1)
     }
 
-    /// Keeps what a metadata event (`M`) says.
-    pub(super) fn push_metadata(&mut self, element: &Element<'_>) {
+    /// Keeps a metadata event (`M`).
+    pub(super) fn push_metadata(&mut self, element: &TraceElement<'_>) {
         let place = self.place(element);
         let Some(name) = element.name else { return self.warn(WarningKind::NotAnEvent) };
         self.keep_metadata(element, name, place);
@@ -123,7 +124,7 @@ impl Builder {
         }
     }
 
-    fn keep_metadata(&mut self, element: &Element<'_>, name: Text<'_>, (process, thread): Place) {
+    fn keep_metadata(&mut self, element: &TraceElement<'_>, name: JsonText<'_>, (process, thread): TrackKey) {
         if name.raw == GAP.as_bytes() {
             return;
         }
@@ -143,7 +144,7 @@ impl Builder {
         &mut processes[row]
     }
 
-    fn metadata_text(&mut self, element: &Element<'_>, key: &[u8]) -> StrId {
+    fn metadata_text(&mut self, element: &TraceElement<'_>, key: &[u8]) -> StrId {
         let text = match element.args.value(key) {
             Some(text) => plain_text(&json::canonical(text).text),
             None => return StrId::EMPTY,
@@ -162,6 +163,6 @@ impl Builder {
     }
 }
 
-fn metadata_number(element: &Element<'_>) -> Option<i64> {
-    Number::parse(element.args.value(b"sort_index")?)?.integer()
+fn metadata_number(element: &TraceElement<'_>) -> Option<i64> {
+    Decimal::parse(element.args.value(b"sort_index")?)?.integer()
 }

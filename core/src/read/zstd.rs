@@ -1,22 +1,24 @@
-//! Streams of zstd, of one frame or of many, as compressors on several threads write them.
+//! Reads zstd streams of one or many frames.
 
 use std::io::{BufRead, Error, Read, Result};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::decompress::MAX_DICTIONARY;
+/// Dictionaries larger than this are refused: they are memory that the file asks for before it
+/// gives anything.
+pub(super) const MAX_DICTIONARY: u32 = 1 << 28;
 
 /// The text of all frames, one after another.
-pub(super) struct Frames<R: BufRead> {
+pub(super) struct ZstdFrames<R: BufRead> {
     stream: R,
     decoder: FrameDecoder,
     is_inside: bool,
-    /// What went wrong, to be told once all is given that came before it.
+    /// The failure, reported after all bytes before it.
     failure: Option<Error>,
 }
 
-impl<R: BufRead> Frames<R> {
+impl<R: BufRead> ZstdFrames<R> {
     pub(super) fn new(stream: R) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(u64::from(MAX_DICTIONARY));
@@ -46,7 +48,7 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
-impl<R: BufRead> Read for Frames<R> {
+impl<R: BufRead> Read for ZstdFrames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while !buffer.is_empty() {
             if self.is_inside {

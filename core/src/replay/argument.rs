@@ -1,4 +1,4 @@
-//! What a call of an operator was given, argument by argument.
+//! The recorded arguments of an operator's call.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::trace::tensor::tensor_uses;
 
 /// Tensors of one type: how many elements each has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Tensors {
+pub(super) struct TensorGroup {
     pub elems: Vec<i64>,
     pub dtype: Option<String>,
     pub elem_bytes: Option<i64>,
@@ -16,20 +16,24 @@ pub(super) struct Tensors {
 
 /// The arguments of a call, with their types as the file spells them.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct CallArguments {
     values: Vec<Value>,
     types: Vec<String>,
-    tensors: Vec<Tensors>,
-    results: Tensors,
+    tensors: Vec<TensorGroup>,
+    results: TensorGroup,
 }
 
-impl Arguments {
+impl CallArguments {
     pub(super) fn of(trace: &Trace, node: &Node) -> Self {
         let parse = |id| serde_json::from_str::<Vec<Value>>(trace.strings.text(id)).unwrap_or_default();
         let values = parse(node.inputs.values);
         let types = parse(node.inputs.types).iter().map(|name| name.as_str().unwrap_or_default().to_owned()).collect();
-        let mut found =
-            Self { tensors: vec![Tensors::default(); values.len()], values, types, results: Tensors::default() };
+        let mut found = Self {
+            tensors: vec![TensorGroup::default(); values.len()],
+            values,
+            types,
+            results: TensorGroup::default(),
+        };
         for tensor in tensor_uses(std::slice::from_ref(node), &trace.strings) {
             let place = (!tensor.is_output).then_some(tensor.argument as usize);
             let Some(those) = place.map_or(Some(&mut found.results), |place| found.tensors.get_mut(place)) else {
@@ -43,12 +47,12 @@ impl Arguments {
     }
 
     /// The tensors of an argument, or of the list that it is.
-    pub(super) fn tensors(&self, place: usize) -> Tensors {
+    pub(super) fn tensors(&self, place: usize) -> TensorGroup {
         self.tensors.get(place).cloned().unwrap_or_default()
     }
 
     /// The tensors that came out.
-    pub(super) fn results(&self) -> Tensors {
+    pub(super) fn results(&self) -> TensorGroup {
         self.results.clone()
     }
 

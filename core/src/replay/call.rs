@@ -1,29 +1,30 @@
-//! A communication, or a wait for one, with all that is needed to make it again.
+//! A collective, or a wait for one, with everything that a replay needs.
 
 use std::sync::Arc;
 
-use super::argument::Arguments;
-use super::message::Message;
+use super::argument::CallArguments;
+use super::message::CollectiveMessage;
 use crate::link::{Collective, LinkedTrace};
-use crate::trace::collective::{Pattern, known};
-use crate::trace::group::Ranks;
+use crate::trace::collective::{CollectivePattern, known};
+use crate::trace::group::GroupRanks;
 use crate::trace::node::Node;
 
 /// One step of a plan.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
+pub struct ReplayCall {
     /// The node that records it.
     pub node_id: Option<u64>,
     /// Its name, one for all spellings; `wait` for a wait.
     pub collective: String,
-    /// The place in the plan of what a wait is for; `None` of communications, and where it is not known.
+    /// Index in the plan of the awaited collective; `None` for collectives, and where it is
+    /// unknown.
     pub wait_of: Option<i64>,
     /// The number of the batch of sends and receives that it was started with.
     pub batch: Option<i64>,
-    /// What its process group is called; gloo does not record it.
+    /// The name of its process group; gloo does not record it.
     pub group_name: Option<String>,
     /// The ranks of that group, where they are known.
-    pub ranks: Option<Arc<Ranks>>,
+    pub ranks: Option<Arc<GroupRanks>>,
     /// How many ranks the group has.
     pub group_size: Option<i64>,
     /// Whether it is a send or a receive.
@@ -32,11 +33,11 @@ pub struct Call {
     pub root_place: Option<i64>,
     /// The other side of a send or a receive, as its place in the group.
     pub peer_place: Option<i64>,
-    /// The number by which a receive chooses among what the other side sends.
+    /// The tag by which a receive selects a send.
     pub tag: Option<i64>,
-    /// What goes in and comes out.
-    pub message: Message,
-    /// What it does to elements (`sum`), where that is recorded.
+    /// Sizes of input and output.
+    pub message: CollectiveMessage,
+    /// The reduction (`sum`), if recorded.
     pub reduction: Option<String>,
     /// Whether the host went on before it was done; `None` where nothing says it.
     pub is_async: Option<bool>,
@@ -48,32 +49,33 @@ pub struct Call {
     pub dur_ns: Option<i64>,
 }
 
-impl Call {
+impl ReplayCall {
     /// The ranks of the group, unless they are all up to its size.
     pub(super) fn listed_ranks(&self) -> Option<Vec<i64>> {
         match self.ranks.as_deref()? {
-            Ranks::All(_) => None,
-            Ranks::Listed(ranks) => Some(ranks.clone()),
+            GroupRanks::All(_) => None,
+            GroupRanks::Listed(ranks) => Some(ranks.clone()),
         }
     }
 }
 
 /// A communication or a wait of the trace.
-pub(super) struct Source<'a> {
+pub(super) struct RecordedCall<'a> {
     pub row: &'a Collective,
-    /// Of a wait, what it is for among the communications.
+    /// For a wait, the index of its collective.
     pub of: Option<u32>,
     /// Of a communication, which one it is.
     pub at: Option<u32>,
 }
 
-/// So many nodes around a record are looked at: a functional operator, the one of `c10d`, the record made twice.
+/// So many nodes around a record are looked at: a functional operator, the one of `c10d`, the
+/// record made twice.
 const MAX_AROUND: usize = 8;
 
-/// A receive that takes what comes first, from whomever.
+/// A receive from any source.
 const RECV_ANY: &str = "c10d::recv_any_source";
 
-impl Source<'_> {
+impl RecordedCall<'_> {
     pub(super) fn is_wait(&self) -> bool {
         self.at.is_none()
     }
@@ -84,10 +86,10 @@ impl Source<'_> {
         name.is_some_and(|name| name.starts_with("gloo:") || name.starts_with("mpi:"))
     }
 
-    /// `None` for what is no communication that is known.
-    pub(super) fn call(&self, linked: &LinkedTrace) -> Option<Call> {
+    /// `None` for unknown collectives.
+    pub(super) fn call(&self, linked: &LinkedTrace) -> Option<ReplayCall> {
         let (row, pattern) = (self.row, self.row.pattern?);
-        let common = Call {
+        let common = ReplayCall {
             node_id: row.node.map(|node| linked.trace.nodes[node as usize].id),
             collective: row.name.clone()?,
             group_name: row.group_name(linked).map(str::to_owned),
@@ -97,27 +99,27 @@ impl Source<'_> {
             seq: row.facts.seq,
             start_ns: row.event.map(|event| linked.trace.events.start[event as usize].0),
             dur_ns: row.time(&linked.trace).map(|time| time.dur().0),
-            ..Call::default()
+            ..ReplayCall::default()
         };
         if self.is_wait() {
             return Some(common);
         }
         let place = row.facts.rank.filter(|_| !pattern.is_alike());
-        let call = Call {
-            message: Message::of_record(row, &Arguments::default()),
+        let call = ReplayCall {
+            message: CollectiveMessage::of_record(row, &CallArguments::default()),
             is_async: row.is_async(),
             root_place: place.filter(|_| !pattern.is_p2p()),
             peer_place: place.filter(|_| pattern.is_p2p()),
             ..common
         };
-        Some(self.told(linked, pattern, call))
+        Some(self.with_operator_facts(linked, pattern, call))
     }
 
-    /// With what the innermost operator tells that the call was made by; else with what its record does.
-    fn told(&self, linked: &LinkedTrace, pattern: Pattern, call: Call) -> Call {
+    /// Prefers the facts of the innermost operator of the call over those of its record.
+    fn with_operator_facts(&self, linked: &LinkedTrace, pattern: CollectivePattern, call: ReplayCall) -> ReplayCall {
         let around = self.around(linked);
         let named = |start: &str| around.iter().find(|node| name_of(linked, node).starts_with(start));
-        let given = |node: &Node| Arguments::of(&linked.trace, node);
+        let given = |node: &Node| CallArguments::of(&linked.trace, node);
         let call = match named("_c10d_functional") {
             Some(node) => call.of_function(pattern, &given(node), name_of(linked, node)),
             None => call,
@@ -143,12 +145,12 @@ impl Source<'_> {
     }
 }
 
-impl Call {
-    fn of_operator(self, pattern: Pattern, given: &Arguments, name: &str) -> Self {
+impl ReplayCall {
+    fn of_operator(self, pattern: CollectivePattern, given: &CallArguments, name: &str) -> Self {
         let is_of_any = name.starts_with(RECV_ANY);
         let place = given.int().filter(|_| !pattern.is_alike() && !is_of_any);
         Self {
-            message: Message::of_operator(pattern, given),
+            message: CollectiveMessage::of_operator(pattern, given),
             root_place: place.filter(|_| !pattern.is_p2p()).or(self.root_place),
             peer_place: place.filter(|_| pattern.is_p2p()).or(self.peer_place).filter(|_| !is_of_any),
             tag: given.ints().nth(usize::from(!is_of_any)).filter(|_| pattern.is_p2p()),
@@ -158,11 +160,11 @@ impl Call {
         }
     }
 
-    fn of_function(self, pattern: Pattern, given: &Arguments, name: &str) -> Self {
+    fn of_function(self, pattern: CollectivePattern, given: &CallArguments, name: &str) -> Self {
         let texts = given.texts();
         Self {
-            message: Message::of_function(pattern, given),
-            root_place: given.int().filter(|_| pattern == Pattern::Broadcast).or(self.root_place),
+            message: CollectiveMessage::of_function(pattern, given),
+            root_place: given.int().filter(|_| pattern == CollectivePattern::Broadcast).or(self.root_place),
             is_async: Some(true),
             collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
             group_name: texts.last().map(|name| (*name).to_owned()).or(self.group_name),
@@ -171,14 +173,14 @@ impl Call {
         }
     }
 
-    fn of_record(self, row: &Collective, given: &Arguments) -> Self {
-        let message = Message::of_record(row, given);
+    fn of_record(self, row: &Collective, given: &CallArguments) -> Self {
+        let message = CollectiveMessage::of_record(row, given);
         let is_list = given.is_list(0);
         Self { collective: exchange(self.collective, is_list), message, ..self }
     }
 }
 
-/// The name of what an operator does, whatever its backend calls it.
+/// The name of an operator's collective, independent of its backend.
 fn spelled(name: &str, is_list: bool) -> Option<String> {
     known(name).map(|(name, _)| exchange(name.to_owned(), is_list))
 }

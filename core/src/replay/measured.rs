@@ -1,18 +1,18 @@
-//! What communications took when they were made again, beside what they took when they were recorded.
+//! Compares replayed durations of collectives with recorded ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::link::{bus_bytes, gbps};
-use crate::table::{Rows, Table, float, int, put, put_name, text};
+use crate::table::{Table, TableRows, float, int, put, put_name, text};
 use crate::trace::collective::known;
 
-/// What one rank measured of communications of one name, group and size.
+/// Measurements of one rank for collectives of equal name, group and size.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sample {
+pub struct ReplaySample {
     /// Name of the communication.
     pub collective: String,
-    /// What its process group is called.
+    /// The name of the process group.
     pub group_name: String,
     /// Ranks of the group.
     pub group_size: i64,
@@ -22,7 +22,8 @@ pub struct Sample {
     pub in_bytes: i64,
     /// Bytes that come out.
     pub out_bytes: i64,
-    /// Of an exchange in uneven parts, the bytes that stay on the rank, of those that go in and that come out.
+    /// Of an exchange in uneven parts, the bytes that stay on the rank, of those that go in and
+    /// that come out.
     pub kept_bytes: [Option<i64>; 2],
     /// Calls in the plan.
     pub num_calls: i64,
@@ -32,10 +33,10 @@ pub struct Sample {
     pub replayed_ns: Vec<i64>,
 }
 
-/// What all ranks measured of communications of one name, group and size.
+/// Measurements of all ranks for collectives of equal name, group and size.
 #[derive(Debug, Clone, Default)]
-pub struct Measured {
-    first: Sample,
+pub struct ReplayMeasurement {
+    first: ReplaySample,
     num_calls: i64,
     recorded_ns: Vec<i64>,
     replayed_ns: Vec<i64>,
@@ -43,9 +44,10 @@ pub struct Measured {
 
 /// Samples of all ranks as a table; those with the longest total time first.
 ///
-/// A percentile is the smallest duration that so many are not longer than. Bandwidths are those at the median.
-pub fn measured(samples: Vec<Sample>) -> Arc<dyn Rows> {
-    let mut rows: BTreeMap<(String, String, i64, String, i64), Measured> = BTreeMap::new();
+/// A percentile is the smallest duration that so many are not longer than. Bandwidths are those at
+/// the median.
+pub fn measured(samples: Vec<ReplaySample>) -> Arc<dyn TableRows> {
+    let mut rows: BTreeMap<(String, String, i64, String, i64), ReplayMeasurement> = BTreeMap::new();
     for sample in samples {
         let bytes = sample.in_bytes.max(sample.out_bytes);
         let names = (sample.collective.clone(), sample.group_name.clone());
@@ -54,10 +56,10 @@ pub fn measured(samples: Vec<Sample>) -> Arc<dyn Rows> {
         row.recorded_ns.extend_from_slice(&sample.recorded_ns);
         row.replayed_ns.extend_from_slice(&sample.replayed_ns);
         if row.first.collective.is_empty() {
-            row.first = Sample { recorded_ns: Vec::new(), replayed_ns: Vec::new(), ..sample };
+            row.first = ReplaySample { recorded_ns: Vec::new(), replayed_ns: Vec::new(), ..sample };
         }
     }
-    let mut rows: Vec<Measured> = rows.into_values().collect();
+    let mut rows: Vec<ReplayMeasurement> = rows.into_values().collect();
     for row in &mut rows {
         row.recorded_ns.sort_unstable();
         row.replayed_ns.sort_unstable();
@@ -66,7 +68,7 @@ pub fn measured(samples: Vec<Sample>) -> Arc<dyn Rows> {
     REPLAYED.of(&Arc::new(rows))
 }
 
-impl Measured {
+impl ReplayMeasurement {
     fn bytes(&self) -> i64 {
         self.first.in_bytes.max(self.first.out_bytes)
     }
@@ -91,21 +93,21 @@ fn percentile(sorted: &[i64], percent: usize) -> Option<i64> {
     sorted.get(place).copied()
 }
 
-fn algorithm_gbps(row: &Measured, durs: &[i64]) -> Option<f64> {
+fn algorithm_gbps(row: &ReplayMeasurement, durs: &[i64]) -> Option<f64> {
     gbps(row.bytes() as f64, percentile(durs, 50)?).filter(|_| row.has_message())
 }
 
-fn bus_gbps(row: &Measured, durs: &[i64]) -> Option<f64> {
+fn bus_gbps(row: &ReplayMeasurement, durs: &[i64]) -> Option<f64> {
     gbps(row.bus_bytes()?, percentile(durs, 50)?)
 }
 
-fn ratio(row: &Measured) -> Option<f64> {
+fn ratio(row: &ReplayMeasurement) -> Option<f64> {
     let recorded = percentile(&row.recorded_ns, 50).filter(|dur| *dur > 0)?;
     Some(percentile(&row.replayed_ns, 50)? as f64 / recorded as f64)
 }
 
 /// One row for communications of one name, group and size, on all ranks.
-static REPLAYED: Table<Vec<Measured>> = Table {
+static REPLAYED: Table<Vec<ReplayMeasurement>> = Table {
     name: "replayed",
     doc: "communications of one name, group and size: what they took again, and when they were recorded",
     num_rows: Vec::len,

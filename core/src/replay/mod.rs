@@ -1,4 +1,4 @@
-//! Communications of a rank as they can be made again, and what making them again took.
+//! Plans the replay of a rank's collectives, and summarizes measurements.
 
 mod argument;
 mod call;
@@ -8,39 +8,41 @@ mod message;
 use crate::link::{Collective, LinkedTrace};
 use crate::sort;
 use crate::table::{Table, boolean, int, json, put, text, uint};
-use crate::trace::collective::Pattern;
-pub use call::Call;
-use call::Source;
-pub use measured::{Measured, Sample, measured};
+use crate::trace::collective::CollectivePattern;
+use call::RecordedCall;
+pub use call::ReplayCall;
+pub use measured::{ReplayMeasurement, ReplaySample, measured};
 use message::put_numbers;
 
-/// What a rank does, in its order.
+/// The collectives of a rank in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Plan {
+pub struct ReplayPlan {
     /// Communications and waits.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ReplayCall>,
     /// Communications that nothing names: they cannot be replayed.
     pub num_left_out: u64,
 }
 
-/// The communications of a trace in the order of their nodes; without any node, in the order of the host's calls.
+/// The communications of a trace in the order of their nodes; without any node, in the order of the
+/// host's calls.
 ///
-/// Calls that only a backend's thread knows are left out, for the operators that asked for them are there.
-pub fn plan(linked: &LinkedTrace) -> Plan {
+/// Calls that only a backend's thread knows are left out, for the operators that asked for them are
+/// there.
+pub fn plan(linked: &LinkedTrace) -> ReplayPlan {
     let found = linked.collectives();
     let has_nodes = found.rows.iter().any(|row| row.node.is_some());
     let is_of_plan = |row: &Collective| if has_nodes { row.node.is_some() } else { row.event.is_some() };
     let of_node = |row: &Collective| row.node.map(|node| linked.trace.nodes[node as usize].id);
-    let mut sources: Vec<Source<'_>> = Vec::with_capacity(found.rows.len() + found.waits.len());
-    sources.extend(found.rows.iter().enumerate().map(|(at, row)| Source { row, of: None, at: Some(at as u32) }));
-    sources.extend(found.waits.iter().map(|wait| Source { row: &wait.call, of: wait.collective, at: None }));
+    let mut sources: Vec<RecordedCall<'_>> = Vec::with_capacity(found.rows.len() + found.waits.len());
+    sources.extend(found.rows.iter().enumerate().map(|(at, row)| RecordedCall { row, of: None, at: Some(at as u32) }));
+    sources.extend(found.waits.iter().map(|wait| RecordedCall { row: &wait.call, of: wait.collective, at: None }));
     sources.retain(|source| is_of_plan(source.row) && !source.is_run(linked));
     sort::by_key(&mut sources, |source| (of_node(source.row), source.row.order(linked)));
-    let mut plan = Plan::default();
+    let mut plan = ReplayPlan::default();
     let mut call_of = vec![None; found.rows.len()];
     let mut num_batches = 0;
     for source in sources {
-        if source.row.pattern == Some(Pattern::Coalesced) {
+        if source.row.pattern == Some(CollectivePattern::Coalesced) {
             num_batches += i64::from(close_batch(&mut plan.calls, num_batches));
             continue;
         }
@@ -58,7 +60,7 @@ pub fn plan(linked: &LinkedTrace) -> Plan {
 }
 
 /// Sends and receives that were started as one: those right before the record that says so.
-fn close_batch(calls: &mut [Call], batch: i64) -> bool {
+fn close_batch(calls: &mut [ReplayCall], batch: i64) -> bool {
     let mut has_any = false;
     for call in calls.iter_mut().rev().take_while(|call| call.is_p2p && call.batch.is_none()) {
         call.batch = Some(batch);
@@ -68,7 +70,7 @@ fn close_batch(calls: &mut [Call], batch: i64) -> bool {
 }
 
 /// One row a communication or a wait of the host.
-pub static PLAN: Table<Plan> = Table {
+pub static PLAN: Table<ReplayPlan> = Table {
     name: "replay_plan",
     doc: "a communication, or a wait for one, as it can be made again",
     num_rows: |plan| plan.calls.len(),

@@ -1,7 +1,7 @@
-//! The table of kernels of graphs with what captured them.
+//! The table of graph kernels with the calls that captured them.
 
-use super::{Table, int, put, put_name, text};
-use crate::link::{Captured, CapturedGraphs, MODULE_PREFIX};
+use super::column::{Table, int, put, put_name, text};
+use crate::link::{CapturedGraphs, CapturedKernel, MODULE_PREFIX};
 
 /// One row a kernel of a graph whose call is known.
 pub static CAPTURED: Table<CapturedGraphs> = Table {
@@ -26,7 +26,7 @@ pub static CAPTURED: Table<CapturedGraphs> = Table {
     ],
 };
 
-fn captured(graphs: &CapturedGraphs, row: usize) -> Captured {
+fn captured(graphs: &CapturedGraphs, row: usize) -> CapturedKernel {
     graphs.kernels[row]
 }
 

@@ -1,4 +1,4 @@
-//! Numbers of a column, some of them null.
+//! Column values with nulls.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cells<T> {
     /// A null has the default.
     values: Vec<T>,
-    /// Which are no nulls; none while all are values, as most columns are.
+    /// Flags of non-null values; `None` while there is no null, as in most columns.
     valid: Option<Vec<bool>>,
 }
 
@@ -31,7 +31,8 @@ impl<T: Copy + Default> Cells<T> {
         self.values.get(row).copied().filter(|_| is_valid)
     }
 
-    /// How many there are; 0 where there are not as many of which it is known whether they are nulls.
+    /// How many there are; 0 where there are not as many of which it is known whether they are
+    /// nulls.
     pub(super) fn len(&self) -> usize {
         let is_whole = self.valid.as_ref().is_none_or(|valid| valid.len() == self.values.len());
         if is_whole { self.values.len() } else { 0 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::column::{Table, boolean, int, json, put, put_json, put_name, text, uint};
 use super::health::CHAKRA_HEALTH;
-use super::{Table, boolean, int, json, put, put_json, put_name, text, uint};
 use crate::chakra::{Chakra, collective_name};
 use crate::id::StrId;
 
@@ -58,7 +58,7 @@ static DEPENDENCIES: Table<Chakra> = Table {
     ],
 };
 
-/// What the first message of the file says, as a JSON object: its version, and its attributes each with its type.
+/// The first message of the file as a JSON object: version and typed attributes.
 pub fn chakra_metadata(chakra: &Chakra) -> String {
     let metadata = &chakra.metadata;
     let version = Value::from(metadata.version.as_str());
@@ -67,7 +67,7 @@ pub fn chakra_metadata(chakra: &Chakra) -> String {
 
 /// An attribute as the tables show it; its value is not parsed, so that no digit of it changes.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct AttributeJson<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     value_type: &'a str,
@@ -78,7 +78,7 @@ struct Shown<'a> {
 
 fn attributes_json(chakra: &Chakra, range: &Range<u32>) -> String {
     let text = |id: StrId| chakra.strings.text(id);
-    let attributes = chakra.attributes(range).iter().map(|attribute| Shown {
+    let attributes = chakra.attributes(range).iter().map(|attribute| AttributeJson {
         name: text(attribute.name),
         value_type: attribute.value_type,
         value: serde_json::from_str(text(attribute.value)).ok(),

@@ -1,14 +1,14 @@
-//! Tables of communications: of one trace, and of all traces of a job with what they share; and the clocks of those.
+//! Tables of collectives: of one trace, and of all traces of a job with their clocks.
 
+use super::column::{Table, boolean, float, int, put, text, uint};
 use super::event::id;
-use super::{Table, boolean, float, int, put, text, uint};
-use crate::link::rank::{Member, Ranks, Shared};
+use crate::link::rank::{JobMember, JobRanks, SharedCollective};
 use crate::link::{Collective, LinkedTrace};
 use crate::time::TimeRange;
-use crate::trace::group::Ranks as RankList;
+use crate::trace::group::GroupRanks as RankList;
 
 /// Where communications are, by their rows.
-trait Communicating {
+trait CollectiveRows {
     /// A communication, and the trace it is in.
     fn at(&self, row: usize) -> (&LinkedTrace, &Collective);
 }
@@ -81,13 +81,13 @@ pub(super) static COLLECTIVES: Table = Table {
 };
 
 /// All tables of a job.
-pub const RANK_TABLES: &[&Table<Ranks>] = &[&RANK_COLLECTIVES, &CLOCK_OFFSETS];
+pub const RANK_TABLES: &[&Table<JobRanks>] = &[&RANK_COLLECTIVES, &CLOCK_OFFSETS];
 
 /// One row a part that a trace has in a communication.
-pub(crate) static RANK_COLLECTIVES: Table<Ranks> = Table {
+pub(crate) static RANK_COLLECTIVES: Table<JobRanks> = Table {
     name: "collectives",
     doc: "a rank's part in a communication",
-    num_rows: Ranks::num_rows,
+    num_rows: JobRanks::num_rows,
     columns: columns![
         int("rank", |ranks, row| member(ranks, row).rank),
         int("window", |ranks, row| Some(member(ranks, row).window)),
@@ -101,7 +101,7 @@ pub(crate) static RANK_COLLECTIVES: Table<Ranks> = Table {
     ],
 };
 
-static CLOCK_OFFSETS: Table<Ranks> = Table {
+static CLOCK_OFFSETS: Table<JobRanks> = Table {
     name: "clock_offsets",
     doc: "how far a trace's clock is ahead of the first one's in its group",
     num_rows: |ranks| ranks.members.len(),
@@ -115,24 +115,24 @@ static CLOCK_OFFSETS: Table<Ranks> = Table {
     ],
 };
 
-impl Communicating for LinkedTrace {
+impl CollectiveRows for LinkedTrace {
     fn at(&self, row: usize) -> (&LinkedTrace, &Collective) {
         (self, &self.collectives().rows[row])
     }
 }
 
-impl Communicating for Ranks {
+impl CollectiveRows for JobRanks {
     fn at(&self, row: usize) -> (&LinkedTrace, &Collective) {
         let (member, row) = self.place(row);
         self.members[member].linked.at(row)
     }
 }
 
-fn member(ranks: &Ranks, row: usize) -> &Member {
+fn member(ranks: &JobRanks, row: usize) -> &JobMember {
     &ranks.members[ranks.place(row).0]
 }
 
-fn shared(ranks: &Ranks, row: usize) -> Option<(u32, &Shared)> {
+fn shared(ranks: &JobRanks, row: usize) -> Option<(u32, &SharedCollective)> {
     let (member, row) = ranks.place(row);
     ranks.shared_of(member, row)
 }
@@ -145,7 +145,7 @@ fn node_id(linked: &LinkedTrace, one: &Collective) -> Option<u64> {
     Some(linked.trace.nodes[one.node? as usize].id)
 }
 
-/// Which of the recordings know of it.
+/// The recordings that contain it.
 fn sources(one: &Collective) -> String {
     let host = one.event.or(one.run).map(|_| "host");
     let device = (!one.device_events.is_empty()).then_some("device");

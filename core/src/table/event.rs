@@ -1,6 +1,6 @@
 //! The table of events.
 
-use super::{Column, Table, float, int, json, put, put_name, text, uint};
+use super::column::{Column, Table, float, int, json, put, put_name, text, uint};
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::trace::arg_key::ArgKey;
 
@@ -78,7 +78,7 @@ const COLUMNS: &[Column] = &[
     }),
 ];
 
-/// What leaves the core as an event's id.
+/// The public id of an event.
 pub(super) fn id(linked: &LinkedTrace, row: u32) -> i64 {
     i64::from(linked.trace.events.position[row as usize])
 }

@@ -1,6 +1,6 @@
-//! The table of defects survived.
+//! The table of defects.
 
-use super::{Column, Table, int, put, text};
+use super::column::{Column, Table, int, put, text};
 use crate::chakra::Chakra;
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
@@ -23,12 +23,12 @@ pub(super) static MEMORY_TIMELINE_HEALTH: Table<MemoryTimeline> = health();
 
 const fn health<S: HasHealth>() -> Table<S> {
     let num_rows = |source: &S| source.counted().count();
-    Table { name: "health", doc: "a kind of defect survived", num_rows, columns: Columns::<S>::ALL }
+    Table { name: "health", doc: "a kind of defect survived", num_rows, columns: HealthColumns::<S>::ALL }
 }
 
-struct Columns<S>(std::marker::PhantomData<S>);
+struct HealthColumns<S>(std::marker::PhantomData<S>);
 
-impl<S: HasHealth> Columns<S> {
+impl<S: HasHealth> HealthColumns<S> {
     const ALL: &'static [Column<S>] = &[
         text("kind", |source, row, out| warning(source, row).is_some_and(|warning| put(out, warning.kind.name()))),
         int("count", |source, row| warning(source, row).map(|warning| warning.count as i64)),

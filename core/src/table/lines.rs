@@ -1,19 +1,22 @@
-//! Rows as JSON lines: an object a row, a row a line.
+//! Writes rows as JSON lines.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::{ColumnType, Rows, Values};
+use super::rows::TableRows;
+use super::values::{ColumnType, ColumnValues};
 use crate::json::write_string;
 
-/// Appends some rows of some columns, given by their places, each as a JSON object in a line of its own.
+/// Appends some rows of some columns, given by their places, each as a JSON object in a line of its
+/// own.
 ///
-/// `before` are members that every object starts with, as JSON with a comma at the end. Columns that hold JSON are in it
-/// as they are, or as a text where they are malformed; what is missing, or no number, is null.
-pub fn json_lines(rows_of: &dyn Rows, columns: &[usize], rows: Range<usize>, before: &str, out: &mut String) {
-    let columns: Vec<_> = columns.iter().map(|column| Member::new(rows_of, *column, rows.clone())).collect();
+/// `before` holds members for the start of every object, as JSON with a trailing comma. JSON
+/// columns are embedded, or written as text if malformed; missing values and non-finite numbers are
+/// null.
+pub fn json_lines(rows_of: &dyn TableRows, columns: &[usize], rows: Range<usize>, before: &str, out: &mut String) {
+    let columns: Vec<_> = columns.iter().map(|column| LineMember::new(rows_of, *column, rows.clone())).collect();
     for row in 0..rows.len() {
         out.push('{');
         out.push_str(before);
@@ -26,14 +29,14 @@ pub fn json_lines(rows_of: &dyn Rows, columns: &[usize], rows: Range<usize>, bef
     }
 }
 
-struct Member {
+struct LineMember {
     key: String,
     is_json: bool,
-    values: Values,
+    values: ColumnValues,
 }
 
-impl Member {
-    fn new(rows_of: &dyn Rows, column: usize, rows: Range<usize>) -> Self {
+impl LineMember {
+    fn new(rows_of: &dyn TableRows, column: usize, rows: Range<usize>) -> Self {
         let mut key = String::new();
         write_string(&mut key, rows_of.column_name(column));
         key.push(':');
@@ -44,13 +47,13 @@ impl Member {
     fn write(&self, row: usize, out: &mut String) {
         // Writing into a `String` cannot fail.
         let _ = match &self.values {
-            Values::Int(values) => values.get(row).map(|value| write!(out, "{value}")),
-            Values::UInt(values) => values.get(row).map(|value| write!(out, "{value}")),
-            Values::Float(values) => {
+            ColumnValues::Int(values) => values.get(row).map(|value| write!(out, "{value}")),
+            ColumnValues::UInt(values) => values.get(row).map(|value| write!(out, "{value}")),
+            ColumnValues::Float(values) => {
                 values.get(row).filter(|value| value.is_finite()).map(|value| write!(out, "{value:?}"))
             }
-            Values::Bool(values) => values.get(row).map(|value| write!(out, "{value}")),
-            Values::Text { .. } => self.values.text(row).map(|text| {
+            ColumnValues::Bool(values) => values.get(row).map(|value| write!(out, "{value}")),
+            ColumnValues::Text { .. } => self.values.text(row).map(|text| {
                 self.write_text(text, out);
                 Ok(())
             }),

@@ -1,6 +1,6 @@
 //! The table of links.
 
-use super::{Table, float, int, put, text, uint};
+use super::column::{Table, float, int, put, text, uint};
 use crate::link::{Edge, EdgeKind, LinkedTrace};
 
 /// One row an edge.

@@ -1,7 +1,7 @@
 //! Tables of memory snapshots and memory timelines.
 
+use super::column::{Column, Table, boolean, int, json, put, text, uint};
 use super::health::{MEMORY_SNAPSHOT_HEALTH, MEMORY_TIMELINE_HEALTH};
-use super::{Column, Table, boolean, int, json, put, text, uint};
 use crate::id::StrId;
 use crate::memory::stack::Frame;
 use crate::memory::timeline::MemoryCategory;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Column, Table, int, json, put, put_json, put_name, text, uint};
+use super::column::{Column, Table, int, json, put, put_json, put_name, text, uint};
 use crate::id::StrId;
 use crate::link::{DataDependency, LinkedTrace};
 use crate::time::ns_from_micros;
@@ -80,13 +80,14 @@ fn attr_int(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
     linked.node_attr(row, key)?.as_i64()
 }
 
-/// What a device event is that stands among the nodes, as in traces that were linked before (ET+).
+/// The category of a device event among the nodes, as in traces linked before (ET+).
 fn device_kind(linked: &LinkedTrace, row: usize) -> Option<&'static str> {
     let (kind, is_on_device) = category_kind(linked.node_attr(row, "cat")?.as_str()?);
     is_on_device.then(|| kind.name())
 }
 
-/// A time that the node itself has (ET+), from microseconds: every digit counts, so it is not read as a float.
+/// A time that the node itself has (ET+), from microseconds: every digit counts, so it is not read
+/// as a float.
 fn own_time(linked: &LinkedTrace, row: usize, key: &str) -> Option<i64> {
     linked.node_attr(row, key)?;
     let rest = linked.trace.strings.text(linked.trace.nodes[row].rest);

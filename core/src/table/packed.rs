@@ -1,48 +1,48 @@
-//! Tables as bytes, to be put together where others of their kind are.
+//! Packs tables as bytes, to combine them elsewhere.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{ColumnType, Rows};
-use super::values::Values;
+use super::rows::TableRows;
+use super::values::{ColumnType, ColumnValues};
 use crate::error::{Error, ErrorKind};
 
 /// The values of a table without its names, which whoever unpacks it knows.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Packed {
+pub(crate) struct PackedTable {
     num_rows: usize,
-    columns: Vec<Values>,
+    columns: Vec<ColumnValues>,
 }
 
 /// A table of another's kind with rows of its own.
-struct Unpacked {
-    like: Arc<dyn Rows>,
-    packed: Packed,
+struct UnpackedTable {
+    like: Arc<dyn TableRows>,
+    packed: PackedTable,
 }
 
-impl Packed {
+impl PackedTable {
     /// All values of a table.
-    pub(crate) fn of(rows: &dyn Rows) -> Self {
+    pub(crate) fn of(rows: &dyn TableRows) -> Self {
         let num_rows = rows.num_rows();
         Self { num_rows, columns: (0..rows.num_columns()).map(|column| rows.values(column, 0..num_rows)).collect() }
     }
 
     /// The table, of the kind of `like`. An error where it has other columns.
-    pub(crate) fn unpacked(self, like: &Arc<dyn Rows>) -> Result<Arc<dyn Rows>, Error> {
-        let is_column = |(column, values): (usize, &Values)| {
+    pub(crate) fn unpacked(self, like: &Arc<dyn TableRows>) -> Result<Arc<dyn TableRows>, Error> {
+        let is_column = |(column, values): (usize, &ColumnValues)| {
             values.column_type().is_like(like.column_type(column)) && values.len() == self.num_rows
         };
         if self.columns.len() != like.num_columns() || !self.columns.iter().enumerate().all(is_column) {
             let expected = format!("the columns of {}", like.name());
             return Err(ErrorKind::Request { expected, found: String::from("others") }.into());
         }
-        Ok(Arc::new(Unpacked { like: Arc::clone(like), packed: self }))
+        Ok(Arc::new(UnpackedTable { like: Arc::clone(like), packed: self }))
     }
 }
 
-impl Rows for Unpacked {
+impl TableRows for UnpackedTable {
     fn name(&self) -> &'static str {
         self.like.name()
     }
@@ -71,7 +71,7 @@ impl Rows for Unpacked {
         self.like.column_unit(column)
     }
 
-    fn values(&self, column: usize, rows: Range<usize>) -> Values {
+    fn values(&self, column: usize, rows: Range<usize>) -> ColumnValues {
         self.packed.columns[column].part(rows)
     }
 }

@@ -1,27 +1,27 @@
-//! Some rows of a table.
+//! A selection of rows of a table.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rows::{ColumnType, Rows};
-use super::values::Values;
+use super::rows::TableRows;
+use super::values::{ColumnType, ColumnValues};
 use crate::sort;
 
 /// Rows of another table, by their places there.
-pub(crate) struct Picked {
-    rows_of: Arc<dyn Rows>,
+pub(crate) struct PickedRows {
+    rows_of: Arc<dyn TableRows>,
     rows: Vec<u32>,
 }
 
-impl Picked {
+impl PickedRows {
     /// These rows alone, in the order given.
-    pub(crate) fn of(rows_of: Arc<dyn Rows>, rows: Vec<u32>) -> Arc<dyn Rows> {
+    pub(crate) fn of(rows_of: Arc<dyn TableRows>, rows: Vec<u32>) -> Arc<dyn TableRows> {
         Arc::new(Self { rows_of, rows })
     }
 }
 
 /// All rows in the order of a column, nulls last; unchanged where there is no such column.
-pub(crate) fn ordered(table: &Arc<dyn Rows>, column: &str, descends: bool) -> Arc<dyn Rows> {
+pub(crate) fn ordered(table: &Arc<dyn TableRows>, column: &str, descends: bool) -> Arc<dyn TableRows> {
     let num_rows = table.num_rows();
     let Some(at) = (0..table.num_columns()).find(|at| table.column_name(*at) == column) else {
         return Arc::clone(table);
@@ -29,10 +29,10 @@ pub(crate) fn ordered(table: &Arc<dyn Rows>, column: &str, descends: bool) -> Ar
     let values = table.values(at, 0..num_rows);
     let mut places: Vec<u32> = (0..num_rows as u32).collect();
     sort::by(&mut places, |a, b| values.compare((*a as usize, *b as usize), descends));
-    Picked::of(Arc::clone(table), places)
+    PickedRows::of(Arc::clone(table), places)
 }
 
-impl Rows for Picked {
+impl TableRows for PickedRows {
     fn name(&self) -> &'static str {
         self.rows_of.name()
     }
@@ -61,7 +61,7 @@ impl Rows for Picked {
         self.rows_of.column_unit(column)
     }
 
-    fn values(&self, column: usize, rows: Range<usize>) -> Values {
+    fn values(&self, column: usize, rows: Range<usize>) -> ColumnValues {
         let mut all = self.rows_of.values(column, 0..0);
         for run in self.rows[rows].chunk_by(|row, next| row + 1 == *next) {
             let start = run[0] as usize;

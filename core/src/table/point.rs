@@ -1,6 +1,6 @@
-//! Tables of what has no duration, and of the iterations.
+//! Tables of instants, counters, flows and iterations.
 
-use super::{Column, Table, float, int, json, put, put_name, text, uint};
+use super::column::{Column, Table, float, int, json, put, put_name, text, uint};
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::trace::flow::FlowId;

@@ -1,41 +1,18 @@
-//! A table together with its rows, whatever sort of recording they are of.
+//! A table bound to its rows, for any kind of recording.
 
 use std::ops::{Deref, Range};
 use std::sync::{Arc, LazyLock};
 
-use super::{Getter, Table, Values};
+use super::column::{Getter, Table};
+use super::values::{ColumnType, ColumnValues};
 
-/// What the values of a column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnType {
-    /// Signed integers.
-    Int,
-    /// Identifiers.
-    UInt,
-    /// Floats.
-    Float,
-    /// True or false.
-    Bool,
-    /// Texts.
-    Text,
-    /// Texts that are JSON.
-    Json,
-}
-
-impl ColumnType {
-    /// Whether both have values of one type: JSON is text.
-    pub(super) fn is_like(self, other: Self) -> bool {
-        let plain = |of: Self| if of == Self::Json { Self::Text } else { of };
-        plain(self) == plain(other)
-    }
-}
-
-/// A table with its rows. Columns are known by their place, which is below [`num_columns`](Self::num_columns).
-pub trait Rows: Send + Sync {
+/// A table with its rows. Columns are known by their place, which is below
+/// [`num_columns`](Self::num_columns).
+pub trait TableRows: Send + Sync {
     /// The name it is asked for by.
     fn name(&self) -> &'static str;
 
-    /// What a row is.
+    /// The description of a row.
     fn doc(&self) -> &'static str;
 
     /// The number of rows.
@@ -54,29 +31,32 @@ pub trait Rows: Send + Sync {
     fn column_unit(&self, column: usize) -> Option<&'static str>;
 
     /// The values of some rows.
-    fn values(&self, column: usize, rows: Range<usize>) -> Values;
+    fn values(&self, column: usize, rows: Range<usize>) -> ColumnValues;
 }
 
 impl<S: Send + Sync> Table<S> {
     /// The table with the rows of one recording.
-    pub fn of(&'static self, source: &Arc<S>) -> Arc<dyn Rows> {
-        Arc::new(Of { table: self, source: Arc::clone(source) })
+    pub fn of(&'static self, source: &Arc<S>) -> Arc<dyn TableRows> {
+        Arc::new(BoundTable { table: self, source: Arc::clone(source) })
     }
 }
 
 impl<R: Send + Sync> Table<Vec<R>> {
     /// The table with rows that are made when they are first asked for.
-    pub(crate) fn later(&'static self, make: impl FnOnce() -> Vec<R> + Send + 'static) -> Arc<dyn Rows> {
-        Arc::new(Of { table: self, source: LazyLock::new(Box::new(make) as Box<dyn FnOnce() -> Vec<R> + Send>) })
+    pub(crate) fn later(&'static self, make: impl FnOnce() -> Vec<R> + Send + 'static) -> Arc<dyn TableRows> {
+        Arc::new(BoundTable {
+            table: self,
+            source: LazyLock::new(Box::new(make) as Box<dyn FnOnce() -> Vec<R> + Send>),
+        })
     }
 }
 
-struct Of<S: 'static, P> {
+struct BoundTable<S: 'static, P> {
     table: &'static Table<S>,
     source: P,
 }
 
-impl<S, P: Deref<Target = S> + Send + Sync> Rows for Of<S, P> {
+impl<S, P: Deref<Target = S> + Send + Sync> TableRows for BoundTable<S, P> {
     fn name(&self) -> &'static str {
         self.table.name
     }
@@ -112,7 +92,7 @@ impl<S, P: Deref<Target = S> + Send + Sync> Rows for Of<S, P> {
         self.table.columns[column].unit()
     }
 
-    fn values(&self, column: usize, rows: Range<usize>) -> Values {
+    fn values(&self, column: usize, rows: Range<usize>) -> ColumnValues {
         self.table.columns[column].values(&self.source, rows)
     }
 }

@@ -1,25 +1,25 @@
-//! Tables of the same columns, one of each trace of a job, as one.
+//! Stacks the tables of all traces of a job.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::rows::{ColumnType, Rows};
-use super::values::Values;
+use super::rows::TableRows;
+use super::values::{ColumnType, ColumnValues};
 
 /// A table of one trace of a job.
-pub struct Part {
+pub struct RankTable {
     /// The rank of the trace, where it is known.
     pub rank: Option<i64>,
-    /// Which of the traces of its rank it is, from 0.
+    /// Index among the traces of its rank, from 0.
     pub window: i64,
     /// The table.
-    pub rows_of: Arc<dyn Rows>,
+    pub rows_of: Arc<dyn TableRows>,
 }
 
 /// Tables one under another, with the columns `rank` and `window` before the others.
-pub struct Stacked {
-    parts: Vec<Part>,
+pub struct StackedTable {
+    parts: Vec<RankTable>,
     /// Where the rows of each part begin.
     starts: Vec<usize>,
     num_rows: usize,
@@ -28,12 +28,12 @@ pub struct Stacked {
 /// The columns before those of the parts.
 const OWN: [&str; 2] = ["rank", "window"];
 
-impl Stacked {
+impl StackedTable {
     /// All parts are tables of one kind; `None` when there is none.
-    pub fn new(parts: Vec<Part>) -> Option<Self> {
+    pub fn new(parts: Vec<RankTable>) -> Option<Self> {
         parts.first()?;
         let mut num_rows = 0;
-        let start = |part: &Part| {
+        let start = |part: &RankTable| {
             num_rows += part.rows_of.num_rows();
             num_rows - part.rows_of.num_rows()
         };
@@ -41,14 +41,14 @@ impl Stacked {
         Some(Self { parts, starts, num_rows })
     }
 
-    fn first(&self) -> &dyn Rows {
+    fn first(&self) -> &dyn TableRows {
         &*self.parts[0].rows_of
     }
 
-    /// What each part holds of some rows.
-    fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = (&Part, Range<usize>)> {
+    /// The values of some rows in each part.
+    fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = (&RankTable, Range<usize>)> {
         let piece = move |(part, start): (_, &usize)| {
-            let part: &Part = part;
+            let part: &RankTable = part;
             let end = part.rows_of.num_rows();
             let inside = rows.start.saturating_sub(*start).min(end)..rows.end.saturating_sub(*start).min(end);
             (part, inside)
@@ -57,7 +57,7 @@ impl Stacked {
     }
 }
 
-impl Rows for Stacked {
+impl TableRows for StackedTable {
     fn name(&self) -> &'static str {
         self.first().name()
     }
@@ -86,16 +86,16 @@ impl Rows for Stacked {
         self.first().column_unit(column.checked_sub(OWN.len())?)
     }
 
-    fn values(&self, column: usize, rows: Range<usize>) -> Values {
-        let piece = |(part, inside): (&Part, Range<usize>)| match column {
-            0 => Values::Int(inside.map(|_| part.rank).collect()),
-            1 => Values::Int(inside.map(|_| Some(part.window)).collect()),
+    fn values(&self, column: usize, rows: Range<usize>) -> ColumnValues {
+        let piece = |(part, inside): (&RankTable, Range<usize>)| match column {
+            0 => ColumnValues::Int(inside.map(|_| part.rank).collect()),
+            1 => ColumnValues::Int(inside.map(|_| Some(part.window)).collect()),
             _ => part.rows_of.values(column - OWN.len(), inside),
         };
         let mut pieces = self.pieces(rows.clone()).map(piece);
         // No rows have a type, too: that of the first part.
         let mut all = pieces.next().unwrap_or_else(|| match column {
-            0 | 1 => Values::Int(Cells::default()),
+            0 | 1 => ColumnValues::Int(Cells::default()),
             _ => self.first().values(column - OWN.len(), 0..0),
         });
         pieces.for_each(|piece| all.append(piece));

@@ -1,4 +1,4 @@
-//! Values of a column.
+//! The values of a column.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,11 +6,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
-use super::rows::ColumnType;
 
 /// Values of a column for a range of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Values {
+pub enum ColumnValues {
     /// Signed integers.
     Int(Cells<i64>),
     /// Identifiers.
@@ -30,7 +29,7 @@ pub enum Values {
     },
 }
 
-impl Values {
+impl ColumnValues {
     /// The text in a row, where there is one.
     pub fn text(&self, row: usize) -> Option<&str> {
         let Self::Text { bytes, ends, valid } = self else { return None };
@@ -45,7 +44,7 @@ impl Values {
         values.get(row)
     }
 
-    /// Which of two rows comes first in their order; a null comes last either way.
+    /// The order of two rows; nulls come last in either direction.
     pub(super) fn compare(&self, (a, b): (usize, usize), descends: bool) -> Ordering {
         match self {
             Self::Int(values) => compared((values.get(a), values.get(b)), descends, i64::cmp),
@@ -59,7 +58,7 @@ impl Values {
         }
     }
 
-    /// How many there are; 0 where what says so does not fit together.
+    /// The number of rows; 0 where the columns contradict each other.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Int(values) => values.len(),
@@ -75,7 +74,7 @@ impl Values {
         }
     }
 
-    /// What they are; texts may be JSON.
+    /// Their type; texts may be JSON.
     pub(super) fn column_type(&self) -> ColumnType {
         match self {
             Self::Int(_) => ColumnType::Int,
@@ -134,4 +133,29 @@ fn compared<T>((a, b): (Option<T>, Option<T>), descends: bool, compare: impl FnO
 fn by_letters(a: &str, b: &str) -> Ordering {
     let (small, other) = [a, b].map(|text| text.bytes().map(|byte| byte.to_ascii_lowercase())).into();
     small.cmp(other).then_with(|| a.cmp(b))
+}
+
+/// The type of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Signed integers.
+    Int,
+    /// Identifiers.
+    UInt,
+    /// Floats.
+    Float,
+    /// True or false.
+    Bool,
+    /// Texts.
+    Text,
+    /// Texts that are JSON.
+    Json,
+}
+
+impl ColumnType {
+    /// Whether both have values of one type: JSON is text.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        let plain = |of: Self| if of == Self::Json { Self::Text } else { of };
+        plain(self) == plain(other)
+    }
 }

@@ -1,4 +1,4 @@
-//! Keys of arguments that the core itself reads, with the spellings that files use.
+//! Argument keys that the core reads, with their spellings in files.
 
 /// A key that is read without a lookup by string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum ArgKey {
     RecordedBy,
 }
 
-/// What the table of events makes of a key.
+/// The column of the event table for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     /// A column of identifiers.

@@ -1,7 +1,8 @@
-//! Arguments: an event's `args` object as a shared template and the numbers that are its own.
+//! Arguments of events: shared templates and separate numbers.
 //!
-//! Of the arguments of a hundred thousand events a few hundred differ once the integers and decimals of the top level
-//! are taken out. So the rest is kept once, as a [`Template`], and the numbers go to one pool.
+//! Of the arguments of a hundred thousand events a few hundred differ once the integers and
+//! decimals of the top level are taken out. So the rest is kept once, as a [`ArgsTemplate`], and
+//! the numbers go to one pool.
 
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
@@ -11,12 +12,12 @@ use crate::json;
 use crate::sort;
 use crate::strings::{Strings, hash};
 use crate::trace::arg_key::{ArgKey, ColumnKind, KNOWN};
-use crate::trace::number::Number;
-use crate::trace::pool::Pool;
+use crate::trace::decimal::Decimal;
+use crate::trace::number_pool::NumberPool;
 
 /// One key of a template with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
+pub struct TemplateField {
     /// The key.
     pub key: StrId,
     /// The value, or where it is.
@@ -36,32 +37,32 @@ pub enum FieldValue {
 
 /// The place of a known key in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum KeyLocation {
     Absent,
     Slot { index: u16, scale: u8 },
     Json(StrId),
 }
 
-/// What an event has under a known key.
-enum Found {
+/// The value of an event for a known key.
+enum ArgValue {
     Absent,
-    Number(Number),
+    Number(Decimal),
     Json(StrId),
 }
 
 /// The part of an `args` object that many events share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
-    fields: Box<[Field]>,
+pub struct ArgsTemplate {
+    fields: Box<[TemplateField]>,
     /// For each field, the known key that it is.
     known_keys: Box<[Option<ArgKey>]>,
     num_slots: u16,
-    places: Box<[Place; KNOWN.len()]>,
+    places: Box<[KeyLocation; KNOWN.len()]>,
 }
 
-impl Template {
+impl ArgsTemplate {
     /// The keys: those beside `args`, then those in it, both in the order of the file.
-    pub fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[TemplateField] {
         &self.fields
     }
 
@@ -77,24 +78,25 @@ impl Template {
 
     /// A template of `fields`, whose known keys are found by their text in `strings`.
     ///
-    /// Keys that stand beside `args` come first, wherever the file has them, so that a trace that is written and read
-    /// has the same template. They take no slots, so the numbers keep their order.
-    pub fn new(mut fields: Vec<Field>, strings: &Strings) -> Self {
+    /// Keys that stand beside `args` come first, wherever the file has them, so that a trace that
+    /// is written and read has the same template. They take no slots, so the numbers keep their
+    /// order.
+    pub fn new(mut fields: Vec<TemplateField>, strings: &Strings) -> Self {
         sort::by_key(&mut fields, |field| !field.is_outer);
-        let mut places = Box::new([Place::Absent; KNOWN.len()]);
+        let mut places = Box::new([KeyLocation::Absent; KNOWN.len()]);
         let mut known_keys = Vec::with_capacity(fields.len());
         let mut num_slots = 0;
         for field in &fields {
             let place = match field.value {
                 FieldValue::Slot(scale) => {
                     num_slots += 1;
-                    Place::Slot { index: num_slots - 1, scale }
+                    KeyLocation::Slot { index: num_slots - 1, scale }
                 }
-                FieldValue::Json(text) => Place::Json(text),
+                FieldValue::Json(text) => KeyLocation::Json(text),
             };
             let known = ArgKey::of(strings.text(field.key)).filter(|_| !field.is_outer);
             // A second spelling of the same key stays among the others.
-            let known = known.filter(|key| places[*key as usize] == Place::Absent);
+            let known = known.filter(|key| places[*key as usize] == KeyLocation::Absent);
             if let Some(key) = known {
                 places[key as usize] = place;
             }
@@ -104,7 +106,7 @@ impl Template {
     }
 }
 
-/// Which template an event has, and where its numbers start in the pool.
+/// The template of an event, and the start of its numbers in the pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ArgsRef {
     /// The template.
@@ -116,15 +118,15 @@ pub struct ArgsRef {
 /// The arguments of all events of a trace.
 #[derive(Debug, Clone, Default)]
 pub struct Args {
-    templates: Vec<Template>,
-    values: Pool,
+    templates: Vec<ArgsTemplate>,
+    values: NumberPool,
     by_text: HashTable<(u64, TemplateId)>,
     texts: Vec<Box<[u8]>>,
 }
 
 impl Args {
     /// Templates with the numbers of all rows.
-    pub(crate) fn new(templates: Vec<Template>, values: Pool) -> Self {
+    pub(crate) fn new(templates: Vec<ArgsTemplate>, values: NumberPool) -> Self {
         Self { templates, values, ..Self::default() }
     }
 
@@ -136,7 +138,7 @@ impl Args {
     }
 
     /// Adds a template that [`find`](Self::find) will give for `text`.
-    pub fn add(&mut self, text: &[u8], template: Template) -> TemplateId {
+    pub fn add(&mut self, text: &[u8], template: ArgsTemplate) -> TemplateId {
         let id = self.push(template);
         let hash = hash(text);
         self.texts.resize(id.index(), Box::default());
@@ -146,7 +148,7 @@ impl Args {
     }
 
     /// Adds a template that will not be searched.
-    pub fn push(&mut self, template: Template) -> TemplateId {
+    pub fn push(&mut self, template: ArgsTemplate) -> TemplateId {
         self.templates.push(template);
         TemplateId::from(self.templates.len() - 1)
     }
@@ -159,19 +161,19 @@ impl Args {
         start
     }
 
-    /// Forgets what is needed only while templates are added.
+    /// Drops the state for adding templates.
     pub fn seal(&mut self) {
         self.by_text = HashTable::new();
         self.texts = Vec::new();
     }
 
     /// All templates.
-    pub fn templates(&self) -> &[Template] {
+    pub fn templates(&self) -> &[ArgsTemplate] {
         &self.templates
     }
 
     /// The template of an event.
-    pub fn template(&self, args: ArgsRef) -> &Template {
+    pub fn template(&self, args: ArgsRef) -> &ArgsTemplate {
         &self.templates[args.template.index()]
     }
 
@@ -181,12 +183,12 @@ impl Args {
         (start..start + self.template(args).num_slots()).map(|at| self.values.get(at))
     }
 
-    /// A known key's number, of any notation, for what a screen shows.
+    /// A known key's number in any notation, for display.
     pub fn float(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<f64> {
         match self.place(args, key) {
-            Found::Absent => None,
-            Found::Number(number) => Some(number.to_f64()),
-            Found::Json(text) => {
+            ArgValue::Absent => None,
+            ArgValue::Number(number) => Some(number.to_f64()),
+            ArgValue::Json(text) => {
                 strings.text(text).trim_matches('"').parse().ok().filter(|value: &f64| value.is_finite())
             }
         }
@@ -195,38 +197,41 @@ impl Args {
     /// A known key's integer: written as a number, or as a string that holds one.
     pub fn integer(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<i64> {
         match self.place(args, key) {
-            Found::Absent => None,
-            Found::Number(number) => number.integer(),
-            Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
+            ArgValue::Absent => None,
+            ArgValue::Number(number) => number.integer(),
+            ArgValue::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
         }
     }
 
     /// A known key's identifier: an integer that is not negative and may be larger than `i64::MAX`.
     pub fn identifier(&self, strings: &Strings, args: ArgsRef, key: ArgKey) -> Option<u64> {
         match self.place(args, key) {
-            Found::Absent => None,
-            Found::Number(number) => number.integer().and_then(|number| u64::try_from(number).ok()),
-            Found::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
+            ArgValue::Absent => None,
+            ArgValue::Number(number) => number.integer().and_then(|number| u64::try_from(number).ok()),
+            ArgValue::Json(text) => strings.text(text).trim_matches('"').parse().ok(),
         }
     }
 
-    fn place(&self, args: ArgsRef, key: ArgKey) -> Found {
+    fn place(&self, args: ArgsRef, key: ArgKey) -> ArgValue {
         match self.template(args).places[key as usize] {
-            Place::Absent => Found::Absent,
-            Place::Json(text) => Found::Json(text),
-            Place::Slot { index, scale } => {
-                Found::Number(Number { mantissa: self.values.get(args.start as usize + usize::from(index)), scale })
+            KeyLocation::Absent => ArgValue::Absent,
+            KeyLocation::Json(text) => ArgValue::Json(text),
+            KeyLocation::Slot { index, scale } => {
+                ArgValue::Number(Decimal { mantissa: self.values.get(args.start as usize + usize::from(index)), scale })
             }
         }
     }
 
-    /// Appends a known key's text: JSON, but for a string, which comes without its quotes. False when it is absent.
+    /// Appends a known key's text: JSON, but for a string, which comes without its quotes. False
+    /// when it is absent.
     pub fn write_text(&self, strings: &Strings, args: ArgsRef, key: ArgKey, out: &mut String) -> bool {
         match self.place(args, key) {
-            Found::Absent => return false,
-            Found::Number(number) => number.write(out),
-            Found::Json(text) if strings.text(text).starts_with('"') => out.push_str(&plain_text(strings.text(text))),
-            Found::Json(text) => out.push_str(strings.text(text)),
+            ArgValue::Absent => return false,
+            ArgValue::Number(number) => number.write(out),
+            ArgValue::Json(text) if strings.text(text).starts_with('"') => {
+                out.push_str(&plain_text(strings.text(text)));
+            }
+            ArgValue::Json(text) => out.push_str(strings.text(text)),
         }
         true
     }
@@ -254,7 +259,7 @@ impl Args {
                     FieldValue::Json(text) => strings.text(text).to_owned(),
                     FieldValue::Slot(scale) => {
                         let mut out = String::new();
-                        Number { mantissa: number.unwrap_or(0), scale }.write(&mut out);
+                        Decimal { mantissa: number.unwrap_or(0), scale }.write(&mut out);
                         out
                     }
                 };
@@ -263,7 +268,8 @@ impl Args {
         })
     }
 
-    /// Appends what no column of the table of events holds, as one JSON object; nothing when that is nothing.
+    /// Appends the arguments without a column of the event table, as one JSON object; nothing
+    /// without any.
     pub fn rest_json(&self, strings: &Strings, args: ArgsRef, out: &mut String) {
         let is_held = |key: &Option<ArgKey>| {
             key.is_some_and(|key| match key.column() {

@@ -1,9 +1,9 @@
-//! What communications are called: one name for the many spellings in files, and the facts that follow from it.
+//! Normalizes names of collectives, and derives their communication pattern.
 
-/// Which rank sends what to which: all that sizes, bandwidths and matching depend on.
+/// The pattern of data between ranks, which determines sizes, bandwidths and matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the words of MPI and NCCL")]
-pub enum Pattern {
+pub enum CollectivePattern {
     AllReduce,
     AllGather,
     AllToAll,
@@ -23,51 +23,51 @@ pub enum Pattern {
     Init,
 }
 
-/// Letters of a spelling, the name, and what it is. The names are those that PARAM replays.
-const NAMES: [(&str, &str, Pattern); 31] = [
-    ("allreduce", "all_reduce", Pattern::AllReduce),
-    ("allreducecoalesced", "allreduce_coalesced", Pattern::AllReduce),
-    ("allreducesparse", "allreduce_sparse", Pattern::AllReduce),
-    ("sparseallreduce", "allreduce_sparse", Pattern::AllReduce),
-    ("allgather", "all_gather", Pattern::AllGather),
-    ("allgathercoalesced", "all_gather_coalesced", Pattern::AllGather),
-    ("allgatherv", "all_gather_v", Pattern::AllGather),
-    ("allgatherbase", "all_gather_base", Pattern::AllGather),
-    ("allgatherintotensor", "all_gather_base", Pattern::AllGather),
-    ("allgatherintotensorcoalesced", "allgather_into_tensor_coalesced", Pattern::AllGather),
-    ("alltoall", "all_to_all", Pattern::AllToAll),
-    ("alltoallsingle", "all_to_all", Pattern::AllToAll),
-    ("alltoallv", "all_to_allv", Pattern::AllToAll),
-    ("alltoallbase", "all_to_allv", Pattern::AllToAll),
-    ("reducescatter", "reduce_scatter", Pattern::ReduceScatter),
-    ("reducescatterv", "reduce_scatter_v", Pattern::ReduceScatter),
-    ("reducescatterbase", "reduce_scatter_base", Pattern::ReduceScatter),
-    ("reducescattertensor", "reduce_scatter_base", Pattern::ReduceScatter),
-    ("reducescattertensorcoalesced", "reduce_scatter_tensor_coalesced", Pattern::ReduceScatter),
-    ("reduce", "reduce", Pattern::Reduce),
-    ("scatter", "scatter", Pattern::Scatter),
-    ("gather", "gather", Pattern::Gather),
-    ("broadcast", "broadcast", Pattern::Broadcast),
-    ("send", "send", Pattern::Send),
-    ("recv", "recv", Pattern::Recv),
-    ("recvanysource", "recv", Pattern::Recv),
-    ("barrier", "barrier", Pattern::Barrier),
-    ("allreducebarrier", "barrier", Pattern::Barrier),
-    ("coalesced", "coalesced", Pattern::Coalesced),
-    ("wait", "wait", Pattern::Wait),
-    ("init", "init", Pattern::Init),
+/// Letters of a spelling, the name, and the pattern. The names are those that PARAM replays.
+const NAMES: [(&str, &str, CollectivePattern); 31] = [
+    ("allreduce", "all_reduce", CollectivePattern::AllReduce),
+    ("allreducecoalesced", "allreduce_coalesced", CollectivePattern::AllReduce),
+    ("allreducesparse", "allreduce_sparse", CollectivePattern::AllReduce),
+    ("sparseallreduce", "allreduce_sparse", CollectivePattern::AllReduce),
+    ("allgather", "all_gather", CollectivePattern::AllGather),
+    ("allgathercoalesced", "all_gather_coalesced", CollectivePattern::AllGather),
+    ("allgatherv", "all_gather_v", CollectivePattern::AllGather),
+    ("allgatherbase", "all_gather_base", CollectivePattern::AllGather),
+    ("allgatherintotensor", "all_gather_base", CollectivePattern::AllGather),
+    ("allgatherintotensorcoalesced", "allgather_into_tensor_coalesced", CollectivePattern::AllGather),
+    ("alltoall", "all_to_all", CollectivePattern::AllToAll),
+    ("alltoallsingle", "all_to_all", CollectivePattern::AllToAll),
+    ("alltoallv", "all_to_allv", CollectivePattern::AllToAll),
+    ("alltoallbase", "all_to_allv", CollectivePattern::AllToAll),
+    ("reducescatter", "reduce_scatter", CollectivePattern::ReduceScatter),
+    ("reducescatterv", "reduce_scatter_v", CollectivePattern::ReduceScatter),
+    ("reducescatterbase", "reduce_scatter_base", CollectivePattern::ReduceScatter),
+    ("reducescattertensor", "reduce_scatter_base", CollectivePattern::ReduceScatter),
+    ("reducescattertensorcoalesced", "reduce_scatter_tensor_coalesced", CollectivePattern::ReduceScatter),
+    ("reduce", "reduce", CollectivePattern::Reduce),
+    ("scatter", "scatter", CollectivePattern::Scatter),
+    ("gather", "gather", CollectivePattern::Gather),
+    ("broadcast", "broadcast", CollectivePattern::Broadcast),
+    ("send", "send", CollectivePattern::Send),
+    ("recv", "recv", CollectivePattern::Recv),
+    ("recvanysource", "recv", CollectivePattern::Recv),
+    ("barrier", "barrier", CollectivePattern::Barrier),
+    ("allreducebarrier", "barrier", CollectivePattern::Barrier),
+    ("coalesced", "coalesced", CollectivePattern::Coalesced),
+    ("wait", "wait", CollectivePattern::Wait),
+    ("init", "init", CollectivePattern::Init),
 ];
 
-/// The name and the pattern of a communication that is spelled so: as a record spells it (`allreduce`), an operator
-/// (`c10d::allreduce_`) or an annotation (`nccl:send 0->1`). `None` for what is none that is known.
+/// The name and the pattern of a collective by a spelling of a record (`allreduce`), an operator
+/// (`c10d::allreduce_`) or an annotation (`nccl:send 0->1`). `None` for unknown ones.
 ///
 /// ```
-/// use kinetoscope::trace::collective::{Pattern, known};
-/// assert_eq!(known("_allgather_base"), Some(("all_gather_base", Pattern::AllGather)));
-/// assert_eq!(known("nccl:send 0->1"), Some(("send", Pattern::Send)));
+/// use kinetoscope::trace::collective::{CollectivePattern, known};
+/// assert_eq!(known("_allgather_base"), Some(("all_gather_base", CollectivePattern::AllGather)));
+/// assert_eq!(known("nccl:send 0->1"), Some(("send", CollectivePattern::Send)));
 /// assert_eq!(known("aten::add"), None);
 /// ```
-pub fn known(spelling: &str) -> Option<(&'static str, Pattern)> {
+pub fn known(spelling: &str) -> Option<(&'static str, CollectivePattern)> {
     let name = spelling.rsplit(':').next()?.split(' ').next()?;
     let letters: String = name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     let letters = letters.strip_suffix("tensor").filter(|rest| *rest == "wait").unwrap_or(&letters);
@@ -79,9 +79,9 @@ pub fn name(spelling: &str) -> String {
     known(spelling).map_or_else(|| spelling.to_lowercase(), |(name, _)| name.to_owned())
 }
 
-impl Pattern {
-    /// Bytes that each link carries for each byte of the message, with which bandwidths of unlike communications over
-    /// `num_ranks` compare (as NCCL's tests count). `None` for what moves no message.
+impl CollectivePattern {
+    /// Bytes per link for each byte of the message over `num_ranks`, so that bandwidths of
+    /// different collectives compare (as in NCCL's tests). `None` without a message.
     pub fn bus_factor(self, num_ranks: i64) -> Option<f64> {
         let num_ranks = if num_ranks > 0 { num_ranks as f64 } else { return None };
         let others = (num_ranks - 1.0) / num_ranks;
@@ -119,7 +119,8 @@ impl Pattern {
     }
 }
 
-/// Spellings of a type of elements in lower case, the first its name; and the size of an element in bytes.
+/// Spellings of a type of elements in lower case, the first its name; and the size of an element in
+/// bytes.
 const DTYPES: [(&[&str], i64); 20] = [
     (&["byte", "unsigned char", "uint8"], 1),
     (&["char", "signed char", "int8"], 1),
@@ -143,7 +144,8 @@ const DTYPES: [(&[&str], i64); 20] = [
     (&["float8_e4m3fnuz"], 1),
 ];
 
-/// The name of a type of elements in lower case, however it is spelled, and the bytes of an element where it is known.
+/// The name of a type of elements in lower case, however it is spelled, and the bytes of an element
+/// where it is known.
 ///
 /// ```
 /// use kinetoscope::trace::collective::dtype;

@@ -1,4 +1,4 @@
-//! Events: what has a duration.
+//! Events: rows with a duration.
 
 use crate::id::{StrId, TemplateId, TrackId};
 use crate::time::{Dur, TimeRange, Ts};
@@ -8,7 +8,7 @@ use crate::trace::kind::EventKind;
 /// One column a field, one row an event, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventTable {
-    /// Position in `traceEvents`; ascending, and what leaves the core as `id`.
+    /// Position in `traceEvents`; ascending, and the public `id`.
     pub position: Vec<u32>,
     /// `name`.
     pub name: Vec<StrId>,

@@ -1,4 +1,4 @@
-//! What has no duration: instants, counters, the ends of flows, and what a file says about its tracks.
+//! Rows without a duration: instants, counters, flows and metadata.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,19 +55,19 @@ pub struct Flow {
     pub track: TrackId,
     /// `ts`.
     pub time: Ts,
-    /// Which end.
+    /// Start, step or end.
     pub phase: FlowPhase,
     /// `id`.
     pub id: FlowId,
-    /// `args`, and what else stands beside `id`.
+    /// `args`, and the keys beside `id`.
     pub args: ArgsRef,
 }
 
-/// Name of a metadata element that stands where a file had one that is not kept, so that ids stay the same when a
-/// trace is written.
+/// Name of a metadata element that stands where a file had one that is not kept, so that ids stay
+/// the same when a trace is written.
 pub const GAP: &str = "kinetoscope_gap";
 
-/// What a file says about a process or a thread (`M`), kept as it is.
+/// A metadata event of a process or a thread (`M`), kept as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metadata {
     /// Position in `traceEvents`.
@@ -84,7 +84,7 @@ pub struct Metadata {
     pub args: ArgsRef,
 }
 
-/// Which end of a flow.
+/// The kind of a flow's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlowPhase {
     /// `s`.

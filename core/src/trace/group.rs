@@ -1,4 +1,4 @@
-//! Process groups: which ranks talk to each other, as either file says it.
+//! Process groups and their ranks, from either file.
 
 use std::sync::Arc;
 
@@ -29,7 +29,8 @@ pub struct ProcessGroup {
     pub id: Option<i64>,
 }
 
-/// The process groups of a trace: those of the Kineto file, then those of the Execution Trace, each once.
+/// The process groups of a trace: those of the Kineto file, then those of the Execution Trace, each
+/// once.
 ///
 /// ```
 /// use kinetoscope::{Input, Limits, read, trace::group::process_groups};
@@ -79,21 +80,21 @@ fn listed(source: &'static str, groups: &Value) -> Vec<ProcessGroup> {
 
 /// The ranks of a process group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Ranks {
+pub enum GroupRanks {
     /// So many, from 0 on: all ranks of a job.
     All(i64),
     /// These.
     Listed(Vec<i64>),
 }
 
-impl From<Vec<i64>> for Ranks {
+impl From<Vec<i64>> for GroupRanks {
     fn from(ranks: Vec<i64>) -> Self {
         let is_all = ranks.iter().enumerate().all(|(place, rank)| *rank == place as i64);
         if is_all { Self::All(ranks.len() as i64) } else { Self::Listed(ranks) }
     }
 }
 
-impl Ranks {
+impl GroupRanks {
     /// The rank at a place.
     pub fn at(&self, place: i64) -> Option<i64> {
         match self {
@@ -127,15 +128,15 @@ impl Ranks {
 /// So many unlike groups are compared for one call: more hardly have anything in common.
 const MAX_UNNAMED: usize = 64;
 
-/// Process groups by what records call them, and their ranks.
+/// Process groups by recorded name, with their ranks.
 #[derive(Debug, Clone, Default)]
-pub struct Groups {
+pub struct ProcessGroups {
     by_name: FxHashMap<String, u32>,
     by_id: FxHashMap<i64, u32>,
-    ranks: Vec<Option<Arc<Ranks>>>,
+    ranks: Vec<Option<Arc<GroupRanks>>>,
 }
 
-impl Groups {
+impl ProcessGroups {
     /// Looks through the groups. Of two of one name, the first is it whose ranks are known.
     pub fn new(all: &[ProcessGroup]) -> Self {
         let mut groups =
@@ -157,32 +158,36 @@ impl Groups {
         name.and_then(|name| self.by_name.get(name)).or_else(|| self.by_id.get(&id?)).copied()
     }
 
-    /// The ranks of each group that one may be that nothing names, where the rank `own` of `num_ranks` calls it; none where
-    /// that is not known.
-    pub fn unnamed(&self, own: Option<i64>, num_ranks: Option<i64>) -> Vec<Arc<Ranks>> {
+    /// The ranks of each group that one may be that nothing names, where the rank `own` of
+    /// `num_ranks` calls it; none where that is not known.
+    pub fn unnamed(&self, own: Option<i64>, num_ranks: Option<i64>) -> Vec<Arc<GroupRanks>> {
         if self.ranks.is_empty() {
             // Two have but one group between them.
-            return num_ranks.filter(|size| *size == 2).map(|size| Arc::new(Ranks::All(size))).into_iter().collect();
+            return num_ranks
+                .filter(|size| *size == 2)
+                .map(|size| Arc::new(GroupRanks::All(size)))
+                .into_iter()
+                .collect();
         }
-        let all: Option<FxHashSet<Arc<Ranks>>> = self.ranks.iter().cloned().collect();
-        let has_own = |ranks: &Arc<Ranks>| own.is_none_or(|own| ranks.place(own).is_some());
+        let all: Option<FxHashSet<Arc<GroupRanks>>> = self.ranks.iter().cloned().collect();
+        let has_own = |ranks: &Arc<GroupRanks>| own.is_none_or(|own| ranks.place(own).is_some());
         let found: Vec<_> = all.into_iter().flatten().filter(has_own).collect();
         if found.len() > MAX_UNNAMED { Vec::new() } else { found }
     }
 
     /// The ranks of a group, where they are known.
-    pub fn ranks(&self, group: u32) -> Option<Arc<Ranks>> {
+    pub fn ranks(&self, group: u32) -> Option<Arc<GroupRanks>> {
         self.ranks.get(group as usize)?.clone()
     }
 }
 
 impl ProcessGroup {
     /// The ranks in numbers; all of them where the list is empty and the size is said.
-    fn rank_list(&self) -> Option<Ranks> {
+    fn rank_list(&self) -> Option<GroupRanks> {
         let listed: Vec<i64> = serde_json::from_str(&self.ranks).ok()?;
         match self.size {
-            Some(size) if listed.is_empty() => Some(Ranks::All(size)).filter(|_| size > 0),
-            _ => Some(Ranks::from(listed)).filter(|ranks| ranks.size() > 0),
+            Some(size) if listed.is_empty() => Some(GroupRanks::All(size)).filter(|_| size > 0),
+            _ => Some(GroupRanks::from(listed)).filter(|ranks| ranks.size() > 0),
         }
     }
 }

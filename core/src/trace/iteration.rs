@@ -1,6 +1,7 @@
-//! Names of iterations.
+//! Parses names of iterations.
 
-/// The number in the name of an iteration, as the profiler gives it: `ProfilerStep#7`, in some files `ProfilerStep # 7`.
+/// The number in the name of an iteration, as the profiler gives it: `ProfilerStep#7`, in some
+/// files `ProfilerStep # 7`.
 pub fn iteration_number(name: &str) -> Option<i64> {
     let number = name.strip_prefix("ProfilerStep")?.trim_start().strip_prefix('#')?;
     number.trim_start().parse().ok()

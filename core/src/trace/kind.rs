@@ -1,12 +1,12 @@
-//! What an event is, decided from the category that its file gives it.
+//! Derives the kind of an event from its category.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::StrId;
 use crate::strings::Strings;
 
-/// Whether an event is an operator of `torch.autograd.profiler_legacy`, which puts all of them in one process and gives them no
-/// category.
+/// Whether an event is an operator of `torch.autograd.profiler_legacy`, which puts all of them in
+/// one process and gives them no category.
 pub(crate) fn is_legacy_operator(strings: &Strings, category: StrId, process: StrId) -> bool {
     category == StrId::EMPTY && strings.text(process) == "CPU functions"
 }
@@ -74,7 +74,8 @@ impl EventKind {
     }
 }
 
-/// The kind and the side of a category, in any of the spellings since 2020 (`Operator`, `cpu_op`, …).
+/// The kind and the side of a category, in any of the spellings since 2020 (`Operator`, `cpu_op`,
+/// …).
 ///
 /// ```
 /// use kinetoscope::{EventKind, category_kind};

@@ -1,14 +1,14 @@
-//! How a node is laid out in its file: its JSON, with a mark in place of each value that a column holds.
+//! The layout of a node: its JSON, with a mark for each value that has a column.
 //!
-//! `PyTorch` has written nodes in half a dozen ways. Of the nodes of one file a handful of layouts differ, so each is kept
-//! once among the strings, and with it a node is written as it was read. Marks are control characters, which
-//! stand in no JSON.
+//! `PyTorch` has written nodes in half a dozen ways. Of the nodes of one file a handful of layouts
+//! differ, so each is kept once among the strings, and with it a node is written as it was read.
+//! Marks are control characters, which stand in no JSON.
 
 /// A value of a node that a column holds. Codes are the marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the fields of `Node` and `Values`")]
-pub enum Slot {
+pub enum LayoutSlot {
     Id = 1,
     Parent,
     Name,
@@ -29,35 +29,35 @@ pub enum Slot {
     OutputShapes,
     OutputTypes,
     OutputStrides,
-    /// The next of what `Node::rest` holds.
+    /// The next value of `Node::rest`.
     Rest,
 }
 
 /// All slots but the last, in the order of their codes, with the keys that files use.
-const KEYS: [(Slot, &[&str]); 20] = [
-    (Slot::Id, &["id"]),
-    (Slot::Parent, &["ctrl_deps", "parent"]),
-    (Slot::Name, &["name"]),
-    (Slot::RecordId, &["rf_id"]),
-    (Slot::FwParent, &["fw_parent"]),
-    (Slot::SeqNum, &["seq_id"]),
-    (Slot::Scope, &["scope"]),
-    (Slot::Thread, &["tid"]),
-    (Slot::FwThread, &["fw_tid"]),
-    (Slot::Schema, &["op_schema"]),
-    (Slot::KernelBackend, &["kernel_backend"]),
-    (Slot::KernelFile, &["kernel_file"]),
-    (Slot::Inputs, &["inputs"]),
-    (Slot::InputShapes, &["input_shapes"]),
-    (Slot::InputTypes, &["input_types"]),
-    (Slot::InputStrides, &["input_strides"]),
-    (Slot::Outputs, &["outputs"]),
-    (Slot::OutputShapes, &["output_shapes"]),
-    (Slot::OutputTypes, &["output_types"]),
-    (Slot::OutputStrides, &["output_strides"]),
+const KEYS: [(LayoutSlot, &[&str]); 20] = [
+    (LayoutSlot::Id, &["id"]),
+    (LayoutSlot::Parent, &["ctrl_deps", "parent"]),
+    (LayoutSlot::Name, &["name"]),
+    (LayoutSlot::RecordId, &["rf_id"]),
+    (LayoutSlot::FwParent, &["fw_parent"]),
+    (LayoutSlot::SeqNum, &["seq_id"]),
+    (LayoutSlot::Scope, &["scope"]),
+    (LayoutSlot::Thread, &["tid"]),
+    (LayoutSlot::FwThread, &["fw_tid"]),
+    (LayoutSlot::Schema, &["op_schema"]),
+    (LayoutSlot::KernelBackend, &["kernel_backend"]),
+    (LayoutSlot::KernelFile, &["kernel_file"]),
+    (LayoutSlot::Inputs, &["inputs"]),
+    (LayoutSlot::InputShapes, &["input_shapes"]),
+    (LayoutSlot::InputTypes, &["input_types"]),
+    (LayoutSlot::InputStrides, &["input_strides"]),
+    (LayoutSlot::Outputs, &["outputs"]),
+    (LayoutSlot::OutputShapes, &["output_shapes"]),
+    (LayoutSlot::OutputTypes, &["output_types"]),
+    (LayoutSlot::OutputStrides, &["output_strides"]),
 ];
 
-impl Slot {
+impl LayoutSlot {
     /// The slot of a node's own key, or of an attribute.
     pub fn of(key: &[u8]) -> Option<Self> {
         KEYS.iter().find(|(_, keys)| keys.iter().any(|known| known.as_bytes() == key)).map(|(slot, _)| *slot)
@@ -92,17 +92,17 @@ impl Slot {
 /// The parts of a layout: text, and the slot behind it; none behind the last.
 ///
 /// ```
-/// use kinetoscope::trace::layout::{Slot, parts};
-/// let layout = format!("{{\"id\":{}}}", Slot::Id.mark());
-/// assert!(parts(&layout).eq([("{\"id\":", Some(Slot::Id)), ("}", None)]));
+/// use kinetoscope::trace::layout::{LayoutSlot, parts};
+/// let layout = format!("{{\"id\":{}}}", LayoutSlot::Id.mark());
+/// assert!(parts(&layout).eq([("{\"id\":", Some(LayoutSlot::Id)), ("}", None)]));
 /// ```
-pub fn parts(layout: &str) -> impl Iterator<Item = (&str, Option<Slot>)> {
+pub fn parts(layout: &str) -> impl Iterator<Item = (&str, Option<LayoutSlot>)> {
     let mut rest = Some(layout);
     std::iter::from_fn(move || {
         let text = rest.take()?;
         let Some(at) = text.bytes().position(|byte| byte < b' ') else { return Some((text, None)) };
         rest = Some(&text[at + 1..]);
-        Some((&text[..at], Slot::of_mark(text.as_bytes()[at])))
+        Some((&text[..at], LayoutSlot::of_mark(text.as_bytes()[at])))
     })
 }
 
@@ -115,7 +115,7 @@ mod tests {
         for (place, (slot, _)) in KEYS.iter().enumerate() {
             assert_eq!(*slot as usize, place + 1);
         }
-        assert_eq!(Slot::Rest as usize, KEYS.len() + 1);
+        assert_eq!(LayoutSlot::Rest as usize, KEYS.len() + 1);
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! What one rank recorded, in columns.
+//! A trace: the recording of one rank, in columns.
 
 pub mod arg_key;
 pub mod args;
 pub mod collective;
+pub mod decimal;
 pub mod event;
 pub mod flow;
 pub mod group;
@@ -10,8 +11,7 @@ pub mod iteration;
 pub mod kind;
 pub mod layout;
 pub mod node;
-pub mod number;
-pub mod pool;
+pub mod number_pool;
 pub mod schema;
 pub mod tensor;
 pub mod track;
@@ -31,10 +31,10 @@ use flow::{Counter, Flow, Instant, Metadata};
 use node::Node;
 use track::{Process, Track};
 
-/// Kineto's name of the instant at which it has processed what it recorded; nothing is recorded in the time before it.
+/// Kineto's instant for the end of its processing; nothing is recorded in the time before it.
 const WINDOW_END: &str = "Record Window End";
 
-/// What one rank recorded: a Kineto trace, an Execution Trace, or both.
+/// The recording of one rank: a Kineto trace, an Execution Trace, or both.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
     /// All texts.
@@ -47,9 +47,9 @@ pub struct Trace {
     pub execution_header: Vec<(StrId, StrId)>,
     /// Threads and streams, in the order of first sight.
     pub tracks: Vec<Track>,
-    /// What the file says about processes and devices.
+    /// Processes and devices, from metadata.
     pub processes: Vec<Process>,
-    /// What has a duration.
+    /// Events.
     pub events: EventTable,
     /// Points in time.
     pub instants: Vec<Instant>,
@@ -57,11 +57,11 @@ pub struct Trace {
     pub counters: Vec<Counter>,
     /// Ends of flows.
     pub flows: Vec<Flow>,
-    /// What the file says about processes and threads.
+    /// Metadata events of processes and threads.
     pub metadata: Vec<Metadata>,
     /// Nodes of the Execution Trace, in the order of the file.
     pub nodes: Vec<Node>,
-    /// What was added to the file's times (`baseTimeNanoseconds`), in nanoseconds.
+    /// The base time added to all times (`baseTimeNanoseconds`), in nanoseconds.
     pub base_ns: i64,
     /// Whether times are whole microseconds, so that ends are off by up to two of them.
     pub has_coarse_times: bool,
@@ -105,7 +105,7 @@ impl Trace {
         self.device_properties().iter().filter_map(name).collect()
     }
 
-    /// What the file says of the devices (`deviceProperties`), in its order.
+    /// Device properties (`deviceProperties`), in file order.
     pub fn device_properties(&self) -> Vec<Value> {
         match self.header_value("deviceProperties") {
             Some(Value::Array(devices)) => devices,
@@ -113,8 +113,8 @@ impl Trace {
         }
     }
 
-    /// From the first to the last time in the trace, over events, instants and counters, but for the instant at which the
-    /// profiler was done with its own work after the recording.
+    /// From the first to the last time in the trace, over events, instants and counters, but for
+    /// the instant at which the profiler was done with its own work after the recording.
     pub fn range(&self) -> TimeRange {
         let events = self.events.range();
         let is_recorded = |row: &&Instant| events.is_none() || self.strings.text(row.name) != WINDOW_END;
@@ -155,7 +155,7 @@ impl Trace {
         self.track(self.events.track[row]).stream?.device
     }
 
-    /// The number that a launch shares with what it enqueued (`correlation`); 0 is none.
+    /// The number that a launch shares with its device work (`correlation`); 0 is none.
     pub fn correlation_id(&self, row: usize) -> Option<u64> {
         self.args.identifier(&self.strings, self.events.args(row), ArgKey::Correlation).filter(|id| *id != 0)
     }

@@ -1,4 +1,4 @@
-//! Nodes of the Execution Trace, in both layouts that `PyTorch` has written.
+//! Nodes of the Execution Trace, for both layouts of `PyTorch`.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +32,9 @@ pub struct Node {
     /// `kernel_file`.
     pub kernel_file: StrId,
     /// Inputs.
-    pub inputs: Values,
+    pub inputs: NodeValues,
     /// Outputs.
-    pub outputs: Values,
+    pub outputs: NodeValues,
     /// All else that the node has, as a JSON object; empty when nothing.
     pub rest: StrId,
     /// How the file lays it out (see [`layout`](super::layout)).
@@ -43,8 +43,9 @@ pub struct Node {
 
 /// Inputs or outputs: parallel JSON arrays, empty texts where the file has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Values {
-    /// The values; a tensor is `[tensor id, storage id, offset, elements, bytes an element, device]`.
+pub struct NodeValues {
+    /// The values; a tensor is `[tensor id, storage id, offset, elements, bytes an element,
+    /// device]`.
     pub values: StrId,
     /// Shapes.
     pub shapes: StrId,
@@ -54,7 +55,7 @@ pub struct Values {
     pub strides: StrId,
 }
 
-impl Default for Values {
+impl Default for NodeValues {
     fn default() -> Self {
         Self { values: StrId::EMPTY, shapes: StrId::EMPTY, types: StrId::EMPTY, strides: StrId::EMPTY }
     }
@@ -75,15 +76,15 @@ impl Default for Node {
             schema: StrId::EMPTY,
             kernel_backend: StrId::EMPTY,
             kernel_file: StrId::EMPTY,
-            inputs: Values::default(),
-            outputs: Values::default(),
+            inputs: NodeValues::default(),
+            outputs: NodeValues::default(),
             rest: StrId::EMPTY,
             layout: StrId::EMPTY,
         }
     }
 }
 
-/// What a node stands for.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
     /// The process or a thread.
@@ -130,9 +131,9 @@ impl Node {
 
     /// The ids of all its texts.
     pub fn texts_mut(&mut self) -> [&mut StrId; 14] {
-        let Values { values: inputs, shapes: input_shapes, types: input_types, strides: input_strides } =
+        let NodeValues { values: inputs, shapes: input_shapes, types: input_types, strides: input_strides } =
             &mut self.inputs;
-        let Values { values, shapes, types, strides } = &mut self.outputs;
+        let NodeValues { values, shapes, types, strides } = &mut self.outputs;
         [
             &mut self.name,
             &mut self.schema,
@@ -151,7 +152,7 @@ impl Node {
         ]
     }
 
-    /// What the node stands for; `name` is the text of its name.
+    /// The kind of a node; `name` is the text of its name.
     pub fn kind(&self, name: &str) -> NodeKind {
         if name.starts_with("[pytorch|profiler|execution_") {
             NodeKind::Root

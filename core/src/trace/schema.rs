@@ -1,8 +1,8 @@
-//! What an operator's schema says of its arguments and results: which of them it writes, and which share memory.
+//! Parses operator schemas: which arguments and results are written or share memory.
 
-/// What an operator does with the memory of an argument or of a result.
+/// The memory access of an operator to an argument or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum ArgumentAccess {
     /// No alias is noted: an argument is read, a result is new.
     Plain,
     /// `(a)`: the result shares the memory of an argument.
@@ -13,13 +13,13 @@ pub enum Access {
 
 /// A parsed `op_schema`, such as `aten::add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Schema {
-    arguments: Vec<Access>,
-    results: Vec<Access>,
+pub struct OperatorSchema {
+    arguments: Vec<ArgumentAccess>,
+    results: Vec<ArgumentAccess>,
 }
 
-impl Schema {
-    /// Parses a schema; what is no schema has no notes.
+impl OperatorSchema {
+    /// Parses a schema; other texts have no annotations.
     pub fn new(text: &str) -> Self {
         let Some((call, results)) = text.rsplit_once(" -> ") else { return Self::default() };
         let arguments = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
@@ -27,28 +27,28 @@ impl Schema {
         Self { arguments: accesses(arguments), results: accesses(results) }
     }
 
-    /// What it does with the argument at a place.
-    pub fn argument(&self, at: usize) -> Access {
-        self.arguments.get(at).copied().unwrap_or(Access::Plain)
+    /// The access to an argument by position.
+    pub fn argument(&self, at: usize) -> ArgumentAccess {
+        self.arguments.get(at).copied().unwrap_or(ArgumentAccess::Plain)
     }
 
-    /// What it does with the result at a place.
-    pub fn result(&self, at: usize) -> Access {
-        self.results.get(at).copied().unwrap_or(Access::Plain)
+    /// The access to a result by position.
+    pub fn result(&self, at: usize) -> ArgumentAccess {
+        self.results.get(at).copied().unwrap_or(ArgumentAccess::Plain)
     }
 }
 
 /// The notes of a list's items; the `*` before arguments that go by their names is none of them.
-fn accesses(list: &str) -> Vec<Access> {
+fn accesses(list: &str) -> Vec<ArgumentAccess> {
     items(list).map(str::trim).filter(|item| !item.is_empty() && *item != "*").map(access).collect()
 }
 
-fn access(item: &str) -> Access {
+fn access(item: &str) -> ArgumentAccess {
     let declaration = item.split('=').next().unwrap_or(item);
     match declaration.split_once('(').and_then(|(_, note)| note.split_once(')')) {
-        Some((note, _)) if note.contains('!') => Access::Write,
-        Some(_) => Access::Alias,
-        None => Access::Plain,
+        Some((note, _)) if note.contains('!') => ArgumentAccess::Write,
+        Some(_) => ArgumentAccess::Alias,
+        None => ArgumentAccess::Plain,
     }
 }
 
@@ -71,21 +71,22 @@ mod tests {
 
     #[test]
     fn notes_are_found_at_the_places_of_the_arguments() {
-        let schema =
-            Schema::new("aten::_foreach_add_.List(Tensor(a!)[] self, int[2] n=[1, 1], *, Tensor(b!) out) -> ()");
+        let schema = OperatorSchema::new(
+            "aten::_foreach_add_.List(Tensor(a!)[] self, int[2] n=[1, 1], *, Tensor(b!) out) -> ()",
+        );
         assert_eq!(
             [0, 1, 2, 3].map(|at| schema.argument(at)),
-            [Access::Write, Access::Plain, Access::Write, Access::Plain]
+            [ArgumentAccess::Write, ArgumentAccess::Plain, ArgumentAccess::Write, ArgumentAccess::Plain]
         );
-        assert_eq!(schema.result(0), Access::Plain);
+        assert_eq!(schema.result(0), ArgumentAccess::Plain);
     }
 
     #[test]
     fn views_share_memory_and_writes_are_told_from_them() {
-        let view = Schema::new("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)");
-        assert_eq!((view.argument(0), view.result(0)), (Access::Alias, Access::Alias));
-        let several = Schema::new("f(Tensor self) -> (Tensor(a!), Tensor)");
-        assert_eq!((several.result(0), several.result(1)), (Access::Write, Access::Plain));
-        assert_eq!(Schema::new("").argument(0), Access::Plain);
+        let view = OperatorSchema::new("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)");
+        assert_eq!((view.argument(0), view.result(0)), (ArgumentAccess::Alias, ArgumentAccess::Alias));
+        let several = OperatorSchema::new("f(Tensor self) -> (Tensor(a!), Tensor)");
+        assert_eq!((several.result(0), several.result(1)), (ArgumentAccess::Write, ArgumentAccess::Plain));
+        assert_eq!(OperatorSchema::new("").argument(0), ArgumentAccess::Plain);
     }
 }

@@ -1,9 +1,9 @@
-//! Uses of tensors by the nodes of an Execution Trace.
+//! Finds the tensor inputs and outputs of nodes.
 
 use serde_json::Value;
 
 use crate::strings::Strings;
-use crate::trace::node::{Node, Values};
+use crate::trace::node::{Node, NodeValues};
 
 /// One tensor in a node's inputs or outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,14 +41,14 @@ pub fn tensor_uses(nodes: &[Node], strings: &Strings) -> Vec<TensorUse> {
     let mut uses = Vec::new();
     for (row, node) in nodes.iter().enumerate() {
         for (is_output, values) in [(false, &node.inputs), (true, &node.outputs)] {
-            let mut walk = Walk { uses: &mut uses, node: row as u32, is_output, index: 0, argument: 0 };
+            let mut walk = TensorWalk { uses: &mut uses, node: row as u32, is_output, index: 0, argument: 0 };
             walk.values(values, strings);
         }
     }
     uses
 }
 
-struct Walk<'a> {
+struct TensorWalk<'a> {
     uses: &'a mut Vec<TensorUse>,
     node: u32,
     is_output: bool,
@@ -56,8 +56,8 @@ struct Walk<'a> {
     argument: u32,
 }
 
-impl Walk<'_> {
-    fn values(&mut self, values: &Values, strings: &Strings) {
+impl TensorWalk<'_> {
+    fn values(&mut self, values: &NodeValues, strings: &Strings) {
         let parse = |id| serde_json::from_str::<Value>(strings.text(id)).unwrap_or(Value::Null);
         let types = parse(values.types);
         let (shapes, strides, values) = (parse(values.shapes), parse(values.strides), parse(values.values));
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn tensors_inside_lists_are_found_with_their_shapes() {
         let mut strings = Strings::default();
-        let inputs = Values {
+        let inputs = NodeValues {
             values: strings.intern(r#"[[[7,8,0,6,4,"cpu"],[9,10,2,3,4,"cpu"]],1]"#),
             shapes: strings.intern("[[[2,3],[3]],[]]"),
             types: strings.intern(r#"["GenericList[Tensor(float),Tensor(float)]","Int"]"#),

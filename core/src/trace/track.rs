@@ -1,4 +1,4 @@
-//! Tracks: one host thread or one device stream each.
+//! Tracks: one host thread or device stream each.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Track {
     pub process: StrId,
     /// `tid` as it is written.
     pub thread: StrId,
-    /// What the file calls the thread (`thread_name`).
+    /// The name of the thread (`thread_name`).
     pub name: StrId,
     /// Where the file wants it (`thread_sort_index`).
     pub sort_index: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Stream {
     pub stream: Option<i64>,
 }
 
-/// What a file says about a process, or about a device in a process's place.
+/// Metadata of a process, or of a device in a process's place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// `pid` as it is written.

@@ -1,27 +1,28 @@
-//! How the times of several traces are laid over each other.
+//! Aligns the times of several traces.
 
 use serde_json::Value;
 
-use super::fields::Field;
-use super::part::Part;
+use super::fields::RequestField;
+use super::session_trace::SessionTrace;
 use crate::time::{TimeRange, Ts};
 
-/// What lies at the same place of the screen.
+/// The events that share a position on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Align {
-    /// What happened at the same time: clocks are compared by the ends of communications. Traces too far apart to be seen on one
+pub(super) enum TimeAlignment {
+    /// Equal real time: the ends of collectives compare the clocks. Traces too far apart for one
     /// screen begin together.
     #[default]
     Clocks,
-    /// What has the same time in the files.
+    /// Equal recorded time.
     Recorded,
     /// The first events.
     Start,
-    /// The starts of the iteration with this number; of a trace that does not have it, its first event.
+    /// The starts of the iteration with this number; of a trace that does not have it, its first
+    /// event.
     Iteration(i64),
 }
 
-impl Field for Align {
+impl RequestField for TimeAlignment {
     const NOUN: &'static str = "clocks, recorded, start or an iteration";
 
     fn of(value: &Value) -> Option<Self> {
@@ -34,10 +35,11 @@ impl Field for Align {
     }
 }
 
-impl Align {
-    /// The time of each part's clock that the screen calls 0; the earliest event of all lies there. `clocks` are the
-    /// nanoseconds by which each clock is ahead, and are asked for where they matter.
-    pub(super) fn zeros(self, parts: &[Part], clocks: impl FnOnce() -> Vec<i64>) -> Vec<Ts> {
+impl TimeAlignment {
+    /// The time of each part's clock that the screen calls 0; the earliest event of all lies there.
+    /// `clocks` are the nanoseconds by which each clock is ahead, and are asked for where they
+    /// matter.
+    pub(super) fn zeros(self, parts: &[SessionTrace], clocks: impl FnOnce() -> Vec<i64>) -> Vec<Ts> {
         let anchors: Vec<Ts> = match self {
             Self::Clocks if parts.len() > 1 => {
                 let clocks: Vec<_> = clocks().into_iter().map(Ts).collect();
@@ -47,7 +49,7 @@ impl Align {
             Self::Start => starts(parts),
             Self::Iteration(number) => parts.iter().map(|part| start_of(part, number)).collect(),
         };
-        let lead = |is_told: fn(&Part) -> bool| {
+        let lead = |is_told: fn(&SessionTrace) -> bool| {
             let told = parts.iter().zip(&anchors).filter(|(part, _)| is_told(part));
             told.map(|(part, anchor)| part.range.start.0.saturating_sub(anchor.0)).min()
         };
@@ -59,15 +61,16 @@ impl Align {
     }
 }
 
-fn starts(parts: &[Part]) -> Vec<Ts> {
+fn starts(parts: &[SessionTrace]) -> Vec<Ts> {
     parts.iter().map(|part| part.range.start).collect()
 }
 
-/// Less than a pixel of any screen would be left of what lasts a thousandth of it.
+/// Beyond a thousand times its length, a trace would be narrower than a pixel.
 const FAR: i128 = 1000;
 
-/// Whether nothing would be seen of traces of different ranks, for the time between them. Those of one rank follow each other.
-fn are_apart(parts: &[Part], clocks: &[Ts]) -> bool {
+/// Whether nothing would be seen of traces of different ranks, for the time between them. Those of
+/// one rank follow each other.
+fn are_apart(parts: &[SessionTrace], clocks: &[Ts]) -> bool {
     let with_time = parts.iter().zip(clocks).filter(|(part, _)| part.range != TimeRange::default());
     let ranges = with_time.map(|(part, clock)| {
         let [start, end] = [part.range.start, part.range.end].map(|time| i128::from(time.0) - i128::from(clock.0));
@@ -80,7 +83,7 @@ fn are_apart(parts: &[Part], clocks: &[Ts]) -> bool {
     parts.iter().all(|part| part.window == 0) && last > first && last - first > FAR * total
 }
 
-fn start_of(part: &Part, number: i64) -> Ts {
+fn start_of(part: &SessionTrace, number: i64) -> Ts {
     let found = part.linked.links.iterations.iter().find(|iteration| iteration.number == number);
     found.map_or(part.range.start, |iteration| iteration.start)
 }

@@ -1,4 +1,4 @@
-//! Analyses, as a screen asks for them: tables whose cells are JSON, for a few rows to show.
+//! Answers analysis requests: tables with JSON cells, a few rows at a time.
 
 use std::sync::Arc;
 
@@ -6,23 +6,22 @@ use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
 use super::labels::labels;
-use super::part::View;
 use super::request::AnalyzeRequest;
 use super::response::Response;
 use super::screen::Screen;
-use crate::analyze::{ANALYSES, Options, Wanted, analysis};
+use super::session_trace::TraceView;
+use crate::analyze::{ANALYSES, Options, SelectionRequest, analysis};
 use crate::error::Error;
-use crate::table::{Rows, Values, ordered};
+use crate::table::{ColumnValues, TableRows, ordered};
 
 /// How many rows of a table are sent when nobody says.
 const LIMIT: usize = 100;
 
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let analysis = analysis(&request.name)?;
-    let wanted = |part: View<'_>| {
-        let own = if request.trimmed { part.trimmed() } else { Wanted::default() };
-        Wanted {
+    let wanted = |part: TraceView<'_>| {
+        let own = if request.trimmed { part.trimmed() } else { SelectionRequest::default() };
+        SelectionRequest {
             start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.start_ns),
             end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.end_ns),
             iteration: request.iteration,
@@ -44,7 +43,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     let limit = request.limit.unwrap_or(LIMIT);
     let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
     let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
-    let in_order = |table: &Arc<dyn Rows>| match &request.order {
+    let in_order = |table: &Arc<dyn TableRows>| match &request.order {
         Some(order) if order.table == table.name() => ordered(table, &order.column, order.descends),
         _ => Arc::clone(table),
     };
@@ -62,15 +61,14 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     Ok(Response::of("analyze", &data))
 }
 
-/// What may be asked for.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
+/// The available analyses.
 pub(super) fn all() -> Response {
     let all: Vec<_> = ANALYSES.iter().map(|analysis| json!({"name": analysis.name, "doc": analysis.doc})).collect();
     Response::of("analyses", &json!({"analyses": all}))
 }
 
 /// A table about one part, or about all of the screen.
-fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>), limit: usize) -> Value {
+fn table_json(table: &dyn TableRows, (screen, owner): (&Screen<'_>, Option<TraceView<'_>>), limit: usize) -> Value {
     let num_rows = table.num_rows();
     let shown = 0..num_rows.min(limit);
     let columns = 0..table.num_columns();
@@ -89,7 +87,7 @@ fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>)
         cells.collect::<Vec<Value>>()
     };
     let rows: Vec<_> = shown.clone().map(row).collect();
-    let texts = values.iter().filter(|values| matches!(values, Values::Text { .. }));
+    let texts = values.iter().filter(|values| matches!(values, ColumnValues::Text { .. }));
     let texts = texts.flat_map(|values| shown.clone().filter_map(|row| values.text(row)));
     let column = |at: usize| json!({"name": table.column_name(at), "unit": table.column_unit(at), "role": roles[at]});
     let columns: Vec<_> = columns.map(column).collect();
@@ -104,7 +102,7 @@ fn table_json(table: &dyn Rows, (screen, owner): (&Screen<'_>, Option<View<'_>>)
     })
 }
 
-/// What a column's values are, where a screen can go there.
+/// The link target of a column's values, if a screen can go there.
 fn role(column: &str) -> Option<&'static str> {
     const EVENTS: [&str; 8] =
         ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id", "launch_id"];
@@ -115,7 +113,7 @@ fn role(column: &str) -> Option<&'static str> {
 }
 
 /// The part of each row, by its rank and window.
-fn parts_of(table: &dyn Rows, screen: &Screen<'_>, rows: std::ops::Range<usize>) -> Vec<Option<usize>> {
+fn parts_of(table: &dyn TableRows, screen: &Screen<'_>, rows: std::ops::Range<usize>) -> Vec<Option<usize>> {
     let values = |name: &str| find(table, name).map(|column| table.values(column, rows.clone()));
     let (ranks, windows) = (values("rank"), values("window"));
     let part = |row: usize| {
@@ -124,9 +122,11 @@ fn parts_of(table: &dyn Rows, screen: &Screen<'_>, rows: std::ops::Range<usize>)
     (0..rows.len()).map(part).collect()
 }
 
-fn screen_id(values: &Values, row: usize, part: View<'_>) -> Value {
+fn screen_id(values: &ColumnValues, row: usize, part: TraceView<'_>) -> Value {
     match values {
-        Values::Int(values) => values.get(row).map_or(Value::Null, |id| json!(id.saturating_add(part.first_id.into()))),
+        ColumnValues::Int(values) => {
+            values.get(row).map_or(Value::Null, |id| json!(id.saturating_add(part.first_id.into())))
+        }
         _ => cell(values, row),
     }
 }
@@ -134,16 +134,16 @@ fn screen_id(values: &Values, row: usize, part: View<'_>) -> Value {
 /// The largest integer up to which a script's numbers are exact.
 const EXACT: i64 = 1 << 53;
 
-fn cell(values: &Values, row: usize) -> Value {
+fn cell(values: &ColumnValues, row: usize) -> Value {
     let integer = |value: i64| if (-EXACT..=EXACT).contains(&value) { json!(value) } else { json!(value.to_string()) };
     let value = match values {
-        Values::Int(values) => values.get(row).map(integer),
-        Values::UInt(values) => {
+        ColumnValues::Int(values) => values.get(row).map(integer),
+        ColumnValues::UInt(values) => {
             values.get(row).map(|value| i64::try_from(value).map_or_else(|_| json!(value.to_string()), integer))
         }
-        Values::Float(values) => values.get(row).filter(|value| value.is_finite()).map(|value| json!(value)),
-        Values::Bool(values) => values.get(row).map(Value::Bool),
-        Values::Text { .. } => values.text(row).map(|text| json!(text)),
+        ColumnValues::Float(values) => values.get(row).filter(|value| value.is_finite()).map(|value| json!(value)),
+        ColumnValues::Bool(values) => values.get(row).map(Value::Bool),
+        ColumnValues::Text { .. } => values.text(row).map(|text| json!(text)),
     };
     value.unwrap_or(Value::Null)
 }

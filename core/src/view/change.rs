@@ -1,13 +1,12 @@
-//! What takes another time in the second trace than in the first.
+//! Answers which names changed their time between two traces.
 
 use serde_json::{Value, json};
 
-use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
-use crate::analyze::{Changed, Selection, changed};
+use super::session_trace::TraceView;
+use crate::analyze::{ChangedName, Selection, changed};
 
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let [before, after] = match &screen.parts[..] {
         [before, after, ..] => [*before, *after],
@@ -18,7 +17,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
     Response::of("changes", &json!({"changes": changes}))
 }
 
-fn change_json(parts: [View<'_>; 2], change: &Changed) -> Value {
+fn change_json(parts: [TraceView<'_>; 2], change: &ChangedName) -> Value {
     let id = |side: usize| change.longest[side].map(|id| id + i64::from(parts[side].first_id));
     json!({
         "name": change.name,

@@ -1,16 +1,17 @@
-//! What an event is for: the module, the line of Python, the annotation, and its partner in the other pass.
+//! Answers the context of an event: module, line of Python, annotation, and forward or backward
+//! partner.
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::event::reference;
-use super::part::View;
+use super::reference::reference;
+use super::session_trace::TraceView;
 use crate::link::LinkedTrace;
 
 /// How many modules around each other and partners are listed.
 const MAX_LISTED: usize = 20;
 
-pub(super) fn context(part: View<'_>, row: usize) -> Value {
+pub(super) fn context(part: TraceView<'_>, row: usize) -> Value {
     let linked = &part.part().linked;
     let optional = |row: Option<u32>| row.map(|row| reference(part, row as usize));
     let around = |innermost: Option<u32>| innermost.filter(|found| *found != row as u32);
@@ -22,7 +23,7 @@ pub(super) fn context(part: View<'_>, row: usize) -> Value {
     // A backward operator was written nowhere: its line is that of the forward operator.
     let forward = pairs.iter().find(|pair| pair.role == "forward").map(|pair| pair.event as usize);
     let frame = line(linked, row).or_else(|| line(linked, forward?));
-    let partner = |pair: &Pair| {
+    let partner = |pair: &PassPair| {
         let (of, event) = (reference(part, pair.of as usize), reference(part, pair.event as usize));
         json!({"role": pair.role, "of": of, "event": event})
     };
@@ -34,7 +35,7 @@ pub(super) fn context(part: View<'_>, row: usize) -> Value {
     })
 }
 
-/// The event, and what it is inside of: from its launch or its operator outwards.
+/// The event, and everything around it: from its launch or its operator outwards.
 fn chain(linked: &LinkedTrace, row: usize) -> Vec<u32> {
     let links = &linked.links;
     let parent = |row: u32| links.nesting.parent.get(row as usize);
@@ -43,31 +44,32 @@ fn chain(linked: &LinkedTrace, row: usize) -> Vec<u32> {
 }
 
 /// An operator of one pass and an operator of the other.
-struct Pair {
+struct PassPair {
     role: &'static str,
     of: u32,
     event: u32,
 }
 
 /// The pairs of the innermost of these events that has any.
-fn pairs(linked: &LinkedTrace, chain: &[u32]) -> Vec<Pair> {
+fn pairs(linked: &LinkedTrace, chain: &[u32]) -> Vec<PassPair> {
     let depths: FxHashMap<u32, usize> = chain.iter().enumerate().map(|(depth, row)| (*row, depth)).collect();
-    let mut found: Vec<(usize, Pair)> = Vec::new();
+    let mut found: Vec<(usize, PassPair)> = Vec::new();
     for pair in linked.forward_backward() {
         let ends = [("backward", pair.forward, pair.backward), ("forward", pair.backward, pair.forward)];
         for (role, of, event) in ends {
             let Some(depth) = depths.get(&of).copied() else { continue };
             match found.first() {
                 Some((best, _)) if *best < depth || found.len() == MAX_LISTED => {}
-                Some((best, _)) if *best == depth => found.push((depth, Pair { role, of, event })),
-                _ => found = vec![(depth, Pair { role, of, event })],
+                Some((best, _)) if *best == depth => found.push((depth, PassPair { role, of, event })),
+                _ => found = vec![(depth, PassPair { role, of, event })],
             }
         }
     }
     found.into_iter().map(|(_, pair)| pair).collect()
 }
 
-/// The innermost line of Python around an event that is no library's; the innermost of all where every one is.
+/// The innermost line of Python around an event that is no library's; the innermost of all where
+/// every one is.
 fn line(linked: &LinkedTrace, row: usize) -> Option<u32> {
     let (frames, trace) = (&linked.frames().frame, &linked.trace);
     let lines = || {

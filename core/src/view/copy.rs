@@ -1,17 +1,18 @@
-//! What is on a screen, to be taken away: a range of it, without private texts.
+//! Copies a range of the screen to a file, redacted.
 
-use super::Session;
-use super::fields::Fields;
-use super::part::View;
+use super::fields::RequestFields;
 use super::screen::Screen;
+use super::session::Session;
+use super::session_trace::TraceView;
 use crate::edit::{Redaction, redact, trim};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::trace::Trace;
 
 impl Session {
-    /// The traces between `start` and `end`, with what that is linked with, and `redacted` if that is asked for: a request as
-    /// `query` takes them, `{"align", "start", "end", "redacted"}`, all of them optional. An error when it is not understood.
+    /// Copies the range between `start` and `end` of the traces, with all links, optionally
+    /// `redacted`. `request` is JSON, `{"align", "start", "end", "redacted"}`, all keys optional.
+    /// An error for an invalid request.
     ///
     /// ```
     /// use kinetoscope::{Input, Limits, LinkedTrace, read, view::Session};
@@ -21,9 +22,8 @@ impl Session {
     /// assert!(second.traces().map(|linked| linked.trace.event_name(0)).eq(["b"]));
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
-    #[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
     pub fn copy(&self, request: &[u8]) -> Result<Self, Error> {
-        let wanted = Fields::parse(request)?;
+        let wanted = RequestFields::parse(request)?;
         let screen = Screen::new(self, wanted.maybe("align")?.unwrap_or_default(), true);
         let (start, end) = (wanted.maybe("start")?, wanted.maybe("end")?);
         let mut traces: Vec<Trace> = screen.parts.iter().map(|part| within(*part, start, end)).collect();
@@ -40,7 +40,7 @@ impl Session {
     }
 }
 
-fn within(part: View<'_>, start: Option<f64>, end: Option<f64>) -> Trace {
+fn within(part: TraceView<'_>, start: Option<f64>, end: Option<f64>) -> Trace {
     let range = part.between(start, end);
     range.map_or_else(|| part.linked.trace.clone(), |range| trim(&part.linked, range).trace)
 }

@@ -1,4 +1,4 @@
-//! Everything about one event.
+//! Answers the details of an event.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use super::context::context;
 use super::gap::idle_before;
 use super::launched::launched;
-use super::part::View;
-use super::request::Direction;
+use super::reference::{inside, reference};
+use super::request::NeighbourDirection;
 use super::response::Response;
 use super::screen::Screen;
+use super::session_trace::TraceView;
 use super::siblings::siblings;
 use crate::analyze::why_unlaunched;
 use crate::id::TrackId;
-use crate::label::Label;
 use crate::link::EdgeKind;
 use crate::time::Dur;
 use crate::trace::args::plain_text;
-use crate::trace::node::Values;
+use crate::trace::node::NodeValues;
 
 /// How many links of an event are listed.
 const MAX_LISTED: usize = 100;
@@ -33,13 +33,13 @@ pub(super) fn at(screen: &Screen<'_>, (track, lane): (u32, u32), time: f64, tole
 }
 
 /// All that is known about an event.
-pub(super) fn details(part: View<'_>, row: usize) -> Response {
+pub(super) fn details(part: TraceView<'_>, row: usize) -> Response {
     let (trace, links) = (&part.linked.trace, &part.linked.links);
     let events = &trace.events;
     let args: Vec<_> = trace.args.pairs(&trace.strings, events.args(row)).collect();
     let optional = |row: Option<u32>| row.map(|row| reference(part, row as usize));
     let annotation = part.linked.frames().annotation.get(row);
-    // Who has no operator around it is owned by the annotation, which is told as such.
+    // Without an operator around it, an event belongs to an annotation, which is marked as such.
     let operator = links.operator.get(row).filter(|operator| annotation != Some(*operator));
     let mut data = reference(part, row);
     let more = json!({
@@ -68,24 +68,9 @@ pub(super) fn details(part: View<'_>, row: usize) -> Response {
     Response::of("event", &data)
 }
 
-/// An event in short.
-pub(super) fn reference(part: View<'_>, row: usize) -> Value {
-    let events = &part.linked.trace.events;
-    let name = part.linked.trace.event_name(row);
-    json!({
-        "id": part.id(row),
-        "name": name,
-        "label": Label::of(name).to_string(),
-        "kind": part.shown_kind(row).name(),
-        "track": part.track(row),
-        "lane": part.lane(row),
-        "start": part.offset(events.start[row]),
-        "dur": events.dur[row].0 as f64,
-    })
-}
-
-/// What the event is inside of, innermost first: on its own track, or for device work from its launch outwards.
-fn owners(part: View<'_>, row: usize) -> Vec<Value> {
+/// Everything around an event, innermost first: on its track, or for device work from its launch
+/// outwards.
+fn owners(part: TraceView<'_>, row: usize) -> Vec<Value> {
     let links = &part.linked.links;
     let first = links.launch.get(row).or_else(|| links.nesting.parent.get(row));
     let chain = std::iter::successors(first, |row| links.nesting.parent.get(*row as usize));
@@ -93,28 +78,18 @@ fn owners(part: View<'_>, row: usize) -> Vec<Value> {
 }
 
 /// The innermost event around it that is on the screen.
-fn shown_parent(part: View<'_>, row: usize) -> Option<usize> {
+fn shown_parent(part: TraceView<'_>, row: usize) -> Option<usize> {
     let parent = |row: usize| part.linked.links.nesting.parent.get(row).map(|parent| parent as usize);
     std::iter::successors(parent(row), |row| parent(*row)).find(|row| part.is_shown(*row))
 }
 
-/// Events of the same track that start in this one, itself among them.
-pub(super) fn inside(part: View<'_>, row: usize) -> impl Iterator<Item = usize> {
-    let linked = &part.part().linked;
-    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-    let rows = nesting.track_rows(events.track[row]);
-    let first = rows.partition_point(|other| events.start[*other as usize] < events.start[row]);
-    let end = events.end(row);
-    rows[first..].iter().map(|row| *row as usize).take_while(move |other| events.start[*other] <= end)
-}
-
-fn num_children(part: View<'_>, row: usize) -> usize {
+fn num_children(part: TraceView<'_>, row: usize) -> usize {
     let parents = &part.linked.links.nesting.parent;
     inside(part, row).filter(|other| parents.get(*other) == Some(row as u32)).count()
 }
 
 /// The node of the event, or of the operator that owns it.
-fn node(part: View<'_>, row: usize) -> Option<Value> {
+fn node(part: TraceView<'_>, row: usize) -> Option<Value> {
     let (trace, links) = (&part.linked.trace, &part.linked.links);
     let own = |row: u32| Some((row, links.nodes.node_of_event.get(row as usize)?));
     let (event, node) = own(row as u32).or_else(|| links.operator.get(row).and_then(own))?;
@@ -130,7 +105,7 @@ fn node(part: View<'_>, row: usize) -> Option<Value> {
     }))
 }
 
-fn values(part: View<'_>, values: &Values) -> Vec<Value> {
+fn values(part: TraceView<'_>, values: &NodeValues) -> Vec<Value> {
     let strings = &part.linked.trace.strings;
     let [values, shapes, types, strides] =
         [values.values, values.shapes, values.types, values.strides].map(|id| elements(strings.text(id)));
@@ -152,7 +127,7 @@ fn elements(json: &str) -> Vec<&RawValue> {
 }
 
 /// Links from and to an event.
-pub(super) fn links(screen: &Screen<'_>, part: View<'_>, row: usize) -> Response {
+pub(super) fn links(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> Response {
     let edges = part.linked.edges_of(row);
     let edge = |edge: &crate::link::Edge| {
         json!({
@@ -171,17 +146,17 @@ pub(super) fn links(screen: &Screen<'_>, part: View<'_>, row: usize) -> Response
 }
 
 /// Where a step from an event leads.
-pub(super) fn neighbour(part: View<'_>, row: usize, direction: Direction) -> Response {
+pub(super) fn neighbour(part: TraceView<'_>, row: usize, direction: NeighbourDirection) -> Response {
     let events = &part.linked.trace.events;
     let TrackId(track) = events.track[row];
     let places = part.lanes().lane(track as usize, part.lane(row) as usize);
     let here = part.lanes().first(places.clone(), |other| events.start[other] >= events.start[row]);
     let place = |at: usize| places.contains(&at).then(|| part.lanes().row(at));
     let found = match direction {
-        Direction::Next => place(here + 1),
-        Direction::Previous => here.checked_sub(1).and_then(place),
-        Direction::Parent => shown_parent(part, row),
-        Direction::Child => {
+        NeighbourDirection::Next => place(here + 1),
+        NeighbourDirection::Previous => here.checked_sub(1).and_then(place),
+        NeighbourDirection::Parent => shown_parent(part, row),
+        NeighbourDirection::Child => {
             let mut inside = inside(part, row).filter(|other| part.is_shown(*other));
             inside.find(|other| shown_parent(part, *other) == Some(row))
         }

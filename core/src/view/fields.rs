@@ -1,5 +1,5 @@
-//! The fields of a request. They are read by hand: what serde derives for a request whose type is one of its fields takes forty
-//! kilobytes, which every page carries.
+//! Reads the fields of a request by hand: serde's derive for a tagged request takes forty kilobytes
+//! of every page.
 
 use serde_json::{Map, Value};
 
@@ -7,28 +7,28 @@ use crate::error::{Error, ErrorKind};
 
 /// The fields of a JSON object.
 #[derive(Debug)]
-pub(super) struct Fields(Map<String, Value>);
+pub(super) struct RequestFields(Map<String, Value>);
 
-/// What a field may be.
-pub(super) trait Field: Sized {
-    /// What it is called in an error.
+/// The type of a field.
+pub(super) trait RequestField: Sized {
+    /// The name of the type in an error.
     const NOUN: &'static str;
 
     fn of(value: &Value) -> Option<Self>;
 }
 
-impl Fields {
+impl RequestFields {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        serde_json::from_slice(bytes).map(Self).map_err(|error| unlike("a request in JSON", error.to_string()))
+        serde_json::from_slice(bytes).map(Self).map_err(|error| unexpected("a request in JSON", error.to_string()))
     }
 
     /// A field that must be there.
-    pub(super) fn get<T: Field>(&self, name: &str) -> Result<T, Error> {
+    pub(super) fn get<T: RequestField>(&self, name: &str) -> Result<T, Error> {
         self.maybe(name)?.ok_or_else(|| wrong(name, T::NOUN, None))
     }
 
     /// A field that may be missing, or null.
-    pub(super) fn maybe<T: Field>(&self, name: &str) -> Result<Option<T>, Error> {
+    pub(super) fn maybe<T: RequestField>(&self, name: &str) -> Result<Option<T>, Error> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => T::of(value).map(Some).ok_or_else(|| wrong(name, T::NOUN, Some(value))),
@@ -37,14 +37,14 @@ impl Fields {
 }
 
 fn wrong(name: &str, noun: &str, found: Option<&Value>) -> Error {
-    unlike(&format!("{noun} as {name}"), found.map_or_else(|| "none".to_owned(), Value::to_string))
+    unexpected(&format!("{noun} as {name}"), found.map_or_else(|| "none".to_owned(), Value::to_string))
 }
 
-pub(super) fn unlike(expected: &str, found: String) -> Error {
+pub(super) fn unexpected(expected: &str, found: String) -> Error {
     ErrorKind::Request { expected: expected.to_owned(), found }.into()
 }
 
-impl Field for f64 {
+impl RequestField for f64 {
     const NOUN: &'static str = "a number";
 
     fn of(value: &Value) -> Option<Self> {
@@ -52,7 +52,7 @@ impl Field for f64 {
     }
 }
 
-impl Field for i64 {
+impl RequestField for i64 {
     const NOUN: &'static str = "an integer";
 
     fn of(value: &Value) -> Option<Self> {
@@ -60,7 +60,7 @@ impl Field for i64 {
     }
 }
 
-impl Field for u32 {
+impl RequestField for u32 {
     const NOUN: &'static str = "a count";
 
     fn of(value: &Value) -> Option<Self> {
@@ -68,7 +68,7 @@ impl Field for u32 {
     }
 }
 
-impl Field for usize {
+impl RequestField for usize {
     const NOUN: &'static str = "a count";
 
     fn of(value: &Value) -> Option<Self> {
@@ -76,7 +76,7 @@ impl Field for usize {
     }
 }
 
-impl Field for bool {
+impl RequestField for bool {
     const NOUN: &'static str = "true or false";
 
     fn of(value: &Value) -> Option<Self> {
@@ -84,7 +84,7 @@ impl Field for bool {
     }
 }
 
-impl Field for String {
+impl RequestField for String {
     const NOUN: &'static str = "a text";
 
     fn of(value: &Value) -> Option<Self> {
@@ -92,7 +92,7 @@ impl Field for String {
     }
 }
 
-impl Field for Map<String, Value> {
+impl RequestField for Map<String, Value> {
     const NOUN: &'static str = "an object";
 
     fn of(value: &Value) -> Option<Self> {
@@ -100,7 +100,7 @@ impl Field for Map<String, Value> {
     }
 }
 
-impl Field for Vec<u32> {
+impl RequestField for Vec<u32> {
     const NOUN: &'static str = "counts";
 
     fn of(value: &Value) -> Option<Self> {
@@ -108,7 +108,7 @@ impl Field for Vec<u32> {
     }
 }
 
-impl Field for Vec<(String, String)> {
+impl RequestField for Vec<(String, String)> {
     const NOUN: &'static str = "pairs of texts";
 
     fn of(value: &Value) -> Option<Self> {

@@ -1,20 +1,22 @@
-//! Findings with the events that show them.
+//! Answers findings with their evidence.
 
 use serde_json::{Value, json};
 
-use super::event::reference;
-use super::part::View;
+use super::reference::reference;
 use super::response::{Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{Finding, Job, MIN_SHARE, Options, RankedTrace, Wanted, findings_of_job};
+use super::session_trace::TraceView;
+use crate::analyze::{Finding, Job, MIN_SHARE, Options, RankedTrace, SelectionRequest, findings_of_job};
 use crate::error::Error;
 use crate::label::Label;
 use crate::sort;
 
-/// Those of all traces of a job. Two traces of one rank are there to be compared: neither ever waited for the other.
-/// Of each it is about what is `wanted` of it.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
-pub(super) fn of_job(traces: &[RankedTrace], wanted: &dyn Fn(usize) -> Wanted) -> Result<Vec<Finding>, Error> {
+/// Findings of all traces of a job. Two traces of one rank are compared, and never waited for each
+/// other. `wanted` selects the part of each trace.
+pub(super) fn of_job(
+    traces: &[RankedTrace],
+    wanted: &dyn Fn(usize) -> SelectionRequest,
+) -> Result<Vec<Finding>, Error> {
     let is_comparison = matches!(traces, [(before, _), (after, _)] if before == after);
     let mut found = Vec::new();
     for (at, together) in traces.chunks(if is_comparison { 1 } else { traces.len().max(1) }).enumerate() {
@@ -26,7 +28,6 @@ pub(super) fn of_job(traces: &[RankedTrace], wanted: &dyn Fn(usize) -> Wanted) -
     Ok(found)
 }
 
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
     let found = found
         .iter()
@@ -35,7 +36,7 @@ pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
     Response::of("findings", &json!({"findings": found}))
 }
 
-fn finding_json(part: View<'_>, finding: &Finding) -> Value {
+fn finding_json(part: TraceView<'_>, finding: &Finding) -> Value {
     let events = &part.linked.trace.events;
     let rows: Vec<usize> = finding.evidence.iter().filter_map(|id| events.row_at(*id)).collect();
     let start = rows.iter().map(|row| events.start[*row]).min();

@@ -1,4 +1,4 @@
-//! Labels beside names, where they are not the same.
+//! Adds labels beside names, where they differ.
 
 use serde_json::{Map, Value};
 

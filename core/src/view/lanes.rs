@@ -1,4 +1,4 @@
-//! Events by lane, with an index of the longest: what level-of-detail queries are made of.
+//! Indexes events by lane for level-of-detail queries.
 
 use std::ops::Range;
 
@@ -6,7 +6,8 @@ use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::time::{Dur, Ts};
 
-/// Rows by track, lane and start. Within a lane events do not overlap, so starts and ends both ascend.
+/// Rows by track, lane and start. Within a lane events do not overlap, so starts and ends both
+/// ascend.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
     /// The lane of each event by its row, of those that are not shown too.
@@ -14,7 +15,8 @@ pub(super) struct LaneIndex {
     rows: Vec<u32>,
     /// For each track, where its lanes start in `rows`, and where the last one ends.
     lane_starts: Vec<Vec<u32>>,
-    /// Positions in `rows` of the longest event of each block of 32, then of each block of 32 blocks, and so on.
+    /// Positions in `rows` of the longest event of each block of 32, then of each block of 32
+    /// blocks, and so on.
     longest: Vec<Vec<u32>>,
 }
 

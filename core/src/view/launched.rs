@@ -1,15 +1,15 @@
-//! The device work that a launch enqueued, or that was launched inside of another event or for it.
+//! Answers the device work that an event launched.
 
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use super::event::{inside, reference};
-use super::part::View;
+use super::reference::{inside, reference};
+use super::session_trace::TraceView;
 
 /// How many device events are listed.
 const MAX_LISTED: usize = 100;
 
-pub(super) fn launched(part: View<'_>, row: usize) -> Value {
+pub(super) fn launched(part: TraceView<'_>, row: usize) -> Value {
     let events = &part.linked.trace.events;
     let devices = devices(part, row);
     let listed: Vec<_> = devices.iter().take(MAX_LISTED).map(|row| reference(part, *row)).collect();
@@ -21,14 +21,14 @@ pub(super) fn launched(part: View<'_>, row: usize) -> Value {
     })
 }
 
-/// In the order of the launches; what the backward pass launched for an annotation's thread comes last.
-fn devices(part: View<'_>, row: usize) -> Vec<usize> {
+/// In order of launches; work of the backward pass for an annotation's thread comes last.
+fn devices(part: TraceView<'_>, row: usize) -> Vec<usize> {
     let mut devices = inside_of(part, row);
     devices.extend(part.linked.awaited_work(row).iter().map(|row| *row as usize));
     devices
 }
 
-fn inside_of(part: View<'_>, row: usize) -> Vec<usize> {
+fn inside_of(part: TraceView<'_>, row: usize) -> Vec<usize> {
     let (events, links) = (&part.linked.trace.events, &part.linked.links);
     let mut around = FxHashSet::from_iter([row as u32]);
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ fn inside_of(part: View<'_>, row: usize) -> Vec<usize> {
             continue;
         }
         around.insert(other as u32);
-        // What a call waited with is no work: it is told of the call alone.
+        // Sync events are no work: they show on their call alone.
         let is_told = |device: &usize| other == row || events.kind[*device].is_device_work();
         found.extend(links.launched.of(other).filter(is_told));
     }

@@ -1,6 +1,6 @@
-//! What a screen asks of a trace: one function, bytes in, bytes out, the same for every host.
+//! Answers requests of a screen: one function, bytes in, bytes out, the same for every host.
 //!
-//! The requests and their answers are listed in ARCHITECTURE.md, "The host seam".
+//! The requests and their answers are listed in docs/protocol.md.
 
 mod align;
 mod analysis;
@@ -18,16 +18,18 @@ mod lanes;
 mod launched;
 mod overview;
 mod owner;
-mod part;
 mod path;
 mod picture;
 mod pixel;
+mod reference;
 mod report;
 mod request;
 mod response;
 mod screen;
 mod search;
 mod series;
+mod session;
+mod session_trace;
 mod shown_kind;
 mod siblings;
 mod summary;
@@ -35,89 +37,35 @@ mod svg;
 mod term;
 mod tiles;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::json;
 
-use crate::analyze::{DrawnStep, Finding, RankedTrace, Selection, TOP};
-use crate::error::{Error, ErrorKind};
-use crate::link::LinkedTrace;
-use crate::link::rank::Ranks;
+use crate::analyze::{DrawnStep, Finding, Selection, TOP};
+use crate::error::Error;
 pub use chart::chart;
-use part::Part;
-use request::{Asked, Request};
+use request::{ParsedRequest, Request};
 use response::Response;
 use screen::Screen;
+pub use session::Session;
 
-/// Linked traces with what screens need: one, those of a job, or two that are compared.
-#[derive(Debug, Clone, Default)]
-pub struct Session {
-    parts: Vec<Part>,
-    ranks: OnceLock<Arc<Ranks>>,
-    /// The critical path through all ranks; found when first asked for.
-    path: OnceLock<Vec<DrawnStep>>,
-    /// What slows the job down, wherever its traces lie on a screen; found when first asked for.
-    findings: OnceLock<Vec<Finding>>,
-}
-
-/// A name of a trace in HTML, as reports have it: what tells it from others first, then all of it.
+/// A name of a trace in HTML, as in reports: the distinctive part first, then all of it.
 pub fn name_html(text: &str) -> String {
     report::name(text)
 }
 
 impl Session {
-    /// Prepares a trace for screens.
-    pub fn new(linked: impl Into<Arc<LinkedTrace>>) -> Self {
-        let linked = linked.into();
-        let part = Part::after(&[], (String::new(), linked.trace.rank()), linked);
-        Self { parts: part.into_iter().collect(), ..Self::default() }
-    }
-
-    /// Puts another trace on the screen, after the others: with what it is called, which may be empty, and its rank, if it does
-    /// not tell that itself. An error when there would be more events or tracks than ids.
-    pub fn add(&mut self, name: &str, rank: Option<i64>, linked: impl Into<Arc<LinkedTrace>>) -> Result<(), Error> {
-        let linked = linked.into();
-        let label = (name.to_owned(), linked.trace.rank().or(rank));
-        let part = Part::after(&self.parts, label, linked);
-        self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
-        self.ranks = OnceLock::new();
-        self.path = OnceLock::new();
-        self.findings = OnceLock::new();
-        Ok(())
-    }
-
-    /// The traces, in their order.
-    pub fn traces(&self) -> impl Iterator<Item = &Arc<LinkedTrace>> {
-        self.parts.iter().map(|part| &part.linked)
-    }
-
-    /// The traces, each with its rank.
-    fn ranked(&self) -> Vec<RankedTrace> {
-        self.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
-    }
-
-    /// What the traces share.
-    fn ranks(&self) -> &Ranks {
-        self.ranks.get_or_init(|| Arc::new(Ranks::new(self.ranked(), true)))
-    }
-
     /// The critical path through all traces, as ranks of a job.
     fn path(&self) -> Result<&[DrawnStep], Error> {
         once(&self.path, || path::steps_of_job(&self.ranked()))
     }
 
-    /// What slows the job down.
+    /// The bottlenecks of the job.
     fn findings(&self) -> Result<&[Finding], Error> {
         once(&self.findings, || finding::of_job(&self.ranked(), &|at| self.parts[at].trimmed()))
     }
 
-    /// By how many nanoseconds the clock of each trace is ahead; 0 where no communication tells.
-    fn clocks(&self) -> Vec<i64> {
-        let members = self.ranks().members.iter();
-        members.map(|member| member.clock.map_or(0, |clock| clock.offset_ns)).collect()
-    }
-
-    /// Answers one request. A request that is not understood is answered too, with what was expected.
+    /// Answers one request. An invalid request returns an error response with the expected form.
     ///
     /// ```
     /// use kinetoscope::{Input, Limits, LinkedTrace, read, view::Session};
@@ -135,11 +83,11 @@ impl Session {
 
     /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
     pub fn picture(&self, width: u32) -> String {
-        let screen = Screen::new(self, align::Align::default(), true);
+        let screen = Screen::new(self, align::TimeAlignment::default(), true);
         picture::draw(&screen, screen.span(), width)
     }
 
-    fn answer(&self, asked: &Asked) -> Result<Response, Error> {
+    fn answer(&self, asked: &ParsedRequest) -> Result<Response, Error> {
         let screen = Screen::new(self, asked.align, asked.has_frames);
         match &asked.request {
             Request::Overview => Ok(overview::answer(&screen)),
@@ -174,7 +122,7 @@ impl Session {
     }
 }
 
-/// What is known, or what `find` finds, which is kept if it is no error.
+/// The cached value, or the result of `find`, cached unless it is an error.
 fn once<T>(known: &OnceLock<Vec<T>>, find: impl FnOnce() -> Result<Vec<T>, Error>) -> Result<&[T], Error> {
     if known.get().is_none() {
         // Another thread may have been faster, with the same.

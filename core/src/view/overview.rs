@@ -1,12 +1,12 @@
-//! What a screen draws first: groups, tracks, iterations, and how healthy the trace is.
+//! Answers the first request of a screen: groups, tracks, iterations and health.
 
 use serde_json::{Value, json};
 
-use super::part::View;
 use super::response::Response;
 use super::screen::Screen;
+use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
-use crate::analyze::{Coverage, HealthRow};
+use crate::analyze::{HealthRow, LinkCoverage};
 use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::trace::Trace;
@@ -14,7 +14,7 @@ use crate::trace::kind::EventKind;
 use crate::trace::track::{Process, Stream, Track};
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
-    let shown = Shown::of(screen);
+    let shown = ShownTracks::of(screen);
     let first = screen.parts.iter().find(|part| !part.linked.links.iterations.is_empty()).or(screen.parts.first());
     let num = |count: fn(&Trace) -> usize| screen.parts.iter().map(|part| count(&part.linked.trace)).sum::<usize>();
     let mut data = json!({
@@ -40,7 +40,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
 }
 
 /// A trace on the screen: `first_id` is to be taken off the screen's ids of its events.
-fn part_json(part: View<'_>) -> Value {
+fn part_json(part: TraceView<'_>) -> Value {
     let trace = &part.linked.trace;
     json!({
         "part": part.at,
@@ -55,7 +55,7 @@ fn part_json(part: View<'_>) -> Value {
     })
 }
 
-fn iterations(part: View<'_>) -> Vec<Value> {
+fn iterations(part: TraceView<'_>) -> Vec<Value> {
     let iteration = |iteration: &crate::link::Iteration| {
         json!({
             "iteration": iteration.number,
@@ -67,17 +67,18 @@ fn iterations(part: View<'_>) -> Vec<Value> {
     part.linked.links.iterations.iter().map(iteration).collect()
 }
 
-/// Groups and tracks in the order in which they are shown. Groups are a tree: of several traces each has one, and its
-/// processes and devices are in it. Those whose tracks are not shown are there too, so that the numbers of groups stay.
+/// Groups and tracks in the order in which they are shown. Groups are a tree: of several traces
+/// each has one, and its processes and devices are in it. Those whose tracks are not shown are
+/// there too, so that the numbers of groups stay.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct ShownTracks {
     groups: Vec<Value>,
     tracks: Vec<Value>,
     /// Part and key of each group of tracks.
     places: Vec<((usize, GroupKey), usize)>,
 }
 
-impl Shown {
+impl ShownTracks {
     pub(super) fn of(screen: &Screen<'_>) -> Self {
         let mut shown = Self::default();
         screen.parts.iter().for_each(|part| shown.add(*part, screen.parts.len() > 1));
@@ -85,14 +86,14 @@ impl Shown {
     }
 
     /// The group of a track, or the first one of its part.
-    pub(super) fn group_of(&self, part: View<'_>, track: Option<TrackId>) -> usize {
+    pub(super) fn group_of(&self, part: TraceView<'_>, track: Option<TrackId>) -> usize {
         let key = track.map(|track| group_key(part.linked.trace.track(track)));
         let of_part = || self.places.iter().filter(|((at, _), _)| *at == part.at);
         let found = of_part().find(|((_, own), _)| Some(*own) == key).or_else(|| of_part().next());
         found.map_or(0, |(_, group)| *group)
     }
 
-    fn add(&mut self, part: View<'_>, is_one_of_several: bool) {
+    fn add(&mut self, part: TraceView<'_>, is_one_of_several: bool) {
         let trace = &part.linked.trace;
         let parent = is_one_of_several.then(|| self.group(part, None, "trace", &part_name(part)));
         let mut last = None;
@@ -117,15 +118,15 @@ impl Shown {
         }
     }
 
-    fn group(&mut self, part: View<'_>, parent: Option<usize>, kind: &str, name: &str) -> usize {
+    fn group(&mut self, part: TraceView<'_>, parent: Option<usize>, kind: &str, name: &str) -> usize {
         let group = self.groups.len();
         self.groups.push(json!({"group": group, "parent": parent, "part": part.at, "kind": kind, "name": name}));
         group
     }
 }
 
-/// What a trace is called among others: as the host calls it, with its rank.
-pub(super) fn part_name(part: View<'_>) -> String {
+/// The display name of a trace: the host's name, with its rank.
+pub(super) fn part_name(part: TraceView<'_>) -> String {
     match part.rank.map(|rank| format!("rank {rank}")) {
         Some(rank) if part.name.is_empty() => rank,
         Some(rank) => format!("{} · {rank}", part.name),
@@ -144,18 +145,18 @@ fn device_names(screen: &Screen<'_>) -> Vec<String> {
     names
 }
 
-fn health_of(part: View<'_>) -> Vec<Value> {
+fn health_of(part: TraceView<'_>) -> Vec<Value> {
     let row = |row: &HealthRow| {
         let mut row = json!(row);
         row["part"] = part.at.into();
         row
     };
-    part.told().0.iter().map(row).collect()
+    part.health_and_coverage().0.iter().map(row).collect()
 }
 
 /// That of the only trace, or the shares of all together.
-fn coverage_of(screen: &Screen<'_>) -> Coverage {
-    let mut all = screen.parts.iter().map(|part| part.told().1.clone());
+fn coverage_of(screen: &Screen<'_>) -> LinkCoverage {
+    let mut all = screen.parts.iter().map(|part| part.health_and_coverage().1.clone());
     let mut first = all.next().unwrap_or_default();
     all.for_each(|other| first.add(other));
     first
@@ -163,14 +164,14 @@ fn coverage_of(screen: &Screen<'_>) -> Coverage {
 
 type GroupKey = (bool, StrId);
 
-/// What tells one group of tracks from the next: the process, and the side.
+/// The key of a group of tracks: process and side.
 fn group_key(track: &Track) -> GroupKey {
     (track.stream.is_some(), track.process)
 }
 
-/// Tracks that have events, on the screen or not, in the order in which they are shown: as the file sorts them, host before
-/// devices. The profiler's own tracks come last.
-pub(super) fn display_order(part: View<'_>) -> Vec<usize> {
+/// Tracks that have events, on the screen or not, in the order in which they are shown: as the file
+/// sorts them, host before devices. The profiler's own tracks come last.
+pub(super) fn display_order(part: TraceView<'_>) -> Vec<usize> {
     let trace = &part.linked.trace;
     let nesting = &part.linked.links.nesting;
     let used = (0..trace.tracks.len()).filter(|track| !nesting.track_rows((*track).into()).is_empty());
@@ -187,8 +188,8 @@ pub(super) fn display_order(part: View<'_>) -> Vec<usize> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Whether a track tells of the profiler, not of what was profiled: such tracks come last.
-fn is_aside(part: View<'_>, track: usize) -> bool {
+/// Whether a track belongs to the profiler itself; such tracks come last.
+fn is_aside(part: TraceView<'_>, track: usize) -> bool {
     let kinds = &part.linked.trace.events.kind;
     let mut rows = part.linked.links.nesting.track_rows(track.into()).iter();
     rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
@@ -217,11 +218,12 @@ fn group(trace: &Trace, track: &Track) -> (&'static str, String) {
     }
 }
 
-/// What a track is called: by the file, else by its number.
+/// The display name of a track: from the file, else by number.
 pub(super) fn track_name(trace: &Trace, track: &Track) -> String {
     let (name, thread) = (trace.strings.text(track.name).trim(), trace.strings.text(track.thread));
     match track.stream {
-        // Waits for an event, or for all that a context does, are not those of a stream, and have this number instead of one.
+        // Waits for an event, or for all that a context does, are not those of a stream, and have
+        // this number instead of one.
         Some(Stream { stream: Some(-1), .. }) => String::from("no stream (-1)"),
         // A place that says more than the number tells one stream from another of the same number.
         Some(stream) => stream

@@ -1,27 +1,27 @@
-//! The critical path, to be drawn over the tracks.
+//! Answers the critical path for drawing.
 
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use super::part::{Part, View};
-use super::pixel::Pixels;
-use super::request::Window;
+use super::pixel::PixelScale;
+use super::request::TimeWindow;
 use super::response::{ColumnData, Response, rounded};
 use super::screen::Screen;
-use crate::analyze::{Bound, BoundRow, DrawnStep, Job, Options, RankedTrace, Wanted, by_bound, drawn_steps_of_job};
+use super::session_trace::{SessionTrace, TraceView};
+use crate::analyze::{
+    BoundRow, DrawnStep, Job, Options, PathBound, RankedTrace, SelectionRequest, by_bound, drawn_steps_of_job,
+};
 use crate::error::Error;
 use crate::time::{Ts, sum_ns};
 
 /// The path through all traces of a job.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn steps_of_job(traces: &[RankedTrace]) -> Result<Vec<DrawnStep>, Error> {
-    let job = Job::of(traces, &|_| Wanted::default(), &Options::default(), 1)?;
+    let job = Job::of(traces, &|_| SelectionRequest::default(), &Options::default(), 1)?;
     Ok(drawn_steps_of_job(&job))
 }
 
-/// The path of each part, and what bounds it.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
-pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, Error> {
+/// The path of each part, with its bounds.
+pub(super) fn of_parts(screen: &Screen<'_>, window: TimeWindow) -> Result<Response, Error> {
     let mut columns = PathColumns::new(screen, window.expect_some()?);
     for part in &screen.parts {
         // One step begins where the one before it ends.
@@ -33,13 +33,12 @@ pub(super) fn of_parts(screen: &Screen<'_>, window: Window) -> Result<Response, 
     Ok(columns.response(&shares, &[]))
 }
 
-/// The path through all parts as ranks of a job, what bounds it, and what of it is on each.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
-pub(super) fn of_job(screen: &Screen<'_>, path: &[DrawnStep], window: Window) -> Result<Response, Error> {
+/// The path through all parts as ranks of a job, with its bounds and the share of each rank.
+pub(super) fn of_job(screen: &Screen<'_>, path: &[DrawnStep], window: TimeWindow) -> Result<Response, Error> {
     let mut columns = PathColumns::new(screen, window.expect_some()?);
     columns.add(path.iter());
     let all_ns = sum_ns(path.iter().map(|step| step.weight_ns)).max(1);
-    let on = |part: &Part| {
+    let on = |part: &SessionTrace| {
         let total_ns = sum_ns(path.iter().filter(|step| step.to.0 == part.at).map(|step| step.weight_ns));
         json!({"part": part.at, "total_ns": total_ns, "share": rounded(total_ns as f64 / all_ns as f64)})
     };
@@ -47,7 +46,7 @@ pub(super) fn of_job(screen: &Screen<'_>, path: &[DrawnStep], window: Window) ->
     Ok(columns.response(&shares(path, None), &ranks))
 }
 
-/// What bounds the whole path, the largest share first.
+/// The bounds of the whole path, the largest share first.
 fn shares(path: &[DrawnStep], part: Option<usize>) -> Vec<Value> {
     let rows = by_bound(path.iter().map(|step| (step.bound, step.weight_ns))).into_iter();
     let share = |row: BoundRow| json!({"part": part, "bound": row.bound.name(), "total_ns": row.total_ns, "share": rounded(row.share)});
@@ -56,21 +55,22 @@ fn shares(path: &[DrawnStep], part: Option<usize>) -> Vec<Value> {
 
 struct PathColumns<'a> {
     screen: &'a Screen<'a>,
-    window: Window,
+    window: TimeWindow,
     /// Of each part.
-    pixels: Vec<Pixels>,
+    pixels: Vec<PixelScale>,
     tracks: [Vec<u32>; 2],
     lanes: [Vec<u32>; 2],
     times: [Vec<f64>; 2],
     bounds: Vec<u8>,
 }
 
-/// Where a step is, whatever its time: tracks and lanes of its ends, and what bounds it.
-type Place = ((u32, u32), (u32, u32), Bound);
+/// The position of a step without its time: tracks and lanes of its ends, and its bound.
+type PathSegmentKey = ((u32, u32), (u32, u32), PathBound);
 
 impl<'a> PathColumns<'a> {
-    fn new(screen: &'a Screen<'a>, window: Window) -> Self {
-        let pixels = |part: &View<'_>| Pixels::new(*part, part.time_range(window.start, window.end), window.pixels);
+    fn new(screen: &'a Screen<'a>, window: TimeWindow) -> Self {
+        let pixels =
+            |part: &TraceView<'_>| PixelScale::new(*part, part.time_range(window.start, window.end), window.pixels);
         Self {
             screen,
             window,
@@ -82,9 +82,10 @@ impl<'a> PathColumns<'a> {
         }
     }
 
-    /// The steps that touch the window; of those within a pixel that have the same place, the first.
+    /// The steps that touch the window; of those within a pixel that have the same place, the
+    /// first.
     fn add<'b>(&mut self, steps: impl Iterator<Item = &'b DrawnStep>) {
-        let mut seen: FxHashSet<Place> = FxHashSet::default();
+        let mut seen: FxHashSet<PathSegmentKey> = FxHashSet::default();
         let mut here = i64::MIN;
         for step in steps {
             let ends = [step.from, step.to];
@@ -100,7 +101,7 @@ impl<'a> PathColumns<'a> {
                 let part = self.screen.parts[part];
                 (part.track(row as usize), part.lane(row as usize))
             });
-            // A way along one lane leads to what is next there.
+            // A way along one lane leads to the next event there.
             let is_on_one = (step.from.0, step.from.1) == (step.to.0, step.to.1);
             let is_drawn = if is_on_one { start < end } else { from != to };
             if !is_drawn || !seen.insert((from, to, step.bound)) && last == first {
@@ -116,7 +117,7 @@ impl<'a> PathColumns<'a> {
     }
 
     fn response(self, shares: &[Value], ranks: &[Value]) -> Response {
-        let data = json!({"bounds": Bound::ALL.map(Bound::name), "shares": shares, "ranks": ranks});
+        let data = json!({"bounds": PathBound::ALL.map(PathBound::name), "shares": shares, "ranks": ranks});
         let ([track, end_track], [lane, end_lane], [start, end]) = (self.tracks, self.lanes, self.times);
         Response::of("path", &data).with_columns(vec![
             ("start", ColumnData::F64(start)),

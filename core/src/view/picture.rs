@@ -1,14 +1,14 @@
-//! A trace, or a range of it, as an SVG picture, for pages that run no script.
+//! Draws a range of traces as an SVG picture, for pages without scripts.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::overview::{display_order, part_name, track_name};
-use super::part::View;
 use super::screen::Screen;
+use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
 use super::svg::escape;
-use super::tiles::{Tile, tiles};
+use super::tiles::{TimelineTile, tiles};
 use crate::sort;
 use crate::time::{TimeRange, sum_ns};
 use crate::trace::kind::EventKind;
@@ -23,23 +23,24 @@ const MAX_LANES: usize = 6;
 /// Columns of the picture; more would not be seen at this size and would make the page heavy.
 const COLUMNS: u32 = 360;
 
-/// The timeline's colours of the kinds, by their codes, as it has them on a light ground; a page may give the classes others.
+/// The timeline's colours of the kinds, by their codes, as it has them on a light ground; a page
+/// may give the classes others.
 const COLOURS: [&str; EventKind::ALL.len() + 1] = [
     "#95d1fa", "#ffb369", "#9ad6a6", "#a478c9", "#d8c2f5", "#d67359", "#8d949a", "#cccbb5", "#b5a4a3", "#b8bbc0",
     "#61aaff",
 ];
 
-/// What time is where in the picture.
+/// The scale from time to pixels.
 #[derive(Clone, Copy)]
-struct Place {
+struct PictureScale {
     start: f64,
     end: f64,
     /// Pixels for a nanosecond.
     scale: f64,
 }
 
-impl Place {
-    /// The left end and the width of what lasts from one time to another; what reaches out of the picture is cut.
+impl PictureScale {
+    /// The left end and the width of a time range, clipped to the picture.
     fn across(self, start: f64, end: f64) -> (f64, f64) {
         let (start, end) = (start.max(self.start), end.min(self.end));
         (f64::from(GUTTER) + (start - self.start) * self.scale, ((end - start) * self.scale).max(0.5))
@@ -47,7 +48,6 @@ impl Place {
 }
 
 /// Draws each track's first lanes from one time of the screen to another.
-#[inline(never)] // a part of the compiled core begins here (wasm/build/parts.mjs)
 pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> String {
     let width = width.clamp(GUTTER + 100, 4000);
     let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);
@@ -55,8 +55,8 @@ pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) ->
     let num_tracks: usize = orders().map(|(_, order)| order.len()).sum();
     let chosen =
         orders().flat_map(|(part, order)| busiest(part, order, room).into_iter().map(move |track| (part, track)));
-    let chosen: Vec<(View<'_>, usize)> = chosen.take(MAX_TRACKS).collect();
-    let place = Place { start, end, scale: f64::from(width - GUTTER) / (end - start).max(1.0) };
+    let chosen: Vec<(TraceView<'_>, usize)> = chosen.take(MAX_TRACKS).collect();
+    let place = PictureScale { start, end, scale: f64::from(width - GUTTER) / (end - start).max(1.0) };
     let mut body = String::new();
     let mut y = 2;
     let mut last = None;
@@ -77,8 +77,9 @@ pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) ->
     )
 }
 
-/// As many of a part's tracks as there is room for, in their order: the busiest stream, the busiest thread, the next stream …
-fn busiest(part: View<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
+/// As many of a part's tracks as there is room for, in their order: the busiest stream, the busiest
+/// thread, the next stream …
+fn busiest(part: TraceView<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     let linked = &part.part().linked;
     let num_events = |track: usize| linked.links.nesting.track_rows(track.into()).len();
     let mut places: Vec<_> = order.iter().map(|track| (Reverse(num_events(*track)), *track)).collect();
@@ -97,7 +98,7 @@ fn busiest(part: View<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     order.into_iter().filter(|track| places.iter().any(|(.., kept)| kept == track)).collect()
 }
 
-fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, place: Place) -> u32 {
+fn draw_track(part: TraceView<'_>, out: &mut String, track: usize, top: u32, place: PictureScale) -> u32 {
     let trace = &part.linked.trace;
     let lanes = chosen_lanes(part, track, part.time_range(place.start, place.end));
     let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
@@ -119,12 +120,13 @@ fn draw_track(part: View<'_>, out: &mut String, track: usize, top: u32, place: P
     bottom
 }
 
-/// The first lanes that are not mostly Python frames, which say little at this size; the first ones where all are.
-fn chosen_lanes(part: View<'_>, track: usize, window: TimeRange) -> Vec<Vec<Tile>> {
+/// The first lanes that are not mostly Python frames, which say little at this size; the first ones
+/// where all are.
+fn chosen_lanes(part: TraceView<'_>, track: usize, window: TimeRange) -> Vec<Vec<TimelineTile>> {
     let num_lanes = part.lanes().num_lanes(track);
     let lane = |lane| tiles(part, (track, lane), window, COLUMNS);
     let kinds = &part.linked.trace.events.kind;
-    let is_telling = |tiles: &Vec<Tile>| {
+    let is_telling = |tiles: &Vec<TimelineTile>| {
         let time = |is_python: bool| {
             let same = tiles.iter().filter(|tile| (kinds[tile.row] == EventKind::Python) == is_python);
             sum_ns(same.map(|tile| tile.time.dur().0))

@@ -1,20 +1,21 @@
-//! Time in pixels, which are counted from the screen's start, so that what shares one stays the same while the window moves.
+//! Converts time to pixels counted from the screen's start, so that grouping is stable while
+//! panning.
 
 use std::ops::Range;
 
-use super::part::View;
+use super::session_trace::TraceView;
 use crate::time::{TimeRange, Ts};
 
 /// A window of a part, so many pixels wide.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pixels {
+pub(super) struct PixelScale {
     zero: Ts,
     /// How long one is: 1 or more.
     pub(super) pixel_ns: i64,
 }
 
-impl Pixels {
-    pub(super) fn new(part: View<'_>, window: TimeRange, pixels: u32) -> Self {
+impl PixelScale {
+    pub(super) fn new(part: TraceView<'_>, window: TimeRange, pixels: u32) -> Self {
         Self { zero: part.zero, pixel_ns: (window.dur().0 / i64::from(pixels)).max(1) }
     }
 
@@ -23,9 +24,9 @@ impl Pixels {
         time.since(self.zero).0.div_euclid(self.pixel_ns)
     }
 
-    /// The place of the first event of a lane that is drawn apart from the one that `places` begin with: it is wide enough for that,
-    /// or in another pixel.
-    pub(super) fn next(self, part: View<'_>, places: Range<usize>) -> usize {
+    /// The place of the first event of a lane that is drawn apart from the one that `places` begin
+    /// with: it is wide enough for that, or in another pixel.
+    pub(super) fn next(self, part: TraceView<'_>, places: Range<usize>) -> usize {
         let (events, lanes) = (&part.linked.trace.events, part.lanes());
         let (row, after) = (lanes.row(places.start), places.start + 1);
         if events.dur[row].0 >= self.pixel_ns {

@@ -1,20 +1,20 @@
-//! Requests, as JSON.
+//! Parses requests from JSON.
 
 use serde_json::{Map, Value};
 
-use super::align::Align;
-use super::fields::{Field, Fields, unlike};
+use super::align::TimeAlignment;
+use super::fields::{RequestField, RequestFields, unexpected};
 use crate::error::{Error, ErrorKind};
 
 /// A request, how times are to be laid over each other, and whether functions of Python are shown.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
-    pub(super) align: Align,
+pub(super) struct ParsedRequest {
+    pub(super) align: TimeAlignment,
     pub(super) has_frames: bool,
     pub(super) request: Request,
 }
 
-/// What a screen may ask.
+/// A request of a screen.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Request {
     Overview,
@@ -37,12 +37,12 @@ pub(super) enum Request {
     },
     Neighbour {
         id: u32,
-        direction: Direction,
+        direction: NeighbourDirection,
     },
     Search(SearchRequest),
     Marks {
         text: String,
-        window: Window,
+        window: TimeWindow,
     },
     Summary {
         start: Option<f64>,
@@ -66,19 +66,19 @@ pub(super) enum Request {
     /// Of each part, or through all ranks.
     Path {
         is_through_job: bool,
-        window: Window,
+        window: TimeWindow,
     },
     Counters,
     Counter {
         counter: u32,
-        window: Window,
+        window: TimeWindow,
     },
     Changes,
 }
 
 /// A range of time as a screen has it: so many pixels wide.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Window {
+pub(super) struct TimeWindow {
     pub(super) start: f64,
     pub(super) end: f64,
     pub(super) pixels: u32,
@@ -87,8 +87,8 @@ pub(super) struct Window {
 /// More pixels than any screen has.
 const MAX_PIXELS: u32 = 1 << 16;
 
-impl Window {
-    fn of(fields: &Fields) -> Result<Self, Error> {
+impl TimeWindow {
+    fn of(fields: &RequestFields) -> Result<Self, Error> {
         Ok(Self { start: fields.get("start")?, end: fields.get("end")?, pixels: fields.get("pixels")? })
     }
 
@@ -103,14 +103,14 @@ impl Window {
     }
 }
 
-/// What a rectangle is for.
+/// The colour key of a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum OwnerColour {
     Operator,
     Module,
 }
 
-impl Field for Owner {
+impl RequestField for OwnerColour {
     const NOUN: &'static str = "operator or module";
 
     fn of(value: &Value) -> Option<Self> {
@@ -136,20 +136,20 @@ pub(super) struct AnalyzeRequest {
     pub(super) limit: Option<usize>,
     /// Of several traces, the one that is asked about; all of them, if nobody says which.
     pub(super) part: Option<u32>,
-    /// Of each trace, what it was trimmed to; all of one that is whole.
+    /// The trimmed range of each trace; all of a whole one.
     pub(super) trimmed: bool,
-    pub(super) order: Option<Order>,
+    pub(super) order: Option<TableOrder>,
 }
 
 /// The column that the rows of a table are to be in the order of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Order {
+pub(super) struct TableOrder {
     pub(super) table: String,
     pub(super) column: String,
     pub(super) descends: bool,
 }
 
-impl Field for Order {
+impl RequestField for TableOrder {
     const NOUN: &'static str = "a table, its column and whether it descends";
 
     fn of(value: &Value) -> Option<Self> {
@@ -159,7 +159,7 @@ impl Field for Order {
 }
 
 impl AnalyzeRequest {
-    fn of(fields: &Fields) -> Result<Self, Error> {
+    fn of(fields: &RequestFields) -> Result<Self, Error> {
         Ok(Self {
             name: fields.get("name")?,
             start: fields.maybe("start")?,
@@ -192,20 +192,20 @@ pub(super) struct SearchRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TilesRequest {
     pub(super) tracks: Vec<u32>,
-    pub(super) window: Window,
-    pub(super) by: Option<Owner>,
+    pub(super) window: TimeWindow,
+    pub(super) by: Option<OwnerColour>,
 }
 
 /// Where to go from an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum NeighbourDirection {
     Next,
     Previous,
     Parent,
     Child,
 }
 
-impl Field for Direction {
+impl RequestField for NeighbourDirection {
     const NOUN: &'static str = "next, previous, parent or child";
 
     fn of(value: &Value) -> Option<Self> {
@@ -220,17 +220,17 @@ impl Field for Direction {
 }
 
 impl Request {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Asked, Error> {
-        let fields = Fields::parse(bytes)?;
+    pub(super) fn parse(bytes: &[u8]) -> Result<ParsedRequest, Error> {
+        let fields = RequestFields::parse(bytes)?;
         let has_frames = fields.maybe("frames")?.unwrap_or(true);
-        Ok(Asked { align: fields.maybe("align")?.unwrap_or_default(), has_frames, request: Self::of(&fields)? })
+        Ok(ParsedRequest { align: fields.maybe("align")?.unwrap_or_default(), has_frames, request: Self::of(&fields)? })
     }
 
-    fn of(fields: &Fields) -> Result<Self, Error> {
+    fn of(fields: &RequestFields) -> Result<Self, Error> {
         let request = match &fields.get::<String>("type")?[..] {
             "overview" => Self::Overview,
             "tiles" => {
-                let (tracks, window, by) = (fields.get("tracks")?, Window::of(fields)?, fields.maybe("by")?);
+                let (tracks, window, by) = (fields.get("tracks")?, TimeWindow::of(fields)?, fields.maybe("by")?);
                 Self::Tiles(TilesRequest { tracks, window, by })
             }
             "at" => Self::At {
@@ -249,7 +249,7 @@ impl Request {
                 from: fields.maybe("from")?.unwrap_or_default(),
                 start: fields.maybe("start")?,
             }),
-            "marks" => Self::Marks { text: fields.get("text")?, window: Window::of(fields)? },
+            "marks" => Self::Marks { text: fields.get("text")?, window: TimeWindow::of(fields)? },
             "summary" => Self::Summary {
                 start: fields.maybe("start")?,
                 end: fields.maybe("end")?,
@@ -268,12 +268,12 @@ impl Request {
             "findings" => Self::Findings,
             "path" => Self::Path {
                 is_through_job: fields.maybe("through_job")?.unwrap_or_default(),
-                window: Window::of(fields)?,
+                window: TimeWindow::of(fields)?,
             },
             "counters" => Self::Counters,
-            "counter" => Self::Counter { counter: fields.get("counter")?, window: Window::of(fields)? },
+            "counter" => Self::Counter { counter: fields.get("counter")?, window: TimeWindow::of(fields)? },
             "changes" => Self::Changes,
-            other => return Err(unlike("a request of a known type", other.to_owned())),
+            other => return Err(unexpected("a request of a known type", other.to_owned())),
         };
         Ok(request)
     }

@@ -1,4 +1,4 @@
-//! Answers: a JSON header and binary columns in one buffer.
+//! Encodes responses: a JSON header and binary columns.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -59,7 +59,8 @@ impl Response {
     }
 }
 
-/// A share to the millionth: more digits than any screen shows, and few enough for every reader to read the same.
+/// A share to the millionth: more digits than any screen shows, and few enough for every reader to
+/// read the same.
 pub(super) fn rounded(share: f64) -> f64 {
     (share * 1e6).round() / 1e6
 }

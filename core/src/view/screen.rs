@@ -1,21 +1,22 @@
-//! What lies on a screen: the parts, laid over each other in one way.
+//! The traces of a screen, aligned in time.
 
-use super::Session;
-use super::align::Align;
-use super::part::View;
+use super::align::TimeAlignment;
+use super::session::Session;
+use super::session_trace::TraceView;
 use crate::error::{Error, ErrorKind};
 
 /// The parts of a session, each where an alignment puts it.
 #[derive(Debug)]
 pub(super) struct Screen<'a> {
     pub(super) session: &'a Session,
-    pub(super) parts: Vec<View<'a>>,
+    pub(super) parts: Vec<TraceView<'a>>,
 }
 
 impl<'a> Screen<'a> {
-    pub(super) fn new(session: &'a Session, align: Align, has_frames: bool) -> Self {
+    pub(super) fn new(session: &'a Session, align: TimeAlignment, has_frames: bool) -> Self {
         let zeros = align.zeros(&session.parts, || session.clocks());
-        let parts = session.parts.iter().zip(zeros).map(|(part, zero)| View::new(part, zero, has_frames)).collect();
+        let parts =
+            session.parts.iter().zip(zeros).map(|(part, zero)| TraceView::new(part, zero, has_frames)).collect();
         Self { session, parts }
     }
 
@@ -39,7 +40,7 @@ impl<'a> Screen<'a> {
     }
 
     /// The part and the row of an event.
-    pub(super) fn event(&self, id: u32) -> Result<(View<'a>, usize), Error> {
+    pub(super) fn event(&self, id: u32) -> Result<(TraceView<'a>, usize), Error> {
         let at = self.parts.partition_point(|part| part.first_id <= id);
         // Parts without events begin where the next one does.
         let part = at.checked_sub(1).map(|at| self.parts[at]);
@@ -48,7 +49,7 @@ impl<'a> Screen<'a> {
     }
 
     /// The part and its own number of a track, if there is one of that number.
-    pub(super) fn track(&self, track: u32) -> Option<(View<'a>, usize)> {
+    pub(super) fn track(&self, track: u32) -> Option<(TraceView<'a>, usize)> {
         let at = self.parts.partition_point(|part| part.first_track <= track).checked_sub(1)?;
         let part = self.parts[at];
         let own = (track - part.first_track) as usize;
@@ -56,12 +57,12 @@ impl<'a> Screen<'a> {
     }
 
     /// The part that is this trace of a rank.
-    pub(super) fn of_rank(&self, rank: Option<i64>, window: i64) -> Option<View<'a>> {
+    pub(super) fn of_rank(&self, rank: Option<i64>, window: i64) -> Option<TraceView<'a>> {
         self.parts.iter().copied().find(|part| (part.rank, part.window) == (rank, window))
     }
 
     /// One of the parts, the first if nobody says which.
-    pub(super) fn part(&self, at: Option<u32>) -> Result<View<'a>, Error> {
+    pub(super) fn part(&self, at: Option<u32>) -> Result<TraceView<'a>, Error> {
         let wanted = at.unwrap_or(0);
         self.parts.get(wanted as usize).copied().ok_or_else(|| unknown("the number of a trace", wanted).into())
     }

@@ -1,15 +1,15 @@
-//! Events that have what a text asks for.
+//! Searches events by text.
 
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::part::View;
-use super::pixel::Pixels;
-use super::request::{SearchRequest, Window};
+use super::pixel::PixelScale;
+use super::request::{SearchRequest, TimeWindow};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
-use super::term::{Term, terms};
+use super::session_trace::TraceView;
+use super::term::{SearchTerm, terms};
 use crate::error::Error;
 use crate::id::StrId;
 use crate::label::Label;
@@ -22,7 +22,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
     let (terms, mut num_hidden) = (terms(&request.text), 0);
     let mut all: Vec<(usize, usize)> = Vec::new();
     for part in screen.parts.iter().copied() {
-        let hits = Hits::of(part, &terms);
+        let hits = SearchHits::of(part, &terms);
         let found = (0..part.linked.trace.events.len()).filter(|row| hits.has(*row));
         let (shown, hidden): (Vec<_>, Vec<_>) = found.partition(|row| part.is_shown(*row));
         num_hidden += hidden.len();
@@ -35,24 +35,24 @@ pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
     sort::by_key(&mut all, |hit| start(*hit));
     let from = |time: f64| all.partition_point(|hit| (start(*hit).0 as f64) < time);
     let first = request.start.map_or(request.from, from).min(all.len());
-    let mut columns = Columns::default();
+    let mut columns = HitColumns::default();
     all[first..].iter().take(request.limit).for_each(|(part, row)| columns.push(screen.parts[*part], *row));
     let name = match terms.as_slice() {
-        [Term::Name(name)] => Some(name),
+        [SearchTerm::Name(name)] => Some(name),
         _ => None,
     };
     columns.response("search", &json!({"count": all.len(), "num_hidden": num_hidden, "first": first, "name": name}))
 }
 
 /// Where hits lie, for as many pixels as there are.
-pub(super) fn marks(screen: &Screen<'_>, text: &str, window: Window) -> Result<Response, Error> {
-    let Window { start, end, pixels } = window.expect_some()?;
-    let (terms, mut columns) = (terms(text), Columns::default());
+pub(super) fn marks(screen: &Screen<'_>, text: &str, window: TimeWindow) -> Result<Response, Error> {
+    let TimeWindow { start, end, pixels } = window.expect_some()?;
+    let (terms, mut columns) = (terms(text), HitColumns::default());
     for part in screen.parts.iter().copied() {
-        let (hits, window) = (Hits::of(part, &terms), part.time_range(start, end));
+        let (hits, window) = (SearchHits::of(part, &terms), part.time_range(start, end));
         let lanes = |track| (0..part.lanes().num_lanes(track)).map(move |lane| (track, lane));
         for lane in (0..part.linked.trace.tracks.len()).flat_map(lanes) {
-            mark_lane(&mut columns, lane, (window, Pixels::new(part, window, pixels)), &hits);
+            mark_lane(&mut columns, lane, (window, PixelScale::new(part, window, pixels)), &hits);
         }
     }
     Ok(columns.response("marks", &json!({})))
@@ -60,10 +60,10 @@ pub(super) fn marks(screen: &Screen<'_>, text: &str, window: Window) -> Result<R
 
 /// Of the hits of a lane that are narrower than a pixel, one for each pixel.
 fn mark_lane(
-    columns: &mut Columns,
+    columns: &mut HitColumns,
     (track, lane): (usize, usize),
-    (window, pixels): (TimeRange, Pixels),
-    hits: &Hits<'_>,
+    (window, pixels): (TimeRange, PixelScale),
+    hits: &SearchHits<'_>,
 ) {
     let part = hits.part;
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
@@ -81,7 +81,7 @@ fn mark_lane(
 }
 
 #[derive(Debug, Default)]
-struct Columns {
+struct HitColumns {
     starts: Vec<f64>,
     durs: Vec<f64>,
     ids: Vec<u32>,
@@ -89,8 +89,8 @@ struct Columns {
     lanes: Vec<u32>,
 }
 
-impl Columns {
-    fn push(&mut self, part: View<'_>, row: usize) {
+impl HitColumns {
+    fn push(&mut self, part: TraceView<'_>, row: usize) {
         let events = &part.linked.trace.events;
         self.starts.push(part.offset(events.start[row]));
         self.durs.push(events.dur[row].0 as f64);
@@ -112,21 +112,21 @@ impl Columns {
 
 /// The events of a part that have all terms of a text.
 #[derive(Debug)]
-struct Hits<'a> {
-    part: View<'a>,
+struct SearchHits<'a> {
+    part: TraceView<'a>,
     /// Whether an event of each name may be one.
     names: Vec<bool>,
-    tests: Vec<Test>,
+    tests: Vec<EventTest>,
 }
 
-/// What must be looked up for each event.
+/// A condition checked for each event.
 #[derive(Debug)]
-enum Test {
+enum EventTest {
     Dur(Range<i64>),
     Kind(String),
     Category(Vec<bool>),
     Id(u32),
-    /// Which texts are the key, and which names do without.
+    /// Texts that are the key, and names that pass without.
     Arg {
         keys: Vec<bool>,
         value: String,
@@ -134,23 +134,23 @@ enum Test {
     },
 }
 
-impl<'a> Hits<'a> {
-    fn of(part: View<'a>, terms: &[Term]) -> Self {
+impl<'a> SearchHits<'a> {
+    fn of(part: TraceView<'a>, terms: &[SearchTerm]) -> Self {
         let strings = &part.linked.trace.strings;
         let mut hits = Self { part, names: vec![!terms.is_empty(); strings.len()], tests: Vec::new() };
         let equal = |text: &str| strings.iter().map(|known| known.to_lowercase() == text).collect();
         for term in terms {
             hits.tests.push(match term {
-                Term::Name(text) => {
+                SearchTerm::Name(text) => {
                     hits.names.iter_mut().zip(holding(part, text)).for_each(|(is_hit, holds)| *is_hit &= holds);
                     continue;
                 }
-                Term::Dur(durs) => Test::Dur(durs.clone()),
-                Term::Kind(kind) => Test::Kind(kind.clone()),
-                Term::Category(category) => Test::Category(equal(category)),
-                Term::Id(id) => Test::Id(*id),
-                Term::Arg { key, value, text } => {
-                    Test::Arg { keys: equal(key), value: value.clone(), names: holding(part, text) }
+                SearchTerm::Dur(durs) => EventTest::Dur(durs.clone()),
+                SearchTerm::Kind(kind) => EventTest::Kind(kind.clone()),
+                SearchTerm::Category(category) => EventTest::Category(equal(category)),
+                SearchTerm::Id(id) => EventTest::Id(*id),
+                SearchTerm::Arg { key, value, text } => {
+                    EventTest::Arg { keys: equal(key), value: value.clone(), names: holding(part, text) }
                 }
             });
         }
@@ -162,15 +162,15 @@ impl<'a> Hits<'a> {
             && self.tests.iter().all(|test| self.passes(row, test))
     }
 
-    fn passes(&self, row: usize, test: &Test) -> bool {
+    fn passes(&self, row: usize, test: &EventTest) -> bool {
         let (part, trace) = (self.part, &self.part.part().linked.trace);
         let events = &trace.events;
         match test {
-            Test::Dur(durs) => durs.contains(&events.dur[row].0),
-            Test::Kind(kind) => part.shown_kind(row).name() == kind,
-            Test::Category(categories) => has(categories, events.category[row]),
-            Test::Id(id) => part.id(row) == *id,
-            Test::Arg { keys, value, names } => {
+            EventTest::Dur(durs) => durs.contains(&events.dur[row].0),
+            EventTest::Kind(kind) => part.shown_kind(row).name() == kind,
+            EventTest::Category(categories) => has(categories, events.category[row]),
+            EventTest::Id(id) => part.id(row) == *id,
+            EventTest::Arg { keys, value, names } => {
                 let mut pairs = trace.args.pairs_of(&trace.strings, events.args(row), |key| has(keys, key));
                 has(names, events.name[row]) || pairs.any(|(_, found)| plain_text(&found).to_lowercase() == *value)
             }
@@ -182,8 +182,8 @@ fn has(texts: &[bool], id: StrId) -> bool {
     texts.get(id.index()).copied().unwrap_or_default()
 }
 
-/// Which names hold a text in lower case, by themselves or in what bars show of them.
-fn holding(part: View<'_>, text: &str) -> Vec<bool> {
+/// Names that contain a text in lower case, as such or in their labels.
+fn holding(part: TraceView<'_>, text: &str) -> Vec<bool> {
     let holds = |name: &str| name.to_lowercase().contains(text);
     part.linked.trace.strings.iter().map(|name| holds(name) || holds(&Label::of(name).to_string())).collect()
 }

@@ -1,4 +1,4 @@
-//! What is counted over time: by the file, by the allocators, in the queues of streams, and how busy devices are.
+//! Collects time series: counters of the file, allocators, queues and utilization.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use crate::trace::track::Stream;
 
 /// A number that changes over time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Series {
+pub(super) struct TimeSeries {
     pub(super) name: String,
     /// A track that it stands with.
     pub(super) track: Option<TrackId>,
     pub(super) unit: Option<&'static str>,
-    pub(super) course: Course,
+    pub(super) course: SeriesCourse,
 }
 
 /// Values, each from a time on.
-type Steps = Vec<(Ts, f64)>;
+type StepValues = Vec<(Ts, f64)>;
 
 /// How it went.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Course {
+pub(super) enum SeriesCourse {
     /// From a time on, each value until the next; in the order of time.
-    Steps(Steps),
+    Steps(StepValues),
     /// Busy in these ranges, which are disjoint and ascend, and else not.
     Busy(Vec<TimeRange>),
 }
 
-impl Series {
+impl TimeSeries {
     /// The smallest and the largest value.
     pub(super) fn bounds(&self) -> (f64, f64) {
         match &self.course {
-            Course::Busy(_) => (0.0, 1.0),
-            Course::Steps(steps) => {
+            SeriesCourse::Busy(_) => (0.0, 1.0),
+            SeriesCourse::Steps(steps) => {
                 let mut values = steps.iter().map(|(_, value)| *value);
                 let first = values.next().unwrap_or_default();
                 values.fold((first, first), |(least, greatest), value| (least.min(value), greatest.max(value)))
@@ -47,8 +47,8 @@ impl Series {
     }
 }
 
-/// All series of a trace: those of each device, then what its file counts.
-pub(super) fn all_series(linked: &Arc<LinkedTrace>) -> Vec<Series> {
+/// All series of a trace: those of each device, then the file's counters.
+pub(super) fn all_series(linked: &Arc<LinkedTrace>) -> Vec<TimeSeries> {
     let mut all = busy(linked);
     all.extend(memory(linked));
     all.extend(queues(linked));
@@ -57,7 +57,7 @@ pub(super) fn all_series(linked: &Arc<LinkedTrace>) -> Vec<Series> {
 }
 
 /// When each device had work.
-fn busy(linked: &LinkedTrace) -> Vec<Series> {
+fn busy(linked: &LinkedTrace) -> Vec<TimeSeries> {
     let (trace, nesting) = (&linked.trace, &linked.links.nesting);
     let mut devices: BTreeMap<Option<i64>, (TrackId, Vec<TimeRange>)> = BTreeMap::new();
     for (at, track) in trace.tracks.iter().enumerate() {
@@ -67,35 +67,35 @@ fn busy(linked: &LinkedTrace) -> Vec<Series> {
         let times = work.map(|row| TimeRange { start: trace.events.start[row], end: trace.events.end(row) });
         devices.entry(stream.device).or_insert((track, Vec::new())).1.extend(times);
     }
-    let series = |(track, times): (TrackId, Vec<TimeRange>)| Series {
+    let series = |(track, times): (TrackId, Vec<TimeRange>)| TimeSeries {
         name: String::from("busy"),
         track: Some(track),
         unit: Some("share"),
-        course: Course::Busy(union(times)),
+        course: SeriesCourse::Busy(union(times)),
     };
     devices.into_values().filter(|(_, times)| !times.is_empty()).map(series).collect()
 }
 
-/// What is allocated on each device, and what its allocator holds.
-fn memory(linked: &Arc<LinkedTrace>) -> Vec<Series> {
-    let mut devices: BTreeMap<(i64, i64), [Steps; 2]> = BTreeMap::new();
+/// Allocated and reserved memory of each device.
+fn memory(linked: &Arc<LinkedTrace>) -> Vec<TimeSeries> {
+    let mut devices: BTreeMap<(i64, i64), [StepValues; 2]> = BTreeMap::new();
     for MemoryChange { device, time, allocated_bytes, reserved_bytes, .. } in memory_changes(&Selection::all(linked)) {
         let [allocated, reserved] = devices.entry(device).or_default();
         allocated.push((time, allocated_bytes as f64));
         reserved.extend(reserved_bytes.map(|bytes| (time, bytes as f64)));
     }
-    let series = |((sort, number), steps): ((i64, i64), [Steps; 2])| {
+    let series = |((sort, number), steps): ((i64, i64), [StepValues; 2])| {
         let (track, place) = match sort {
             0 => (find_track(linked, |stream| stream.is_none()), String::from("CPU ")),
             _ => (find_track(linked, |stream| stream.is_some_and(|on| on.device == Some(number))), String::new()),
         };
         let names = ["memory allocated", "memory reserved"];
         let both = names.into_iter().zip(steps).filter(|(_, steps)| !steps.is_empty());
-        let of = move |(name, steps): (&str, Vec<_>)| Series {
+        let of = move |(name, steps): (&str, Vec<_>)| TimeSeries {
             name: format!("{place}{name}"),
             track,
             unit: Some("bytes"),
-            course: Course::Steps(steps),
+            course: SeriesCourse::Steps(steps),
         };
         both.map(of).collect::<Vec<_>>()
     };
@@ -108,25 +108,25 @@ fn find_track(linked: &LinkedTrace, is_it: impl Fn(Option<Stream>) -> bool) -> O
 }
 
 /// How much was enqueued on each stream and had not begun.
-fn queues(linked: &Arc<LinkedTrace>) -> Vec<Series> {
+fn queues(linked: &Arc<LinkedTrace>) -> Vec<TimeSeries> {
     let points = queue_points(&Selection::all(linked));
     let series = |points: &[crate::analyze::QueuePoint]| {
         let stream = points[0].stream;
-        Series {
+        TimeSeries {
             name: stream.stream.map_or_else(|| String::from("queue"), |number| format!("queue of stream {number}")),
             track: find_track(linked, |on| on == Some(stream)),
             unit: Some("count"),
-            course: Course::Steps(points.iter().map(|point| (point.time, point.length as f64)).collect()),
+            course: SeriesCourse::Steps(points.iter().map(|point| (point.time, point.length as f64)).collect()),
         }
     };
     points.chunk_by(|a, b| a.stream == b.stream).map(series).collect()
 }
 
-/// What the file itself counts.
-fn counted(linked: &LinkedTrace) -> Vec<Series> {
+/// Counters of the file.
+fn counted(linked: &LinkedTrace) -> Vec<TimeSeries> {
     let trace = &linked.trace;
     let text = |id| trace.strings.text(id);
-    let mut all: BTreeMap<_, Steps> = BTreeMap::new();
+    let mut all: BTreeMap<_, StepValues> = BTreeMap::new();
     for counter in trace.counters.iter().filter(|counter| counter.value.is_finite()) {
         let key = (counter.track.index(), counter.name, counter.series);
         all.entry(key).or_default().push((counter.time, counter.value));
@@ -136,11 +136,11 @@ fn counted(linked: &LinkedTrace) -> Vec<Series> {
         let (name, key) = (text(name), text(key));
         let unit = [("_bytes", "bytes"), ("_share", "share")].into_iter().find(|(ending, _)| key.ends_with(ending));
         let name = if key.is_empty() || key == name { name.to_owned() } else { format!("{name} · {key}") };
-        Series {
+        TimeSeries {
             name,
             track: Some(TrackId::from(track)),
             unit: unit.map(|(_, unit)| unit),
-            course: Course::Steps(steps),
+            course: SeriesCourse::Steps(steps),
         }
     };
     all.into_iter().map(series).collect()

@@ -1,4 +1,4 @@
-//! The kinds of events as screens tell them apart.
+//! Event kinds as screens distinguish them.
 
 use crate::trace::kind::EventKind;
 

@@ -1,14 +1,14 @@
-//! The same communication in the other traces of a screen.
+//! Finds the same collective in the other traces of a screen.
 
 use serde_json::{Value, json};
 
-use super::event::reference;
-use super::part::View;
+use super::reference::reference;
 use super::screen::Screen;
+use super::session_trace::TraceView;
 use crate::link::Collective;
 
 /// Links from an event of a communication to that of each other trace that has a part in it.
-pub(super) fn siblings(screen: &Screen<'_>, part: View<'_>, row: usize) -> Vec<Value> {
+pub(super) fn siblings(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> Vec<Value> {
     if screen.parts.len() < 2 {
         return Vec::new();
     }
@@ -18,7 +18,7 @@ pub(super) fn siblings(screen: &Screen<'_>, part: View<'_>, row: usize) -> Vec<V
     let Some((own, (_, shared))) = own.and_then(|own| Some((own, ranks.shared_of(part.at, own)?))) else {
         return Vec::new();
     };
-    let is_device = side(&all.rows[own], row as u32) == Some(Side::Device);
+    let is_device = side(&all.rows[own], row as u32) == Some(SiblingSide::Device);
     let others = shared.rows.iter().filter(|(member, _)| *member as usize != part.at);
     let link = |(member, other): &(u32, u32)| {
         let collective = ranks.members[*member as usize].collective(*other as usize);
@@ -34,15 +34,15 @@ pub(super) fn siblings(screen: &Screen<'_>, part: View<'_>, row: usize) -> Vec<V
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum SiblingSide {
     Host,
     Device,
 }
 
-/// Which part an event has in a communication.
-fn side(collective: &Collective, row: u32) -> Option<Side> {
+/// The role of an event in a collective.
+fn side(collective: &Collective, row: u32) -> Option<SiblingSide> {
     if collective.device_events.contains(&row) {
-        return Some(Side::Device);
+        return Some(SiblingSide::Device);
     }
-    (collective.event == Some(row) || collective.run == Some(row)).then_some(Side::Host)
+    (collective.event == Some(row) || collective.run == Some(row)).then_some(SiblingSide::Host)
 }

@@ -1,4 +1,4 @@
-//! SVG text: what a name of a trace becomes in it, and how wide it is.
+//! Escapes and measures SVG text.
 
 use crate::label::Label;
 
@@ -18,7 +18,7 @@ pub(super) fn escape(text: &str) -> String {
     })
 }
 
-/// Not controls, what XML has no place for, and marks that turn the direction of what follows.
+/// Excludes controls, characters that XML forbids, and marks of text direction.
 fn is_shown(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -27,7 +27,7 @@ fn is_shown(character: char) -> bool {
 /// The longest name that is told whole: a file may hold one of any size.
 pub(super) const WHOLE: usize = 1_000;
 
-/// At most so many characters, the middle left out: the ends are what tells kernel names apart.
+/// Shortens a text in the middle: the ends distinguish kernel names.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -39,12 +39,13 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
 }
 
 /// A name in a sentence.
-pub(super) fn told(name: &str) -> String {
+pub(super) fn name_in_sentence(name: &str) -> String {
     const ROOM: usize = 120;
     clipped(&Label::fitting(name, |text| text.chars().count() <= ROOM), ROOM)
 }
 
-/// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of that.
+/// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of
+/// that.
 pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     let text = &*Label::fitting(name, |text| width(text, size) <= pixels);
     if width(text, size) <= pixels {

@@ -1,14 +1,15 @@
-//! What a text asks of events: terms, of which an event must have all.
+//! Parses search terms; an event must match all of them.
 //!
-//! A text without a term such as `dur>1ms` or `stream=7` is one that names hold, spaces and all; so is what stands between terms.
+//! Text other than terms such as `dur>1ms` or `stream=7` matches names, blanks included; so does
+//! text between terms.
 
 use std::ops::Range;
 
 use super::shown_kind::ShownKind;
 
-/// What an event must be like. Texts are in lower case.
+/// A condition on events. Texts are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Term {
+pub(super) enum SearchTerm {
     /// Its name holds this.
     Name(String),
     /// It lasts so many nanoseconds.
@@ -24,7 +25,7 @@ pub(super) enum Term {
 }
 
 /// The terms of a text; none where it is empty.
-pub(super) fn terms(text: &str) -> Vec<Term> {
+pub(super) fn terms(text: &str) -> Vec<SearchTerm> {
     let mut terms = Vec::new();
     let mut plain: Option<Range<usize>> = None;
     for token in tokens(text) {
@@ -38,15 +39,16 @@ pub(super) fn terms(text: &str) -> Vec<Term> {
     }
     let rest = if terms.is_empty() { Some(0..text.len()) } else { plain };
     terms.extend(rest.map(|plain| name(&text[plain])));
-    terms.retain(|term| *term != Term::Name(String::new()));
+    terms.retain(|term| *term != SearchTerm::Name(String::new()));
     terms
 }
 
-fn name(text: &str) -> Term {
-    Term::Name(text.to_lowercase())
+fn name(text: &str) -> SearchTerm {
+    SearchTerm::Name(text.to_lowercase())
 }
 
-/// Where a text's words are: what white space outside of quotes parts. A quote that is not closed is a letter.
+/// The ranges of a text's words, separated by white space outside of quotes. An unclosed quote is a
+/// letter.
 fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let (mut start, mut closing) = (None, None);
@@ -66,18 +68,18 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The term that a word is; none where it is a part of a name.
-fn term(token: &str) -> Option<Term> {
+fn term(token: &str) -> Option<SearchTerm> {
     if let Some(text) = quoted(token) {
         return Some(name(text));
     }
     let known = match token.split_once(':') {
         Some(("kind", kind)) => {
             let kind = kind.to_lowercase();
-            ShownKind::names().contains(&kind.as_str()).then_some(Term::Kind(kind))
+            ShownKind::names().contains(&kind.as_str()).then_some(SearchTerm::Kind(kind))
         }
-        Some(("cat", category)) => Some(unquoted(category)).filter(|text| !text.is_empty()).map(Term::Category),
-        Some(("id", id)) => id.parse().ok().map(Term::Id),
-        _ => token.strip_prefix("dur").and_then(durs).map(Term::Dur),
+        Some(("cat", category)) => Some(unquoted(category)).filter(|text| !text.is_empty()).map(SearchTerm::Category),
+        Some(("id", id)) => id.parse().ok().map(SearchTerm::Id),
+        _ => token.strip_prefix("dur").and_then(durs).map(SearchTerm::Dur),
     };
     known.or_else(|| arg(token))
 }
@@ -91,12 +93,12 @@ fn unquoted(text: &str) -> String {
 }
 
 /// `key=value`, each of which may stand in quotes.
-fn arg(token: &str) -> Option<Term> {
+fn arg(token: &str) -> Option<SearchTerm> {
     // The sign outside of quotes: an even number of them stands before it.
     let is_outside = |at: &usize| token[..*at].matches('"').count().is_multiple_of(2);
     let at = token.match_indices('=').map(|(at, _)| at).find(is_outside)?;
     let (key, value) = (unquoted(&token[..at]), unquoted(&token[at + 1..]));
-    (!key.is_empty() && !value.is_empty()).then(|| Term::Arg { key, value, text: token.to_lowercase() })
+    (!key.is_empty() && !value.is_empty()).then(|| SearchTerm::Arg { key, value, text: token.to_lowercase() })
 }
 
 /// The durations that `>1ms` and the like leave, in nanoseconds.
@@ -132,8 +134,8 @@ fn nanoseconds(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn arg_of(key: &str, value: &str, text: &str) -> Term {
-        Term::Arg { key: key.into(), value: value.into(), text: text.into() }
+    fn arg_of(key: &str, value: &str, text: &str) -> SearchTerm {
+        SearchTerm::Arg { key: key.into(), value: value.into(), text: text.into() }
     }
 
     #[test]
@@ -161,7 +163,7 @@ mod tests {
             "stream=",
         ];
         for text in plain {
-            assert_eq!(terms(text), [Term::Name(text.to_lowercase())], "{text}");
+            assert_eq!(terms(text), [SearchTerm::Name(text.to_lowercase())], "{text}");
         }
         assert_eq!(terms(""), []);
         assert_eq!(terms("\"\""), []);
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn durations_have_units() {
         let durs = |text: &str| match terms(text).as_slice() {
-            [Term::Dur(durs)] => durs.clone(),
+            [SearchTerm::Dur(durs)] => durs.clone(),
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(durs("dur>1ms"), 1_000_001..i64::MAX);
@@ -183,11 +185,19 @@ mod tests {
 
     #[test]
     fn all_terms_are_found_and_words_between_them_stay_together() {
-        let expected = [Term::Name("all  reduce".into()), Term::Dur(i64::MIN..5), Term::Name("b".into()), Term::Id(7)];
+        let expected = [
+            SearchTerm::Name("all  reduce".into()),
+            SearchTerm::Dur(i64::MIN..5),
+            SearchTerm::Name("b".into()),
+            SearchTerm::Id(7),
+        ];
         assert_eq!(terms(" All  Reduce dur<5 b id:7"), expected);
-        assert_eq!(terms("kind:Kernel cat:CPU_op"), [Term::Kind("kernel".into()), Term::Category("cpu_op".into())]);
-        assert_eq!(terms("\"dur>1ms\""), [Term::Name("dur>1ms".into())]);
-        assert_eq!(terms("\"a b\" c"), [Term::Name("a b".into()), Term::Name("c".into())]);
+        assert_eq!(
+            terms("kind:Kernel cat:CPU_op"),
+            [SearchTerm::Kind("kernel".into()), SearchTerm::Category("cpu_op".into())]
+        );
+        assert_eq!(terms("\"dur>1ms\""), [SearchTerm::Name("dur>1ms".into())]);
+        assert_eq!(terms("\"a b\" c"), [SearchTerm::Name("a b".into()), SearchTerm::Name("c".into())]);
     }
 
     #[test]

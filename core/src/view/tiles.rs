@@ -1,22 +1,23 @@
-//! Rectangles to draw: each event that is a pixel wide or wider, and one for each group of narrower neighbours.
+//! Answers rectangles to draw: one for each event of a pixel or more, one for each group of
+//! narrower neighbours.
 
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
 use super::labels::label;
-use super::owner::Owners;
-use super::part::View;
-use super::pixel::Pixels;
-use super::request::{TilesRequest, Window};
+use super::owner::OwnerCodes;
+use super::pixel::PixelScale;
+use super::request::{TilesRequest, TimeWindow};
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
+use super::session_trace::TraceView;
 use crate::error::Error;
 use crate::id::StrId;
 use crate::time::TimeRange;
 
 /// A rectangle: one event, or several that share a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tile {
+pub(super) struct TimelineTile {
     /// Row of the event, or of the longest one.
     pub(super) row: usize,
     /// From the first start to the last end.
@@ -26,8 +27,8 @@ pub(super) struct Tile {
 }
 
 pub(super) fn answer(screen: &Screen<'_>, request: &TilesRequest) -> Result<Response, Error> {
-    let Window { start, end, pixels } = request.window.expect_some()?;
-    let mut columns = TileColumns { owners: request.by.map(Owners::new), ..TileColumns::default() };
+    let TimeWindow { start, end, pixels } = request.window.expect_some()?;
+    let mut columns = TileColumns { owners: request.by.map(OwnerCodes::new), ..TileColumns::default() };
     for track in &request.tracks {
         let Some((part, own)) = screen.track(*track) else { continue };
         let window = part.time_range(start, end);
@@ -40,17 +41,17 @@ pub(super) fn answer(screen: &Screen<'_>, request: &TilesRequest) -> Result<Resp
 }
 
 /// The rectangles of one lane, in the order of time.
-pub(super) fn tiles(part: View<'_>, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<Tile> {
+pub(super) fn tiles(part: TraceView<'_>, lane: (usize, usize), window: TimeRange, pixels: u32) -> Vec<TimelineTile> {
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(lane.0, lane.1);
-    let pixels = Pixels::new(part, window, pixels);
+    let pixels = PixelScale::new(part, window, pixels);
     let mut tiles = Vec::new();
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
     while at < places.end && events.start[lanes.row(at)] < window.end {
         let row = lanes.row(at);
         let next = pixels.next(part, at..places.end);
         let time = TimeRange { start: events.start[row], end: events.end(lanes.row(next - 1)) };
-        tiles.push(Tile { row: lanes.longest(&part.linked, at..next), time, count: (next - at) as u32 });
+        tiles.push(TimelineTile { row: lanes.longest(&part.linked, at..next), time, count: (next - at) as u32 });
         at = next;
     }
     tiles
@@ -68,11 +69,11 @@ struct TileColumns<'a> {
     names: Vec<u32>,
     texts: Vec<&'a str>,
     by_name: FxHashMap<(usize, StrId), u32>,
-    owners: Option<Owners<'a>>,
+    owners: Option<OwnerCodes<'a>>,
 }
 
 impl<'a> TileColumns<'a> {
-    fn push(&mut self, part: View<'a>, track: u32, lane: usize, tile: Tile) {
+    fn push(&mut self, part: TraceView<'a>, track: u32, lane: usize, tile: TimelineTile) {
         let (events, texts) = (&part.linked.trace.events, &mut self.texts);
         let name = *self.by_name.entry((part.at, events.name[tile.row])).or_insert_with(|| {
             texts.push(part.part().linked.trace.event_name(tile.row));
@@ -115,7 +116,7 @@ impl<'a> TileColumns<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::Session;
-    use super::super::align::Align;
+    use super::super::align::TimeAlignment;
     use super::*;
     use crate::link::LinkedTrace;
     use crate::read::{Input, Limits, read};
@@ -128,8 +129,8 @@ mod tests {
         Session::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default()).unwrap()))
     }
 
-    fn part(session: &Session) -> View<'_> {
-        Screen::new(session, Align::Start, true).parts[0]
+    fn part(session: &Session) -> TraceView<'_> {
+        Screen::new(session, TimeAlignment::Start, true).parts[0]
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Chrome's JSON, as Kineto writes it: what other viewers read.
+//! Writes Chrome's JSON as Kineto does, for other viewers.
 
 use std::io;
 
@@ -12,8 +12,9 @@ use crate::trace::flow::{FlowId, GAP};
 
 /// Writes the trace as JSON that reads back to an equal trace: the same tables with the same ids.
 ///
-/// Elements are in the order of the file. A pair of begin and end is written as one complete element; where the file had
-/// an element that is not kept, a metadata element without meaning stands.
+/// Elements are in the order of the file. A pair of begin and end is written as one complete
+/// element; where the file had an element that is not kept, a metadata element without meaning
+/// stands.
 ///
 /// # Errors
 /// Those of `out`.
@@ -36,7 +37,7 @@ pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     }
     text.push_str("\"traceEvents\":[\n");
     out.write_all(text.as_bytes())?;
-    let mut writer = Writer { trace, text, base_ns: trace.base_ns };
+    let mut writer = ChromeWriter { trace, text, base_ns: trace.base_ns };
     for (at, element) in in_order(trace).enumerate() {
         writer.text.clear();
         writer.text.push_str(if at == 0 { "" } else { ",\n" });
@@ -49,7 +50,7 @@ pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
 
 /// An element of `traceEvents`: a row of one of the tables.
 #[derive(Debug, Clone, Copy)]
-enum Element {
+enum ChromeElement {
     Event(usize),
     Instant(usize),
     Counter(usize),
@@ -59,12 +60,12 @@ enum Element {
 }
 
 /// All elements, in the order of the file.
-fn in_order(trace: &Trace) -> impl Iterator<Item = Element> + '_ {
-    let events = trace.events.position.iter().copied().zip((0..).map(Element::Event));
-    let instants = trace.instants.iter().map(|row| row.position).zip((0..).map(Element::Instant));
-    let counters = trace.counters.iter().map(|row| row.position).zip((0..).map(Element::Counter));
-    let flows = trace.flows.iter().map(|row| row.position).zip((0..).map(Element::Flow));
-    let metadata = trace.metadata.iter().map(|row| row.position).zip((0..).map(Element::Metadata));
+fn in_order(trace: &Trace) -> impl Iterator<Item = ChromeElement> + '_ {
+    let events = trace.events.position.iter().copied().zip((0..).map(ChromeElement::Event));
+    let instants = trace.instants.iter().map(|row| row.position).zip((0..).map(ChromeElement::Instant));
+    let counters = trace.counters.iter().map(|row| row.position).zip((0..).map(ChromeElement::Counter));
+    let flows = trace.flows.iter().map(|row| row.position).zip((0..).map(ChromeElement::Flow));
+    let metadata = trace.metadata.iter().map(|row| row.position).zip((0..).map(ChromeElement::Metadata));
     let mut all: Vec<_> = events.chain(instants).chain(counters).chain(flows).chain(metadata).collect();
     all.sort_by_key(|(position, _)| *position);
     // Several counters may be series of one element.
@@ -73,37 +74,37 @@ fn in_order(trace: &Trace) -> impl Iterator<Item = Element> + '_ {
     all.into_iter().flat_map(move |(position, element)| {
         let num_gaps = position - next;
         next = position + 1;
-        std::iter::repeat_n(Element::Gap, num_gaps as usize).chain([element])
+        std::iter::repeat_n(ChromeElement::Gap, num_gaps as usize).chain([element])
     })
 }
 
-struct Writer<'a> {
+struct ChromeWriter<'a> {
     trace: &'a Trace,
     text: String,
     base_ns: i64,
 }
 
-impl Writer<'_> {
-    fn element(&mut self, element: Element) {
+impl ChromeWriter<'_> {
+    fn element(&mut self, element: ChromeElement) {
         let trace = self.trace;
         match element {
-            Element::Event(row) => self.event(row),
-            Element::Instant(row) => {
+            ChromeElement::Event(row) => self.event(row),
+            ChromeElement::Instant(row) => {
                 let row = &trace.instants[row];
                 self.open("i", row.name, row.category);
                 self.place(trace.track(row.track).process, trace.track(row.track).thread);
                 self.time(row.time);
                 self.close(row.args);
             }
-            Element::Counter(row) => {
+            ChromeElement::Counter(row) => {
                 let row = &trace.counters[row];
                 self.open("C", row.name, StrId::EMPTY);
                 self.place(trace.track(row.track).process, trace.track(row.track).thread);
                 self.time(row.time);
                 self.close(row.args);
             }
-            Element::Flow(row) => self.flow(row),
-            Element::Metadata(row) => {
+            ChromeElement::Flow(row) => self.flow(row),
+            ChromeElement::Metadata(row) => {
                 let row = &trace.metadata[row];
                 self.open("M", row.name, StrId::EMPTY);
                 self.place(row.process, row.thread);
@@ -112,7 +113,7 @@ impl Writer<'_> {
                 }
                 self.close(row.args);
             }
-            Element::Gap => {
+            ChromeElement::Gap => {
                 self.text.push_str("{\"ph\":\"M\",\"name\":\"");
                 self.text.push_str(GAP);
                 self.text.push_str("\",\"pid\":0,\"tid\":0}");
@@ -178,7 +179,7 @@ impl Writer<'_> {
         write_micros(&mut self.text, time.0.wrapping_sub(self.base_ns), !self.trace.has_coarse_times);
     }
 
-    /// Writes what stands beside `args`, then `args`, then the closing bracket.
+    /// Writes the keys beside `args`, then `args`, then the closing bracket.
     fn close(&mut self, args: ArgsRef) {
         let (trace, template) = (self.trace, self.trace.args.template(args));
         for field in template.fields().iter().filter(|field| field.is_outer) {

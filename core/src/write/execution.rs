@@ -1,17 +1,17 @@
-//! The Execution Trace's JSON, in the layout that it was read in.
+//! Writes the Execution Trace as JSON, in its original layout.
 
 use std::fmt::Write as _;
 use std::io;
 
-use super::page::{Page, Style};
+use super::node_document::{DocumentStyle, NodeDocument};
 use crate::json::{Scanner, write_string};
 use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::layout::{Slot, parts};
+use crate::trace::layout::{LayoutSlot, parts};
 use crate::trace::node::Node;
 
-/// Writes the nodes as JSON that reads back to equal nodes with an equal header: the same keys in the same order, the same
-/// types of attributes, every number with its digits.
+/// Writes the nodes as JSON that reads back to equal nodes with an equal header: the same keys in
+/// the same order, the same types of attributes, every number with its digits.
 ///
 /// # Errors
 /// Those of `out`.
@@ -28,7 +28,7 @@ use crate::trace::node::Node;
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_execution(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut page = Page::open(trace, Style::Lines, out);
+    let mut page = NodeDocument::open(trace, DocumentStyle::Lines, out);
     let mut text = String::new();
     for node in &trace.nodes {
         text.clear();
@@ -40,41 +40,41 @@ pub fn write_execution(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()>
 
 /// Writes a node as its layout has it.
 pub(super) fn write_node(out: &mut String, strings: &Strings, node: &Node) {
-    let mut rest = Rest::new(strings.text(node.rest));
+    let mut rest = ExtraValues::new(strings.text(node.rest));
     for (text, slot) in parts(strings.text(node.layout)) {
         out.push_str(text);
         match slot {
-            Some(Slot::Rest) => out.push_str(rest.next()),
+            Some(LayoutSlot::Rest) => out.push_str(rest.next()),
             Some(slot) => write_slot(out, strings, node, slot),
             None => {}
         }
     }
 }
 
-/// Writes the value of a column; nothing for [`Slot::Rest`], which is none.
-fn write_slot(out: &mut String, strings: &Strings, node: &Node, slot: Slot) {
+/// Writes the value of a column; nothing for [`LayoutSlot::Rest`], which is none.
+fn write_slot(out: &mut String, strings: &Strings, node: &Node, slot: LayoutSlot) {
     match slot {
-        Slot::Id => write_number(out, node.id),
-        Slot::Parent => write_number(out, node.parent.unwrap_or(0)),
-        Slot::RecordId => write_number(out, node.record_id),
-        Slot::FwParent => write_number(out, node.fw_parent.unwrap_or(0)),
-        Slot::SeqNum => write_number(out, node.seq_num),
-        Slot::Scope => write_number(out, node.scope.unwrap_or(0)),
-        Slot::Thread => write_number(out, node.thread.unwrap_or(0)),
-        Slot::FwThread => write_number(out, node.fw_thread.unwrap_or(0)),
-        Slot::Name => write_string(out, strings.text(node.name)),
-        Slot::Schema => write_string(out, strings.text(node.schema)),
-        Slot::KernelBackend => write_string(out, strings.text(node.kernel_backend)),
-        Slot::KernelFile => write_string(out, strings.text(node.kernel_file)),
-        Slot::Inputs => out.push_str(strings.text(node.inputs.values)),
-        Slot::InputShapes => out.push_str(strings.text(node.inputs.shapes)),
-        Slot::InputTypes => out.push_str(strings.text(node.inputs.types)),
-        Slot::InputStrides => out.push_str(strings.text(node.inputs.strides)),
-        Slot::Outputs => out.push_str(strings.text(node.outputs.values)),
-        Slot::OutputShapes => out.push_str(strings.text(node.outputs.shapes)),
-        Slot::OutputTypes => out.push_str(strings.text(node.outputs.types)),
-        Slot::OutputStrides => out.push_str(strings.text(node.outputs.strides)),
-        Slot::Rest => {}
+        LayoutSlot::Id => write_number(out, node.id),
+        LayoutSlot::Parent => write_number(out, node.parent.unwrap_or(0)),
+        LayoutSlot::RecordId => write_number(out, node.record_id),
+        LayoutSlot::FwParent => write_number(out, node.fw_parent.unwrap_or(0)),
+        LayoutSlot::SeqNum => write_number(out, node.seq_num),
+        LayoutSlot::Scope => write_number(out, node.scope.unwrap_or(0)),
+        LayoutSlot::Thread => write_number(out, node.thread.unwrap_or(0)),
+        LayoutSlot::FwThread => write_number(out, node.fw_thread.unwrap_or(0)),
+        LayoutSlot::Name => write_string(out, strings.text(node.name)),
+        LayoutSlot::Schema => write_string(out, strings.text(node.schema)),
+        LayoutSlot::KernelBackend => write_string(out, strings.text(node.kernel_backend)),
+        LayoutSlot::KernelFile => write_string(out, strings.text(node.kernel_file)),
+        LayoutSlot::Inputs => out.push_str(strings.text(node.inputs.values)),
+        LayoutSlot::InputShapes => out.push_str(strings.text(node.inputs.shapes)),
+        LayoutSlot::InputTypes => out.push_str(strings.text(node.inputs.types)),
+        LayoutSlot::InputStrides => out.push_str(strings.text(node.inputs.strides)),
+        LayoutSlot::Outputs => out.push_str(strings.text(node.outputs.values)),
+        LayoutSlot::OutputShapes => out.push_str(strings.text(node.outputs.shapes)),
+        LayoutSlot::OutputTypes => out.push_str(strings.text(node.outputs.types)),
+        LayoutSlot::OutputStrides => out.push_str(strings.text(node.outputs.strides)),
+        LayoutSlot::Rest => {}
     }
 }
 
@@ -84,9 +84,9 @@ fn write_number(out: &mut String, number: impl std::fmt::Display) {
 }
 
 /// The values of a node that have no column, one after another.
-struct Rest<'a>(Scanner<'a>);
+struct ExtraValues<'a>(Scanner<'a>);
 
-impl<'a> Rest<'a> {
+impl<'a> ExtraValues<'a> {
     fn new(object: &'a str) -> Self {
         let mut scanner = Scanner::new(object.as_bytes());
         // A node without such values has no object either, and no slots for them.

@@ -1,11 +1,11 @@
-//! A gzip stream around what any writer writes.
+//! Wraps a writer in a gzip stream.
 
 use std::io;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Gives `write` a gzip stream that ends in `out`, and what `write` gives.
+/// Passes `write` a gzip stream into `out`; returns its result.
 ///
 /// # Errors
 /// Those of `out` and of `write`.

@@ -1,4 +1,4 @@
-//! Microseconds as Kineto writes them.
+//! Writes microseconds as Kineto does.
 
 use std::fmt::Write as _;
 

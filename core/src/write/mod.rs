@@ -1,14 +1,14 @@
-//! From a trace to bytes.
+//! Writes traces.
 
 #[cfg(feature = "chakra")]
 pub mod chakra;
 pub mod chrome;
+pub mod et_plus;
 pub mod execution;
 pub mod gzip;
-pub mod linked;
 mod micros;
+mod node_document;
 pub(crate) mod packed;
-mod page;
 pub mod param;
 mod pretty;
 pub mod snapshot;

@@ -1,15 +1,16 @@
-//! Columns of whole numbers in as few bytes as they need.
+//! Packs columns of integers in few bytes.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers one after another, seven bits a byte, the lowest first; every byte of a number but its last has its highest
-/// bit set. They are decoded in a loop of their own, which takes a fraction of the time that a call for each would.
+/// Numbers one after another, seven bits a byte, the lowest first; every byte of a number but its
+/// last has its highest bit set. They are decoded in a loop of their own, which takes a fraction of
+/// the time that a call for each would.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Packed<'a>(#[serde(borrow)] Cow<'a, [u8]>);
+pub struct PackedNumbers<'a>(#[serde(borrow)] Cow<'a, [u8]>);
 
-impl<'a> Packed<'a> {
+impl<'a> PackedNumbers<'a> {
     /// Numbers that are not below zero.
     pub(crate) fn of(numbers: impl Iterator<Item = u64>) -> Self {
         let mut bytes = Vec::new();
@@ -29,7 +30,7 @@ impl<'a> Packed<'a> {
         Self::of(numbers.map(|number| (number << 1 ^ number >> 63) as u64))
     }
 
-    /// What is made of each number; `None` when one is cut, too long, or cannot be made anything of.
+    /// Maps each number; `None` when one is cut, too long, or rejected.
     pub(crate) fn unpacked<T>(&self, make: impl Fn(u64) -> Option<T>) -> Option<Vec<T>> {
         let mut numbers = self.numbers();
         // As many as there are last bytes, so no more memory than the bytes call for.
@@ -48,14 +49,14 @@ impl<'a> Packed<'a> {
     }
 
     /// The numbers, to be taken one by one.
-    pub(crate) fn numbers(&self) -> Numbers<'_> {
-        Numbers(&self.0)
+    pub(crate) fn numbers(&self) -> PackedReader<'_> {
+        PackedReader(&self.0)
     }
 
     /// The same, of bytes that are borrowed and outlive this.
-    pub(crate) fn into_numbers(self) -> Option<Numbers<'a>> {
+    pub(crate) fn into_numbers(self) -> Option<PackedReader<'a>> {
         match self.0 {
-            Cow::Borrowed(bytes) => Some(Numbers(bytes)),
+            Cow::Borrowed(bytes) => Some(PackedReader(bytes)),
             Cow::Owned(_) => None,
         }
     }
@@ -63,12 +64,12 @@ impl<'a> Packed<'a> {
 
 /// Numbers still to be taken.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Numbers<'a>(&'a [u8]);
+pub(crate) struct PackedReader<'a>(&'a [u8]);
 
 /// The highest bit of each of eight bytes.
 const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
 
-impl<'a> Numbers<'a> {
+impl<'a> PackedReader<'a> {
     /// The next eight numbers, when each is a byte of its own: most columns hold little else.
     #[inline]
     fn take_short(&mut self) -> Option<&'a [u8; 8]> {
@@ -104,7 +105,7 @@ impl<'a> Numbers<'a> {
         self.take_slowly()
     }
 
-    /// The same, byte by byte: what is longer than a word, or near the end.
+    /// The same byte by byte: for long numbers, and near the end.
     #[cold]
     fn take_slowly(&mut self) -> Option<u64> {
         let (first, rest) = self.0.split_first()?;
@@ -130,7 +131,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// The lower seven bits of each of eight bytes, one after another; in steps that are the same for each number.
+/// The lower seven bits of each of eight bytes, one after another; in steps that are the same for
+/// each number.
 fn without_highest_bits(word: u64) -> u64 {
     let pairs = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
     let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
@@ -149,16 +151,19 @@ mod tests {
     #[test]
     fn numbers_come_back() {
         let numbers = [0, 1, -1, 63, -64, 64, 300, i64::MIN, i64::MAX];
-        assert_eq!(Packed::signed(numbers.into_iter()).unpacked(|number| Some(signed(number))).unwrap(), numbers);
+        assert_eq!(
+            PackedNumbers::signed(numbers.into_iter()).unpacked(|number| Some(signed(number))).unwrap(),
+            numbers
+        );
         let edges = (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, u64::MAX >> bit]);
         let numbers: Vec<u64> = [0, 1, 2, 3, 4, 5, 6, 7, 8].into_iter().chain(edges).collect();
-        assert_eq!(Packed::of(numbers.iter().copied()).unpacked(Some).unwrap(), numbers);
+        assert_eq!(PackedNumbers::of(numbers.iter().copied()).unpacked(Some).unwrap(), numbers);
     }
 
     #[test]
     fn what_is_cut_or_too_long_is_none() {
         for bytes in [&[0x80][..], &[0, 0xff], &[0xff; 11]] {
-            assert_eq!(Packed(bytes.into()).unpacked(Some), None);
+            assert_eq!(PackedNumbers(bytes.into()).unpacked(Some), None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list, one operation an element.
+//! Writes collectives for PARAM (`comm_replay --trace-type basic`): a JSON list of operations.
 
 use std::io;
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::link::{Collective, Collectives, LinkedTrace};
-use crate::trace::collective::Pattern;
-use crate::trace::group::Ranks;
+use crate::trace::collective::CollectivePattern;
+use crate::trace::group::GroupRanks;
 
-/// An operation, under the keys that PARAM reads. What is not known has no key.
+/// An operation with the keys that PARAM reads. Unknown values have no key.
 #[derive(Debug, Default, Serialize)]
-struct Operation<'a> {
+struct ParamOperation<'a> {
     comms: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     req: Option<i64>,
@@ -43,7 +43,7 @@ struct Operation<'a> {
     global_ranks: Option<Vec<i64>>,
 }
 
-/// What was written, and what could not be.
+/// Counts of written and skipped collectives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ParamCounts {
     /// Operations in the file.
@@ -52,30 +52,31 @@ pub struct ParamCounts {
     pub num_left_out: u64,
 }
 
-/// Writes the process groups (`init`), communications and waits of a trace, in the order of their calls.
+/// Writes the process groups (`init`), communications and waits of a trace, in the order of their
+/// calls.
 ///
-/// `req` is the number in sequence within a group; a wait has the `req` and the `pg_id` of what it waits for, where that
-/// is known. Sizes are elements; `startTime_ns` counts from the first call. Groups without a number for a name have no
-/// `pg_id`, as PARAM has none for them.
+/// `req` is the sequence number within a group; a wait has the `req` and the `pg_id` of its
+/// collective, if known. Sizes are elements; `startTime_ns` counts from the first call. Groups
+/// without a numeric name have no `pg_id`, as in PARAM.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_param_comms(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Result<ParamCounts> {
     let found = linked.collectives();
-    let mut calls: Vec<Call<'_>> = found.rows.iter().map(|row| Call { row, of: row }).collect();
+    let mut calls: Vec<ParamCall<'_>> = found.rows.iter().map(|row| ParamCall { row, of: row }).collect();
     calls.extend(found.waits.iter().map(|wait| {
         let of = wait.collective.and_then(|row| found.rows.get(row as usize));
-        Call { row: &wait.call, of: of.unwrap_or(&wait.call) }
+        ParamCall { row: &wait.call, of: of.unwrap_or(&wait.call) }
     }));
     calls.sort_by_key(|call| call.row.order(linked));
     let num_calls = calls.len() as u64;
     calls.retain(|call| call.row.pattern.is_some() && (call.row.event.is_some() || call.row.node.is_some()));
-    let start = |call: &Call<'_>| Some(linked.trace.events.start[call.row.event? as usize].0);
+    let start = |call: &ParamCall<'_>| Some(linked.trace.events.start[call.row.event? as usize].0);
     let first = calls.iter().find_map(start).unwrap_or(0);
     let mut counts = ParamCounts { num_operations: 0, num_left_out: num_calls - calls.len() as u64 };
     let operations = inits(linked, found).into_iter().chain(calls.iter().map(|call| {
         let start_time_ns = start(call).map(|start| start.saturating_sub(first));
-        Operation { start_time_ns, ..call.operation(linked) }
+        ParamOperation { start_time_ns, ..call.operation(linked) }
     }));
     for operation in operations {
         out.write_all(if counts.num_operations == 0 { b"[\n" } else { b",\n" })?;
@@ -87,29 +88,29 @@ pub fn write_param_comms(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::R
     Ok(counts)
 }
 
-/// A call, and the communication that its numbers are of: itself, or what it waits for.
-struct Call<'a> {
+/// A call, and the collective of its numbers: itself, or the awaited one.
+struct ParamCall<'a> {
     row: &'a Collective,
     of: &'a Collective,
 }
 
-impl<'a> Call<'a> {
-    fn operation(&self, linked: &LinkedTrace) -> Operation<'a> {
+impl<'a> ParamCall<'a> {
+    fn operation(&self, linked: &LinkedTrace) -> ParamOperation<'a> {
         let (row, facts) = (self.row, &self.row.facts);
         let name = row.name.as_deref().unwrap_or_default();
         let group = self.of.group.and_then(|group| linked.process_groups().get(group as usize));
-        let common = Operation {
+        let common = ParamOperation {
             comms: name,
             req: facts.seq,
             pg_id: group.and_then(|group| number(&group.name)),
-            // What a wait says of its group is nothing of the kind.
-            world_size: self.of.facts.group_size.filter(|_| self.of.pattern != Some(Pattern::Wait)),
-            ..Operation::default()
+            // The group in a wait's record is unreliable.
+            world_size: self.of.facts.group_size.filter(|_| self.of.pattern != Some(CollectivePattern::Wait)),
+            ..ParamOperation::default()
         };
-        if !row.pattern.is_some_and(Pattern::has_message) {
+        if !row.pattern.is_some_and(CollectivePattern::has_message) {
             return common;
         }
-        Operation {
+        ParamOperation {
             in_msg_size: facts.in_elems,
             out_msg_size: facts.out_elems,
             dtype: facts.dtype.as_deref(),
@@ -137,26 +138,26 @@ fn number(name: &str) -> Option<i64> {
 const MAX_RANKS: i64 = 1 << 20;
 
 /// An operation for each process group that has a number for a name.
-fn inits(linked: &LinkedTrace, found: &Collectives) -> Vec<Operation<'static>> {
+fn inits(linked: &LinkedTrace, found: &Collectives) -> Vec<ParamOperation<'static>> {
     let mut left = MAX_RANKS;
-    let mut inits: Vec<Operation<'static>> = Vec::new();
+    let mut inits: Vec<ParamOperation<'static>> = Vec::new();
     for (at, group) in linked.process_groups().iter().enumerate() {
         let is_known = |id: &i64| found.groups.of(Some(&group.name), None) == Some(at as u32) && *id >= 0;
         let Some(id) = number(&group.name).filter(is_known) else { continue };
         let ranks = found.groups.ranks(at as u32).filter(|ranks| match **ranks {
-            Ranks::Listed(_) => true,
-            Ranks::All(size) => {
+            GroupRanks::Listed(_) => true,
+            GroupRanks::All(size) => {
                 left = left.saturating_sub(size);
                 left >= 0
             }
         });
-        inits.push(Operation {
+        inits.push(ParamOperation {
             comms: "init",
             req: Some(-1),
             pg_id: Some(id),
             world_size: group.size.or_else(|| Some(ranks.as_ref()?.size())),
             global_ranks: ranks.map(|ranks| ranks.iter().collect()),
-            ..Operation::default()
+            ..ParamOperation::default()
         });
     }
     inits

@@ -1,10 +1,11 @@
-//! JSON as Python's `json.dump(…, indent=4)` writes it.
+//! Writes JSON as Python's `json.dump(…, indent=4)` does.
 
 use std::fmt::Write as _;
 
 use crate::json::word_len;
 
-/// Writes compact JSON over several lines, at a depth, with floats and characters as Python spells them.
+/// Writes compact JSON over several lines, at a depth, with floats and characters as Python spells
+/// them.
 pub(super) fn write_indented(out: &mut String, json: &str, mut depth: usize) {
     let mut rest = json;
     while let Some(first) = rest.bytes().next() {
@@ -79,7 +80,8 @@ fn write_number(out: &mut String, number: &str) {
     }
 }
 
-/// Writes a float as Python does: with an exponent of two digits where it is very large or very small.
+/// Writes a float as Python does: with an exponent of two digits where it is very large or very
+/// small.
 fn write_float(out: &mut String, float: f64) {
     let scientific = format!("{float:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -1,18 +1,20 @@
-//! Communications of all ranks: each rank's part, who waited for whom, and how fast they were.
+//! Analyzes the collectives of all ranks: participants, waits and bandwidth.
 
-mod meeting;
+mod job_collective;
 mod skew;
 mod summary;
 
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, CrossRank, Run};
 use super::job::{ALIGN_CLOCKS, Job};
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::link::Collective;
-use crate::table::{Picked, RANK_COLLECTIVES};
-pub(super) use meeting::{Awaited, Clocks, Meeting, Part, meetings};
+use crate::table::{PickedRows, RANK_COLLECTIVES};
+pub(super) use job_collective::{AwaitedParticipant, ClockAlignment, JobCollective, Participant, job_collectives};
 
-/// What ranks exchanged.
+/// The collectives of a job.
 pub(super) static COLLECTIVES: Analysis = Analysis {
     name: "collectives",
     doc: "communications: each rank's part, arrivals and waits by communication, bandwidth by kind and size",
@@ -21,17 +23,17 @@ pub(super) static COLLECTIVES: Analysis = Analysis {
         doc: "compare ranks with the offsets of their clocks taken away",
         kind: OptionKind::Flag,
     }],
-    run: Run::Ranks(answer, None),
+    run: Run::Ranks(CrossRank::of_collectives(answer)),
 };
 
-fn answer(job: &Job<'_>, _: &Options) -> Answer {
+fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
     let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
-    let skews: Vec<_> = meetings(&job.ranks, Clocks::OfRanks, wanted).iter().map(skew::row).collect();
+    let skews: Vec<_> = job_collectives(&job.ranks, ClockAlignment::OfRanks, wanted).iter().map(skew::row).collect();
     let summary = summary::summary(&skews);
     let parts = parts(job);
     let reason = parts.is_empty().then_some("no communication was recorded");
-    let parts = Picked::of(RANK_COLLECTIVES.of(&job.ranks), parts);
-    Answer::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::points(
+    let parts = PickedRows::of(RANK_COLLECTIVES.of(&job.ranks), parts);
+    AnalysisResult::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::points(
         "dur_ns",
         "bus_gbps",
         "collective",
@@ -47,8 +49,8 @@ fn parts(job: &Job<'_>) -> Vec<u32> {
     (0..job.ranks.num_rows() as u32).filter(is_wanted).collect()
 }
 
-/// Whether a communication is looked at: when it was called in the range, or began there if its call is not known; and
-/// ran on the stream. It is never cut.
+/// Whether a communication is looked at: when it was called in the range, or began there if its
+/// call is not known; and ran on the stream. It is never cut.
 pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;
     let start = one.first_event().map(|event| trace.events.start[event as usize]);

@@ -1,7 +1,7 @@
-//! One row a communication: who came first and last, how long the others waited, how fast it was.
+//! One row per collective: first and last arrival, waits of the others, bandwidth.
 
-use super::meeting::Meeting;
-use crate::link::rank::SharedHow;
+use super::job_collective::JobCollective;
+use crate::link::rank::MatchMethod;
 use crate::link::{Collective, gbps};
 use crate::table::{Column, Table, float, int, put, put_name, text};
 use crate::time::sum_ns;
@@ -11,7 +11,7 @@ use crate::time::sum_ns;
 pub(super) struct SkewRow {
     /// Its number among those that several traces have; `None` where only one has it.
     pub(super) collective_id: Option<u32>,
-    /// What it is.
+    /// The name of the collective.
     pub(super) collective: Option<String>,
     /// Its process group's name and description.
     pub(super) group: (Option<String>, Option<String>),
@@ -27,11 +27,11 @@ pub(super) struct SkewRow {
     pub(super) in_bytes: Option<i64>,
     /// Bytes that come out of it on a rank, the most of any.
     pub(super) out_bytes: Option<i64>,
-    /// Bytes of the message: the larger of what goes in and what comes out, the most of any rank.
+    /// Message size in bytes: the larger of input and output, maximum over ranks.
     pub(super) bytes: Option<i64>,
     /// The traces that have it.
     pub(super) num_traces: u64,
-    /// What its parts were found by.
+    /// The method that matched the participants.
     pub(super) how: Option<&'static str>,
     /// When the first came to it.
     pub(super) start_ns: Option<i64>,
@@ -49,7 +49,7 @@ pub(super) struct SkewRow {
     pub(super) transfer_ns: Option<i64>,
     /// `bytes / transfer_ns`.
     pub(super) algorithm_gbps: Option<f64>,
-    /// What each link carries, over `transfer_ns`.
+    /// Bytes per link over `transfer_ns`.
     pub(super) bus_gbps: Option<f64>,
     /// The ranks that came first and last; `None` where all came at once.
     pub(super) ends: Option<(Option<i64>, Option<i64>)>,
@@ -91,11 +91,11 @@ const COLUMNS: &[Column<Vec<SkewRow>>] = &[
 
 /// The rows of communications.
 ///
-/// With the arrivals `a`, ends `e` and durations `d` of the ranks: `skew = max a − min a`, `end_skew = max e − min e`,
-/// `wait` of a rank is what [`Meeting::waits_ns`] says (`min(max a − a, d)` where all give and take alike),
-/// `transfer = min d`, `algorithm = bytes / transfer`, and `bus` that times 2(n−1)/n for an all-reduce, (n−1)/n for what
-/// gathers, scatters or exchanges, 1 for the others.
-pub(super) fn row(meeting: &Meeting<'_>) -> SkewRow {
+/// For arrivals `a`, ends `e` and durations `d` of the ranks: `skew = max a − min a`, `end_skew =
+/// max e − min e`, `wait` as in [`JobCollective::waits_ns`] (`min(max a − a, d)` for symmetric
+/// collectives), `transfer = min d`, `algorithm = bytes / transfer`. `bus` is that times 2(n−1)/n
+/// for an all-reduce, (n−1)/n for gathers, scatters and exchanges, and 1 for others.
+pub(super) fn row(meeting: &JobCollective<'_>) -> SkewRow {
     let (arrivals, waits, transfer_ns) = (meeting.arrivals(), meeting.waits_ns(), meeting.transfer_ns());
     let ends = meeting.parts.iter().map(|part| Some(part.start?.0.saturating_add(part.dur_ns?)));
     let ends: Option<Vec<i64>> = ends.collect::<Option<_>>().filter(|_| arrivals.is_some());
@@ -116,7 +116,7 @@ pub(super) fn row(meeting: &Meeting<'_>) -> SkewRow {
         out_bytes: meeting.most(Collective::out_bytes),
         bytes,
         num_traces: meeting.parts.len() as u64,
-        how: meeting.how.map(SharedHow::name),
+        how: meeting.how.map(MatchMethod::name),
         start_ns: meeting.parts.iter().filter_map(|part| part.start).min().map(|start| start.0),
         skew_ns: arrivals.map(|(first, last)| last.since(first).0),
         end_skew_ns: ends.and_then(|ends| Some(ends.iter().max()?.saturating_sub(*ends.iter().min()?))),

@@ -1,4 +1,4 @@
-//! Like communications together.
+//! Groups collectives by name, process group, type and size.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::time::sum_ns;
 
 /// All communications of one kind, group and size.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SummaryRow {
-    like: Like,
+pub(super) struct CollectiveSummaryRow {
+    like: CollectiveKey,
     count: u64,
     total_ns: i64,
     wait_ns: Option<i64>,
@@ -19,9 +19,10 @@ pub(super) struct SummaryRow {
     bus_gbps: Option<[f64; 3]>,
 }
 
-/// What like communications have in common: name, group, its size, type and bytes of the message.
+/// The key of a group of collectives: name, process group, its size, element type and message
+/// bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Like {
+struct CollectiveKey {
     collective: Option<String>,
     group_name: Option<String>,
     group_desc: Option<String>,
@@ -30,14 +31,14 @@ struct Like {
     bytes: Option<i64>,
 }
 
-pub(super) static TABLE: Table<Vec<SummaryRow>> = Table {
+pub(super) static TABLE: Table<Vec<CollectiveSummaryRow>> = Table {
     name: "collective_summary",
     doc: "all communications of one kind, group and size",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<SummaryRow>>] = &[
+const COLUMNS: &[Column<Vec<CollectiveSummaryRow>>] = &[
     text("collective", |rows, at, out| put(out, rows[at].like.collective.as_deref().unwrap_or_default())),
     text("group_name", |rows, at, out| rows[at].like.group_name.as_ref().is_some_and(|name| put_name(out, name))),
     text("group_desc", |rows, at, out| rows[at].like.group_desc.as_ref().is_some_and(|desc| put_name(out, desc))),
@@ -55,11 +56,12 @@ const COLUMNS: &[Column<Vec<SummaryRow>>] = &[
 
 /// Like communications together, those that took the ranks most time first.
 ///
-/// `total_ns` and `wait_ns` are sums over communications and ranks, `transfer_ns` over communications.
-pub(super) fn summary(skews: &[SkewRow]) -> Vec<SummaryRow> {
-    let mut by_like: BTreeMap<Like, Vec<&SkewRow>> = BTreeMap::new();
+/// `total_ns` and `wait_ns` are sums over communications and ranks, `transfer_ns` over
+/// communications.
+pub(super) fn summary(skews: &[SkewRow]) -> Vec<CollectiveSummaryRow> {
+    let mut by_like: BTreeMap<CollectiveKey, Vec<&SkewRow>> = BTreeMap::new();
     for skew in skews {
-        let like = Like {
+        let like = CollectiveKey {
             collective: skew.collective.clone(),
             group_name: skew.group.0.clone(),
             group_desc: skew.group.1.clone(),
@@ -74,13 +76,13 @@ pub(super) fn summary(skews: &[SkewRow]) -> Vec<SummaryRow> {
     rows
 }
 
-fn row(like: Like, skews: &[&SkewRow]) -> SummaryRow {
+fn row(like: CollectiveKey, skews: &[&SkewRow]) -> CollectiveSummaryRow {
     let waits: Vec<_> = skews.iter().filter_map(|skew| skew.wait_ns).collect();
     let mut speeds: Vec<_> = skews.iter().filter_map(|skew| skew.bus_gbps).collect();
     sort::by(&mut speeds, f64::total_cmp);
     let middle = speeds.get(speeds.len().saturating_sub(1) / 2).copied();
     let speeds = speeds.first().copied().zip(middle).zip(speeds.last().copied());
-    SummaryRow {
+    CollectiveSummaryRow {
         like,
         count: skews.len() as u64,
         total_ns: sum_ns(skews.iter().map(|skew| skew.total_ns)),

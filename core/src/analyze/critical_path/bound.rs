@@ -1,15 +1,15 @@
-//! What bounds a step of the critical path.
+//! Determines the resource that bounds a step of the critical path.
 
 use serde::{Deserialize, Serialize};
 
 use super::graph::{PathEdge, PathKind};
-use crate::analyze::class::{Class, classes};
-use crate::analyze::priority::is_loader;
+use crate::analyze::breakdown::is_loader;
+use crate::analyze::class::{WorkClass, classes};
 use crate::link::LinkedTrace;
 
-/// What would have to be faster for a step to be faster.
+/// The resource that bounds a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Bound {
+pub enum PathBound {
     /// A thread's own work.
     Host,
     /// A kernel that computes.
@@ -20,13 +20,13 @@ pub enum Bound {
     Copy,
     /// The time that a launch takes to reach the device.
     Launch,
-    /// What lies between the end of work and what waited for it.
+    /// The gap between the end of work and its waiter.
     Wait,
     /// Loading data on the host.
     DataLoading,
 }
 
-impl Bound {
+impl PathBound {
     /// All, in the order of their codes.
     pub const ALL: [Self; 7] =
         [Self::Host, Self::Compute, Self::Communication, Self::Copy, Self::Launch, Self::Wait, Self::DataLoading];
@@ -45,27 +45,29 @@ impl Bound {
     }
 }
 
-/// What bounds steps of a trace.
-pub(super) struct Bounds<'a> {
+/// Determines the bounds of steps in a trace.
+pub(super) struct BoundFinder<'a> {
     linked: &'a LinkedTrace,
-    classes: Vec<Class>,
+    classes: Vec<WorkClass>,
 }
 
-impl<'a> Bounds<'a> {
+impl<'a> BoundFinder<'a> {
     pub(super) fn of(linked: &'a LinkedTrace) -> Self {
         Self { linked, classes: classes(linked) }
     }
 
-    pub(super) fn bound(&self, edge: &PathEdge) -> Bound {
+    pub(super) fn bound(&self, edge: &PathEdge) -> PathBound {
         match edge.kind {
-            PathKind::Operator if is_loader(self.linked.trace.event_name(edge.event as usize)) => Bound::DataLoading,
-            PathKind::Operator | PathKind::Between => Bound::Host,
-            PathKind::Launch => Bound::Launch,
-            PathKind::Dependency | PathKind::KernelKernel | PathKind::Sync => Bound::Wait,
+            PathKind::Operator if is_loader(self.linked.trace.event_name(edge.event as usize)) => {
+                PathBound::DataLoading
+            }
+            PathKind::Operator | PathKind::Between => PathBound::Host,
+            PathKind::Launch => PathBound::Launch,
+            PathKind::Dependency | PathKind::KernelKernel | PathKind::Sync => PathBound::Wait,
             PathKind::Kernel => match self.classes[edge.event as usize] {
-                Class::Communication => Bound::Communication,
-                Class::Memory => Bound::Copy,
-                Class::Computation | Class::Other => Bound::Compute,
+                WorkClass::Communication => PathBound::Communication,
+                WorkClass::Memory => PathBound::Copy,
+                WorkClass::Computation | WorkClass::Other => PathBound::Compute,
             },
         }
     }

@@ -1,18 +1,24 @@
-//! The streams' part of the graph: what each did one after another, and what held each work back.
+//! Adds device work to the graph: the order on each stream, and what delayed each item.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::graph::{Builder, PathEdge, PathKind, PathNode, Turn};
-use super::host::Places;
-use super::wait::Waits;
-use crate::analyze::idle::{streams, work};
+use super::graph::{NodePriority, PathEdge, PathGraphBuilder, PathKind, PathNode};
+use super::host::EventNodes;
+use super::wait::WorkWaits;
+use crate::analyze::idle::streams;
+use crate::analyze::idle::work;
 use crate::analyze::selection::Selection;
 use crate::id::TrackId;
 use crate::time::Ts;
 
-/// Adds all streams, each by itself, then what waits for them.
-pub(super) fn add_device(selection: &Selection<'_>, waits: &Waits, builder: &mut Builder, places: &mut Places) {
+/// Adds all streams one by one, then the waits for them.
+pub(super) fn add_device(
+    selection: &Selection<'_>,
+    waits: &WorkWaits,
+    builder: &mut PathGraphBuilder,
+    places: &mut EventNodes,
+) {
     let tracks = streams(selection);
     for (track, _) in &tracks {
         for row in work(selection, *track) {
@@ -27,10 +33,10 @@ pub(super) fn add_device(selection: &Selection<'_>, waits: &Waits, builder: &mut
     }
 }
 
-fn add_work(selection: &Selection<'_>, row: usize, builder: &mut Builder, places: &mut Places) {
+fn add_work(selection: &Selection<'_>, row: usize, builder: &mut PathGraphBuilder, places: &mut EventNodes) {
     let (time, event) = (selection.time(row), row as u32);
-    let end_turn = if time.start < time.end { Turn::DeviceEnd } else { Turn::DeviceStart };
-    let source = builder.node(PathNode { event, is_start: true, time: time.start }, Turn::DeviceStart);
+    let end_turn = if time.start < time.end { NodePriority::DeviceEnd } else { NodePriority::DeviceStart };
+    let source = builder.node(PathNode { event, is_start: true, time: time.start }, NodePriority::DeviceStart);
     let target = builder.node(PathNode { event, is_start: false, time: time.end }, end_turn);
     let weight_ns = time.dur().0.max(0);
     builder.edge(PathEdge { source, target, weight_ns, kind: PathKind::Kernel, event });
@@ -38,9 +44,16 @@ fn add_work(selection: &Selection<'_>, row: usize, builder: &mut Builder, places
     places.ends.set(row, target);
 }
 
-/// What may hold work back: its launch, work before it on the stream, work of another that it waits for. What came last
-/// did; the time from then on is its edge's. The others are an order that takes no time.
-fn hold_back(selection: &Selection<'_>, track: TrackId, waits: &Waits, builder: &mut Builder, places: &Places) {
+/// Work may depend on its launch, on earlier work of its stream, and on work of another stream. The
+/// latest of these delays it, and the time from there belongs to that edge. The others only order
+/// the nodes and take no time.
+fn hold_back(
+    selection: &Selection<'_>,
+    track: TrackId,
+    waits: &WorkWaits,
+    builder: &mut PathGraphBuilder,
+    places: &EventNodes,
+) {
     let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
     let mut running: BinaryHeap<Reverse<(Ts, u32)>> = BinaryHeap::new();
     let mut before = None;
@@ -54,7 +67,7 @@ fn hold_back(selection: &Selection<'_>, track: TrackId, waits: &Waits, builder: 
         let launch = links.launch.get(row).map(|launch| launch as usize);
         let enqueued = launch.map(|launch| events.start[launch]);
         let launch = launch.and_then(|launch| places.starts.get(launch));
-        let mut held = Held { start, event: row as u32, enqueued, launch, last: None, others: Vec::new() };
+        let mut held = DelayedWork { start, event: row as u32, enqueued, launch, last: None, others: Vec::new() };
         if let Some((_, node)) = before {
             held.by(builder, node, PathKind::KernelKernel);
         }
@@ -68,21 +81,21 @@ fn hold_back(selection: &Selection<'_>, track: TrackId, waits: &Waits, builder: 
     }
 }
 
-/// What held one work back.
-struct Held {
+/// The cause of a delay of device work.
+struct DelayedWork {
     start: u32,
     event: u32,
     /// When it was enqueued, where that is known.
     enqueued: Option<Ts>,
     /// The start of its launch, where that is looked at.
     launch: Option<u32>,
-    /// What came last, with how it held the work back.
+    /// The latest dependency, with its kind.
     last: Option<(u32, PathKind)>,
     others: Vec<u32>,
 }
 
-impl Held {
-    fn by(&mut self, builder: &Builder, node: u32, kind: PathKind) {
+impl DelayedWork {
+    fn by(&mut self, builder: &PathGraphBuilder, node: u32, kind: PathKind) {
         if !builder.is_before(node, self.start) {
             return;
         }
@@ -93,12 +106,13 @@ impl Held {
         }
     }
 
-    fn add(mut self, builder: &mut Builder) {
+    fn add(mut self, builder: &mut PathGraphBuilder) {
         let launch = self.launch.filter(|launch| builder.time(*launch) <= builder.time(self.start));
         let is_after = |enqueued: Ts| self.last.is_none_or(|(last, _)| enqueued > builder.time(last));
         let (mut kept, mut others) = (self.last, std::mem::take(&mut self.others));
         if self.enqueued.is_none_or(is_after) {
-            // The launch came last. Where it is not looked at, or is unknown, so is what held the work back.
+            // The launch came last. If the launch is outside the selection or unknown, the cause of
+            // the delay is unknown.
             others.extend(self.last.map(|(last, _)| last));
             kept = launch.map(|launch| (launch, PathKind::Launch));
         } else {
@@ -112,12 +126,13 @@ impl Held {
     }
 }
 
-/// From work to the end of a call that waited for it: what the call took from the end of the last work on.
-fn wake(call: u32, work: u32, waits: &Waits, builder: &mut Builder, places: &Places) {
+/// From the work to the end of a call that waited for it: the time that the call took after the
+/// work ended.
+fn wake(call: u32, work: u32, waits: &WorkWaits, builder: &mut PathGraphBuilder, places: &EventNodes) {
     let (call_at, work_at) = (call as usize, work as usize);
     let (Some(start), Some(target)) = (places.starts.get(call_at), places.ends.get(call_at)) else { return };
     let (Some(source), Some(until)) = (places.ends.get(work_at), waits.until(call)) else { return };
-    let is_device = builder.turn(start) == Turn::DeviceStart;
+    let is_device = builder.turn(start) == NodePriority::DeviceStart;
     if is_device {
         return;
     }

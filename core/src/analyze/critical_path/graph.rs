@@ -1,24 +1,25 @@
-//! What waits for what: starts and ends of events, and edges that lead forward in time.
+//! The dependency graph: starts and ends of events, and edges that lead forward in time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sort;
 use crate::time::Ts;
 
-/// What an edge of the graph stands for.
+/// The kind of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PathKind {
     /// Time inside a host event that is in none of the events inside it.
     Operator,
-    /// An order that takes no time by itself: of a thread, of a stream, of a launch and what it enqueued.
+    /// An order without a duration: on a thread, on a stream, or between a launch and its work.
     Dependency,
-    /// From the start of a call to the start of what it enqueued, where nothing else held that back.
+    /// From the start of a call to the start of its device work, where nothing else delayed that.
     Launch,
     /// Work of a device.
     Kernel,
-    /// From the end of work to the start of the next on the stream, which had been enqueued by then.
+    /// From the end of work to the start of the next on the stream, which had been enqueued by
+    /// then.
     KernelKernel,
-    /// From the end of work to what waited for it.
+    /// From the end of work to its waiter.
     Sync,
     /// Time of a thread outside of operators and calls; of a path through all ranks.
     Between,
@@ -46,11 +47,11 @@ pub struct PathNode {
     pub event: u32,
     /// Whether it is the start.
     pub is_start: bool,
-    /// When, cut to what is looked at.
+    /// The time, clipped to the selection.
     pub time: Ts,
 }
 
-/// What must come before what, and how long that takes.
+/// A dependency between two nodes, with its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathEdge {
     /// Place of the earlier node.
@@ -59,7 +60,7 @@ pub struct PathEdge {
     pub target: u32,
     /// The time it takes; never more than lies between the two.
     pub weight_ns: i64,
-    /// What it stands for.
+    /// The kind of dependency.
     pub kind: PathKind,
     /// Row of the event that it is put to.
     pub event: u32,
@@ -76,27 +77,27 @@ pub struct PathGraph {
     pub order: Vec<u32>,
 }
 
-/// What comes first of the nodes of one time.
+/// The order of nodes at equal times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Turn {
+pub(super) enum NodePriority {
     /// Work that others may have waited for ends.
     DeviceEnd,
     /// Threads go on.
     Host,
-    /// Work begins; what takes no time ends, too.
+    /// Work begins; work without a duration also ends.
     DeviceStart,
 }
 
 /// A graph that is being made.
 #[derive(Debug, Default)]
-pub(super) struct Builder {
+pub(super) struct PathGraphBuilder {
     nodes: Vec<PathNode>,
-    turns: Vec<Turn>,
+    turns: Vec<NodePriority>,
     edges: Vec<PathEdge>,
 }
 
-impl Builder {
-    pub(super) fn node(&mut self, node: PathNode, turn: Turn) -> u32 {
+impl PathGraphBuilder {
+    pub(super) fn node(&mut self, node: PathNode, turn: NodePriority) -> u32 {
         self.nodes.push(node);
         self.turns.push(turn);
         self.nodes.len() as u32 - 1
@@ -106,11 +107,12 @@ impl Builder {
         self.nodes[node as usize].time
     }
 
-    pub(super) fn turn(&self, node: u32) -> Turn {
+    pub(super) fn turn(&self, node: u32) -> NodePriority {
         self.turns[node as usize]
     }
 
-    /// Whether an edge may lead from a node to another: by their times, their turns and their making.
+    /// Whether an edge may lead from a node to another: by their times, their turns and their
+    /// making.
     pub(super) fn is_before(&self, source: u32, target: u32) -> bool {
         let place = |node: u32| (self.time(node), self.turn(node), node);
         place(source) < place(target)
@@ -131,13 +133,15 @@ impl Builder {
         self.edge(PathEdge { source, target, weight_ns: 0, kind: PathKind::Dependency, event });
     }
 
-    /// The graph, its nodes in the order of time, of turns and of their making; without edges that do not lead forward
-    /// in that order. So it has no cycle.
+    /// The graph, its nodes in the order of time, of turns and of their making; without edges that
+    /// do not lead forward in that order. So it has no cycle.
     pub(super) fn finish(self) -> PathGraph {
         let (turns, num_nodes) = (&self.turns, self.nodes.len() as u32);
         let of_turn = |turn| (0..num_nodes).filter(move |node| turns[*node as usize] == turn);
-        let by_turn: Vec<u32> =
-            [Turn::DeviceEnd, Turn::Host, Turn::DeviceStart].into_iter().flat_map(of_turn).collect();
+        let by_turn: Vec<u32> = [NodePriority::DeviceEnd, NodePriority::Host, NodePriority::DeviceStart]
+            .into_iter()
+            .flat_map(of_turn)
+            .collect();
         let times: Vec<i64> = by_turn.iter().map(|node| self.time(*node).0).collect();
         let order: Vec<u32> = sort::places(&times).into_iter().map(|place| by_turn[place as usize]).collect();
         let mut places = vec![0; order.len()];

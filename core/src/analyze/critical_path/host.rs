@@ -1,8 +1,8 @@
-//! The threads' part of the graph: what each did one after another, and which waited for which.
+//! Adds host threads to the graph: their order of events, and waits between threads.
 
-use super::graph::{Builder, PathEdge, PathKind, PathNode, Turn};
-use super::wait::Waits;
-use crate::analyze::priority::is_loader;
+use super::graph::{NodePriority, PathEdge, PathGraphBuilder, PathKind, PathNode};
+use super::wait::WorkWaits;
+use crate::analyze::breakdown::is_loader;
 use crate::analyze::selection::Selection;
 use crate::id::{OptionalColumn, TrackId};
 use crate::sort;
@@ -11,18 +11,18 @@ use crate::trace::kind::EventKind;
 
 /// The nodes of events, by their rows.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct EventNodes {
     pub(super) starts: OptionalColumn,
     pub(super) ends: OptionalColumn,
 }
 
-impl Places {
+impl EventNodes {
     pub(super) fn new(num_events: usize) -> Self {
         Self { starts: OptionalColumn::empty(num_events), ends: OptionalColumn::empty(num_events) }
     }
 }
 
-/// Whether an event is one of those that a thread's time is put to: an operator, a call of the runtime, or what loads data.
+/// Whether a thread's time counts for an event: operators, runtime calls, and data loaders.
 pub(super) fn is_host_work(selection: &Selection<'_>, row: usize) -> bool {
     let trace = &selection.linked.trace;
     let is_work = match trace.events.kind[row] {
@@ -34,13 +34,19 @@ pub(super) fn is_host_work(selection: &Selection<'_>, row: usize) -> bool {
 }
 
 /// Adds all threads.
-pub(super) fn add_host(selection: &Selection<'_>, waits: &Waits, builder: &mut Builder, places: &mut Places) {
+pub(super) fn add_host(
+    selection: &Selection<'_>,
+    waits: &WorkWaits,
+    builder: &mut PathGraphBuilder,
+    places: &mut EventNodes,
+) {
     let linked = selection.linked;
     let around = linked.links.nesting.innermost(|row| is_host_work(selection, row));
     let mut outermost = vec![Vec::new(); linked.trace.tracks.len()];
     for (at, track) in linked.trace.tracks.iter().enumerate() {
         if track.stream.is_none() {
-            let thread = Thread { selection, waits, around: &around, builder, places, last: None, open: Vec::new() };
+            let thread =
+                HostThread { selection, waits, around: &around, builder, places, last: None, open: Vec::new() };
             outermost[at] = thread.add(TrackId::from(at));
         }
     }
@@ -48,12 +54,12 @@ pub(super) fn add_host(selection: &Selection<'_>, waits: &Waits, builder: &mut B
 }
 
 /// A thread on its way into the graph.
-struct Thread<'a, 'b> {
+struct HostThread<'a, 'b> {
     selection: &'a Selection<'b>,
-    waits: &'a Waits,
+    waits: &'a WorkWaits,
     around: &'a OptionalColumn,
-    builder: &'a mut Builder,
-    places: &'a mut Places,
+    builder: &'a mut PathGraphBuilder,
+    places: &'a mut EventNodes,
     /// The node before the next.
     last: Option<u32>,
     /// Events that have begun and not ended, outermost first.
@@ -61,11 +67,11 @@ struct Thread<'a, 'b> {
 }
 
 /// First and last node of an event that is in no other.
-type Outermost = (u32, u32);
+type OutermostNodes = (u32, u32);
 
-impl Thread<'_, '_> {
+impl HostThread<'_, '_> {
     /// Adds its events, and gives those that are in no other.
-    fn add(mut self, track: TrackId) -> Vec<Outermost> {
+    fn add(mut self, track: TrackId) -> Vec<OutermostNodes> {
         let mut outermost = Vec::new();
         let selection = self.selection;
         for row in selection.linked.links.nesting.track_rows(track) {
@@ -95,7 +101,7 @@ impl Thread<'_, '_> {
         self.open.push(row);
     }
 
-    fn close(&mut self, outermost: &mut Vec<Outermost>) {
+    fn close(&mut self, outermost: &mut Vec<OutermostNodes>) {
         let Some(row) = self.open.pop() else { return };
         let node = self.node(row, false, self.selection.time(row as usize).end);
         self.places.ends.set(row as usize, node);
@@ -113,19 +119,24 @@ impl Thread<'_, '_> {
         self.builder.edge(PathEdge { source, target, weight_ns, kind: PathKind::Operator, event });
     }
 
-    /// A node not before the last: what only partly overlaps comes one after another.
+    /// A node no earlier than the previous one; partly overlapping events follow each other.
     fn node(&mut self, event: u32, is_start: bool, time: Ts) -> u32 {
         let time = self.last.map_or(time, |last| time.max(self.builder.time(last)));
-        self.builder.node(PathNode { event, is_start, time }, Turn::Host)
+        self.builder.node(PathNode { event, is_start, time }, NodePriority::Host)
     }
 }
 
 /// Among how many pairs of threads is looked for one that waits for the other.
 const MAX_PAIRS: usize = 64;
 
-/// Backward operators follow their forward operators; and a thread that did nothing until another one, which does the
-/// other pass, had done something waited for that.
-fn join(selection: &Selection<'_>, outermost: &[Vec<Outermost>], builder: &mut Builder, places: &Places) {
+/// Backward operators follow their forward operators; and a thread that did nothing until another
+/// one, which does the other pass, had done something waited for that.
+fn join(
+    selection: &Selection<'_>,
+    outermost: &[Vec<OutermostNodes>],
+    builder: &mut PathGraphBuilder,
+    places: &EventNodes,
+) {
     let tracks = &selection.linked.trace.events.track;
     let mut pairs = Vec::new();
     for pair in selection.linked.forward_backward() {
@@ -144,7 +155,7 @@ fn join(selection: &Selection<'_>, outermost: &[Vec<Outermost>], builder: &mut B
     }
 }
 
-fn join_pair(waiting: &[Outermost], working: &[Outermost], builder: &mut Builder) {
+fn join_pair(waiting: &[OutermostNodes], working: &[OutermostNodes], builder: &mut PathGraphBuilder) {
     let mut done = 0;
     let mut idle_since = None;
     for (start, end) in waiting {

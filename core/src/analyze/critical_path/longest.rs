@@ -1,16 +1,16 @@
-//! The longest path through a graph without cycles.
+//! Finds the longest path through an acyclic graph.
 
 use super::graph::{PathEdge, PathGraph};
 use crate::time::add_ns;
 
 /// Edges of the longest path, from its start to its end, as places in `edges`.
 ///
-/// `length(node) = max over edges into it (length(source) + weight)`, in one pass over the nodes in their
-/// order. The first of equal edges is taken, and of equal ends the first in the order. A
+/// `length(node) = max over edges into it (length(source) + weight)`, in one pass over the nodes in
+/// their order. The first of equal edges is taken, and of equal ends the first in the order. A
 /// weight below zero counts as zero. O(nodes + edges).
 pub(super) fn longest(graph: &PathGraph) -> Vec<u32> {
     let (num_nodes, edges) = (graph.nodes.len(), &graph.edges);
-    let into = Into::new(num_nodes, edges);
+    let into = IncomingEdges::new(num_nodes, edges);
     let mut lengths = vec![0_i64; num_nodes];
     let mut best = vec![NONE; num_nodes];
     let mut end = None;
@@ -42,12 +42,12 @@ pub(super) fn longest(graph: &PathGraph) -> Vec<u32> {
 const NONE: u32 = u32::MAX;
 
 /// Edges by the node they lead to, each node's in their order.
-struct Into {
+struct IncomingEdges {
     starts: Vec<u32>,
     edges: Vec<u32>,
 }
 
-impl Into {
+impl IncomingEdges {
     fn new(num_nodes: usize, edges: &[PathEdge]) -> Self {
         let mut starts = vec![0_u32; num_nodes + 1];
         for edge in edges {

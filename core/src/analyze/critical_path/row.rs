@@ -1,15 +1,15 @@
-//! The critical path as tables: its steps, what bounds them, whose they are; and the graph.
+//! Tables of the critical path: its steps, their bounds, sums by name, and the graph.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, Bounds};
+use super::bound::{BoundFinder, PathBound};
 use super::graph::{PathEdge, PathKind};
+use super::path::{CriticalPath, EMPTY};
 use super::what_if::WhatIf;
-use super::{CriticalPath, EMPTY};
-use crate::analyze::analysis::Answer;
+use crate::analyze::result::AnalysisResult;
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
@@ -24,12 +24,12 @@ use crate::trace::track::Stream;
 pub struct PathRow {
     /// When it began.
     pub start: Ts,
-    /// What it adds to the length.
+    /// Its contribution to the length.
     pub dur_ns: i64,
-    /// What it stands for.
+    /// The kind of its edge.
     pub kind: PathKind,
-    /// What bounds it.
-    pub bound: Bound,
+    /// Its bound.
+    pub bound: PathBound,
     /// Id of the event that it is put to.
     pub id: u32,
     /// Its name.
@@ -58,7 +58,7 @@ const COLUMNS: &[Column<Vec<PathRow>>] = &[
 /// Steps of the path that one thing bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BoundRow {
-    pub(crate) bound: Bound,
+    pub(crate) bound: PathBound,
     pub(crate) total_ns: i64,
     pub(crate) share: f64,
 }
@@ -76,7 +76,7 @@ pub(super) static BOUND: Table<Vec<BoundRow>> = Table {
 
 /// Steps of the path that are put to events of one name.
 #[derive(Debug, Clone, PartialEq)]
-struct NameRow {
+struct PathNameRow {
     name: String,
     kind: PathKind,
     count: u64,
@@ -84,7 +84,7 @@ struct NameRow {
     share: f64,
 }
 
-static NAMES: Table<Vec<NameRow>> = Table {
+static NAMES: Table<Vec<PathNameRow>> = Table {
     name: "critical_path_operators",
     doc: "steps of the critical path by the name of the event they are put to",
     num_rows: Vec::len,
@@ -116,13 +116,13 @@ static WHAT_IF: Table<Vec<WhatIf>> = Table {
 
 /// A node of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct NodeRow {
+struct PathNodeRow {
     id: u32,
     is_start: bool,
     time: Ts,
 }
 
-static NODES: Table<Vec<NodeRow>> = Table {
+static NODES: Table<Vec<PathNodeRow>> = Table {
     name: "critical_path_nodes",
     doc: "a start or an end in the graph of what waited for what",
     num_rows: Vec::len,
@@ -136,7 +136,7 @@ static NODES: Table<Vec<NodeRow>> = Table {
 
 /// An edge of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct EdgeRow {
+struct PathEdgeRow {
     source: u32,
     target: u32,
     weight_ns: i64,
@@ -145,7 +145,7 @@ struct EdgeRow {
     is_critical: bool,
 }
 
-static EDGES: Table<Vec<EdgeRow>> = Table {
+static EDGES: Table<Vec<PathEdgeRow>> = Table {
     name: "critical_path_edges",
     doc: "what waited for what: an edge between two nodes",
     num_rows: Vec::len,
@@ -159,12 +159,12 @@ static EDGES: Table<Vec<EdgeRow>> = Table {
     ],
 };
 
-/// The path and its graph as tables; what is not asked for is not made.
-pub(super) fn answer(selection: &Selection<'_>, path: CriticalPath, what_if: WhatIf) -> Answer {
+/// The path and its graph as tables; each is computed on first use.
+pub(super) fn answer(selection: &Selection<'_>, path: CriticalPath, what_if: WhatIf) -> AnalysisResult {
     let reason = path.path.is_empty().then_some(EMPTY);
     let lengths = if path.path.is_empty() { Vec::new() } else { vec![what_if] };
     let found = Arc::new((Arc::clone(selection.linked), path));
-    Answer::with(TABLE.later(made(&found, steps)), reason)
+    AnalysisResult::with(TABLE.later(made(&found, steps)), reason)
         .and_later(&BOUND, made(&found, bounds))
         .and_later(&NAMES, made(&found, by_name))
         .and(&WHAT_IF, lengths)
@@ -187,26 +187,26 @@ pub fn rows(selection: &Selection<'_>, path: &CriticalPath) -> Vec<PathRow> {
 }
 
 fn steps(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathRow> {
-    let mut steps = Steps::of(linked);
+    let mut steps = PathRowBuilder::of(linked);
     let row = |edge: &PathEdge| steps.row(edge, path.graph.nodes[edge.source as usize].time);
     path.steps().map(row).collect()
 }
 
 fn bounds(linked: &LinkedTrace, path: &CriticalPath) -> Vec<BoundRow> {
-    let bounds = Bounds::of(linked);
+    let bounds = BoundFinder::of(linked);
     by_bound(path.steps().map(|edge| (bounds.bound(edge), edge.weight_ns)))
 }
 
 /// Makes steps of edges; a text is kept once, for paths are long and names few.
-pub(super) struct Steps<'a> {
+pub(super) struct PathRowBuilder<'a> {
     trace: &'a Trace,
-    bounds: Bounds<'a>,
+    bounds: BoundFinder<'a>,
     texts: FxHashMap<StrId, Arc<str>>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> PathRowBuilder<'a> {
     pub(super) fn of(linked: &'a LinkedTrace) -> Self {
-        Self { trace: &linked.trace, bounds: Bounds::of(linked), texts: FxHashMap::default() }
+        Self { trace: &linked.trace, bounds: BoundFinder::of(linked), texts: FxHashMap::default() }
     }
 
     /// An edge of the path as a step that began at a time.
@@ -230,19 +230,19 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Steps, each with what bounds it and what it adds to the length, by what bounds them: the largest share first.
-pub(crate) fn by_bound(steps: impl Iterator<Item = (Bound, i64)>) -> Vec<BoundRow> {
-    let mut totals = [0_i64; Bound::ALL.len()];
+/// Sums steps, each with bound and weight, by bound: the largest share first.
+pub(crate) fn by_bound(steps: impl Iterator<Item = (PathBound, i64)>) -> Vec<BoundRow> {
+    let mut totals = [0_i64; PathBound::ALL.len()];
     steps.for_each(|(bound, dur_ns)| add_ns(&mut totals[bound as usize], dur_ns));
     let all_ns = crate::time::sum_ns(totals).max(1) as f64;
-    let bounds = Bound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0);
+    let bounds = PathBound::ALL.into_iter().zip(totals).filter(|(_, total_ns)| *total_ns > 0);
     let mut bounds: Vec<_> =
         bounds.map(|(bound, total_ns)| BoundRow { bound, total_ns, share: total_ns as f64 / all_ns }).collect();
     sort::by_key(&mut bounds, |row| std::cmp::Reverse(row.total_ns));
     bounds
 }
 
-fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NameRow> {
+fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathNameRow> {
     let trace = &linked.trace;
     let mut groups: FxHashMap<(StrId, PathKind), (u64, i64)> = FxHashMap::default();
     let mut counted: FxHashSet<(u32, PathKind)> = FxHashSet::default();
@@ -252,7 +252,7 @@ fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NameRow> {
         add_ns(total_ns, step.weight_ns);
     }
     let all_ns = crate::time::sum_ns(groups.values().map(|(_, total_ns)| *total_ns)).max(1) as f64;
-    let row = |((name, kind), (count, total_ns)): ((StrId, PathKind), (u64, i64))| NameRow {
+    let row = |((name, kind), (count, total_ns)): ((StrId, PathKind), (u64, i64))| PathNameRow {
         name: trace.strings.text(name).to_owned(),
         kind,
         count,
@@ -264,17 +264,17 @@ fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NameRow> {
     names
 }
 
-fn nodes(linked: &LinkedTrace, path: &CriticalPath) -> Vec<NodeRow> {
+fn nodes(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathNodeRow> {
     let ids = &linked.trace.events.position;
     let nodes = path.graph.nodes.iter();
-    nodes.map(|node| NodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time }).collect()
+    nodes.map(|node| PathNodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time }).collect()
 }
 
-fn edges(linked: &LinkedTrace, path: &CriticalPath) -> Vec<EdgeRow> {
+fn edges(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathEdgeRow> {
     let ids = &linked.trace.events.position;
     let mut is_critical = vec![false; path.graph.edges.len()];
     path.path.iter().for_each(|edge| is_critical[*edge as usize] = true);
-    let edges = path.graph.edges.iter().zip(is_critical).map(|(edge, is_critical)| EdgeRow {
+    let edges = path.graph.edges.iter().zip(is_critical).map(|(edge, is_critical)| PathEdgeRow {
         source: edge.source,
         target: edge.target,
         weight_ns: edge.weight_ns,

@@ -1,4 +1,4 @@
-//! Who waited for what a device did, and until when.
+//! Waits for device work, each with its end.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::time::Ts;
 
 /// Waits of calls and of device work, for work that is looked at.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
-    /// Work, and the row of what waited for it; by who waited.
+pub(super) struct WorkWaits {
+    /// Pairs of device work and the row of its waiter, sorted by waiter.
     pairs: Vec<(u32, u32)>,
     /// When the last work had ended that a call waited for.
     until: BTreeMap<u32, Ts>,
 }
 
-impl Waits {
+impl WorkWaits {
     /// All that are known (see `LinkedTrace::sync_edges`).
     pub(super) fn of(selection: &Selection<'_>) -> Self {
         let known = selection.linked.sync_edges().iter().map(|edge| (edge.target, edge.source));

@@ -1,8 +1,8 @@
-//! How long the critical path would be if some events took another time.
+//! Recomputes the critical path with scaled durations of some events.
 
-use super::CriticalPath;
 use super::graph::PathKind;
 use super::longest::longest;
+use super::path::CriticalPath;
 use crate::analyze::selection::Selection;
 use crate::time::sum_ns;
 
@@ -13,7 +13,7 @@ pub struct WhatIf {
     pub length_ns: i64,
     /// The time that is looked at.
     pub span_ns: i64,
-    /// What is in the names of the events that take another time, where that was asked.
+    /// The text in the names of scaled events, if given.
     pub name: Option<String>,
     /// How many times their time they take.
     pub factor: f64,
@@ -24,8 +24,9 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// The length of the longest path through the same graph where the time inside of some events, of operators with
-    /// all that is inside of them on their thread, is multiplied. Every other time stays.
+    /// The length of the longest path through the same graph where the time inside of some events,
+    /// of operators with all that is inside of them on their thread, is multiplied. Every other
+    /// time stays.
     pub fn of(selection: &Selection<'_>, path: &CriticalPath, name: Option<&str>, factor: f64) -> Self {
         let length_ns = path.length_ns();
         let mut found = Self {

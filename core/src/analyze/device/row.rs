@@ -1,23 +1,24 @@
-//! Which device's peaks were taken, or why none were.
+//! The device whose peaks the roofline uses, or the reason for having none.
 
-use super::{Peaks, Precision};
+use super::peaks::Peaks;
+use super::precision::Precision;
 use crate::table::{Column, Table, float, put, text};
 
 /// The device.
 #[derive(Debug, Clone)]
-pub(in crate::analyze) struct DeviceRow {
+pub(in crate::analyze) struct DevicePeaksRow {
     name: Option<String>,
     peaks: Option<Peaks>,
 }
 
-pub(in crate::analyze) static TABLE: Table<Vec<DeviceRow>> = Table {
+pub(in crate::analyze) static TABLE: Table<Vec<DevicePeaksRow>> = Table {
     name: "roofline_device",
     doc: "the device whose peaks count, and where they are from; or why there are none",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<DeviceRow>>] = &[
+const COLUMNS: &[Column<Vec<DevicePeaksRow>>] = &[
     text("device", |rows, at, out| put(out, rows[at].name.as_deref().unwrap_or(""))),
     text("peaks_of", |rows, at, out| put(out, rows[at].peaks.as_ref().map_or("", |peaks| peaks.name))),
     float("bandwidth_gbps", |rows, at| Some(rows[at].peaks.as_ref()?.bandwidth_gbps)),
@@ -33,7 +34,7 @@ const COLUMNS: &[Column<Vec<DeviceRow>>] = &[
     text("reason", |rows, at, out| put(out, rows[at].reason())),
 ];
 
-impl DeviceRow {
+impl DevicePeaksRow {
     pub(in crate::analyze) fn new(name: Option<String>, peaks: Option<Peaks>) -> Self {
         Self { name, peaks }
     }

@@ -1,6 +1,6 @@
-//! What changed about one name: how often, how long, how surely.
+//! The change of one name: counts, durations and significance.
 
-use super::samples::Sample;
+use super::samples::NameSample;
 use super::significance::p_value;
 use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
 
@@ -9,13 +9,13 @@ const SIGNIFICANT: f64 = 0.05;
 
 /// One name in both traces.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct NameChange {
     pub(super) name: String,
     pub(super) shapes: String,
-    pub(super) sides: [Sample; 2],
+    pub(super) sides: [NameSample; 2],
 }
 
-impl Change {
+impl NameChange {
     /// The mean over the iterations, rounded.
     pub(super) fn ns(&self, side: usize) -> i64 {
         mean(&self.sides[side].ns)
@@ -58,7 +58,7 @@ pub(super) fn is_significant(p_value: Option<f64>) -> Option<bool> {
     p_value.map(|p_value| p_value < SIGNIFICANT)
 }
 
-const COLUMNS: &[Column<Vec<Change>>] = &[
+const COLUMNS: &[Column<Vec<NameChange>>] = &[
     text("name", |rows, at, out| put_name(out, &rows[at].name)),
     json("input_shapes", |rows, at, out| put(out, &rows[at].shapes)),
     text("status", |rows, at, out| put_name(out, rows[at].status())),
@@ -75,24 +75,24 @@ const COLUMNS: &[Column<Vec<Change>>] = &[
     int("after_id", |rows, at| rows[at].sides[1].longest_id),
 ];
 
-pub(super) static OPERATORS: Table<Vec<Change>> = Table {
+pub(super) static OPERATORS: Table<Vec<NameChange>> = Table {
     name: "diff_operators",
     doc: "an operator in both traces: device time of its own, or host time where there is no device; for an iteration",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-pub(super) static SHAPES: Table<Vec<Change>> = Table {
+pub(super) static SHAPES: Table<Vec<NameChange>> = Table {
     name: "diff_shapes",
     doc: "an operator with inputs of the same shapes in both traces",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-pub(super) static KERNELS: Table<Vec<Change>> =
+pub(super) static KERNELS: Table<Vec<NameChange>> =
     Table { name: "diff_kernels", doc: "a kernel, copy or fill in both traces", num_rows: Vec::len, columns: COLUMNS };
 
-pub(super) static MODULES: Table<Vec<Change>> = Table {
+pub(super) static MODULES: Table<Vec<NameChange>> = Table {
     name: "diff_modules",
     doc: "a module in both traces: device time of its own, or host time where there is no device",
     num_rows: Vec::len,

@@ -1,20 +1,20 @@
-//! Iterations of both traces, the first with the first.
+//! Pairs the iterations of two traces by their order.
 
-use super::side::Side;
+use super::side::DiffSide;
 use crate::link::Iteration;
 use crate::table::{Column, Table, int};
 
 /// An iteration of each trace, where it has as many.
-pub(super) struct Pair([Option<Iteration>; 2]);
+pub(super) struct IterationPair([Option<Iteration>; 2]);
 
-pub(super) static TABLE: Table<Vec<Pair>> = Table {
+pub(super) static TABLE: Table<Vec<IterationPair>> = Table {
     name: "diff_iterations",
     doc: "an iteration of each trace, in their order",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<Pair>>] = &[
+const COLUMNS: &[Column<Vec<IterationPair>>] = &[
     int("before_iteration", |rows, at| rows[at].0[0].map(|iteration| iteration.number)),
     int("after_iteration", |rows, at| rows[at].0[1].map(|iteration| iteration.number)),
     int("before_ns", |rows, at| rows[at].0[0].map(|iteration| iteration.dur.0)),
@@ -22,7 +22,9 @@ const COLUMNS: &[Column<Vec<Pair>>] = &[
     int("change_ns", |rows, at| Some(rows[at].0[1]?.dur.0.saturating_sub(rows[at].0[0]?.dur.0))),
 ];
 
-pub(super) fn iterations(sides: &[Side<'_>; 2]) -> Vec<Pair> {
+pub(super) fn iterations(sides: &[DiffSide<'_>; 2]) -> Vec<IterationPair> {
     let [before, after] = sides.each_ref().map(|side| &side.iterations);
-    (0..before.len().max(after.len())).map(|at| Pair([before.get(at).copied(), after.get(at).copied()])).collect()
+    (0..before.len().max(after.len()))
+        .map(|at| IterationPair([before.get(at).copied(), after.get(at).copied()]))
+        .collect()
 }

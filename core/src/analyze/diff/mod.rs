@@ -1,36 +1,39 @@
-//! What changed between two traces: by part of the step, operator, kernel, module and shape, and in the tree of calls.
+//! Compares two traces by part of the step, operator, kernel, module, shape and call tree.
 
+mod call_tree;
 mod change;
-mod changed;
+mod changed_name;
 mod iterations;
-mod key;
+mod name_keys;
 mod parts;
 mod samples;
 mod side;
 mod significance;
 mod structure;
-mod tree;
 
 use std::sync::Arc;
 
-use super::analysis::{Answer, Plot, asked};
+use super::analysis::parse_request;
 use super::job::RankedTrace;
-use super::options::unlike;
+use super::options::unexpected;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
 use crate::threads::each;
-pub use changed::{Changed, changed};
-use key::Keys;
-use side::Side;
+pub use changed_name::{ChangedName, changed};
+use name_keys::NameKeys;
+use side::DiffSide;
 
-/// Compares two traces; `request` is a JSON object of what part of both is looked at.
+/// Compares two traces; `request` is a JSON object with the selection for both.
 ///
-/// Iterations are compared as samples: `before_ns` and `after_ns` are means over them, `p_value` is that of Welch's test
-/// of whether these differ by more than the iterations of each trace do among themselves. Tables: `diff` (the parts of the
-/// step; they add up to its change), `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`,
-/// and `diff_structure` (calls and kernels that were added, removed or replaced).
+/// Iterations are compared as samples: `before_ns` and `after_ns` are means over them, `p_value` is
+/// that of Welch's test of whether these differ by more than the iterations of each trace do among
+/// themselves. Tables: `diff` (the parts of the step; they add up to its change),
+/// `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`, and
+/// `diff_structure` (calls and kernels that were added, removed or replaced).
 ///
 /// # Errors
 /// When the part is in neither trace or the request asks for something else.
@@ -38,18 +41,18 @@ use side::Side;
 /// ```
 /// use std::sync::Arc;
 /// use kinetoscope::analyze::diff;
-/// use kinetoscope::table::Values;
+/// use kinetoscope::table::ColumnValues;
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let trace = |dur| {
 ///     let json = format!(r#"[{{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 0, "dur": {dur}}}]"#);
 ///     Ok::<_, kinetoscope::Error>(Arc::new(LinkedTrace::new(read([Input::new(json.as_bytes())], Limits::default())?)))
 /// };
 /// let answer = diff(&trace(10)?, &trace(14)?, "{}")?;
-/// assert_eq!(answer.tables[0].values(3, 0..2), Values::Int([Some(4_000), Some(4_000)].into_iter().collect())); // the step, computation
+/// assert_eq!(answer.tables[0].values(3, 0..2), ColumnValues::Int([Some(4_000), Some(4_000)].into_iter().collect())); // the step, computation
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<Answer, Error> {
-    let (wanted, _) = asked(&[], request)?;
+pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<AnalysisResult, Error> {
+    let (wanted, _) = parse_request(&[], request)?;
     Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
 }
 
@@ -62,8 +65,8 @@ pub fn diff_jobs(
     after: &[RankedTrace],
     request: &str,
     max_threads: usize,
-) -> Result<Answer, Error> {
-    let (wanted, _) = asked(&[], request)?;
+) -> Result<AnalysisResult, Error> {
+    let (wanted, _) = parse_request(&[], request)?;
     let places = |traces: &[RankedTrace]| {
         let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
         ranks.iter().copied().zip(windows(&ranks)).collect::<Vec<_>>()
@@ -73,20 +76,20 @@ pub fn diff_jobs(
     let pairs: Vec<(usize, usize)> = pairs.collect();
     if pairs.is_empty() {
         let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
-        return Err(unlike(&format!("one of the ranks {:?}", ranks(before)), &format!("{:?}", ranks(after))));
+        return Err(unexpected(&format!("one of the ranks {:?}", ranks(before)), &format!("{:?}", ranks(after))));
     }
     let selections = pairs
         .iter()
         .map(|(at, to)| Ok([Selection::of(&before[*at].1, &wanted)?, Selection::of(&after[*to].1, &wanted)?]));
     let selections: Vec<_> = selections.collect::<Result<_, Error>>()?;
     let ranks: Vec<_> = pairs.iter().map(|(at, _)| before[*at].0).collect();
-    Ok(Answer::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
+    Ok(AnalysisResult::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
 }
 
-fn answer(selections: &[Selection<'_>; 2]) -> Answer {
-    let mut keys = Keys::default();
-    let sides = [Side::new(&selections[0], &mut keys), Side::new(&selections[1], &mut keys)];
-    Answer::of(&parts::TABLE, parts::parts(&sides), "neither trace has an event")
+fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {
+    let mut keys = NameKeys::default();
+    let sides = [DiffSide::new(&selections[0], &mut keys), DiffSide::new(&selections[1], &mut keys)];
+    AnalysisResult::of(&parts::TABLE, parts::parts(&sides), "neither trace has an event")
         .and(&iterations::TABLE, iterations::iterations(&sides))
         .and(&change::OPERATORS, samples::operators(&sides, &keys))
         .and(&change::SHAPES, samples::shapes(&sides, &keys))

@@ -1,10 +1,10 @@
-//! The change of the step time as a sum of parts.
+//! Decomposes the change of the step time into parts.
 
 use rustc_hash::FxHashMap;
 
 use super::super::breakdown::{BreakdownRow, MICRO_NS, breakdown, spans};
 use super::change::{is_significant, mean, rounded};
-use super::side::Side;
+use super::side::DiffSide;
 use super::significance::p_value;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, put_name, text};
@@ -12,7 +12,7 @@ use crate::time::{add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
 /// A part of the step in both traces, or the step itself.
-pub(super) struct Part {
+pub(super) struct StepPart {
     name: String,
     /// Mean over the iterations; of the parts, rounded so that they add up.
     ns: [i64; 2],
@@ -20,14 +20,14 @@ pub(super) struct Part {
     p_value: Option<f64>,
 }
 
-pub(super) static TABLE: Table<Vec<Part>> = Table {
+pub(super) static TABLE: Table<Vec<StepPart>> = Table {
     name: "diff",
     doc: "the step, first, and the parts that it is the sum of; for an iteration",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<Part>>] = &[
+const COLUMNS: &[Column<Vec<StepPart>>] = &[
     text("part", |rows, at, out| put_name(out, &rows[at].name)),
     int("before_ns", |rows, at| Some(rows[at].ns[0])),
     int("after_ns", |rows, at| Some(rows[at].ns[1])),
@@ -38,23 +38,24 @@ const COLUMNS: &[Column<Vec<Part>>] = &[
 ];
 
 /// Times of one part, by iteration, in both traces.
-type Samples = [Vec<i64>; 2];
+type PartSamples = [Vec<i64>; 2];
 
-/// How the device spent the step, as `breakdown` has it; without a device, the outermost calls of the iteration's thread.
+/// How the device spent the step, as `breakdown` has it; without a device, the outermost calls of
+/// the iteration's thread.
 ///
 /// `share` is a part's change over the step's.
-pub(super) fn parts(sides: &[Side<'_>; 2]) -> Vec<Part> {
+pub(super) fn parts(sides: &[DiffSide<'_>; 2]) -> Vec<StepPart> {
     if sides.iter().all(|side| side.selection.linked.trace.events.is_empty()) {
         return Vec::new();
     }
-    let named = if sides.iter().any(Side::has_device) { of_device(sides) } else { of_host(sides) };
+    let named = if sides.iter().any(DiffSide::has_device) { of_device(sides) } else { of_host(sides) };
     added_up(named)
 }
 
 /// Parts whose means add up to the step's, though all are rounded.
-fn added_up(named: Vec<(String, Samples)>) -> Vec<Part> {
+fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
     let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].len()));
-    let mut steps: Samples = num.map(|num| vec![0; num]);
+    let mut steps: PartSamples = num.map(|num| vec![0; num]);
     let mut sums = [0; 2];
     let mut rows = Vec::new();
     for (name, samples) in named {
@@ -65,10 +66,10 @@ fn added_up(named: Vec<(String, Samples)>) -> Vec<Part> {
             ns[side] = rounded(sums[side], num[side]).saturating_sub(before);
             steps[side].iter_mut().zip(&samples[side]).for_each(|(step, part)| add_ns(step, *part));
         }
-        rows.push(Part { name, ns, share: None, p_value: p_value(&samples[0], &samples[1]) });
+        rows.push(StepPart { name, ns, share: None, p_value: p_value(&samples[0], &samples[1]) });
     }
     let ns = [mean(&steps[0]), mean(&steps[1])];
-    let step = Part { name: String::from("step"), ns, share: None, p_value: p_value(&steps[0], &steps[1]) };
+    let step = StepPart { name: String::from("step"), ns, share: None, p_value: p_value(&steps[0], &steps[1]) };
     let all_ns = step.change_ns();
     let mut all = vec![step];
     all.extend(rows);
@@ -78,16 +79,16 @@ fn added_up(named: Vec<(String, Samples)>) -> Vec<Part> {
     all
 }
 
-impl Part {
+impl StepPart {
     fn change_ns(&self) -> i64 {
         self.ns[1].saturating_sub(self.ns[0])
     }
 }
 
 /// A part of the time of a device, with its name.
-type PartOf = (&'static str, fn(&BreakdownRow) -> i64);
+type BreakdownPart = (&'static str, fn(&BreakdownRow) -> i64);
 
-const PARTS: [PartOf; 5] = [
+const PARTS: [BreakdownPart; 5] = [
     ("compute", |row| row.compute_ns),
     ("exposed_communication", |row| row.exposed_communication_ns),
     ("exposed_copy", |row| row.exposed_copy_ns),
@@ -96,7 +97,7 @@ const PARTS: [PartOf; 5] = [
 ];
 
 /// Of several devices, the mean.
-fn of_device(sides: &[Side<'_>; 2]) -> Vec<(String, Samples)> {
+fn of_device(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
     let rows = sides.each_ref().map(|side| {
         let per = if side.iterations.is_empty() { "selection" } else { "iteration" };
         breakdown(side.selection, &spans(side.selection, per), MICRO_NS)
@@ -111,14 +112,15 @@ fn of_device(sides: &[Side<'_>; 2]) -> Vec<(String, Samples)> {
     PARTS.into_iter().map(|(name, part)| (name.to_owned(), samples(part))).collect()
 }
 
-/// What is between the outermost calls.
+/// Time between the outermost calls.
 const BETWEEN: &str = "between operators";
 
-/// Outermost operators and annotations on the threads of the iterations, by name, the largest change first; and the rest.
-fn of_host(sides: &[Side<'_>; 2]) -> Vec<(String, Samples)> {
-    let mut named: FxHashMap<String, Samples> = FxHashMap::default();
-    let num = sides.each_ref().map(Side::num_samples);
-    let mut rest: Samples = [0, 1].map(|side| lengths(&sides[side]));
+/// Outermost operators and annotations on the threads of the iterations, by name, the largest
+/// change first; and the rest.
+fn of_host(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
+    let mut named: FxHashMap<String, PartSamples> = FxHashMap::default();
+    let num = sides.each_ref().map(DiffSide::num_samples);
+    let mut rest: PartSamples = [0, 1].map(|side| lengths(&sides[side]));
     for (side, of) in sides.iter().enumerate() {
         for (sample, row) in outermost(of) {
             let ns = of.selection.dur_ns(row);
@@ -129,22 +131,23 @@ fn of_host(sides: &[Side<'_>; 2]) -> Vec<(String, Samples)> {
         }
     }
     let mut named: Vec<_> = named.into_iter().collect();
-    let size = |samples: &Samples| mean(&samples[1]).abs_diff(mean(&samples[0]));
+    let size = |samples: &PartSamples| mean(&samples[1]).abs_diff(mean(&samples[0]));
     sort::by(&mut named, |(name_a, a), (name_b, b)| size(b).cmp(&size(a)).then_with(|| name_a.cmp(name_b)));
     named.push((String::from(BETWEEN), rest));
     named
 }
 
 /// Lengths of the samples.
-fn lengths(side: &Side<'_>) -> Vec<i64> {
+fn lengths(side: &DiffSide<'_>) -> Vec<i64> {
     if side.iterations.is_empty() {
         return vec![side.selection.span().dur().0];
     }
     side.iterations.iter().map(|iteration| side.selection.cut(iteration.range()).dur().0).collect()
 }
 
-/// Outermost operators and annotations of the thread that the iterations are on, or else the busiest, by sample.
-fn outermost(side: &Side<'_>) -> Vec<(usize, usize)> {
+/// Outermost operators and annotations of the thread that the iterations are on, or else the
+/// busiest, by sample.
+fn outermost(side: &DiffSide<'_>) -> Vec<(usize, usize)> {
     let (links, events) = (&side.selection.linked.links, &side.selection.linked.trace.events);
     let steps: Vec<u32> = side.iterations.iter().map(|iteration| iteration.event).collect();
     let is_call = |row: usize| {
@@ -159,7 +162,7 @@ fn outermost(side: &Side<'_>) -> Vec<(usize, usize)> {
 }
 
 /// The thread with the most operators.
-fn busiest(side: &Side<'_>) -> Option<crate::id::TrackId> {
+fn busiest(side: &DiffSide<'_>) -> Option<crate::id::TrackId> {
     let trace = &side.selection.linked.trace;
     let mut counts = vec![0_usize; trace.tracks.len()];
     for row in side.selection.rows().filter(|row| trace.events.kind[*row] == EventKind::Operator) {

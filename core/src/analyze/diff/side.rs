@@ -1,11 +1,11 @@
-//! One of the two traces.
+//! One of the two traces under comparison.
 
 use super::super::selection::Selection;
-use super::key::Keys;
+use super::name_keys::NameKeys;
 use crate::link::Iteration;
 
 /// A trace with its iterations, those that are looked at.
-pub(super) struct Side<'a> {
+pub(super) struct DiffSide<'a> {
     pub(super) selection: &'a Selection<'a>,
     /// In the order of time; none where the trace has none.
     pub(super) iterations: Vec<Iteration>,
@@ -15,8 +15,8 @@ pub(super) struct Side<'a> {
     pub(super) key: Vec<u32>,
 }
 
-impl<'a> Side<'a> {
-    pub(super) fn new(selection: &'a Selection<'a>, keys: &mut Keys) -> Self {
+impl<'a> DiffSide<'a> {
+    pub(super) fn new(selection: &'a Selection<'a>, keys: &mut NameKeys) -> Self {
         let (linked, span) = (selection.linked, selection.span());
         let all = &linked.links.iterations;
         let is_inside = |iteration: &Iteration| span.overlaps(iteration.start, iteration.dur);
@@ -30,7 +30,7 @@ impl<'a> Side<'a> {
         self.iterations.len().max(1)
     }
 
-    /// Which sample an event is in; none where it is in no iteration, but others are.
+    /// The sample of an event; `None` for an event outside of all iterations, if there are any.
     pub(super) fn sample(&self, row: usize) -> Option<usize> {
         if self.iterations.is_empty() {
             return Some(0);

@@ -1,9 +1,9 @@
-//! Whether two samples differ by more than chance.
+//! Tests whether two samples differ by more than chance.
 
 /// The probability that samples of one mean differ by as much as these: Welch's test, of two sides.
 ///
-/// `t = (mean(b) − mean(a)) / sqrt(var(a)/n(a) + var(b)/n(b))`, with the degrees of freedom of Welch and Satterthwaite.
-/// `None` where a sample has fewer than two values.
+/// `t = (mean(b) − mean(a)) / sqrt(var(a)/n(a) + var(b)/n(b))`, with the degrees of freedom of
+/// Welch and Satterthwaite. `None` where a sample has fewer than two values.
 pub(super) fn p_value(a: &[i64], b: &[i64]) -> Option<f64> {
     if a.len() < 2 || b.len() < 2 {
         return None;
@@ -27,7 +27,8 @@ fn mean_and_error(values: &[i64]) -> (f64, f64) {
     (mean, squares / (count - 1.0) / count)
 }
 
-/// The regularised incomplete beta function, by its continued fraction (Abramowitz and Stegun 26.5.8).
+/// The regularised incomplete beta function, by its continued fraction (Abramowitz and Stegun
+/// 26.5.8).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);

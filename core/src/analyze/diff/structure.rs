@@ -1,17 +1,17 @@
-//! Calls and kernels that were added, removed or replaced, in the tree of calls.
+//! Finds added, removed and replaced calls and kernels in the call trees.
 
 use std::collections::BTreeMap;
 
-use super::key::Keys;
-use super::side::Side;
-use super::tree::Tree;
+use super::call_tree::CallTree;
+use super::name_keys::NameKeys;
+use super::side::DiffSide;
 use crate::link::aligned;
 use crate::sort;
 use crate::table::{Column, Table, int, put, put_name, text};
 use crate::time::{add_ns, sum_ns};
 
 /// Places with the same change.
-pub(super) struct Place {
+pub(super) struct StructureChange {
     path: String,
     status: &'static str,
     names: [String; 2],
@@ -20,14 +20,14 @@ pub(super) struct Place {
     ids: [Option<i64>; 2],
 }
 
-pub(super) static TABLE: Table<Vec<Place>> = Table {
+pub(super) static TABLE: Table<Vec<StructureChange>> = Table {
     name: "diff_structure",
     doc: "calls and device work that were added, removed or replaced under the same calls, in a typical iteration",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-const COLUMNS: &[Column<Vec<Place>>] = &[
+const COLUMNS: &[Column<Vec<StructureChange>>] = &[
     text("path", |rows, at, out| put(out, &rows[at].path)),
     text("status", |rows, at, out| put_name(out, rows[at].status)),
     text("before", |rows, at, out| put(out, &rows[at].names[0])),
@@ -43,37 +43,37 @@ const COLUMNS: &[Column<Vec<Place>>] = &[
 /// How many calls around a place are named, the innermost.
 const MAX_PATH: usize = 6;
 
-/// How many names of what is added or removed at one place are told.
+/// The number of names listed for one change.
 const MAX_NAMES: usize = 6;
 
-/// Both trees, and what is known of their nodes.
-struct Compared<'a> {
-    sides: &'a [Side<'a>; 2],
-    keys: &'a Keys,
-    trees: [Tree; 2],
+/// Both trees, with facts about their nodes.
+struct TreeComparison<'a> {
+    sides: &'a [DiffSide<'a>; 2],
+    keys: &'a NameKeys,
+    trees: [CallTree; 2],
     has_device: bool,
 }
 
-/// Children are aligned first by what they are with all that is inside them, then by name; those of one name are looked
-/// into. What stays alone is added, removed or, where both traces have something at a place, replaced. Times are device
-/// times of all that is inside, or host times where there is no device.
-pub(super) fn structure(sides: &[Side<'_>; 2], keys: &Keys) -> Vec<Place> {
-    let has_device = sides.iter().any(Side::has_device);
-    let compared = Compared { sides, keys, trees: sides.each_ref().map(Tree::of), has_device };
-    let mut places: BTreeMap<(String, [String; 2]), Place> = BTreeMap::new();
+/// Children are aligned by their whole subtree first, then by name; pairs by name are compared
+/// recursively. The rest is added, removed or, where both traces have a child at one place,
+/// replaced. Times are device times of subtrees, or host times without a device.
+pub(super) fn structure(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<StructureChange> {
+    let has_device = sides.iter().any(DiffSide::has_device);
+    let compared = TreeComparison { sides, keys, trees: sides.each_ref().map(CallTree::of), has_device };
+    let mut places: BTreeMap<(String, [String; 2]), StructureChange> = BTreeMap::new();
     let mut open = vec![[compared.trees[0].roots.clone(), compared.trees[1].roots.clone()]];
     while let Some(families) = open.pop() {
         compared.compare(&families, &mut open, |place| merge(&mut places, place));
     }
     let mut places: Vec<_> = places.into_values().collect();
     sort::by(&mut places, |a, b| {
-        let size = |place: &Place| place.ns[1].abs_diff(place.ns[0]);
+        let size = |place: &StructureChange| place.ns[1].abs_diff(place.ns[0]);
         size(b).cmp(&size(a)).then_with(|| (&a.path, &a.names).cmp(&(&b.path, &b.names)))
     });
     places
 }
 
-fn merge(places: &mut BTreeMap<(String, [String; 2]), Place>, place: Place) {
+fn merge(places: &mut BTreeMap<(String, [String; 2]), StructureChange>, place: StructureChange) {
     let key = (place.path.clone(), place.names.clone());
     match places.get_mut(&key) {
         Some(known) => {
@@ -84,9 +84,9 @@ fn merge(places: &mut BTreeMap<(String, [String; 2]), Place>, place: Place) {
     }
 }
 
-impl Compared<'_> {
-    /// Compares what is inside of two calls: tells what differs, and leaves open what is to be looked into.
-    fn compare(&self, families: &[Vec<u32>; 2], open: &mut Vec<[Vec<u32>; 2]>, mut tell: impl FnMut(Place)) {
+impl TreeComparison<'_> {
+    /// Compares the children of two calls: reports differences, and queues pairs for comparison.
+    fn compare(&self, families: &[Vec<u32>; 2], open: &mut Vec<[Vec<u32>; 2]>, mut tell: impl FnMut(StructureChange)) {
         let hashes =
             [0, 1].map(|side| families[side].iter().map(|node| self.trees[side].hash[*node as usize]).collect());
         let [a, b]: [Vec<u32>; 2] = hashes;
@@ -108,7 +108,7 @@ impl Compared<'_> {
         self.sides[side].key[self.trees[side].row[node as usize] as usize]
     }
 
-    fn place(&self, alone: [&[u32]; 2]) -> Place {
+    fn place(&self, alone: [&[u32]; 2]) -> StructureChange {
         let status = match alone.map(<[u32]>::is_empty) {
             [true, _] => "added",
             [_, true] => "removed",
@@ -119,7 +119,7 @@ impl Compared<'_> {
             let row = self.trees[side].row[*alone[side].first()? as usize];
             Some(i64::from(self.sides[side].selection.linked.trace.events.position[row as usize]))
         };
-        Place {
+        StructureChange {
             path: alone[side].first().map(|node| self.path(side, *node)).unwrap_or_default(),
             status,
             names: [0, 1].map(|side| self.names(side, alone[side])),
@@ -155,7 +155,7 @@ impl Compared<'_> {
     }
 }
 
-/// What stands between pairs, in both: places without a partner. Only where there are any.
+/// Children without a partner between aligned pairs, where there are any.
 fn gaps(pairs: &[(u32, u32)], lens: [usize; 2]) -> Vec<[std::ops::Range<usize>; 2]> {
     let ends = pairs.iter().map(|(a, b)| [*a as usize, *b as usize]).chain([lens]);
     let mut from = [0, 0];

@@ -1,13 +1,13 @@
-//! Communication that nothing is computed beside.
+//! Finds communication without concurrent computation.
 
-use super::super::class::Class;
-use super::super::communication::Names;
-use super::super::words::told_ns;
-use super::found::{Found, by_subject};
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::class::WorkClass;
+use super::super::communication::CommunicationNames;
+use super::super::number_text::duration_text;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::{RuleMatch, by_subject};
 use crate::time::sum_ns;
-use crate::trace::collective::{Pattern, known};
+use crate::trace::collective::{CollectivePattern, known};
 
 pub(super) static EXPOSED: Rule = Rule {
     name: "exposed_communication",
@@ -16,42 +16,42 @@ pub(super) static EXPOSED: Rule = Rule {
     advice: "larger or earlier buckets (DDP: bucket_cap_mb), prefetching (FSDP: forward_prefetch, limit_all_gathers), \
              less precise messages; where ranks only wait for the last, see stragglers",
     is_pattern: false,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let rows: Vec<_> = scene.work_of(Class::Communication).collect();
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let rows: Vec<_> = context.work_of(WorkClass::Communication).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let names = Names::of(scene.linked);
-    let cost = |row| (names.name(row).to_owned(), scene.exposed_ns(row), row);
+    let names = CommunicationNames::of(context.linked);
+    let cost = |row| (names.name(row).to_owned(), context.exposed_ns(row), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let all_ns = sum_ns(costs.iter().map(|(_, row)| scene.time(*row).dur().0));
+        let all_ns = sum_ns(costs.iter().map(|(_, row)| context.time(*row).dur().0));
         let advice = advice(&subject);
-        let detail = format!("of {} in {} events", told_ns(all_ns), costs.len());
-        let exposed_ns = scene.all_exposed_ns(&costs);
-        Found::of(subject, costs, 0.9).at_most(exposed_ns).told(detail).advised(advice)
+        let detail = format!("of {} in {} events", duration_text(all_ns), costs.len());
+        let exposed_ns = context.all_exposed_ns(&costs);
+        RuleMatch::of(subject, costs, 0.9).at_most(exposed_ns).detailed(detail).advised(advice)
     };
     by_subject(rows.into_iter().map(cost)).into_iter().map(told).collect()
 }
 
-/// What helps with communications that are called so.
+/// The fix for collectives of such a name.
 fn advice(name: &str) -> Option<&'static str> {
     match known(name)?.1 {
-        Pattern::AllReduce => Some(
+        CollectivePattern::AllReduce => Some(
             "larger or earlier buckets (DDP: bucket_cap_mb), fewer synchronisations (no_sync while gradients \
              accumulate), less precise messages; where ranks only wait for the last, see stragglers",
         ),
-        Pattern::AllGather | Pattern::ReduceScatter => Some(
+        CollectivePattern::AllGather | CollectivePattern::ReduceScatter => Some(
             "prefetching (FSDP: forward_prefetch, backward_prefetch, limit_all_gathers), larger units, sharding within a \
              machine (HYBRID_SHARD), less precise messages; where ranks only wait for the last, see stragglers",
         ),
-        Pattern::AllToAll => Some(
+        CollectivePattern::AllToAll => Some(
             "computing another part of the batch meanwhile, messages of equal size for all ranks, less precise \
              messages; where ranks only wait for the last, see stragglers",
         ),
-        Pattern::Send | Pattern::Recv => {
+        CollectivePattern::Send | CollectivePattern::Recv => {
             Some("more and smaller micro-batches, an interleaved schedule of the pipeline, stages of equal cost")
         }
         _ => None,

@@ -1,9 +1,9 @@
-//! Compilation while the loop runs.
+//! Finds compilation inside the loop.
 
-use super::super::words::plural;
-use super::found::{Found, by_subject};
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::number_text::plural;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::{RuleMatch, by_subject};
 
 pub(super) static RECOMPILATION: Rule = Rule {
     name: "recompilation",
@@ -12,10 +12,10 @@ pub(super) static RECOMPILATION: Rule = Rule {
     advice: "TORCH_LOGS=recompiles names the guard that failed; mark changing dimensions with \
              torch._dynamo.mark_dynamic, or compile before the loop",
     is_pattern: false,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
-/// What the compiler calls its own work, in annotations (`dynamo_timed`) and in frames.
+/// Names of compiler work in annotations (`dynamo_timed`) and frames.
 const NAMES: [&str; 7] = [
     "_compile.compile_inner",
     "backend_compile",
@@ -26,19 +26,19 @@ const NAMES: [&str; 7] = [
     "Inductor code gen",
 ];
 
-/// Frames of these files that only call what was compiled before, or look for it.
+/// Frames of these files only look up or call compiled code.
 const NO_COMPILING: [&str; 2] = ["catch_errors", "_wrapped_call"];
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let is_compiling = |name: &str| {
         NAMES.iter().any(|part| name.contains(part)) && !NO_COMPILING.iter().any(|part| name.contains(part))
     };
-    let rows = scene.outermost(scene.named(is_compiling)).into_iter().filter(|row| scene.is_in_loop(*row));
-    let costs = rows.map(|row| (scene.name(row).to_owned(), scene.time(row).dur().0, row));
+    let rows = context.outermost(context.named(is_compiling)).into_iter().filter(|row| context.is_in_loop(*row));
+    let costs = rows.map(|row| (context.name(row).to_owned(), context.time(row).dur().0, row));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = format!("compiled {}", plural(costs.len(), "time"));
-        let all_ns = scene.all_ns(&costs);
-        Found::of(subject, costs, 0.8).at_most(all_ns).told(detail)
+        let all_ns = context.all_ns(&costs);
+        RuleMatch::of(subject, costs, 0.8).at_most(all_ns).detailed(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
 }

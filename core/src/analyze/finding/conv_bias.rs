@@ -1,12 +1,12 @@
-//! A bias that a batch norm takes away again.
+//! Finds convolution biases that a following batch norm cancels.
 
 use serde_json::Value;
 
-use super::super::words::plural;
-use super::found::Found;
-use super::scene::Scene;
-use super::sibling::Operators;
-use super::{Find, Rule};
+use super::super::number_text::plural;
+use super::operator_trees::OperatorTrees;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::RuleMatch;
 use crate::trace::arg_key::ArgKey;
 
 pub(super) static CONV_BIAS: Rule = Rule {
@@ -15,17 +15,17 @@ pub(super) static CONV_BIAS: Rule = Rule {
     cost: "time of adding the bias, where that is an operator of its own",
     advice: "bias=False in the convolution",
     is_pattern: true,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let norms = scene.named(|name| name == "aten::batch_norm");
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let norms = context.named(|name| name == "aten::batch_norm");
     if norms.is_empty() {
         return Vec::new();
     }
-    let tree = Operators::new(scene);
-    let mut types = scene.json_args(ArgKey::InputTypes);
-    let mut shapes = scene.json_args(ArgKey::InputShapes);
+    let tree = OperatorTrees::new(context);
+    let mut types = context.json_args(ArgKey::InputTypes);
+    let mut shapes = context.json_args(ArgKey::InputShapes);
     let mut rows = Vec::new();
     for row in norms {
         let Some(before) = convolution_before(&tree, &mut types, row) else { continue };
@@ -39,11 +39,15 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let detail = format!("{} with a bias before a batch norm", plural(rows.len(), "call"));
-    vec![Found::of("convolution", with_added(scene, rows), 0.9).told(detail)]
+    vec![RuleMatch::of("convolution", with_added(context, rows), 0.9).detailed(detail)]
 }
 
 /// The convolution right before a batch norm, which in training counts its batches first.
-fn convolution_before(tree: &Operators<'_>, types: &mut super::scene::JsonArgs<'_>, row: u32) -> Option<u32> {
+fn convolution_before(
+    tree: &OperatorTrees<'_>,
+    types: &mut super::rule_context::JsonArgs<'_>,
+    row: u32,
+) -> Option<u32> {
     let mut before = tree.before(row)?;
     let is_counter =
         tree.name(before) == "aten::add_" && types.of(before).get(0).is_none_or(|dtype| dtype == "long int");
@@ -54,15 +58,15 @@ fn convolution_before(tree: &Operators<'_>, types: &mut super::scene::JsonArgs<'
 }
 
 /// Convolutions with the time of the additions inside them.
-fn with_added(scene: &Scene<'_>, mut rows: Vec<u32>) -> Vec<(i64, u32)> {
+fn with_added(context: &RuleContext<'_>, mut rows: Vec<u32>) -> Vec<(i64, u32)> {
     crate::sort::ascending(&mut rows);
     rows.dedup();
-    let around = scene.around(&rows);
+    let around = context.around(&rows);
     let mut costs: Vec<(i64, u32)> = rows.iter().map(|row| (0, *row)).collect();
-    for add in scene.named(|name| name == "aten::add_") {
+    for add in context.named(|name| name == "aten::add_") {
         let Some(convolution) = around.get(add as usize) else { continue };
         if let Ok(at) = rows.binary_search(&convolution) {
-            crate::time::add_ns(&mut costs[at].0, scene.time_of(add));
+            crate::time::add_ns(&mut costs[at].0, context.time_of(add));
         }
     }
     costs

@@ -1,22 +1,22 @@
-//! When each device of a process did something.
+//! Busy times of each device of a process.
 
 use std::collections::BTreeMap;
 
-use crate::analyze::interval::{Cover, difference, union};
+use crate::analyze::interval::{RangeCover, difference, union};
 use crate::time::TimeRange;
 
 /// When the devices worked: each of them, and any.
-pub(super) struct Devices {
-    pub(super) any: Cover,
-    each: BTreeMap<Option<i64>, Cover>,
+pub(super) struct DeviceBusyTimes {
+    pub(super) any: RangeCover,
+    each: BTreeMap<Option<i64>, RangeCover>,
 }
 
-impl Devices {
+impl DeviceBusyTimes {
     pub(super) fn of(work: impl Iterator<Item = (Option<i64>, TimeRange)>) -> Self {
         let mut each: BTreeMap<_, Vec<_>> = BTreeMap::new();
         work.for_each(|(device, time)| each.entry(device).or_default().push(time));
-        let each: BTreeMap<_, _> = each.into_iter().map(|(device, times)| (device, Cover::of(times))).collect();
-        Self { any: Cover::of(each.values().flat_map(Cover::ranges).copied().collect()), each }
+        let each: BTreeMap<_, _> = each.into_iter().map(|(device, times)| (device, RangeCover::of(times))).collect();
+        Self { any: RangeCover::of(each.values().flat_map(RangeCover::ranges).copied().collect()), each }
     }
 
     /// The time of a range in which a device did not work.
@@ -26,7 +26,7 @@ impl Devices {
 
     /// The end of a range in which a device did not work.
     pub(super) fn idle_before(&self, device: Option<i64>, range: TimeRange) -> TimeRange {
-        let ranges = self.each.get(&device).map_or(&[][..], Cover::ranges);
+        let ranges = self.each.get(&device).map_or(&[][..], RangeCover::ranges);
         let before = ranges.partition_point(|busy| busy.start < range.end).checked_sub(1).map(|at| ranges[at].end);
         TimeRange { start: before.map_or(range.start, |end| end.clamp(range.start, range.end)), end: range.end }
     }

@@ -1,12 +1,12 @@
-//! The device waits for the host to launch the next of many short kernels.
+//! Finds devices that wait for launches of many short kernels.
 
-use super::super::idle::{Gap, Wait};
+use super::super::idle::{IdleCause, IdleGap};
 use super::super::interval::total_ns;
 use super::super::kernel::SHORT_NS;
-use super::super::words::{plural, told_ns};
-use super::found::Found;
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::number_text::{duration_text, plural};
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::RuleMatch;
 use crate::trace::kind::EventKind;
 
 pub(super) static LAUNCH_BOUND: Rule = Rule {
@@ -16,7 +16,7 @@ pub(super) static LAUNCH_BOUND: Rule = Rule {
     advice: "fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
              operators, larger batches",
     is_pattern: false,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
 /// Longer gaps have other reasons than launches, such as loading of data.
@@ -25,27 +25,27 @@ pub(super) const MAX_GAP_NS: i64 = 1_000_000;
 /// Fewer kernels than this are not many.
 const MANY: usize = 20;
 
-/// Of the time looked at, what is lost in this share of it, before every other kernel, is lost to launches however long kernels are.
+/// If launches cost this share of the time, they limit the run however long the kernels are.
 const MUCH: f64 = 0.2;
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let is_kernel = |row: &usize| scene.trace.events.kind[*row] == EventKind::Kernel;
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let is_kernel = |row: &usize| context.trace.events.kind[*row] == EventKind::Kernel;
     let durs: Vec<i64> =
-        scene.selection.device_work().filter(is_kernel).map(|row| scene.trace.events.dur[row].0).collect();
+        context.selection.device_work().filter(is_kernel).map(|row| context.trace.events.dur[row].0).collect();
     let num_short = durs.iter().filter(|ns| **ns < SHORT_NS).count();
     if durs.len() < MANY {
         return Vec::new();
     }
-    let is_late = |gap: &&Gap| gap.wait == Wait::Host && gap.time.dur().0 < MAX_GAP_NS;
+    let is_late = |gap: &&IdleGap| gap.wait == IdleCause::Host && gap.time.dur().0 < MAX_GAP_NS;
     // Where another stream goes on, the device is not idle.
-    let late: Vec<&Gap> = scene.gaps().iter().filter(is_late).collect();
-    let idle = scene.busy.outside(late.iter().map(|gap| (gap.stream.device, gap.time)));
-    let cost = |gap: &Gap| {
-        let row = scene.trace.events.row_at(gap.after_id)? as u32;
-        Some((scene.busy.outside_ns(gap.stream.device, gap.time), row)).filter(|(ns, _)| *ns > 0)
+    let late: Vec<&IdleGap> = context.gaps().iter().filter(is_late).collect();
+    let idle = context.busy.outside(late.iter().map(|gap| (gap.stream.device, gap.time)));
+    let cost = |gap: &IdleGap| {
+        let row = context.trace.events.row_at(gap.after_id)? as u32;
+        Some((context.busy.outside_ns(gap.stream.device, gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
     let costs: Vec<_> = late.iter().copied().filter_map(cost).collect();
-    let is_much = idle.len() * 2 >= durs.len() && total_ns(&idle) as f64 >= MUCH * scene.span_ns as f64;
+    let is_much = idle.len() * 2 >= durs.len() && total_ns(&idle) as f64 >= MUCH * context.span_ns as f64;
     if costs.is_empty() || (num_short * 2 < durs.len() && !is_much) {
         return Vec::new();
     }
@@ -53,37 +53,40 @@ fn found(scene: &Scene<'_>) -> Vec<Found> {
     let detail = format!(
         "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}{}{}",
         durs.len(),
-        told_ns(SHORT_NS),
-        told_ns(median),
+        duration_text(SHORT_NS),
+        duration_text(median),
         idle.len(),
-        of_graphs(scene),
-        of_compiled(scene),
-        if has_stacks(scene) { SLOWED } else { "" }
+        of_graphs(context),
+        of_compiled(context),
+        if has_stacks(context) { SLOWED } else { "" }
     );
-    vec![Found { count: idle.len() as u64, ..Found::of("device", costs, 0.8).at_most(total_ns(&idle)).told(detail) }]
+    vec![RuleMatch {
+        count: idle.len() as u64,
+        ..RuleMatch::of("device", costs, 0.8).at_most(total_ns(&idle)).detailed(detail)
+    }]
 }
 
-/// Where graphs are in use already, what is left to do is between them.
-fn of_graphs(scene: &Scene<'_>) -> String {
-    let launch = &scene.links.launch;
-    let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| scene.name(call).contains("GraphLaunch"));
-    let count = scene.selection.device_work().filter(is_of_graph).count();
+/// With graphs in use, only the gaps between them remain.
+fn of_graphs(context: &RuleContext<'_>) -> String {
+    let launch = &context.links.launch;
+    let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| context.name(call).contains("GraphLaunch"));
+    let count = context.selection.device_work().filter(is_of_graph).count();
     if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
 }
 
-/// Where code is compiled already, what is left to do is what it launches, and what is around it.
-fn of_compiled(scene: &Scene<'_>) -> String {
+/// With compiled code, only its launches and the code around it remain.
+fn of_compiled(context: &RuleContext<'_>) -> String {
     let is_generated = |row: &usize| {
-        let name = scene.name(*row as u32);
+        let name = context.name(*row as u32);
         name.starts_with("triton_") && name.contains("_fused_")
     };
-    let count = scene.selection.device_work().filter(is_generated).count();
+    let count = context.selection.device_work().filter(is_generated).count();
     if count == 0 { String::new() } else { format!("; {} of torch.compile already", plural(count, "kernel")) }
 }
 
 /// Whether each call of Python was recorded, which takes the host as long as many a launch.
-fn has_stacks(scene: &Scene<'_>) -> bool {
-    scene.trace.events.kind.contains(&EventKind::Python)
+fn has_stacks(context: &RuleContext<'_>) -> bool {
+    context.trace.events.kind.contains(&EventKind::Python)
 }
 
 const SLOWED: &str = "; recording Python's stacks slowed the host: without them (with_stack=False) it may be less";

@@ -1,11 +1,11 @@
-//! Matrix multiplications that leave the matrix units of the device unused.
+//! Finds matrix multiplications without tensor cores.
 
 use serde_json::Value;
 
-use super::super::words::plural;
-use super::found::{Found, by_subject};
-use super::scene::{JsonArgs, Scene};
-use super::{Find, Rule};
+use super::super::number_text::plural;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::{JsonArgs, RuleContext};
+use super::rule_match::{RuleMatch, by_subject};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
@@ -15,7 +15,7 @@ pub(super) static FP32: Rule = Rule {
     cost: "half the device time of these kernels: TF32 has at least twice the rate on all devices that have it",
     advice: "torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
     is_pattern: false,
-    find: Find::Trace(fp32),
+    find: RuleScope::Trace(fp32),
 };
 
 pub(super) static UNALIGNED: Rule = Rule {
@@ -24,20 +24,20 @@ pub(super) static UNALIGNED: Rule = Rule {
     cost: "a quarter of their device time, where more than the number of rows is unaligned; an estimate",
     advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, better of 64",
     is_pattern: true,
-    find: Find::Trace(unaligned),
+    find: RuleScope::Trace(unaligned),
 };
 
 /// The operators that multiply matrices themselves.
 const MATMULS: [&str; 5] = ["aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::_addmm_activation"];
 
-/// What names of kernels have that use matrix units, or round to TF32.
+/// Parts of kernel names that mean tensor cores or rounding to TF32.
 const MATRIX_UNITS: [&str; 6] = ["tf32", "tensorop", "s1688", "s16816", "xf32", "mfma"];
 
 /// The first compute capability with TF32.
 const FIRST_WITH_TF32: i64 = 8;
 
-fn fp32(scene: &Scene<'_>) -> Vec<Found> {
-    let devices = scene.trace.device_properties();
+fn fp32(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let devices = context.trace.device_properties();
     let major = |device: &Value| device.get("computeMajor").and_then(Value::as_i64);
     let majors: Vec<_> = devices.iter().filter_map(major).collect();
     // AMD's numbers of generations mean other things.
@@ -45,33 +45,34 @@ fn fp32(scene: &Scene<'_>) -> Vec<Found> {
     if !is_nvidia || majors.is_empty() || majors.iter().any(|major| *major < FIRST_WITH_TF32) {
         return Vec::new();
     }
-    let mut types = scene.json_args(ArgKey::InputTypes);
-    let kernels = scene.selection.device_work().filter(|row| scene.trace.events.kind[*row] == EventKind::Kernel);
+    let mut types = context.json_args(ArgKey::InputTypes);
+    let kernels = context.selection.device_work().filter(|row| context.trace.events.kind[*row] == EventKind::Kernel);
     let costs = kernels.filter_map(|kernel| {
-        let operator = scene.links.operator.get(kernel)?;
-        let name = scene.name(operator);
-        let is_full = MATMULS.contains(&name) && is_plain_gemm(scene.name(kernel as u32));
+        let operator = context.links.operator.get(kernel)?;
+        let name = context.name(operator);
+        let is_full = MATMULS.contains(&name) && is_plain_gemm(context.name(kernel as u32));
         let is_float = types.of(operator).get(0).and_then(Value::as_str).is_none_or(|dtype| dtype == "float");
-        (is_full && is_float).then(|| (name.to_owned(), scene.time(kernel as u32).dur().0 / 2, kernel as u32))
+        (is_full && is_float).then(|| (name.to_owned(), context.time(kernel as u32).dur().0 / 2, kernel as u32))
     });
     let found = |(subject, costs): (String, Vec<_>)| {
         let detail = format!("{} in 32 bits", plural(costs.len(), "kernel"));
-        Found::of(subject, costs, 0.8).told(detail)
+        RuleMatch::of(subject, costs, 0.8).detailed(detail)
     };
     let costs: Vec<_> = costs.collect();
     by_subject(costs.into_iter()).into_iter().map(found).collect()
 }
 
-/// Whether a kernel multiplies 32-bit floats without matrix units. By a vector it waits for memory: units make it no faster.
+/// Whether a kernel multiplies 32-bit floats without matrix units. By a vector it waits for memory:
+/// units make it no faster.
 fn is_plain_gemm(kernel: &str) -> bool {
     let lower = kernel.to_ascii_lowercase();
     let is_gemm = ["sgemm", "f32f32_f32f32"].iter().any(|part| lower.contains(part));
     is_gemm && !MATRIX_UNITS.iter().any(|part| lower.contains(part))
 }
 
-fn unaligned(scene: &Scene<'_>) -> Vec<Found> {
-    let (mut types, mut shapes) = (scene.json_args(ArgKey::InputTypes), scene.json_args(ArgKey::InputShapes));
-    let rows = scene.named(|name| MATMULS.contains(&name));
+fn unaligned(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let (mut types, mut shapes) = (context.json_args(ArgKey::InputTypes), context.json_args(ArgKey::InputShapes));
+    let rows = context.named(|name| MATMULS.contains(&name));
     let costs = rows.into_iter().filter_map(|row| {
         let dtype = types.of(row).get(0)?.as_str()?;
         let is_half = ["Half", "BFloat16"].iter().any(|half| dtype.ends_with(half));
@@ -79,22 +80,22 @@ fn unaligned(scene: &Scene<'_>) -> Vec<Found> {
         if !is_half || !has_unaligned(shapes, 2) {
             return None;
         }
-        // Rows can be any number: what lies one after another in memory decides.
-        let quarter = if has_unaligned(shapes, 1) { device_ns(scene, row) / 4 } else { 0 };
-        Some((scene.name(row).to_owned(), quarter, row))
+        // Rows can have any number; the contiguous dimension decides.
+        let quarter = if has_unaligned(shapes, 1) { device_ns(context, row) / 4 } else { 0 };
+        Some((context.name(row).to_owned(), quarter, row))
     });
     let groups = by_subject(costs);
-    groups.into_iter().map(|(subject, costs)| told(&mut shapes, subject, costs)).collect()
+    groups.into_iter().map(|(subject, costs)| rule_match(&mut shapes, subject, costs)).collect()
 }
 
 /// Calls of one operator, with the shapes of the costliest.
-fn told(shapes: &mut JsonArgs<'_>, subject: String, costs: Vec<(i64, u32)>) -> Found {
+fn rule_match(shapes: &mut JsonArgs<'_>, subject: String, costs: Vec<(i64, u32)>) -> RuleMatch {
     let num_calls = costs.len();
     let is_costly = costs.iter().any(|(ns, _)| *ns > 0);
-    let found = Found::of(subject, costs, if is_costly { 0.6 } else { 0.3 });
+    let found = RuleMatch::of(subject, costs, if is_costly { 0.6 } else { 0.3 });
     let worst = found.evidence.first().map(|row| shapes.of(*row).to_string()).unwrap_or_default();
     let detail = format!("{}, such as {worst}", plural(num_calls, "call"));
-    found.told(detail)
+    found.detailed(detail)
 }
 
 /// Whether one of the last dimensions of any tensor is no multiple of 8.
@@ -103,6 +104,6 @@ fn has_unaligned(shapes: &Value, num_last: usize) -> bool {
     tensors.flat_map(|dims| dims.iter().rev().take(num_last)).filter_map(Value::as_i64).any(|dim| dim % 8 != 0)
 }
 
-fn device_ns(scene: &Scene<'_>, row: u32) -> i64 {
-    scene.linked.device_time().total_ns[row as usize]
+fn device_ns(context: &RuleContext<'_>, row: u32) -> i64 {
+    context.linked.device_time().total_ns[row as usize]
 }

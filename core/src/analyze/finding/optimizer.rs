@@ -1,11 +1,11 @@
-//! Optimizers that work through parameters one by one, and gradients that are filled with zeros.
+//! Finds optimizers that update parameters one by one, and gradients filled with zeros.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::words::plural;
-use super::found::{Found, by_subject};
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::number_text::plural;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::{RuleMatch, by_subject};
 
 pub(super) static UNFUSED: Rule = Rule {
     name: "unfused_optimizer",
@@ -13,7 +13,7 @@ pub(super) static UNFUSED: Rule = Rule {
     cost: "time of its steps with no device work (all of it where there is no device)",
     advice: "fused=True, or foreach=True, as an argument of the optimizer",
     is_pattern: true,
-    find: Find::Trace(unfused),
+    find: RuleScope::Trace(unfused),
 };
 
 pub(super) static ZEROED: Rule = Rule {
@@ -22,13 +22,13 @@ pub(super) static ZEROED: Rule = Rule {
     cost: "device time of the fills, or host time of the calls where that is longer",
     advice: "zero_grad(set_to_none=True), the default since PyTorch 2.0: gradients are then written, not added to zeros",
     is_pattern: true,
-    find: Find::Trace(zeroed),
+    find: RuleScope::Trace(zeroed),
 };
 
 /// How the profiler names a step of an optimizer.
 const STEP: &str = "Optimizer.step#";
 
-/// What an unfused step does to each parameter; many calls are many parameters.
+/// Operators that an unfused step runs per parameter; many calls mean many parameters.
 const UPDATES: [&str; 8] = [
     "aten::add_",
     "aten::mul_",
@@ -43,28 +43,28 @@ const UPDATES: [&str; 8] = [
 /// Fewer updates than this in a step are not worth a fused kernel.
 const MANY: usize = 8;
 
-fn unfused(scene: &Scene<'_>) -> Vec<Found> {
+fn unfused(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let is_step = |name: &str| name.starts_with(STEP) && !name.to_ascii_lowercase().contains("fused");
-    let steps = scene.named(|name| is_step(name) || is_single_tensor(name));
-    let around = scene.around(&steps);
+    let steps = context.named(|name| is_step(name) || is_single_tensor(name));
+    let around = context.around(&steps);
     let mut num_updates: FxHashMap<u32, usize> = FxHashMap::default();
-    for update in scene.named(|name| UPDATES.contains(&name)) {
+    for update in context.named(|name| UPDATES.contains(&name)) {
         if let Some(step) = around.get(update as usize) {
             *num_updates.entry(step).or_default() += 1;
         }
     }
-    let fused = scene.named(|name| name.contains("_foreach_") || name.contains("_fused_"));
+    let fused = context.named(|name| name.contains("_foreach_") || name.contains("_fused_"));
     let fused: FxHashSet<u32> = fused.into_iter().filter_map(|row| around.get(row as usize)).collect();
     let is_one_by_one = |step: &u32| {
         let many = num_updates.get(step).is_some_and(|num| *num >= MANY);
-        is_single_tensor(scene.name(*step)) || (many && !fused.contains(step))
+        is_single_tensor(context.name(*step)) || (many && !fused.contains(step))
     };
-    let rows = scene.outermost(steps.iter().copied().filter(is_one_by_one).collect());
-    let costs = rows.into_iter().map(|row| (subject(scene.name(row)), scene.lost_ns(scene.time(row)), row));
+    let rows = context.outermost(steps.iter().copied().filter(is_one_by_one).collect());
+    let costs = rows.into_iter().map(|row| (subject(context.name(row)), context.lost_ns(context.time(row)), row));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = format!("{} without _foreach_ or _fused_ operators", plural(costs.len(), "step"));
-        let lost_ns = scene.all_lost_ns(costs.iter().map(|(_, row)| scene.time(*row)));
-        Found::of(subject, costs, 0.9).at_most(lost_ns).told(detail)
+        let lost_ns = context.all_lost_ns(costs.iter().map(|(_, row)| context.time(*row)));
+        RuleMatch::of(subject, costs, 0.9).at_most(lost_ns).detailed(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
 }
@@ -80,20 +80,20 @@ fn subject(name: &str) -> String {
     step.or_else(|| name.rsplit(": ").next()).unwrap_or(name).to_owned()
 }
 
-fn zeroed(scene: &Scene<'_>) -> Vec<Found> {
-    let calls = scene.named(|name| name.ends_with(": zero_grad") || name.starts_with("Optimizer.zero_grad#"));
-    let around = scene.around(&calls);
-    let fills = scene.named(|name| matches!(name, "aten::zero_" | "aten::_foreach_zero_"));
+fn zeroed(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let calls = context.named(|name| name.ends_with(": zero_grad") || name.starts_with("Optimizer.zero_grad#"));
+    let around = context.around(&calls);
+    let fills = context.named(|name| matches!(name, "aten::zero_" | "aten::_foreach_zero_"));
     let is_of_gradient = |row: &u32| {
-        let parent = scene.links.nesting.parent.get(*row as usize);
-        around.get(*row as usize).is_some() && parent.is_none_or(|parent| scene.name(parent) != "aten::zeros")
+        let parent = context.links.nesting.parent.get(*row as usize);
+        around.get(*row as usize).is_some() && parent.is_none_or(|parent| context.name(parent) != "aten::zeros")
     };
-    let rows = scene.outermost(fills.into_iter().filter(is_of_gradient).collect());
-    let cost = |row: &u32| (scene.time_of(*row).max(scene.time(*row).dur().0), *row);
+    let rows = context.outermost(fills.into_iter().filter(is_of_gradient).collect());
+    let cost = |row: &u32| (context.time_of(*row).max(context.time(*row).dur().0), *row);
     let costs: Vec<_> = rows.iter().map(cost).collect();
     if costs.is_empty() {
         return Vec::new();
     }
     let detail = plural(costs.len(), "fill");
-    vec![Found::of("zero_grad", costs, 0.95).told(detail)]
+    vec![RuleMatch::of("zero_grad", costs, 0.95).detailed(detail)]
 }

@@ -1,12 +1,12 @@
-//! Allocations that failed.
+//! Finds failed allocations.
 
 use std::collections::BTreeMap;
 
-use super::super::memory::{MemoryDevice, Told, device_name, operator, told};
-use super::super::words::told_bytes;
-use super::found::Found;
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::memory::{AllocatorRecord, MemoryDevice, allocator_records, device_name, operator};
+use super::super::number_text::size_text;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::RuleMatch;
 use crate::sort;
 
 pub(super) static OUT_OF_MEMORY: Rule = Rule {
@@ -16,45 +16,48 @@ pub(super) static OUT_OF_MEMORY: Rule = Rule {
     advice: "hold less at a time: smaller batches, activation checkpointing, lower precision, sharded states of the \
              optimizer; `memory` names the operators that hold the most",
     is_pattern: true,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
 const FRAGMENTED: &str = "as much was reserved, but in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or shapes \
                           that stay alike";
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let mut devices: BTreeMap<MemoryDevice, Vec<Told<'_>>> = BTreeMap::new();
-    told(scene.selection, "[OutOfMemory]").for_each(|told| devices.entry(told.device()).or_default().push(told));
-    devices.into_iter().map(|(device, failures)| of_device(scene, device, &failures)).collect()
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let mut devices: BTreeMap<MemoryDevice, Vec<AllocatorRecord<'_>>> = BTreeMap::new();
+    allocator_records(context.selection, "[OutOfMemory]")
+        .for_each(|record| devices.entry(record.device()).or_default().push(record));
+    devices.into_iter().map(|(device, failures)| of_device(context, device, &failures)).collect()
 }
 
-fn of_device(scene: &Scene<'_>, device: MemoryDevice, failures: &[Told<'_>]) -> Found {
-    let mut rows: Vec<u32> = failures.iter().filter_map(|told| asking(scene, told)).collect();
+fn of_device(context: &RuleContext<'_>, device: MemoryDevice, failures: &[AllocatorRecord<'_>]) -> RuleMatch {
+    let mut rows: Vec<u32> = failures.iter().filter_map(|record| asking(context, record)).collect();
     sort::ascending(&mut rows);
     rows.dedup();
-    let costs: Vec<_> = rows.into_iter().map(|row| (scene.time(row).dur().0, row)).collect();
-    let all_ns = scene.all_ns(&costs);
-    let found = Found::of(device_name(device), costs, 1.0).at_most(all_ns);
-    let found = Found { count: failures.len() as u64, ..found };
-    let largest = failures.iter().max_by_key(|told| told.number("Bytes"));
-    largest.map_or_else(Found::default, |told| found.told(detail(told)).advised(is_there(told).then_some(FRAGMENTED)))
+    let costs: Vec<_> = rows.into_iter().map(|row| (context.time(row).dur().0, row)).collect();
+    let all_ns = context.all_ns(&costs);
+    let found = RuleMatch::of(device_name(device), costs, 1.0).at_most(all_ns);
+    let found = RuleMatch { count: failures.len() as u64, ..found };
+    let largest = failures.iter().max_by_key(|record| record.number("Bytes"));
+    largest.map_or_else(RuleMatch::default, |record| {
+        found.detailed(detail(record)).advised(is_there(record).then_some(FRAGMENTED))
+    })
 }
 
 /// The innermost operator around a failure, or whatever is there.
-fn asking(scene: &Scene<'_>, told: &Told<'_>) -> Option<u32> {
-    let around = told.around(scene.linked)?;
-    operator(scene.linked, around).or(Some(around))
+fn asking(context: &RuleContext<'_>, record: &AllocatorRecord<'_>) -> Option<u32> {
+    let around = record.around(context.linked)?;
+    operator(context.linked, around).or(Some(around))
 }
 
-fn detail(told: &Told<'_>) -> String {
-    let bytes = |key| told_bytes(told.number(key).unwrap_or(0));
-    let reserved = told.number("Total Reserved").filter(|bytes| *bytes > 0);
-    let reserved = reserved.map_or_else(String::new, |bytes| format!(" and {} reserved", told_bytes(bytes)));
+fn detail(record: &AllocatorRecord<'_>) -> String {
+    let bytes = |key| size_text(record.number(key).unwrap_or(0));
+    let reserved = record.number("Total Reserved").filter(|bytes| *bytes > 0);
+    let reserved = reserved.map_or_else(String::new, |bytes| format!(" and {} reserved", size_text(bytes)));
     format!("up to {} at once, while {} were allocated{reserved}", bytes("Bytes"), bytes("Total Allocated"))
 }
 
 /// Whether the allocator held as much, unused.
-fn is_there(told: &Told<'_>) -> bool {
-    let bytes = |key| told.number(key).unwrap_or(0);
+fn is_there(record: &AllocatorRecord<'_>) -> bool {
+    let bytes = |key| record.number(key).unwrap_or(0);
     bytes("Bytes") > 0 && bytes("Total Reserved").saturating_sub(bytes("Total Allocated")) >= bytes("Bytes")
 }

@@ -1,16 +1,17 @@
-//! Ranks that are not like the others.
+//! Rules that compare ranks: stragglers and imbalanced computation.
 
 use serde::{Deserialize, Serialize};
 
-use super::super::afar::Told;
-use super::super::class::{Class, classes};
+use super::super::class::{WorkClass, classes};
 use super::super::interval::{total_ns, union};
 use super::super::job::Job;
+use super::super::number_text::{duration_text, plural};
+use super::super::options::Options;
+use super::super::query::RankQuery;
 use super::super::selection::Selection;
 use super::super::straggler::waited_for;
-use super::super::words::{plural, told_ns};
-use super::found::Found;
-use super::{Find, Rule};
+use super::rule::{Rule, RuleScope};
+use super::rule_match::RuleMatch;
 
 pub(super) static STRAGGLER: Rule = Rule {
     name: "straggler",
@@ -18,7 +19,7 @@ pub(super) static STRAGGLER: Rule = Rule {
     cost: "time that each of the other ranks waits for it, on average",
     advice: "see stragglers for what takes this rank longer: its data, its share of the work, its host or its device",
     is_pattern: false,
-    find: Find::Ranks(stragglers),
+    find: RuleScope::Ranks(stragglers),
 };
 
 pub(super) static IMBALANCE: Rule = Rule {
@@ -27,62 +28,75 @@ pub(super) static IMBALANCE: Rule = Rule {
     cost: "its time with computation running, less the mean of all ranks",
     advice: "give the ranks like shares: batches of equal token counts, pipeline stages and experts of equal cost",
     is_pattern: false,
-    find: Find::Ranks(imbalance),
+    find: RuleScope::Ranks(imbalance),
 };
 
-fn stragglers(job: &Job<'_>) -> Vec<(usize, Found)> {
+fn stragglers(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
     let num_others = (job.parts.len() as i64 - 1).max(1);
     let late = waited_for(job).into_iter().filter(|row| row.caused_wait_ns > 0);
     let found = |row: super::super::straggler::StragglerRow| {
         let cause = row.cause_name().unwrap_or("unknown");
         let detail = format!("last at {}; cause: {cause}", plural(row.num_last as usize, "communication"));
-        let found = Found {
+        let found = RuleMatch {
             subject: subject(job, row.member),
             count: row.num_last as u64,
             cost_ns: row.caused_wait_ns / num_others,
             confidence: 0.8,
-            ..Found::default()
+            ..RuleMatch::default()
         };
-        (row.member, found.told(detail))
+        (row.member, found.detailed(detail))
     };
     late.map(found).collect()
 }
 
-fn imbalance(job: &Job<'_>) -> Vec<(usize, Found)> {
-    let computing =
-        job.said(|told| if let Told::Computing(computing) = told { Some(computing) } else { None }, Computing::of);
+fn imbalance(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
+    let computing = job.replies_or::<ComputeQuery>(RankCompute::of);
     let mean_ns = crate::time::sum_ns(computing.iter().map(|one| one.busy_ns)) / (computing.len() as i64).max(1);
     let Some(most) = (0..computing.len()).rev().max_by_key(|at| computing[*at].busy_ns) else { return Vec::new() };
-    let Computing { busy_ns, longest } = computing[most].as_ref();
-    let found = Found {
+    let RankCompute { busy_ns, longest } = computing[most].as_ref();
+    let found = RuleMatch {
         subject: subject(job, most),
         cost_ns: busy_ns - mean_ns,
         count: 1,
         confidence: 0.7,
         evidence: longest.clone(),
-        ..Found::default()
+        ..RuleMatch::default()
     };
-    let detail = format!("{} of computation, {} on average", told_ns(*busy_ns), told_ns(mean_ns));
-    vec![(most, found.told(detail))]
+    let detail = format!("{} of computation, {} on average", duration_text(*busy_ns), duration_text(mean_ns));
+    vec![(most, found.detailed(detail))]
 }
 
 /// How much a rank computed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(in crate::analyze) struct Computing {
+pub(super) struct RankCompute {
     /// Time with any computation running.
     busy_ns: i64,
     /// Ids of the events that took the longest.
     longest: Vec<u32>,
 }
 
-impl Computing {
-    pub(in crate::analyze) fn of(part: &Selection<'_>) -> Self {
+impl RankCompute {
+    fn of(part: &Selection<'_>) -> Self {
         let classes = classes(part.linked);
-        let rows = part.device_work().filter(|row| classes[*row] == Class::Computation);
+        let rows = part.device_work().filter(|row| classes[*row] == WorkClass::Computation);
         let runs: Vec<_> = rows.map(|row| (part.time(row), row as u32)).collect();
         let busy_ns = total_ns(&union(runs.iter().map(|(time, _)| *time).collect()));
         let longest = runs.iter().map(|(time, row)| (time.dur().0, *row)).collect();
-        Self { busy_ns, longest: Found::of("", longest, 0.0).with_ids(&part.linked.trace.events.position).evidence }
+        Self { busy_ns, longest: RuleMatch::of("", longest, 0.0).with_ids(&part.linked.trace.events.position).evidence }
+    }
+}
+
+/// Asks a rank how much it computed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ComputeQuery;
+
+impl RankQuery for ComputeQuery {
+    const NAME: &'static str = "compute";
+
+    type Reply = RankCompute;
+
+    fn respond(self, selection: &Selection<'_>, _: &Options) -> RankCompute {
+        RankCompute::of(selection)
     }
 }
 

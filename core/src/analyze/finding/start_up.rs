@@ -1,12 +1,12 @@
-//! What is done once, when a process begins to use a device.
+//! Recognizes one-time start-up work of a process on a device.
 
 use rustc_hash::FxHashMap;
 
-use super::super::interval::Cover;
-use super::super::words::plural;
-use super::found::{Found, by_subject};
-use super::scene::Scene;
-use super::{Find, Rule};
+use super::super::interval::RangeCover;
+use super::super::number_text::plural;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::{RuleMatch, by_subject};
 use crate::id::TrackId;
 use crate::time::TimeRange;
 use crate::trace::kind::EventKind;
@@ -17,7 +17,7 @@ pub(super) static START_UP: Rule = Rule {
     cost: "time of the calls with no device work",
     advice: "no part of the run that lasts: record after some iterations (ks.profile(wait=1, warmup=1, active=3))",
     is_pattern: false,
-    find: Find::Trace(found),
+    find: RuleScope::Trace(found),
 };
 
 /// Calls that only launch take no longer.
@@ -32,37 +32,37 @@ pub(super) fn is_waiting(name: &str) -> bool {
 }
 
 /// Whether an event is a long call of the runtime that is done once.
-pub(super) fn is_one(scene: &Scene<'_>, row: usize) -> bool {
-    scene.trace.events.kind[row] == EventKind::Launch
-        && !scene.trace.is_on_device(row)
-        && scene.selection.dur_ns(row) >= LONG_NS
-        && !is_waiting(scene.trace.event_name(row))
-        && scene.is_start_up(row as u32)
+pub(super) fn is_one(context: &RuleContext<'_>, row: usize) -> bool {
+    context.trace.events.kind[row] == EventKind::Launch
+        && !context.trace.is_on_device(row)
+        && context.selection.dur_ns(row) >= LONG_NS
+        && !is_waiting(context.trace.event_name(row))
+        && context.is_start_up(row as u32)
 }
 
 /// When each thread was in one of these calls.
-pub(super) fn by_thread(scene: &Scene<'_>) -> FxHashMap<TrackId, Cover> {
+pub(super) fn by_thread(context: &RuleContext<'_>) -> FxHashMap<TrackId, RangeCover> {
     let mut times: FxHashMap<TrackId, Vec<TimeRange>> = FxHashMap::default();
-    for row in calls(scene) {
-        times.entry(scene.trace.events.track[row as usize]).or_default().push(scene.time(row));
+    for row in calls(context) {
+        times.entry(context.trace.events.track[row as usize]).or_default().push(context.time(row));
     }
-    times.into_iter().map(|(thread, times)| (thread, Cover::of(times))).collect()
+    times.into_iter().map(|(thread, times)| (thread, RangeCover::of(times))).collect()
 }
 
 /// Rows of the long calls that are done once.
-fn calls(scene: &Scene<'_>) -> Vec<u32> {
-    if !scene.has_device() {
+fn calls(context: &RuleContext<'_>) -> Vec<u32> {
+    if !context.has_device() {
         return Vec::new();
     }
-    scene.selection.rows().filter(|row| is_one(scene, *row)).map(|row| row as u32).collect()
+    context.selection.rows().filter(|row| is_one(context, *row)).map(|row| row as u32).collect()
 }
 
-fn found(scene: &Scene<'_>) -> Vec<Found> {
-    let cost = |row: u32| (scene.name(row).to_owned(), scene.lost_ns(scene.time(row)), row);
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let cost = |row: u32| (context.name(row).to_owned(), context.lost_ns(context.time(row)), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let lost_ns = scene.all_lost_ns(costs.iter().map(|(_, row)| scene.time(*row)));
+        let lost_ns = context.all_lost_ns(costs.iter().map(|(_, row)| context.time(*row)));
         let detail = plural(costs.len(), "call");
-        Found::of(subject, costs, 0.8).at_most(lost_ns).told(detail)
+        RuleMatch::of(subject, costs, 0.8).at_most(lost_ns).detailed(detail)
     };
-    by_subject(calls(scene).into_iter().map(cost)).into_iter().map(told).collect()
+    by_subject(calls(context).into_iter().map(cost)).into_iter().map(told).collect()
 }

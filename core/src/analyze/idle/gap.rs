@@ -1,7 +1,8 @@
-//! The times between the work of a stream.
+//! Finds the idle gaps of streams.
 
-use super::host::Host;
-use super::{streams, work};
+use super::host::HostActivity;
+use super::stream_work::streams;
+use super::stream_work::work;
 use crate::analyze::interval::clip;
 use crate::analyze::selection::Selection;
 use crate::time::{TimeRange, Ts};
@@ -13,7 +14,7 @@ pub const KERNEL_WAIT_NS: i64 = 30;
 
 /// Why a stream had nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wait {
+pub enum IdleCause {
     /// The next work was launched only after the work before had ended.
     Host,
     /// The next work had been launched, and began almost at once.
@@ -22,7 +23,7 @@ pub enum Wait {
     Other,
 }
 
-impl Wait {
+impl IdleCause {
     /// Why a stream had nothing to do before work of which the row of the launch is known, or not.
     pub(super) fn before(trace: &Trace, gap: TimeRange, launch: Option<u32>, kernel_wait_ns: i64) -> Self {
         let is_late = launch.is_some_and(|launch| trace.events.start[launch as usize] > gap.start);
@@ -45,44 +46,45 @@ impl Wait {
 
 /// A time in which a stream had nothing to do, between two device events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
+pub struct IdleGap {
     /// The stream.
     pub stream: Stream,
     /// From the end of all work before it to the start of the next.
     pub time: TimeRange,
     /// Why.
-    pub wait: Wait,
+    pub wait: IdleCause,
     /// Id of the event that ended last before it.
     pub before_id: u32,
     /// Id of the event after it.
     pub after_id: u32,
     /// Row of the launch of the event after it.
     pub launch: Option<u32>,
-    /// Row of what the launching thread did for most of the gap, where that is looked up.
-    pub host: Option<Host>,
+    /// Row of the launching thread's activity during most of the gap, if it was looked up.
+    pub host: Option<HostActivity>,
 }
 
-/// All gaps between the device work of each stream, in the order of streams and time; of a range those that meet it, cut to it.
+/// All gaps between the device work of each stream, in the order of streams and time; of a range
+/// those that meet it, cut to it.
 ///
-/// A gap is from the latest end of the work before to the next start, where that is later. It is `host_wait` when the
-/// next work was launched after the gap's start, else `kernel_wait` when it is shorter than `kernel_wait_ns`, else
-/// `other`.
+/// A gap is from the latest end of the work before to the next start, where that is later. It is
+/// `host_wait` when the next work was launched after the gap's start, else `kernel_wait` when it is
+/// shorter than `kernel_wait_ns`, else `other`.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use kinetoscope::analyze::{KERNEL_WAIT_NS, Selection, Wait, gaps};
+/// use kinetoscope::analyze::{KERNEL_WAIT_NS, Selection, IdleCause, gaps};
 /// use kinetoscope::{Input, Limits, LinkedTrace, read};
 /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 0, "dur": 10},
 ///                 {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 12, "dur": 1}]"#;
 /// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let gaps = gaps(&Selection::all(&linked), KERNEL_WAIT_NS);
-/// assert_eq!((gaps[0].time.dur().0, gaps[0].wait), (2_000, Wait::Other));
+/// assert_eq!((gaps[0].time.dur().0, gaps[0].wait), (2_000, IdleCause::Other));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
-pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<Gap> {
+pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
     let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
     let mut gaps = Vec::new();
-    // What ends before a range, or begins after it, tells when a gap inside of it began and why.
+    // Events before or after a range determine when and why a gap inside of it began.
     let is_cut = !selection.is_whole && !selection.is_launched_inside;
     let range = selection.range.filter(|_| is_cut);
     let around = range.map(|_| selection.anytime());
@@ -94,11 +96,11 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<Gap> {
             if let Some((end, before)) = last.filter(|(end, _)| *end < time.start) {
                 let launch = links.launch.get(row);
                 let gap = TimeRange { start: end, end: time.start };
-                let wait = Wait::before(&selection.linked.trace, gap, launch, kernel_wait_ns);
+                let wait = IdleCause::before(&selection.linked.trace, gap, launch, kernel_wait_ns);
                 let (before_id, after_id) = (events.position[before as usize], events.position[row]);
                 let time = range.map_or(gap, |range| clip(gap, range));
                 if time.start < time.end {
-                    gaps.push(Gap { stream, time, wait, before_id, after_id, launch, host: None });
+                    gaps.push(IdleGap { stream, time, wait, before_id, after_id, launch, host: None });
                 }
             }
             if last.is_none_or(|(end, _)| end <= time.end) {

@@ -1,4 +1,4 @@
-//! What the host did while a stream had nothing to do.
+//! Measures host activity during idle times of a stream.
 
 use std::collections::BTreeMap;
 
@@ -7,56 +7,58 @@ use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::time::{TimeRange, sum_ns};
 
-/// What a host thread did during a gap.
+/// Host activity during a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
+pub struct HostActivity {
     /// Id of the event.
     pub id: u32,
     /// Its name.
     pub name: String,
-    /// How long of the gap it was what the thread did, less what was inside of it.
+    /// Self time of the event during the gap.
     pub self_ns: i64,
 }
 
 /// How many host events of a gap are looked at: the first of them.
 const MAX_LOOKED_AT: usize = 10_000;
 
-/// What the host did for most of a gap: the thread that launched the next work, or another of its process, where that one did
-/// nothing for most of it, as the thread of the backward pass before that begins.
-pub(in crate::analyze) fn host_during(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Option<Host> {
-    doing(linked, launch, time)?.most(linked)
+/// Host activity during most of a gap: of the thread that launched the next work, or of another
+/// thread of its process where that one was idle. The thread of the backward pass is idle until the
+/// pass begins.
+pub(in crate::analyze) fn host_during(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Option<HostActivity> {
+    thread_activity(linked, launch, time)?.most(linked)
 }
 
-/// What a thread did during a time.
-pub(crate) struct Doing {
+/// The activity of a thread during a time.
+pub(crate) struct ThreadActivity {
     /// The thread.
     pub(crate) thread: TrackId,
-    /// How long each of its events was what it did, less what was inside of it; by row.
+    /// Self time of each event, by row.
     pub(crate) self_ns: BTreeMap<u32, i64>,
     /// For how long it did anything.
     all_ns: i64,
 }
 
-impl Doing {
+impl ThreadActivity {
     fn of(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> Self {
         let self_ns = self_during(linked, thread, time);
         Self { thread, all_ns: sum_ns(self_ns.values().copied()), self_ns }
     }
 
-    /// What it did for most of the time.
-    fn most(&self, linked: &LinkedTrace) -> Option<Host> {
+    /// The longest activity, if it covers most of the time.
+    fn most(&self, linked: &LinkedTrace) -> Option<HostActivity> {
         let (row, self_ns) = self.self_ns.iter().max_by_key(|(row, ns)| (**ns, std::cmp::Reverse(**row)))?;
         let (id, name) =
             (linked.trace.events.position[*row as usize], linked.trace.event_name(*row as usize).to_owned());
-        (*self_ns > 0).then_some(Host { id, name, self_ns: *self_ns })
+        (*self_ns > 0).then_some(HostActivity { id, name, self_ns: *self_ns })
     }
 }
 
-/// What the thread of a launch did during a time, or another thread of its process, as `host_during` chooses.
-pub(crate) fn doing(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Option<Doing> {
+/// The activity of a launching thread, or of another thread of its process as chosen by
+/// `host_during`.
+pub(crate) fn thread_activity(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Option<ThreadActivity> {
     let trace = &linked.trace;
     let thread = trace.events.track[launch as usize];
-    let own = Doing::of(linked, thread, time);
+    let own = ThreadActivity::of(linked, thread, time);
     if own.all_ns > 0 && own.all_ns * 2 >= time.dur().0 {
         return Some(own);
     }
@@ -65,7 +67,7 @@ pub(crate) fn doing(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Optio
         |at: &TrackId| *at != thread && trace.track(*at).stream.is_none() && trace.track(*at).process == process;
     let others = (0..trace.tracks.len()).map(TrackId::from).filter(of_process);
     let busiest = others.max_by_key(|other| covered_ns(linked, *other, time));
-    let other = busiest.map(|busiest| Doing::of(linked, busiest, time));
+    let other = busiest.map(|busiest| ThreadActivity::of(linked, busiest, time));
     // Of threads that did as much, the one that launched.
     let most =
         std::iter::once(own).chain(other).reduce(|best, next| if next.all_ns > best.all_ns { next } else { best });
@@ -97,7 +99,7 @@ fn inside_ns(linked: &LinkedTrace, row: u32, time: TimeRange) -> i64 {
     clip(own, time).dur().0
 }
 
-/// How long of a time each event of a thread was what the thread did, less what was inside of it; by row.
+/// Self time of each event of a thread during a time, by row.
 pub(in crate::analyze) fn self_during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> BTreeMap<u32, i64> {
     let parent = |row: u32| linked.links.nesting.parent.get(row as usize);
     let mut self_ns: BTreeMap<u32, i64> = BTreeMap::new();
@@ -110,7 +112,7 @@ pub(in crate::analyze) fn self_during(linked: &LinkedTrace, thread: TrackId, tim
     };
     let (begun, before) = during(linked, thread, time);
     begun.iter().for_each(|row| add(*row));
-    // What began before is around its start.
+    // An event that began earlier is around the start.
     std::iter::successors(before, |row| parent(*row)).for_each(add);
     self_ns
 }

@@ -1,25 +1,26 @@
-//! When a stream had nothing to do, and why.
+//! Analyzes the idle time of streams by cause.
 
 use std::collections::BTreeMap;
 
-mod gap;
-mod host;
-mod pause;
-
-pub use gap::{Gap, KERNEL_WAIT_NS, Wait, gaps};
-pub(crate) use host::Doing;
-pub(super) use host::{host_during, self_during};
-pub(crate) use pause::{Pause, pause_at};
-
-use super::analysis::{Analysis, Answer, Plot, Run};
+use super::analysis::{Analysis, Run};
 use super::options::{OptionDoc, OptionKind, Options};
-use super::selection::Selection;
+use super::plot::Plot;
+use super::result::AnalysisResult;
 use super::statistics::Durations;
-use crate::id::TrackId;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::sum_ns;
 use crate::trace::track::Stream;
+pub use gap::{IdleCause, IdleGap, KERNEL_WAIT_NS, gaps};
+pub(crate) use host::ThreadActivity;
+pub(super) use host::{host_during, self_during};
+pub(crate) use pause::{StreamPause, pause_at};
+pub(super) use stream_work::{streams, work};
+
+mod gap;
+mod host;
+mod pause;
+mod stream_work;
 
 /// When streams had nothing to do.
 pub(super) static IDLE: Analysis = Analysis {
@@ -43,9 +44,9 @@ pub(super) static IDLE: Analysis = Analysis {
         let rows = idle(&gaps, options.count("micro_ns"));
         sort::by_key(&mut gaps, |gap| (std::cmp::Reverse(gap.time.dur()), gap.time.start, gap.after_id));
         gaps.truncate(options.count("longest") as usize);
-        let host = |gap: &Gap| host_during(selection.linked, gap.launch?, gap.time);
+        let host = |gap: &IdleGap| host_during(selection.linked, gap.launch?, gap.time);
         gaps.iter_mut().for_each(|gap| gap.host = host(gap));
-        Answer::of(&TABLE, rows, "no stream has two kernels, copies or fills")
+        AnalysisResult::of(&TABLE, rows, "no stream has two kernels, copies or fills")
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
     }),
@@ -57,7 +58,7 @@ pub struct IdleRow {
     /// The stream.
     pub stream: Stream,
     /// Why.
-    pub wait: Wait,
+    pub wait: IdleCause,
     /// Gaps.
     pub count: u64,
     /// Their time together.
@@ -90,7 +91,7 @@ const COLUMNS: &[Column<Vec<IdleRow>>] = &[
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
 ];
 
-static GAPS: Table<Vec<Gap>> = Table {
+static GAPS: Table<Vec<IdleGap>> = Table {
     name: "gaps",
     doc: "one of the longest times in which a stream had nothing to do",
     num_rows: Vec::len,
@@ -108,31 +109,16 @@ static GAPS: Table<Vec<Gap>> = Table {
     ],
 };
 
-/// The streams, with their tracks, in the order of device and number.
-pub(super) fn streams(selection: &Selection<'_>) -> Vec<(TrackId, Stream)> {
-    let tracks = selection.linked.trace.tracks.iter().enumerate();
-    let mut streams: Vec<_> = tracks.filter_map(|(at, track)| Some((TrackId::from(at), track.stream?))).collect();
-    sort::by_key(&mut streams, |(track, stream)| (stream.device, stream.stream, track.index()));
-    streams
-}
-
-/// Rows of a track's kernels, copies and fills that are looked at, by start.
-pub(super) fn work<'a>(selection: &'a Selection<'_>, track: TrackId) -> impl Iterator<Item = usize> + 'a {
-    let kinds = &selection.linked.trace.events.kind;
-    let rows = selection.linked.links.nesting.track_rows(track).iter().map(|row| *row as usize);
-    rows.filter(|row| kinds[*row].is_device_work() && selection.contains(*row))
-}
-
 /// Gaps by stream and reason.
-pub fn idle(gaps: &[Gap], micro_ns: i64) -> Vec<IdleRow> {
-    let mut groups: BTreeMap<(Option<i64>, Option<i64>, Wait), Vec<i64>> = BTreeMap::new();
+pub fn idle(gaps: &[IdleGap], micro_ns: i64) -> Vec<IdleRow> {
+    let mut groups: BTreeMap<(Option<i64>, Option<i64>, IdleCause), Vec<i64>> = BTreeMap::new();
     let mut totals: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
     for gap in gaps {
         let (device, stream, ns) = (gap.stream.device, gap.stream.stream, gap.time.dur().0);
         groups.entry((device, stream, gap.wait)).or_default().push(ns);
         crate::time::add_ns(totals.entry((device, stream)).or_default(), ns);
     }
-    let row = |((device, stream, wait), durs): ((Option<i64>, Option<i64>, Wait), Vec<i64>)| {
+    let row = |((device, stream, wait), durs): ((Option<i64>, Option<i64>, IdleCause), Vec<i64>)| {
         let Durations { count, total_ns, mean_ns, std_ns, max_ns, .. } = Durations::of(&durs);
         let of_stream = totals.get(&(device, stream)).copied().unwrap_or(0);
         IdleRow {

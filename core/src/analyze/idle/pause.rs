@@ -1,21 +1,23 @@
-//! A moment in which a stream had nothing to do, explained.
+//! Explains an idle moment of a stream.
 
-use super::gap::{KERNEL_WAIT_NS, Wait};
-use super::host::{Doing, doing};
-use super::{streams, work};
+use super::gap::{IdleCause, KERNEL_WAIT_NS};
+use super::host::{ThreadActivity, thread_activity};
+use super::stream_work::streams;
+use super::stream_work::work;
 use crate::analyze::interval::{clip, total_ns, union};
 use crate::analyze::launch::why_unlaunched;
+use crate::analyze::number_text::duration_text;
 use crate::analyze::selection::Selection;
-use crate::analyze::words::told_ns;
 use crate::id::TrackId;
 use crate::link::{EdgeKind, LinkedTrace};
 use crate::time::{TimeRange, Ts};
 
-/// A time in which a stream had nothing to do: a gap, or what is before its first work or after its last.
+/// An idle time of a stream: a gap, or the time before its first or after its last work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pause {
+pub(crate) struct StreamPause {
     track: TrackId,
-    /// From the latest end of the work before it to the next start; else from where the trace begins, or to where it ends.
+    /// From the latest end of the work before it to the next start; else from where the trace
+    /// begins, or to where it ends.
     pub(crate) time: TimeRange,
     /// Row of the work that ended last before it.
     pub(crate) before: Option<u32>,
@@ -24,11 +26,12 @@ pub(crate) struct Pause {
     /// Row of the launch of that.
     pub(crate) launch: Option<u32>,
     /// Why the work after it did not begin sooner.
-    pub(crate) wait: Option<Wait>,
+    pub(crate) wait: Option<IdleCause>,
 }
 
-/// The pause of a stream at a time; `None` where it worked, and of what is no stream.
-pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Option<Pause> {
+/// The idle time of a stream at a moment; `None` while it worked, and for tracks other than
+/// streams.
+pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Option<StreamPause> {
     let linked = selection.linked;
     let whole = linked.trace.range();
     linked.trace.tracks.get(track.index())?.stream?;
@@ -44,18 +47,18 @@ pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Opt
     let end = after.map_or(whole.end, |row| linked.trace.events.start[row as usize]);
     let time = TimeRange { start, end };
     let launch = after.and_then(|row| linked.links.launch.get(row as usize));
-    (start <= at && at < end).then(|| Pause {
+    (start <= at && at < end).then(|| StreamPause {
         track,
         time,
         before,
         after,
         launch,
-        wait: after.map(|_| Wait::before(&linked.trace, time, launch, KERNEL_WAIT_NS)),
+        wait: after.map(|_| IdleCause::before(&linked.trace, time, launch, KERNEL_WAIT_NS)),
     })
 }
 
-impl Pause {
-    /// Rows of what the work after it waited for.
+impl StreamPause {
+    /// Rows of the work that the next work waited for.
     pub(crate) fn waited_for(&self, linked: &LinkedTrace) -> Vec<u32> {
         let edges = self.after.map_or_else(Vec::new, |row| linked.edges_of(row as usize)).into_iter();
         let waits = edges.filter(|edge| edge.kind == EdgeKind::Sync && Some(edge.target) == self.after);
@@ -72,10 +75,10 @@ impl Pause {
         total_ns(&union(rows.map(|row| clip(selection.time(row), time)).collect()))
     }
 
-    /// What the host did meanwhile; `None` where nothing is known of it.
-    pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<Doing> {
+    /// Host activity meanwhile; `None` where it is unknown.
+    pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<ThreadActivity> {
         let launch = self.launch.or_else(|| linked.links.launch.get(self.before? as usize))?;
-        doing(linked, launch, self.time)
+        thread_activity(linked, launch, self.time)
     }
 
     /// Why the stream had nothing to do, in words.
@@ -90,21 +93,21 @@ impl Pause {
         let launched = linked.trace.events.start[launch as usize];
         let late = TimeRange { start: self.time.start, end: launched };
         let since = if self.before.is_some() { "after the work before had ended" } else { "after the trace began" };
-        let told = |range: TimeRange| told_ns(range.dur().0);
+        let told = |range: TimeRange| duration_text(range.dur().0);
         match wait {
-            Wait::Host => {
+            IdleCause::Host => {
                 let delay = TimeRange { start: launched, end: self.time.end };
                 format!("the host launched the next work only {} {since}; it began {} later", told(late), told(delay))
             }
-            Wait::Kernel => "the next work was waiting: a device takes so long from one to the next".to_owned(),
-            Wait::Other if self.waited_for(linked).is_empty() => {
+            IdleCause::Kernel => "the next work was waiting: a device takes so long from one to the next".to_owned(),
+            IdleCause::Other if self.waited_for(linked).is_empty() => {
                 let early = TimeRange { start: launched, end: self.time.start };
                 format!(
                     "the next work had been launched {} before, and waited for something that was not recorded",
                     told(early)
                 )
             }
-            Wait::Other => "the next work had been launched, and waited for other work".to_owned(),
+            IdleCause::Other => "the next work had been launched, and waited for other work".to_owned(),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Launches by the call that made them.
+//! Sums launches by the call that made them.
 
 use rustc_hash::FxHashMap;
 
-use super::Launches;
+use super::row::LaunchRows;
 use crate::id::StrId;
 use crate::sort;
 use crate::table::{Table, int, put_name, text};
@@ -10,7 +10,7 @@ use crate::time::add_ns;
 
 /// All launches by one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct CallRow {
+pub(super) struct LaunchCallRow {
     name: String,
     count: i64,
     num_device_events: i64,
@@ -21,7 +21,7 @@ pub(super) struct CallRow {
     num_longer_than_work: i64,
 }
 
-pub(super) static TABLE: Table<Vec<CallRow>> = Table {
+pub(super) static TABLE: Table<Vec<LaunchCallRow>> = Table {
     name: "launches_by_call",
     doc: "all launches by one call of the runtime or driver",
     num_rows: Vec::len,
@@ -37,11 +37,11 @@ pub(super) static TABLE: Table<Vec<CallRow>> = Table {
     ],
 };
 
-/// Launches by the name of their call, that of the most host time first. `num_longer_than_work` counts the device events
-/// that took less time than their launch.
-pub(super) fn by_call(launches: &Launches) -> Vec<CallRow> {
+/// Launches by the name of their call, that of the most host time first. `num_longer_than_work`
+/// counts the device events that took less time than their launch.
+pub(super) fn by_call(launches: &LaunchRows) -> Vec<LaunchCallRow> {
     let trace = &launches.linked.trace;
-    let mut groups: FxHashMap<StrId, CallRow> = FxHashMap::default();
+    let mut groups: FxHashMap<StrId, LaunchCallRow> = FxHashMap::default();
     let mut before = None;
     for row in &launches.rows {
         let (dur_ns, device_dur_ns) = (launches.dur_ns(row.launch), launches.dur_ns(row.device));
@@ -58,7 +58,8 @@ pub(super) fn by_call(launches: &Launches) -> Vec<CallRow> {
         call.max_delay_ns = call.max_delay_ns.max(delay_ns);
         call.num_longer_than_work += i64::from(dur_ns > device_dur_ns);
     }
-    let named = |(name, call): (StrId, CallRow)| CallRow { name: trace.strings.text(name).to_owned(), ..call };
+    let named =
+        |(name, call): (StrId, LaunchCallRow)| LaunchCallRow { name: trace.strings.text(name).to_owned(), ..call };
     let mut calls: Vec<_> = groups.into_iter().map(named).collect();
     sort::by(&mut calls, |a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
     calls

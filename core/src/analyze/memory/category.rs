@@ -1,11 +1,12 @@
-//! What allocations are for, as far as the time of their lives tells: when they were made, and when released.
+//! Classifies allocations by the phases in which they were made and released.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::life::Life;
-use super::{MemoryDevice, MemoryRow, put_device};
+use super::allocation::Allocation;
+use super::device::{MemoryDevice, put_device};
+use super::row::MemoryRow;
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
@@ -41,13 +42,14 @@ pub(super) static TABLE: Table<Vec<CategoryRow>> = Table {
 
 /// Allocations by category, those that hold the most at their device's peak first.
 ///
-/// What was allocated inside an `Optimizer.step` and never released is `optimizer_state`; inside the backward pass, and
-/// alive at its end, a `gradient`, and not alive then `autograd_detail`; before it, and released in it, an `activation`.
-/// What the operator, the backward operator or the step that allocated it released again was `temporary`. `preexisting` is
-/// what was there before the first change, as the totals tell. The rest is `unknown`. So the `peak_bytes` of a device are
-/// its `peak_allocated_bytes`, to the byte.
-pub(super) fn categories(selection: &Selection<'_>, lives: &[Life], devices: &[MemoryRow]) -> Vec<CategoryRow> {
-    let mut phases = Phases::of(selection.linked);
+/// Memory allocated inside `Optimizer.step` and never released is `optimizer_state`. Memory
+/// allocated inside the backward pass is `gradient` if alive at its end, else `autograd_detail`.
+/// Memory allocated before the pass and released in it is `activation`. Memory released by the
+/// operator, backward operator or step that allocated it is `temporary`. `preexisting` was there
+/// before the first change, according to the totals. The rest is `unknown`. So the `peak_bytes` of
+/// a device add up to its `peak_allocated_bytes`.
+pub(super) fn categories(selection: &Selection<'_>, lives: &[Allocation], devices: &[MemoryRow]) -> Vec<CategoryRow> {
+    let mut phases = TrainingPhases::of(selection.linked);
     let mut rows: BTreeMap<(MemoryDevice, &'static str), CategoryRow> = BTreeMap::new();
     for life in lives {
         let category = phases.category(life);
@@ -82,34 +84,34 @@ pub(super) fn categories(selection: &Selection<'_>, lives: &[Life], devices: &[M
     rows
 }
 
-/// What an event is part of.
+/// The training phase of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TrainingPhase {
     Optimizer,
     Backward,
     Operator,
     None,
 }
 
-/// When backward passes ran, and what events are part of.
-struct Phases<'a> {
+/// Times of backward passes, and the phase of each event.
+struct TrainingPhases<'a> {
     linked: &'a LinkedTrace,
-    parts: FxHashMap<StrId, Part>,
+    parts: FxHashMap<StrId, TrainingPhase>,
     /// Backward passes, in the order of time.
     backward: Vec<TimeRange>,
 }
 
-impl<'a> Phases<'a> {
+impl<'a> TrainingPhases<'a> {
     fn of(linked: &'a LinkedTrace) -> Self {
         let mut phases = Self { linked, parts: FxHashMap::default(), backward: Vec::new() };
         let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-        let mut outermost: Vec<(TimeRange, Part)> = Vec::new();
+        let mut outermost: Vec<(TimeRange, TrainingPhase)> = Vec::new();
         let mut is_inside = vec![false; events.len()];
         for row in nesting.order.iter().map(|row| *row as usize) {
             let part = phases.part(row);
             let is_covered = nesting.parent.get(row).is_some_and(|parent| is_inside[parent as usize]);
-            is_inside[row] = is_covered || part != Part::None;
-            if part != Part::None && !is_covered && !linked.trace.is_on_device(row) {
+            is_inside[row] = is_covered || part != TrainingPhase::None;
+            if part != TrainingPhase::None && !is_covered && !linked.trace.is_on_device(row) {
                 outermost.push((TimeRange { start: events.start[row], end: events.end(row) }, part));
             }
         }
@@ -117,11 +119,11 @@ impl<'a> Phases<'a> {
         let mut is_open = false;
         for (range, part) in outermost {
             match phases.backward.last_mut().filter(|_| is_open) {
-                Some(last) if part == Part::Backward => last.end = last.end.max(range.end),
-                // What begins while the pass runs is another thread's.
+                Some(last) if part == TrainingPhase::Backward => last.end = last.end.max(range.end),
+                // An event that begins during the pass belongs to another thread.
                 Some(last) if range.start < last.end => {}
                 _ => {
-                    is_open = part == Part::Backward;
+                    is_open = part == TrainingPhase::Backward;
                     phases.backward.extend(is_open.then_some(range));
                 }
             }
@@ -129,23 +131,23 @@ impl<'a> Phases<'a> {
         phases
     }
 
-    /// What an event is by its name.
-    fn part(&mut self, row: usize) -> Part {
+    /// The phase that a name means.
+    fn part(&mut self, row: usize) -> TrainingPhase {
         let trace = &self.linked.trace;
         let kind = trace.events.kind[row];
         if !matches!(kind, EventKind::Operator | EventKind::Annotation) {
-            return Part::None;
+            return TrainingPhase::None;
         }
         let by_name = || match trace.event_name(row) {
-            name if name.starts_with("Optimizer.step#") => Part::Optimizer,
-            name if name.starts_with("autograd::engine::evaluate_function") => Part::Backward,
-            _ => Part::Operator,
+            name if name.starts_with("Optimizer.step#") => TrainingPhase::Optimizer,
+            name if name.starts_with("autograd::engine::evaluate_function") => TrainingPhase::Backward,
+            _ => TrainingPhase::Operator,
         };
         let part = *self.parts.entry(trace.events.name[row]).or_insert_with(by_name);
-        if part == Part::Operator && kind == EventKind::Annotation { Part::None } else { part }
+        if part == TrainingPhase::Operator && kind == EventKind::Annotation { TrainingPhase::None } else { part }
     }
 
-    fn category(&mut self, life: &Life) -> &'static str {
+    fn category(&mut self, life: &Allocation) -> &'static str {
         let Some((part, range)) = self.around(life) else { return "unknown" };
         let is_alive_at = |time: Ts| life.until.is_none_or(|until| until >= time);
         if !is_alive_at(range.end) {
@@ -153,13 +155,13 @@ impl<'a> Phases<'a> {
         }
         let after = self.backward.partition_point(|pass| pass.start <= life.since);
         match part {
-            Part::Optimizer if life.until.is_none() => "optimizer_state",
-            Part::Backward => match after.checked_sub(1).map(|at| self.backward[at]) {
+            TrainingPhase::Optimizer if life.until.is_none() => "optimizer_state",
+            TrainingPhase::Backward => match after.checked_sub(1).map(|at| self.backward[at]) {
                 Some(pass) if is_alive_at(pass.end) => "gradient",
                 Some(_) => "autograd_detail",
                 None => "unknown",
             },
-            Part::Operator => match self.backward.get(after) {
+            TrainingPhase::Operator => match self.backward.get(after) {
                 Some(pass) if is_alive_at(pass.start) && !is_alive_at(pass.end) => "activation",
                 _ => "unknown",
             },
@@ -167,8 +169,9 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// The step or backward operator around an allocation, else the outermost operator; and when that ran.
-    fn around(&mut self, life: &Life) -> Option<(Part, TimeRange)> {
+    /// The step or backward operator around an allocation, else the outermost operator; and when
+    /// that ran.
+    fn around(&mut self, life: &Allocation) -> Option<(TrainingPhase, TimeRange)> {
         let (linked, mut found) = (self.linked, None);
         let mut row = life.around;
         while let Some(at) = row {
@@ -176,9 +179,9 @@ impl<'a> Phases<'a> {
             let events = &linked.trace.events;
             let range = TimeRange { start: events.start[at as usize], end: events.end(at as usize) };
             match part {
-                Part::None => {}
-                Part::Operator => found = Some((part, range)),
-                Part::Optimizer | Part::Backward => return Some((part, range)),
+                TrainingPhase::None => {}
+                TrainingPhase::Operator => found = Some((part, range)),
+                TrainingPhase::Optimizer | TrainingPhase::Backward => return Some((part, range)),
             }
             row = linked.links.nesting.parent.get(at as usize);
         }

@@ -1,9 +1,10 @@
-//! Who holds memory: operators, in modules.
+//! Attributes memory to operators and modules.
 
 use rustc_hash::FxHashMap;
 
-use super::life::Life;
-use super::{MemoryChange, MemoryDevice, put_device};
+use super::allocation::Allocation;
+use super::change::MemoryChange;
+use super::device::{MemoryDevice, put_device};
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
@@ -11,7 +12,7 @@ use crate::sort;
 use crate::table::{Table, int, put, text};
 use crate::time::add_ns;
 
-/// What one operator, in one module, asked for on one device.
+/// The memory that one operator, in one module, allocated on one device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct MemoryOwnerRow {
     device: MemoryDevice,
@@ -39,15 +40,15 @@ pub(super) static TABLE: Table<Vec<MemoryOwnerRow>> = Table {
 };
 
 /// A device, and the names of an operator and a module.
-type Key = (MemoryDevice, Option<StrId>, Option<StrId>);
+type MemoryOwnerKey = (MemoryDevice, Option<StrId>, Option<StrId>);
 
 /// Allocations by operator and module; those that hold the most at their device's peak first.
 ///
-/// `peak_bytes` are those of its allocations that were not released when the device had the most allocated, `kept_bytes`
-/// those that never were.
-pub(super) fn owners(selection: &Selection<'_>, changes: &[MemoryChange], lives: &[Life]) -> Vec<MemoryOwnerRow> {
+/// `peak_bytes` are those of its allocations that were not released when the device had the most
+/// allocated, `kept_bytes` those that never were.
+pub(super) fn owners(selection: &Selection<'_>, changes: &[MemoryChange], lives: &[Allocation]) -> Vec<MemoryOwnerRow> {
     let trace = &selection.linked.trace;
-    let mut rows: FxHashMap<Key, MemoryOwnerRow> = FxHashMap::default();
+    let mut rows: FxHashMap<MemoryOwnerKey, MemoryOwnerRow> = FxHashMap::default();
     for life in lives {
         let change = &changes[life.first];
         let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);

@@ -1,10 +1,11 @@
-//! A memory snapshot's devices: what they hold, what they held at most, and who asked for it.
+//! Analyzes a memory snapshot: devices, peaks, and the call stacks that hold memory.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::analyze::analysis::{Answer, Plot};
+use crate::analyze::plot::Plot;
+use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;
@@ -12,12 +13,12 @@ use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;
 
 /// A device; none is pinned memory of the host.
-type Device = Option<i64>;
+type SnapshotDevice = Option<i64>;
 
 /// The memory of one device.
 #[derive(Debug, Clone, Default)]
-struct DeviceRow {
-    device: Device,
+struct DeviceMemoryRow {
+    device: SnapshotDevice,
     reserved_bytes: i64,
     allocated_bytes: i64,
     requested_bytes: i64,
@@ -33,7 +34,7 @@ struct DeviceRow {
     peak: Option<usize>,
 }
 
-static TABLE: Table<Vec<DeviceRow>> = Table {
+static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
     name: "memory",
     doc: "the memory of one device, when the snapshot was taken and at its peak",
     num_rows: Vec::len,
@@ -53,16 +54,16 @@ static TABLE: Table<Vec<DeviceRow>> = Table {
     ],
 };
 
-/// What a device holds after an action.
+/// The memory of a device after an action.
 #[derive(Debug, Clone, Copy)]
-struct Point {
-    device: Device,
+struct MemoryPoint {
+    device: SnapshotDevice,
     time_ns: Option<i64>,
     requested_bytes: i64,
     reserved_bytes: i64,
 }
 
-static SERIES: Table<Vec<Point>> = Table {
+static SERIES: Table<Vec<MemoryPoint>> = Table {
     name: "memory_series",
     doc: "what a device holds after something that the allocator did",
     num_rows: Vec::len,
@@ -74,10 +75,10 @@ static SERIES: Table<Vec<Point>> = Table {
     ],
 };
 
-/// What one place of the program holds at the peak of a device.
+/// The memory that one call site holds at the peak of a device.
 #[derive(Debug, Clone, Default)]
-struct HolderRow {
-    device: Device,
+struct MemoryHolderRow {
+    device: SnapshotDevice,
     stack: Option<StackId>,
     site: String,
     held_bytes: i64,
@@ -86,7 +87,7 @@ struct HolderRow {
     share: f64,
 }
 
-static HOLDERS: Table<Vec<HolderRow>> = Table {
+static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
     name: "memory_holders",
     doc: "what one place of the program holds at the peak of a device",
     num_rows: Vec::len,
@@ -101,35 +102,36 @@ static HOLDERS: Table<Vec<HolderRow>> = Table {
     ],
 };
 
-/// An allocation: when it was made and released, by place among the actions; `None` is before the first, or never.
+/// An allocation: when it was made and released, by place among the actions; `None` is before the
+/// first, or never.
 #[derive(Debug, Clone, Copy)]
-struct Life {
-    device: Device,
+struct SnapshotAllocation {
+    device: SnapshotDevice,
     bytes: i64,
     stack: Option<StackId>,
     first: Option<usize>,
     last: Option<usize>,
 }
 
-/// What each device holds and held at most, how that came about, and who holds the most at the peak.
+/// Current and peak memory of each device, over time, and the largest holders at the peak.
 ///
-/// Requested bytes are counted back from what is in use at the end: `alloc` adds, `free_completed` takes away; reserved
-/// bytes likewise by `segment_alloc` and `segment_map`, `segment_free` and `segment_unmap`. Of a snapshot without actions
-/// the end is the peak.
-pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> Answer {
+/// Requested bytes count back from the end: `alloc` adds, `free_completed` subtracts. Reserved
+/// bytes do so by `segment_alloc` and `segment_map`, `segment_free` and `segment_unmap`. Without
+/// actions, the end is the peak.
+pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     let lives = lives(snapshot);
     let mut devices = devices(snapshot);
     let points = points(snapshot, &lives, &mut devices);
     let holders = holders(snapshot, &lives, &devices);
-    Answer::of(&TABLE, devices.into_values().collect(), "the snapshot has no memory and no action")
+    AnalysisResult::of(&TABLE, devices.into_values().collect(), "the snapshot has no memory and no action")
         .and(&SERIES, points)
         .and(&HOLDERS, holders)
         .drawn(Plot::Bars { label: "device", parts: &["peak_requested_bytes"] })
 }
 
-/// What there is at the end.
-fn devices(snapshot: &MemorySnapshot) -> BTreeMap<Device, DeviceRow> {
-    let mut devices: BTreeMap<Device, DeviceRow> = BTreeMap::new();
+/// Memory at the end.
+fn devices(snapshot: &MemorySnapshot) -> BTreeMap<SnapshotDevice, DeviceMemoryRow> {
+    let mut devices: BTreeMap<SnapshotDevice, DeviceMemoryRow> = BTreeMap::new();
     for segment in &snapshot.segments {
         let row = devices.entry(segment.device).or_default();
         row.num_segments += 1;
@@ -163,13 +165,14 @@ fn is_active(snapshot: &MemorySnapshot, block: &crate::memory::snapshot::Block) 
     snapshot.strings.text(block.state).starts_with("active")
 }
 
-fn lives(snapshot: &MemorySnapshot) -> Vec<Life> {
-    let mut lives: Vec<Life> = Vec::new();
-    let mut open: FxHashMap<(Device, u64), usize> = FxHashMap::default();
+fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
+    let mut lives: Vec<SnapshotAllocation> = Vec::new();
+    let mut open: FxHashMap<(SnapshotDevice, u64), usize> = FxHashMap::default();
     for (at, action) in snapshot.actions.iter().enumerate() {
         let (Some(address), Some(bytes)) = (action.address, action.size) else { continue };
         let key = (action.device, address);
-        let life = Life { device: action.device, bytes, stack: action.stack, first: Some(at), last: None };
+        let life =
+            SnapshotAllocation { device: action.device, bytes, stack: action.stack, first: Some(at), last: None };
         match snapshot.strings.text(action.action) {
             "alloc" => {
                 if let Some(before) = open.insert(key, lives.len()).and_then(|before| lives.get_mut(before)) {
@@ -179,7 +182,7 @@ fn lives(snapshot: &MemorySnapshot) -> Vec<Life> {
             }
             "free_completed" => match open.remove(&key).and_then(|life| lives.get_mut(life)) {
                 Some(known) => known.last = Some(at),
-                None => lives.push(Life { stack: None, first: None, last: Some(at), ..life }),
+                None => lives.push(SnapshotAllocation { stack: None, first: None, last: Some(at), ..life }),
             },
             _ => {}
         }
@@ -189,16 +192,26 @@ fn lives(snapshot: &MemorySnapshot) -> Vec<Life> {
         let is_known = block.address.is_some_and(|address| open.contains_key(&(segment.device, address)));
         if !is_known {
             let bytes = block.requested.or(block.size).unwrap_or(0);
-            lives.push(Life { device: segment.device, bytes, stack: block.stack, first: None, last: None });
+            lives.push(SnapshotAllocation {
+                device: segment.device,
+                bytes,
+                stack: block.stack,
+                first: None,
+                last: None,
+            });
         }
     }
     lives
 }
 
-/// What devices held after each action, and when that was the most.
-fn points(snapshot: &MemorySnapshot, lives: &[Life], devices: &mut BTreeMap<Device, DeviceRow>) -> Vec<Point> {
+/// Memory of the devices after each action, with the peaks.
+fn points(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    devices: &mut BTreeMap<SnapshotDevice, DeviceMemoryRow>,
+) -> Vec<MemoryPoint> {
     let mut changes: Vec<(i64, i64)> = snapshot.actions.iter().map(|action| (0, reserved(snapshot, action))).collect();
-    let mut held: BTreeMap<Device, (i64, i64)> = BTreeMap::new();
+    let mut held: BTreeMap<SnapshotDevice, (i64, i64)> = BTreeMap::new();
     for life in lives {
         match life.first {
             Some(at) => add_ns(&mut changes[at].0, life.bytes),
@@ -215,7 +228,7 @@ fn points(snapshot: &MemorySnapshot, lives: &[Life], devices: &mut BTreeMap<Devi
         add_ns(&mut held.entry(action.device).or_default().1, reserved.saturating_neg());
     }
     for action in &snapshot.actions {
-        // What was there before the first action.
+        // Memory before the first action.
         let (requested, reserved) = held.get(&action.device).copied().unwrap_or_default();
         let row = devices.entry(action.device).or_default();
         (row.peak_requested_bytes, row.peak_reserved_bytes) = (requested, reserved);
@@ -233,12 +246,12 @@ fn points(snapshot: &MemorySnapshot, lives: &[Life], devices: &mut BTreeMap<Devi
         if held.0 > row.peak_requested_bytes {
             (row.peak_requested_bytes, row.peak_ns, row.peak) = (held.0, time_ns, Some(at));
         }
-        points.push(Point { device: action.device, time_ns, requested_bytes: held.0, reserved_bytes: held.1 });
+        points.push(MemoryPoint { device: action.device, time_ns, requested_bytes: held.0, reserved_bytes: held.1 });
     }
     points
 }
 
-/// By how much an action changes what the allocator holds.
+/// The change of reserved bytes by an action.
 fn reserved(snapshot: &MemorySnapshot, action: &crate::memory::snapshot::Action) -> i64 {
     let size = action.size.unwrap_or(0);
     match snapshot.strings.text(action.action) {
@@ -248,8 +261,12 @@ fn reserved(snapshot: &MemorySnapshot, action: &crate::memory::snapshot::Action)
     }
 }
 
-fn holders(snapshot: &MemorySnapshot, lives: &[Life], devices: &BTreeMap<Device, DeviceRow>) -> Vec<HolderRow> {
-    let mut rows: BTreeMap<(Device, Option<u32>), HolderRow> = BTreeMap::new();
+fn holders(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    devices: &BTreeMap<SnapshotDevice, DeviceMemoryRow>,
+) -> Vec<MemoryHolderRow> {
+    let mut rows: BTreeMap<(SnapshotDevice, Option<u32>), MemoryHolderRow> = BTreeMap::new();
     for life in lives {
         let Some(device) = devices.get(&life.device) else { continue };
         let is_held = match device.peak {
@@ -274,7 +291,8 @@ fn holders(snapshot: &MemorySnapshot, lives: &[Life], devices: &BTreeMap<Device,
     rows
 }
 
-/// The innermost frame of a program in Python that is no part of torch, or else the innermost of all.
+/// The innermost frame of a program in Python that is no part of torch, or else the innermost of
+/// all.
 fn site(snapshot: &MemorySnapshot, stack: StackId) -> String {
     let text = |id| snapshot.strings.text(id);
     let is_own = |frame: &crate::memory::stack::Frame| {

@@ -1,14 +1,15 @@
-//! A memory timeline's peak, and what held it.
+//! Analyzes the peak of a memory timeline by category.
 
-use crate::analyze::analysis::{Answer, Plot};
+use crate::analyze::plot::Plot;
+use crate::analyze::result::AnalysisResult;
 use crate::memory::MemoryTimeline;
-use crate::memory::timeline::{MemoryCategory, Sizes};
+use crate::memory::timeline::{CategorySizes, MemoryCategory};
 use crate::sort;
 use crate::table::{Table, float, int, put_name, text};
 
 /// Bytes of one category, or of all together.
 #[derive(Debug, Clone)]
-struct UseRow {
+struct CategoryUseRow {
     category: &'static str,
     peak_bytes: i64,
     peak_ns: Option<i64>,
@@ -17,7 +18,7 @@ struct UseRow {
     last_bytes: i64,
 }
 
-static TABLE: Table<Vec<UseRow>> = Table {
+static TABLE: Table<Vec<CategoryUseRow>> = Table {
     name: "memory",
     doc: "the bytes of one category, or of all together (`total`)",
     num_rows: Vec::len,
@@ -31,17 +32,17 @@ static TABLE: Table<Vec<UseRow>> = Table {
     ],
 };
 
-/// How much memory was used for what, at most and when all together was the most.
+/// Memory by category: its own peak, and its bytes at the peak of the total.
 ///
-/// `peak_bytes` are the most that the category had, at `peak_ns`; `at_peak_bytes` what it had when the total was at its
-/// peak, and `share` that over the total.
-pub fn memory_of_timeline(timeline: &MemoryTimeline) -> Answer {
+/// `peak_bytes` is the category's maximum, at `peak_ns`; `at_peak_bytes` is its size at the peak of
+/// the total, and `share` that over the total.
+pub fn memory_of_timeline(timeline: &MemoryTimeline) -> AnalysisResult {
     let sizes = timeline.sizes.as_slice();
-    let peak = first_largest(sizes, Sizes::total);
-    let row = |category, bytes: &dyn Fn(&Sizes) -> i64| {
+    let peak = first_largest(sizes, CategorySizes::total);
+    let row = |category, bytes: &dyn Fn(&CategorySizes) -> i64| {
         let own = first_largest(sizes, bytes)?;
         let (at_peak_bytes, total) = (bytes(peak?), peak?.total());
-        Some(UseRow {
+        Some(CategoryUseRow {
             category,
             peak_bytes: bytes(own),
             peak_ns: own.time.map(|time| time.0),
@@ -51,15 +52,16 @@ pub fn memory_of_timeline(timeline: &MemoryTimeline) -> Answer {
         })
     };
     let categories = MemoryCategory::ALL.iter().enumerate();
-    let mut rows: Vec<_> =
-        categories.filter_map(|(at, category)| row(category.name(), &|sizes: &Sizes| sizes.bytes[at])).collect();
+    let mut rows: Vec<_> = categories
+        .filter_map(|(at, category)| row(category.name(), &|sizes: &CategorySizes| sizes.bytes[at]))
+        .collect();
     rows.retain(|row| row.peak_bytes != 0);
     sort::by_key(&mut rows, |row| std::cmp::Reverse(row.at_peak_bytes));
-    let rows: Vec<_> = row("total", &Sizes::total).into_iter().chain(rows).collect();
-    Answer::of(&TABLE, rows, "the file says no sizes")
+    let rows: Vec<_> = row("total", &CategorySizes::total).into_iter().chain(rows).collect();
+    AnalysisResult::of(&TABLE, rows, "the file says no sizes")
         .drawn(Plot::Bars { label: "category", parts: &["at_peak_bytes"] })
 }
 
-fn first_largest(sizes: &[Sizes], bytes: impl Fn(&Sizes) -> i64) -> Option<&Sizes> {
+fn first_largest(sizes: &[CategorySizes], bytes: impl Fn(&CategorySizes) -> i64) -> Option<&CategorySizes> {
     sizes.iter().rev().max_by_key(|sizes| bytes(sizes))
 }

@@ -1,4 +1,4 @@
-//! What an operator was called with: tensors by shape and type, and other values.
+//! The arguments of an operator's call: tensors by shape and type, and other values.
 
 use serde_json::Value;
 
@@ -6,19 +6,19 @@ use super::dtype::{Dtype, spelled};
 use crate::link::LinkedTrace;
 use crate::strings::Strings;
 use crate::trace::arg_key::ArgKey;
-use crate::trace::node::Values;
+use crate::trace::node::NodeValues;
 use crate::trace::tensor::element_types;
 
 /// A tensor.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tensor {
+pub(super) struct TensorArgument {
     pub shape: Vec<i64>,
     pub dtype: Dtype,
     /// How many elements memory holds of it: fewer than its shape says where it is expanded.
     pub num_stored: i64,
 }
 
-impl Tensor {
+impl TensorArgument {
     /// Number of elements.
     pub(super) fn num_elems(&self) -> i64 {
         product(&self.shape)
@@ -30,14 +30,14 @@ impl Tensor {
     }
 
     /// The bytes of a new tensor of its shape and type.
-    pub(super) fn bytes_anew(&self) -> i64 {
+    pub(super) fn rewritten_bytes(&self) -> i64 {
         self.num_elems().saturating_mul(self.dtype.bytes)
     }
 }
 
 /// The bytes of a list of tensors.
-pub(super) fn list_bytes(list: &[Tensor]) -> i64 {
-    list.iter().map(Tensor::bytes).fold(0, i64::saturating_add)
+pub(super) fn list_bytes(list: &[TensorArgument]) -> i64 {
+    list.iter().map(TensorArgument::bytes).fold(0, i64::saturating_add)
 }
 
 /// The product of sizes; saturates.
@@ -47,28 +47,28 @@ pub(super) fn product(sizes: &[i64]) -> i64 {
 
 /// An argument.
 #[derive(Debug, Clone, PartialEq)]
-enum Argument {
-    Tensor(Tensor),
-    Tensors(Vec<Tensor>),
+enum CallArgument {
+    Tensor(TensorArgument),
+    Tensors(Vec<TensorArgument>),
     Value(Value),
 }
 
 /// The arguments of a call, in the order of its schema.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Call {
-    arguments: Vec<Argument>,
+pub(super) struct OperatorCall {
+    arguments: Vec<CallArgument>,
     /// The shapes, as the file writes them.
     pub shapes: String,
     /// Whether there is a list of tensors whose types are unknown.
     pub(super) has_untyped_list: bool,
 }
 
-/// What a Kineto trace says of a list of tensors: neither how many there are nor of what types.
+/// How a Kineto trace records a list of tensors: without number and types.
 pub(super) const UNTYPED_LIST: &str = "TensorList";
 
-impl Call {
-    /// From `Input Dims`, `Input Strides`, `Input type` and `Concrete Inputs` of an event; from the inputs of its node where there are none, or
-    /// where they have lists whose types are not said.
+impl OperatorCall {
+    /// From `Input Dims`, `Input Strides`, `Input type` and `Concrete Inputs` of an event; from the
+    /// inputs of its node where there are none, or where they have lists whose types are not said.
     pub(super) fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
         let trace = &linked.trace;
         let text = |key| {
@@ -97,7 +97,7 @@ impl Call {
         Some(Self { arguments: types.iter().enumerate().map(argument).collect(), shapes, has_untyped_list })
     }
 
-    fn of_node(inputs: &Values, strings: &Strings) -> Option<Self> {
+    fn of_node(inputs: &NodeValues, strings: &Strings) -> Option<Self> {
         let parse = |id| list(strings.text(id));
         let (types, dims, values) = (parse(inputs.types), parse(inputs.shapes), parse(inputs.values));
         let strides = parse(inputs.strides);
@@ -110,37 +110,37 @@ impl Call {
         (!types.is_empty()).then_some(Self { arguments, shapes, has_untyped_list: false })
     }
 
-    /// The same without what it writes its results to (`out=`): tensors at its end, behind the places of those that it reads.
+    /// Without the output arguments (`out=`): tensors at the end, after the inputs.
     pub(super) fn without_outputs(&self, num_places: usize) -> Self {
         let mut call = self.clone();
-        while call.arguments.len() > num_places && matches!(call.arguments.last(), Some(Argument::Tensor(_))) {
+        while call.arguments.len() > num_places && matches!(call.arguments.last(), Some(CallArgument::Tensor(_))) {
             call.arguments.pop();
         }
         call
     }
 
     /// The tensor at a place.
-    pub(super) fn tensor(&self, at: usize) -> Option<&Tensor> {
+    pub(super) fn tensor(&self, at: usize) -> Option<&TensorArgument> {
         match self.arguments.get(at)? {
-            Argument::Tensor(tensor) => Some(tensor),
+            CallArgument::Tensor(tensor) => Some(tensor),
             _ => None,
         }
     }
 
     /// The list of tensors at a place; none where it is empty.
-    pub(super) fn tensors(&self, at: usize) -> Option<&[Tensor]> {
+    pub(super) fn tensors(&self, at: usize) -> Option<&[TensorArgument]> {
         match self.arguments.get(at)? {
-            Argument::Tensors(tensors) if !tensors.is_empty() => Some(tensors),
+            CallArgument::Tensors(tensors) if !tensors.is_empty() => Some(tensors),
             _ => None,
         }
     }
 
     /// All tensors, those in lists too.
-    pub(super) fn all_tensors(&self) -> impl Iterator<Item = &Tensor> {
+    pub(super) fn all_tensors(&self) -> impl Iterator<Item = &TensorArgument> {
         self.arguments.iter().flat_map(|argument| match argument {
-            Argument::Tensor(tensor) => std::slice::from_ref(tensor),
-            Argument::Tensors(tensors) => tensors,
-            Argument::Value(_) => &[],
+            CallArgument::Tensor(tensor) => std::slice::from_ref(tensor),
+            CallArgument::Tensors(tensors) => tensors,
+            CallArgument::Value(_) => &[],
         })
     }
 
@@ -152,7 +152,7 @@ impl Call {
     /// The value at a place; none where it is missing.
     pub(super) fn value(&self, at: usize) -> Option<&Value> {
         match self.arguments.get(at)? {
-            Argument::Value(value) if !value.is_null() => Some(value),
+            CallArgument::Value(value) if !value.is_null() => Some(value),
             _ => None,
         }
     }
@@ -188,25 +188,25 @@ fn flags(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(&text.to_ascii_lowercase())
 }
 
-fn argument(type_name: &str, layout: [Option<&Value>; 2], value: Value) -> Argument {
+fn argument(type_name: &str, layout: [Option<&Value>; 2], value: Value) -> CallArgument {
     let name = type_name.strip_prefix("Tensor(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(type_name);
     if let Some(dtype) = spelled(name) {
-        return tensor(dtype, layout).map_or(Argument::Value(Value::Null), Argument::Tensor);
+        return tensor(dtype, layout).map_or(CallArgument::Value(Value::Null), CallArgument::Tensor);
     }
-    let Some(types) = element_types(type_name) else { return Argument::Value(value) };
+    let Some(types) = element_types(type_name) else { return CallArgument::Value(value) };
     let tensors = types.iter().enumerate().map(|(at, name)| {
         let dtype = spelled(name.strip_prefix("Tensor(")?.strip_suffix(')')?)?;
         tensor(dtype, layout.map(|of_all| of_all.and_then(|of_all| of_all.get(at))))
     });
-    tensors.collect::<Option<Vec<_>>>().map_or(Argument::Value(value), Argument::Tensors)
+    tensors.collect::<Option<Vec<_>>>().map_or(CallArgument::Value(value), CallArgument::Tensors)
 }
 
-fn tensor(dtype: Dtype, [dims, strides]: [Option<&Value>; 2]) -> Option<Tensor> {
+fn tensor(dtype: Dtype, [dims, strides]: [Option<&Value>; 2]) -> Option<TensorArgument> {
     let shape = dims?.as_array()?.iter().map(|size| size.as_i64().filter(|size| *size >= 0));
     let shape: Vec<i64> = shape.collect::<Option<_>>()?;
     let strides = strides.and_then(Value::as_array).filter(|strides| strides.len() == shape.len());
     let is_repeated = |at: usize| strides.is_some_and(|strides| strides[at].as_i64() == Some(0));
     let stored = (0..shape.len()).map(|at| if is_repeated(at) { shape[at].min(1) } else { shape[at] });
     let num_stored = product(&stored.collect::<Vec<_>>());
-    Some(Tensor { shape, dtype, num_stored })
+    Some(TensorArgument { shape, dtype, num_stored })
 }

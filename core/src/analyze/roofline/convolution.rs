@@ -1,21 +1,22 @@
-//! Convolutions: `2·elements of the result·channels and taps that each of them sums`, and as much again for each gradient.
+//! Costs of convolutions: `2·elements of the result·channels and taps per element`, and the same
+//! per gradient.
 
-use super::call::{Call, product};
-use super::model::{Cost, entry};
+use super::call::{OperatorCall, product};
+use super::cost::{OperatorCost, entry};
 
-/// Which arguments of a forward convolution say what.
+/// Positions of the arguments of a forward convolution.
 #[derive(Debug, Clone, Copy)]
-struct Forward {
+struct ConvolutionForward {
     stride: usize,
     padding: usize,
     dilation: Option<usize>,
     /// Where it is said to be transposed, where it always is.
-    transposed: Transposed,
+    transposed: TransposedFlag,
     groups: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Transposed {
+enum TransposedFlag {
     Never,
     /// By a flag, with the output padding after it.
     Flag(usize),
@@ -23,37 +24,53 @@ enum Transposed {
     Always(usize),
 }
 
-const fn forward(stride: usize, padding: usize, dilation: usize, groups: usize) -> Forward {
-    Forward { stride, padding, dilation: Some(dilation), transposed: Transposed::Never, groups: Some(groups) }
+const fn forward(stride: usize, padding: usize, dilation: usize, groups: usize) -> ConvolutionForward {
+    ConvolutionForward {
+        stride,
+        padding,
+        dilation: Some(dilation),
+        transposed: TransposedFlag::Never,
+        groups: Some(groups),
+    }
 }
 
-static FORWARD: &[(&str, Forward)] = &[
-    ("aten::convolution", Forward { transposed: Transposed::Flag(6), ..forward(3, 4, 5, 8) }),
-    ("aten::_convolution", Forward { transposed: Transposed::Flag(6), ..forward(3, 4, 5, 8) }),
-    ("aten::convolution_overrideable", Forward { transposed: Transposed::Flag(6), ..forward(3, 4, 5, 8) }),
+static FORWARD: &[(&str, ConvolutionForward)] = &[
+    ("aten::convolution", ConvolutionForward { transposed: TransposedFlag::Flag(6), ..forward(3, 4, 5, 8) }),
+    ("aten::_convolution", ConvolutionForward { transposed: TransposedFlag::Flag(6), ..forward(3, 4, 5, 8) }),
+    (
+        "aten::convolution_overrideable",
+        ConvolutionForward { transposed: TransposedFlag::Flag(6), ..forward(3, 4, 5, 8) },
+    ),
     ("aten::cudnn_convolution", forward(3, 2, 4, 5)),
     ("aten::cudnn_convolution_relu", forward(3, 4, 5, 6)),
-    ("aten::cudnn_convolution_transpose", Forward { transposed: Transposed::Always(3), ..forward(4, 2, 5, 6) }),
+    (
+        "aten::cudnn_convolution_transpose",
+        ConvolutionForward { transposed: TransposedFlag::Always(3), ..forward(4, 2, 5, 6) },
+    ),
     ("aten::miopen_convolution", forward(4, 3, 5, 6)),
     ("aten::miopen_depthwise_convolution", forward(4, 3, 5, 6)),
     ("aten::miopen_convolution_relu", forward(3, 4, 5, 6)),
-    ("aten::miopen_convolution_transpose", Forward { transposed: Transposed::Always(4), ..forward(5, 3, 6, 7) }),
+    (
+        "aten::miopen_convolution_transpose",
+        ConvolutionForward { transposed: TransposedFlag::Always(4), ..forward(5, 3, 6, 7) },
+    ),
     ("aten::mkldnn_convolution", forward(4, 3, 5, 6)),
-    ("aten::_conv_depthwise2d", Forward { groups: None, ..forward(4, 5, 6, 0) }),
-    ("aten::conv_depthwise3d", Forward { groups: None, ..forward(4, 5, 6, 0) }),
-    ("aten::_slow_conv2d_forward", Forward { dilation: None, groups: None, ..forward(4, 5, 0, 0) }),
-    ("aten::slow_conv_dilated2d", Forward { groups: None, ..forward(4, 5, 6, 0) }),
-    ("aten::slow_conv3d_forward", Forward { dilation: None, groups: None, ..forward(4, 5, 0, 0) }),
+    ("aten::_conv_depthwise2d", ConvolutionForward { groups: None, ..forward(4, 5, 6, 0) }),
+    ("aten::conv_depthwise3d", ConvolutionForward { groups: None, ..forward(4, 5, 6, 0) }),
+    ("aten::_slow_conv2d_forward", ConvolutionForward { dilation: None, groups: None, ..forward(4, 5, 0, 0) }),
+    ("aten::slow_conv_dilated2d", ConvolutionForward { groups: None, ..forward(4, 5, 6, 0) }),
+    ("aten::slow_conv3d_forward", ConvolutionForward { dilation: None, groups: None, ..forward(4, 5, 0, 0) }),
 ];
 
-/// Where a backward convolution says which gradients it computes; gradient, input and weight come first.
-static BACKWARD: &[(&str, Backward)] = &[
-    ("aten::convolution_backward", Backward { transposed: 7, mask: 10 }),
-    ("aten::convolution_backward_overrideable", Backward { transposed: 6, mask: 9 }),
+/// Where a backward convolution says which gradients it computes; gradient, input and weight come
+/// first.
+static BACKWARD: &[(&str, ConvolutionBackward)] = &[
+    ("aten::convolution_backward", ConvolutionBackward { transposed: 7, mask: 10 }),
+    ("aten::convolution_backward_overrideable", ConvolutionBackward { transposed: 6, mask: 9 }),
 ];
 
 #[derive(Debug, Clone, Copy)]
-struct Backward {
+struct ConvolutionBackward {
     transposed: usize,
     mask: usize,
 }
@@ -62,39 +79,42 @@ pub(super) fn is_known(name: &str) -> bool {
     entry(FORWARD, name).is_some() || entry(BACKWARD, name).is_some()
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     entry(FORWARD, name)
         .map_or_else(|| backward_cost(entry(BACKWARD, name)?, call), |forward| forward_cost(forward, call))
 }
 
-fn forward_cost(forward: Forward, call: &Call) -> Option<Cost> {
+fn forward_cost(forward: ConvolutionForward, call: &OperatorCall) -> Option<OperatorCost> {
     let (input, weight) = (call.tensor(0)?, call.tensor(1)?);
     let is_transposed = match forward.transposed {
-        Transposed::Never => false,
-        Transposed::Flag(at) => call.flag(at),
-        Transposed::Always(_) => true,
+        TransposedFlag::Never => false,
+        TransposedFlag::Flag(at) => call.flag(at),
+        TransposedFlag::Always(_) => true,
     };
     let shape = result(forward, call, is_transposed)?;
     let num_elems = product(&shape);
     let taps = taps(&weight.shape)?;
     let flops = if is_transposed { input.num_elems() } else { num_elems }.saturating_mul(taps).saturating_mul(2);
     let bytes = call.read_bytes().saturating_add(num_elems.saturating_mul(input.dtype.bytes));
-    Some(Cost { flops, bytes, dtype: input.dtype })
+    Some(OperatorCost { flops, bytes, dtype: input.dtype })
 }
 
-fn backward_cost(backward: Backward, call: &Call) -> Option<Cost> {
+fn backward_cost(backward: ConvolutionBackward, call: &OperatorCall) -> Option<OperatorCost> {
     let (gradient, input, weight) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let mask = call.value(backward.mask)?.as_array()?;
     let is_wanted = |at: usize| mask.get(at).and_then(serde_json::Value::as_bool).unwrap_or(false);
     let num_summed = if call.flag(backward.transposed) { input } else { gradient }.num_elems();
     let one = num_summed.saturating_mul(taps(&weight.shape)?).saturating_mul(2);
     let bias = gradient.shape.get(1).map_or(0, |channels| channels.saturating_mul(gradient.dtype.bytes));
-    let wanted =
-        [(is_wanted(0), one, input.bytes_anew()), (is_wanted(1), one, weight.bytes_anew()), (is_wanted(2), 0, bias)];
+    let wanted = [
+        (is_wanted(0), one, input.rewritten_bytes()),
+        (is_wanted(1), one, weight.rewritten_bytes()),
+        (is_wanted(2), 0, bias),
+    ];
     let wanted = wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted);
     let (flops, written) = wanted
         .fold((0_i64, 0_i64), |sum, (_, flops, bytes)| (sum.0.saturating_add(flops), sum.1.saturating_add(bytes)));
-    Some(Cost { flops, bytes: call.read_bytes().saturating_add(written), dtype: input.dtype })
+    Some(OperatorCost { flops, bytes: call.read_bytes().saturating_add(written), dtype: input.dtype })
 }
 
 /// How many products are summed for an element: channels of a group times taps.
@@ -102,7 +122,7 @@ fn taps(weight: &[i64]) -> Option<i64> {
     weight.split_first().map(|(_, rest)| product(rest))
 }
 
-fn result(forward: Forward, call: &Call, is_transposed: bool) -> Option<Vec<i64>> {
+fn result(forward: ConvolutionForward, call: &OperatorCall, is_transposed: bool) -> Option<Vec<i64>> {
     let (input, weight) = (&call.tensor(0)?.shape, &call.tensor(1)?.shape);
     let num_dims = weight.len().checked_sub(2)?;
     let spatial = input.len().checked_sub(num_dims)?;
@@ -111,9 +131,9 @@ fn result(forward: Forward, call: &Call, is_transposed: bool) -> Option<Vec<i64>
     let dilation = each(forward.dilation.map_or(Some(vec![1]), |at| call.integers(at))?, num_dims)?;
     let groups = forward.groups.and_then(|at| call.integers(at)).and_then(|all| all.first().copied()).unwrap_or(1);
     let extra = match forward.transposed {
-        Transposed::Never => None,
-        Transposed::Flag(at) => call.integers(at + 1),
-        Transposed::Always(at) => call.integers(at),
+        TransposedFlag::Never => None,
+        TransposedFlag::Flag(at) => call.integers(at + 1),
+        TransposedFlag::Always(at) => call.integers(at),
     };
     let extra = each(extra.filter(|_| is_transposed).unwrap_or_else(|| vec![0]), num_dims)?;
     let channels = if is_transposed { weight[1].saturating_mul(groups) } else { weight[0] };

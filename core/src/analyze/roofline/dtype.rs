@@ -1,4 +1,6 @@
-//! Types of elements: how files spell them, how large they are, and which of a device's peaks is theirs.
+//! Element types: spellings in files, sizes, and the matching device peak.
+
+use crate::analyze::device::Precision;
 
 /// A type of elements.
 #[derive(Debug, PartialEq, Eq)]
@@ -7,26 +9,15 @@ pub(super) struct DtypeRow {
     pub name: &'static str,
     /// Bytes of an element.
     pub bytes: i64,
-    /// Which of a device's peaks is for computing with it.
+    /// The device peak for computing with it.
     pub precision: Option<Precision>,
     spellings: &'static [&'static str],
 }
 
 pub(super) type Dtype = &'static DtypeRow;
 
-/// What a device has peaks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::analyze) enum Precision {
-    Float64,
-    Float32,
-    Tf32,
-    Float16,
-    BFloat16,
-    Float8,
-    Int8,
-}
-
-/// All types, each before those that it is promoted to. Packed types (two of four bits) have shapes in bytes.
+/// All types, each before those that it is promoted to. Packed types (two of four bits) have shapes
+/// in bytes.
 static DTYPES: [DtypeRow; 22] = [
     dtype("bool", 1, None, &["bool"]),
     dtype("uint8", 1, Some(Precision::Int8), &["unsigned char"]),

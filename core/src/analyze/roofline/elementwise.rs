@@ -1,31 +1,30 @@
-//! Operators that compute each element of the result from those at its place: so many operations an element; all arguments
-//! and the result once.
+//! Costs of elementwise operators: operations per element; each argument and the result move once.
 
-use super::call::{Call, Tensor, product};
+use super::call::{OperatorCall, TensorArgument, product};
+use super::cost::{OperatorCost, base};
 use super::dtype::{Dtype, named, promoted};
 use super::matmul::broadcast;
-use super::model::{Cost, base};
 
-/// Operations an element, whether the result is of truth values, in how many places there may be a tensor that is read, and
-/// the names without `aten::` and `_` at the end.
-struct Group(i64, bool, usize, &'static [&'static str]);
+/// Operations an element, whether the result is of truth values, in how many places there may be a
+/// tensor that is read, and the names without `aten::` and `_` at the end.
+struct ElementwiseGroup(i64, bool, usize, &'static [&'static str]);
 
-static GROUPS: &[Group] = &[
-    Group(1, false, 1, UNARY),
-    Group(1, false, 2, &["clamp_max", "clamp_min"]),
-    Group(1, false, 2, BINARY),
-    Group(
+static GROUPS: &[ElementwiseGroup] = &[
+    ElementwiseGroup(1, false, 1, UNARY),
+    ElementwiseGroup(1, false, 2, &["clamp_max", "clamp_min"]),
+    ElementwiseGroup(1, false, 2, BINARY),
+    ElementwiseGroup(
         1,
         false,
         3,
         &["clamp", "log_sigmoid_backward", "mse_loss_backward", "huber_loss_backward", "smooth_l1_loss_backward"],
     ),
-    Group(1, false, 6, &["elu_backward"]),
-    Group(1, true, 2, COMPARISONS),
-    Group(3, false, 3, &["addcmul", "addcdiv", "lerp"]),
-    // By what is kept, which is a result of truth values beside the other.
-    Group(1, false, 1, &[DROPOUT]),
-    Group(0, false, 3, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
+    ElementwiseGroup(1, false, 6, &["elu_backward"]),
+    ElementwiseGroup(1, true, 2, COMPARISONS),
+    ElementwiseGroup(3, false, 3, &["addcmul", "addcdiv", "lerp"]),
+    // By what is kept, a result of truth values beside the other.
+    ElementwiseGroup(1, false, 1, &[DROPOUT]),
+    ElementwiseGroup(0, false, 3, &["where", "masked_fill", "tril", "triu", "clone", "contiguous", "flip", "roll"]),
 ];
 
 const DROPOUT: &str = "native_dropout";
@@ -146,14 +145,14 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// The group of an operator, and whether it writes its first argument.
-fn group(name: &str) -> Option<(&'static Group, bool)> {
+fn group(name: &str) -> Option<(&'static ElementwiseGroup, bool)> {
     let name = name.strip_prefix("aten::")?;
     let name = name.strip_prefix("_foreach_").unwrap_or(name);
     GROUPS.iter().find(|group| group.3.contains(&base(name))).map(|group| (group, base(name) != name))
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
-    let (Group(flops, is_truth, num_places, _), is_in_place) = group(name)?;
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
+    let (ElementwiseGroup(flops, is_truth, num_places, _), is_in_place) = group(name)?;
     let call = &call.without_outputs(*num_places);
     if let Some(list) = call.tensors(0) {
         return of_list(call, list, *flops);
@@ -168,18 +167,23 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     if name.ends_with(DROPOUT) {
         bytes = bytes.saturating_add(num_elems.saturating_mul(named("bool")?.bytes));
     }
-    Some(Cost { flops: num_elems.saturating_mul(*flops), bytes, dtype: promoted })
+    Some(OperatorCost { flops: num_elems.saturating_mul(*flops), bytes, dtype: promoted })
 }
 
 /// Of an operator on lists, each tensor of the first one makes a result like it.
-fn of_list(call: &Call, list: &[Tensor], flops: i64) -> Option<Cost> {
-    let sum = |count: fn(&Tensor) -> i64| list.iter().map(count).fold(0, i64::saturating_add);
-    let bytes = call.read_bytes().saturating_add(sum(Tensor::bytes_anew));
-    Some(Cost { flops: sum(Tensor::num_elems).saturating_mul(flops), bytes, dtype: list.first()?.dtype })
+fn of_list(call: &OperatorCall, list: &[TensorArgument], flops: i64) -> Option<OperatorCost> {
+    let sum = |count: fn(&TensorArgument) -> i64| list.iter().map(count).fold(0, i64::saturating_add);
+    let bytes = call.read_bytes().saturating_add(sum(TensorArgument::rewritten_bytes));
+    Some(OperatorCost {
+        flops: sum(TensorArgument::num_elems).saturating_mul(flops),
+        bytes,
+        dtype: list.first()?.dtype,
+    })
 }
 
-/// Elements and type of the result: of the first argument where it is written, else of what all are broadcast and promoted to.
-fn result(call: &Call, is_in_place: bool) -> Option<(i64, Dtype)> {
+/// Elements and type of the result: of the first argument if written in place, else after
+/// broadcasting and promotion.
+fn result(call: &OperatorCall, is_in_place: bool) -> Option<(i64, Dtype)> {
     if is_in_place {
         return call.tensor(0).map(|written| (written.num_elems(), written.dtype));
     }
@@ -188,8 +192,8 @@ fn result(call: &Call, is_in_place: bool) -> Option<(i64, Dtype)> {
 }
 
 /// The type that the tensors with dimensions are promoted to; of those without, where no other is.
-fn common(call: &Call) -> Option<Dtype> {
-    let of = |is_wanted: fn(&Tensor) -> bool| {
+fn common(call: &OperatorCall) -> Option<Dtype> {
+    let of = |is_wanted: fn(&TensorArgument) -> bool| {
         call.all_tensors().filter(|tensor| is_wanted(tensor)).map(|tensor| tensor.dtype).reduce(promoted)
     };
     of(|tensor| !tensor.shape.is_empty()).or_else(|| of(|_| true))

@@ -1,12 +1,12 @@
-//! What only moves elements: rows that are looked up, copies, fills.
+//! Costs of operators that only move elements: lookups, copies, fills.
 
-use super::call::{Call, Tensor, list_bytes, product};
+use super::call::{OperatorCall, TensorArgument, list_bytes, product};
+use super::cost::{OperatorCost, entry};
 use super::matmul::broadcast;
-use super::model::{Cost, entry};
 
 /// How rows are looked up.
 #[derive(Debug, Clone, Copy)]
-enum Lookup {
+enum LookupKind {
     /// Rows of a table by their numbers: table, numbers.
     Rows(usize, usize),
     /// The same, with rows of a bag added up; the ends of the bags are there.
@@ -23,20 +23,20 @@ enum Lookup {
     BagGradient(usize, usize, usize),
 }
 
-static LOOKUPS: &[(&str, Lookup)] = &[
-    ("aten::embedding", Lookup::Rows(0, 1)),
-    ("aten::_embedding_bag", Lookup::Bags(0, 1, 2)),
-    ("aten::_embedding_bag_forward_only", Lookup::Bags(0, 1, 2)),
-    ("aten::index_select", Lookup::Along(1, 2)),
-    ("aten::gather", Lookup::Each(2)),
-    ("aten::index", Lookup::Listed(1)),
-    ("aten::embedding_dense_backward", Lookup::Gradient(0, 1, 2)),
-    ("aten::_embedding_bag_dense_backward", Lookup::BagGradient(0, 1, 5)),
+static LOOKUPS: &[(&str, LookupKind)] = &[
+    ("aten::embedding", LookupKind::Rows(0, 1)),
+    ("aten::_embedding_bag", LookupKind::Bags(0, 1, 2)),
+    ("aten::_embedding_bag_forward_only", LookupKind::Bags(0, 1, 2)),
+    ("aten::index_select", LookupKind::Along(1, 2)),
+    ("aten::gather", LookupKind::Each(2)),
+    ("aten::index", LookupKind::Listed(1)),
+    ("aten::embedding_dense_backward", LookupKind::Gradient(0, 1, 2)),
+    ("aten::_embedding_bag_dense_backward", LookupKind::BagGradient(0, 1, 5)),
 ];
 
-/// What a copy reads and writes.
+/// The operands that a copy reads and writes.
 #[derive(Debug, Clone, Copy)]
-enum Copy {
+enum CopyOperands {
     /// Reads the second argument, writes the first.
     From,
     /// Reads a list, writes as much.
@@ -45,19 +45,19 @@ enum Copy {
     Fill,
 }
 
-static COPIES: &[(&str, Copy)] = &[
-    ("aten::copy_", Copy::From),
-    ("aten::_foreach_copy_", Copy::From),
-    ("aten::cat", Copy::List),
-    ("aten::stack", Copy::List),
-    ("aten::fill_", Copy::Fill),
-    ("aten::zero_", Copy::Fill),
-    ("aten::_foreach_zero_", Copy::Fill),
-    ("aten::normal_", Copy::Fill),
-    ("aten::uniform_", Copy::Fill),
-    ("aten::bernoulli_", Copy::Fill),
-    ("aten::random_", Copy::Fill),
-    ("aten::exponential_", Copy::Fill),
+static COPIES: &[(&str, CopyOperands)] = &[
+    ("aten::copy_", CopyOperands::From),
+    ("aten::_foreach_copy_", CopyOperands::From),
+    ("aten::cat", CopyOperands::List),
+    ("aten::stack", CopyOperands::List),
+    ("aten::fill_", CopyOperands::Fill),
+    ("aten::zero_", CopyOperands::Fill),
+    ("aten::_foreach_zero_", CopyOperands::Fill),
+    ("aten::normal_", CopyOperands::Fill),
+    ("aten::uniform_", CopyOperands::Fill),
+    ("aten::bernoulli_", CopyOperands::Fill),
+    ("aten::random_", CopyOperands::Fill),
+    ("aten::exponential_", CopyOperands::Fill),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -69,49 +69,49 @@ pub(super) fn is_copy(name: &str) -> bool {
 }
 
 /// Rows that are looked up are read and written, numbers read; only sums of rows are operations.
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let table = call.tensor(0)?;
     let row = |at: usize| Some(call.tensor(at)?.shape.last().copied().unwrap_or(1));
     let numbers = |at: usize| Some((call.tensor(at)?.num_elems(), call.tensor(at)?.bytes()));
     let (num_read, num_written, number_bytes, flops) = match entry(LOOKUPS, name)? {
-        Lookup::Rows(table, at) => {
+        LookupKind::Rows(table, at) => {
             let num_elems = numbers(at)?.0.saturating_mul(row(table)?);
             (num_elems, num_elems, numbers(at)?.1, 0)
         }
-        Lookup::Bags(table, at, ends) => {
+        LookupKind::Bags(table, at, ends) => {
             let num_elems = numbers(at)?.0.saturating_mul(row(table)?);
             (num_elems, numbers(ends)?.0.saturating_mul(row(table)?), numbers(at)?.1, num_elems)
         }
-        Lookup::Along(dim, at) => {
+        LookupKind::Along(dim, at) => {
             let dim = call.integers(dim)?.first().copied()?;
             let dim = if dim < 0 { dim.checked_add(table.shape.len() as i64)? } else { dim };
             let size = *table.shape.get(usize::try_from(dim).ok()?)?;
             let num_elems = table.num_elems().checked_div(size)?.saturating_mul(numbers(at)?.0);
             (num_elems, num_elems, numbers(at)?.1, 0)
         }
-        Lookup::Each(at) => (numbers(at)?.0, numbers(at)?.0, numbers(at)?.1, 0),
-        Lookup::Listed(at) => {
+        LookupKind::Each(at) => (numbers(at)?.0, numbers(at)?.0, numbers(at)?.1, 0),
+        LookupKind::Listed(at) => {
             let (num_elems, number_bytes) = listed(table, call.tensors(at)?)?;
             (num_elems, num_elems, number_bytes, 0)
         }
-        Lookup::BagGradient(gradient, at, rows) => {
+        LookupKind::BagGradient(gradient, at, rows) => {
             let (num_rows, row) = (call.integers(rows)?.first().copied()?, row(gradient)?);
             let num_elems = call.tensor(gradient)?.num_elems();
             (num_elems, num_rows.saturating_mul(row), numbers(at)?.1, numbers(at)?.0.saturating_mul(row))
         }
-        Lookup::Gradient(gradient, at, rows) => {
+        LookupKind::Gradient(gradient, at, rows) => {
             let num_rows = call.integers(rows)?.first().copied()?;
             let num_elems = call.tensor(gradient)?.num_elems();
             (num_elems, num_rows.saturating_mul(row(gradient)?), numbers(at)?.1, num_elems)
         }
     };
     let moved = num_read.saturating_add(num_written).saturating_mul(table.dtype.bytes);
-    Some(Cost { flops, bytes: moved.saturating_add(number_bytes), dtype: table.dtype })
+    Some(OperatorCost { flops, bytes: moved.saturating_add(number_bytes), dtype: table.dtype })
 }
 
-/// How many elements are looked up by numbers for each of the first dimensions, and the bytes of the numbers; none where a mask
-/// says which, for how many it sets is unknown.
-fn listed(table: &Tensor, numbers: &[Tensor]) -> Option<(i64, i64)> {
+/// How many elements are looked up by numbers for each of the first dimensions, and the bytes of
+/// the numbers; none where a mask says which, for how many it sets is unknown.
+fn listed(table: &TensorArgument, numbers: &[TensorArgument]) -> Option<(i64, i64)> {
     let are_numbers = numbers.iter().all(|one| matches!(one.dtype.name, "int64" | "int32"));
     let rest = table.shape.get(numbers.len()..).filter(|_| are_numbers)?;
     let shapes: Vec<_> = numbers.iter().map(|one| one.shape.as_slice()).collect();
@@ -119,12 +119,12 @@ fn listed(table: &Tensor, numbers: &[Tensor]) -> Option<(i64, i64)> {
     Some((num_elems, list_bytes(numbers)))
 }
 
-pub(super) fn copy_cost(name: &str, call: &Call) -> Option<Cost> {
-    let size = |at: usize| call.tensor(at).map(Tensor::bytes).or_else(|| call.tensors(at).map(list_bytes));
+pub(super) fn copy_cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
+    let size = |at: usize| call.tensor(at).map(TensorArgument::bytes).or_else(|| call.tensors(at).map(list_bytes));
     let bytes = match entry(COPIES, name)? {
-        Copy::From => size(0)?.saturating_add(size(1)?),
-        Copy::List => size(0)?.saturating_mul(2),
-        Copy::Fill => size(0)?,
+        CopyOperands::From => size(0)?.saturating_add(size(1)?),
+        CopyOperands::List => size(0)?.saturating_mul(2),
+        CopyOperands::Fill => size(0)?,
     };
-    Some(Cost { flops: 0, bytes, dtype: call.all_tensors().next()?.dtype })
+    Some(OperatorCost { flops: 0, bytes, dtype: call.all_tensors().next()?.dtype })
 }

@@ -1,8 +1,8 @@
-//! Operations of whole iterations, and how much of the device's peak they are.
+//! Sums the operations of iterations, with their share of the device's peak.
 
 use std::collections::BTreeMap;
 
-use super::row::Rows;
+use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
 use crate::link::LinkedTrace;
 use crate::table::{Table, float, int};
@@ -40,7 +40,7 @@ impl IterationFlops {
 }
 
 /// A row for each iteration whose calls were added.
-pub(super) fn rows(linked: &LinkedTrace, rows: &Rows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
+pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
     let mut iterations: BTreeMap<u32, IterationFlops> = BTreeMap::new();
     for (at, row) in &rows.calls {
         let iteration = &linked.links.iterations[*at as usize];

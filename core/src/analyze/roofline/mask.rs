@@ -1,8 +1,8 @@
-//! Which keys a query sees.
+//! Counts the keys that a query sees through a mask.
 
 /// A mask of attention: a band around the diagonal.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mask {
+pub(super) struct AttentionMask {
     /// Whether the last query is beside the last key, not the first beside the first.
     pub is_from_end: bool,
     /// How many keys before its own a query sees; none where all.
@@ -11,7 +11,7 @@ pub(super) struct Mask {
     pub after: Option<i64>,
 }
 
-impl Mask {
+impl AttentionMask {
     /// How many pairs of a query and a key that it sees there are.
     pub(super) fn pairs(self, num_queries: i64, num_keys: i64) -> i64 {
         let [queries, keys] = [num_queries, num_keys].map(|count| i128::from(count.max(0)));
@@ -22,7 +22,8 @@ impl Mask {
     }
 }
 
-/// The sum of `at + first` over all queries `at`, each no less than nothing and no more than all keys.
+/// The sum of `at + first` over all queries `at`, each no less than nothing and no more than all
+/// keys.
 fn up_to(queries: i128, keys: i128, first: i128) -> i128 {
     let (some, all) = ((-first).clamp(0, queries), (keys - first).clamp(0, queries));
     (all - some) * (some + all - 1 + 2 * first) / 2 + (queries - all) * keys
@@ -32,10 +33,10 @@ fn up_to(queries: i128, keys: i128, first: i128) -> i128 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Mask;
+    use super::AttentionMask;
 
     /// Each pair looked at.
-    fn counted(mask: Mask, queries: i64, keys: i64) -> i64 {
+    fn counted(mask: AttentionMask, queries: i64, keys: i64) -> i64 {
         let own = |query: i64| query + if mask.is_from_end { keys - queries } else { 0 };
         let is_seen = |query: i64, key: i64| {
             mask.before.is_none_or(|before| key >= own(query) - before)
@@ -53,16 +54,16 @@ mod tests {
             queries in 0..10_i64,
             keys in 0..10_i64,
         ) {
-            let mask = Mask { is_from_end, before, after };
+            let mask = AttentionMask { is_from_end, before, after };
             prop_assert_eq!(mask.pairs(queries, keys), counted(mask, queries, keys));
         }
     }
 
     #[test]
     fn sizes_of_any_file_do_not_overflow() {
-        let causal = Mask { after: Some(0), ..Mask::default() };
+        let causal = AttentionMask { after: Some(0), ..AttentionMask::default() };
         assert_eq!(causal.pairs(i64::MAX, i64::MAX), i64::MAX);
-        let band = Mask { is_from_end: true, before: Some(i64::MAX), after: Some(i64::MAX) };
+        let band = AttentionMask { is_from_end: true, before: Some(i64::MAX), after: Some(i64::MAX) };
         assert_eq!((band.pairs(i64::MAX, i64::MAX), band.pairs(0, i64::MAX), band.pairs(-5, 3)), (i64::MAX, 0, 0));
     }
 }

@@ -1,14 +1,15 @@
-//! Products of matrices: `2·B·M·N·K` operations, and both factors, the result and what is added to it once.
+//! Costs of matrix products: `2·B·M·N·K` operations; both factors, the result and the addend move
+//! once.
 
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::OperatorCall;
+use super::cost::{OperatorCost, entry};
 use super::dtype::{Dtype, numbered};
-use super::model::{Cost, entry};
 
 /// Where the factors are, and how the second one lies.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct MatmulOperands {
     left: usize,
     right: usize,
     /// Whether the second factor's last dimension is the one that is summed over.
@@ -19,11 +20,11 @@ struct Product {
     dtype: Option<usize>,
 }
 
-const fn of(left: usize, right: usize) -> Product {
-    Product { left, right, is_transposed: false, num_places: right + 1, dtype: None }
+const fn of(left: usize, right: usize) -> MatmulOperands {
+    MatmulOperands { left, right, is_transposed: false, num_places: right + 1, dtype: None }
 }
 
-static PRODUCTS: &[(&str, Product)] = &[
+static PRODUCTS: &[(&str, MatmulOperands)] = &[
     ("aten::mm", of(0, 1)),
     ("aten::bmm", of(0, 1)),
     ("aten::matmul", of(0, 1)),
@@ -39,16 +40,16 @@ static PRODUCTS: &[(&str, Product)] = &[
     ("aten::baddbmm", of(1, 2)),
     ("aten::baddbmm_", of(1, 2)),
     ("aten::_addmm_activation", of(1, 2)),
-    ("aten::linear", Product { is_transposed: true, num_places: 3, ..of(0, 1) }),
-    ("aten::mkldnn_linear", Product { is_transposed: true, num_places: 3, ..of(0, 1) }),
-    ("aten::_scaled_mm", Product { dtype: Some(6), num_places: 6, ..of(0, 1) }),
+    ("aten::linear", MatmulOperands { is_transposed: true, num_places: 3, ..of(0, 1) }),
+    ("aten::mkldnn_linear", MatmulOperands { is_transposed: true, num_places: 3, ..of(0, 1) }),
+    ("aten::_scaled_mm", MatmulOperands { dtype: Some(6), num_places: 6, ..of(0, 1) }),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
     entry(PRODUCTS, name).is_some()
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let product = entry(PRODUCTS, name)?;
     let call = &call.without_outputs(product.num_places);
     let (left, right) = (call.tensor(product.left)?, call.tensor(product.right)?);
@@ -56,14 +57,14 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let num_elems = super::call::product(&shape);
     let dtype = product.dtype.and_then(|at| said(call, at)).unwrap_or(left.dtype);
     let summed = *left.shape.last()?;
-    Some(Cost {
+    Some(OperatorCost {
         flops: num_elems.saturating_mul(summed).saturating_mul(2),
         bytes: call.read_bytes().saturating_add(num_elems.saturating_mul(dtype.bytes)),
         dtype: left.dtype,
     })
 }
 
-fn said(call: &Call, at: usize) -> Option<Dtype> {
+fn said(call: &OperatorCall, at: usize) -> Option<Dtype> {
     numbered(call.value(at).and_then(Value::as_i64)?)
 }
 

@@ -1,8 +1,10 @@
-//! How far operators are from what the device can do: operations and bytes by shapes, against time and peaks.
+//! Compares operators with the device's roofline: operations and bytes from shapes, against time
+//! and peaks.
 
 mod attention;
 mod call;
 mod convolution;
+mod cost;
 mod dtype;
 mod elementwise;
 mod gather;
@@ -10,26 +12,26 @@ mod iteration;
 mod loss;
 mod mask;
 mod matmul;
-mod model;
 mod normalisation;
 mod optimizer;
 mod outcome;
 mod pooling;
 mod reduction;
+mod registry;
 mod row;
 mod scatter;
 mod variable_attention;
 mod work;
 
-pub(super) use dtype::Precision;
-
-use super::analysis::{Analysis, Answer, Ceiling, Plot, Run};
-use super::device::{DEVICE, DeviceRow, Peaks};
+use super::analysis::{Analysis, Run};
+use super::device::{DEVICE, DevicePeaksRow, Peaks};
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::{Ceiling, Plot};
+use super::result::AnalysisResult;
 use super::selection::Selection;
-use outcome::Outcomes;
-use row::Rows;
-use work::Work;
+use outcome::CostOutcomes;
+use row::RooflineRows;
+use work::RooflineWork;
 
 /// Operators against the peaks of the device.
 pub(super) static ROOFLINE: Analysis = Analysis {
@@ -50,7 +52,7 @@ pub(super) static ROOFLINE: Analysis = Analysis {
     run: Run::Trace(run),
 };
 
-fn run(selection: &Selection<'_>, options: &Options) -> Answer {
+fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     // A part of a kernel has no operations of its own.
     let selection = Selection { is_whole: true, ..*selection };
     let is_on_host = options.choice("on") == "host";
@@ -58,9 +60,10 @@ fn run(selection: &Selection<'_>, options: &Options) -> Answer {
     let recorded = if is_on_host { None } else { work::device_name(&selection) };
     let name = asked.or(recorded);
     let peaks = name.as_deref().and_then(Peaks::of);
-    let mut outcomes = Outcomes::default();
-    let work = if is_on_host { Work::of_host(&selection, &mut outcomes) } else { Work::of_device(&selection) };
-    let mut rows = Rows::default();
+    let mut outcomes = CostOutcomes::default();
+    let work =
+        if is_on_host { RooflineWork::of_host(&selection, &mut outcomes) } else { RooflineWork::of_device(&selection) };
+    let mut rows = RooflineRows::default();
     for call in &work.calls {
         rows.add(selection.linked, *call, outcomes.of(selection.linked, call));
     }
@@ -68,18 +71,13 @@ fn run(selection: &Selection<'_>, options: &Options) -> Answer {
     let iterations = iteration::rows(selection.linked, &rows, peaks.as_ref());
     let (modelled, unmodelled) = rows.into_tables(peaks.as_ref());
     let reason = if unmodelled.is_empty() { NO_WORK } else { NO_MODEL };
-    Answer::of(&row::TABLE, modelled, reason)
+    AnalysisResult::of(&row::TABLE, modelled, reason)
         .and(&row::UNMODELLED, unmodelled)
         .and(&iteration::TABLE, iterations)
-        .and(&DEVICE, vec![DeviceRow::new(name, peaks)])
+        .and(&DEVICE, vec![DevicePeaksRow::new(name, peaks)])
         .drawn(Plot::Points { x: "intensity", y: "tflops", label: "name", ceiling: Some(CEILING) })
 }
 
 const CEILING: Ceiling = Ceiling { height: "roof_tflops", level: "peak_tflops", label: "dtype" };
 const NO_WORK: &str = "no operator has work on a device (on=\"host\" takes the host's time)";
 const NO_MODEL: &str = "no operator with a model says its shapes (record_shapes=True records them)";
-
-/// Whether a kernel computes float32 with units for matrices that round it to tf32.
-fn is_tf32(kernel: &str) -> bool {
-    ["tf32", "xf32", "tensorop_s1688gemm", "tensorop_s1688fprop"].iter().any(|part| kernel.contains(part))
-}

@@ -1,31 +1,31 @@
-//! Normalisation: five operations for an element (its sum, two for the sum of squares, a multiplication and an addition), nine
-//! for its gradient; input, result, parameters and statistics once.
+//! Costs of normalisation: five operations per element, nine for its gradient. Input, result,
+//! parameters and statistics move once.
 
-use super::call::{Call, Tensor, product};
-use super::model::{Cost, entry};
+use super::call::{OperatorCall, TensorArgument, product};
+use super::cost::{OperatorCost, entry};
+use NormalisationKind::{Backward, Forward};
+use StatisticsScope::{Channels, Groups, Rows};
 
-/// What statistics are of.
+/// The scope of statistics.
 #[derive(Debug, Clone, Copy)]
-enum Statistics {
+enum StatisticsScope {
     /// Rows of the normalised shape, which is said there; mean and deviation of each are results.
     Rows(usize),
-    /// Channels; where a flag says so, those of the batch are results, and the running ones are written.
+    /// Channels; where a flag says so, those of the batch are results, and the running ones are
+    /// written.
     Channels(usize),
     /// Groups: their number in a sample, and that of the samples, are said there.
     Groups(usize, usize),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Normalisation {
-    Forward(Statistics),
+enum NormalisationKind {
+    Forward(StatisticsScope),
     /// The gradient of an input that is like the first argument; the weight is there.
     Backward(usize),
 }
 
-use Normalisation::{Backward, Forward};
-use Statistics::{Channels, Groups, Rows};
-
-static NORMALISATIONS: &[(&str, Normalisation)] = &[
+static NORMALISATIONS: &[(&str, NormalisationKind)] = &[
     ("aten::native_layer_norm", Forward(Rows(1))),
     ("aten::layer_norm", Forward(Rows(1))),
     ("aten::_fused_rms_norm", Forward(Rows(1))),
@@ -57,24 +57,24 @@ pub(super) fn is_known(name: &str) -> bool {
     entry(NORMALISATIONS, name).is_some()
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let input = call.tensor(0)?;
     let (flops, written) = match entry(NORMALISATIONS, name)? {
         Forward(statistics) => (FORWARD_FLOPS, statistics.bytes(call, input)),
         Backward(weight) => {
-            (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.bytes_anew().saturating_mul(2)))
+            (BACKWARD_FLOPS, call.tensor(weight).map_or(0, |weight| weight.rewritten_bytes().saturating_mul(2)))
         }
     };
-    Some(Cost {
+    Some(OperatorCost {
         flops: input.num_elems().saturating_mul(flops),
-        bytes: call.read_bytes().saturating_add(input.bytes_anew()).saturating_add(written),
+        bytes: call.read_bytes().saturating_add(input.rewritten_bytes()).saturating_add(written),
         dtype: input.dtype,
     })
 }
 
-impl Statistics {
+impl StatisticsScope {
     /// Bytes of the statistics that are written; 0 where the arguments do not tell.
-    fn bytes(self, call: &Call, input: &Tensor) -> i64 {
+    fn bytes(self, call: &OperatorCall, input: &TensorArgument) -> i64 {
         let count = match self {
             Self::Rows(at) => {
                 let row = call.integers(at).map_or(0, |shape| product(&shape));

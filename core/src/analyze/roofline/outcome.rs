@@ -1,11 +1,12 @@
-//! What is known of a call's cost, found once for calls that say the same.
+//! Caches the cost of a call by name and arguments.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::call::{Call, UNTYPED_LIST};
-use super::model::{Cost, Family, Model};
+use super::call::{OperatorCall, UNTYPED_LIST};
+use super::cost::{OperatorCost, OperatorFamily};
+use super::registry::CostModel;
 use super::work::TimedCall;
 use crate::id::{StrId, TemplateId};
 use crate::link::LinkedTrace;
@@ -15,9 +16,9 @@ use crate::trace::kind::EventKind;
 
 /// A call's cost, or why it is unknown.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum CostOutcome {
     /// The cost, and the shapes that it is of.
-    Modelled(Family, Cost, Arc<str>),
+    Modelled(OperatorFamily, OperatorCost, Arc<str>),
     /// Why there is none.
     Unmodelled(&'static str),
 }
@@ -33,25 +34,25 @@ const ANNOTATION: &str = "an annotation, no operator";
 
 /// Outcomes by name and arguments.
 #[derive(Debug, Default)]
-pub(super) struct Outcomes {
-    models: FxHashMap<StrId, Result<Model, &'static str>>,
-    known: FxHashMap<(StrId, TemplateId), Outcome>,
+pub(super) struct CostOutcomes {
+    models: FxHashMap<StrId, Result<CostModel, &'static str>>,
+    known: FxHashMap<(StrId, TemplateId), CostOutcome>,
 }
 
-impl Outcomes {
-    pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> Outcome {
+impl CostOutcomes {
+    pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
         let (row, trace) = (call.row as usize, &linked.trace);
         let name = trace.event_name(row);
         let model = *self.models.entry(trace.events.name[row]).or_insert_with(|| model_of(name));
         if trace.events.kind[row] != EventKind::Operator && !matches!(model, Err(COMMUNICATION)) {
-            return Outcome::Unmodelled(ANNOTATION);
+            return CostOutcome::Unmodelled(ANNOTATION);
         }
         let model = match model {
             Ok(model) => model,
-            Err(reason) => return Outcome::Unmodelled(reason),
+            Err(reason) => return CostOutcome::Unmodelled(reason),
         };
         if call.is_to_host {
-            return Outcome::Unmodelled(TO_HOST);
+            return CostOutcome::Unmodelled(TO_HOST);
         }
         let key = (trace.events.name[row], trace.events.template[row]);
         if let Some(known) = self.known.get(&key) {
@@ -60,7 +61,7 @@ impl Outcomes {
         let found = outcome(linked, row, name, model);
         let mut said = String::new();
         let mut says = |key| trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut said);
-        // What a node says is not in the template.
+        // The template does not contain the facts of a node.
         if says(ArgKey::InputShapes) && says(ArgKey::InputTypes) && !said.contains(UNTYPED_LIST) {
             self.known.insert(key, found.clone());
         }
@@ -68,19 +69,19 @@ impl Outcomes {
     }
 }
 
-fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: Model) -> Outcome {
-    let Some(call) = Call::of(linked, row) else { return Outcome::Unmodelled(NO_SHAPES) };
+fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: CostModel) -> CostOutcome {
+    let Some(call) = OperatorCall::of(linked, row) else { return CostOutcome::Unmodelled(NO_SHAPES) };
     match model.cost(name, &call) {
-        Some((family, cost)) => Outcome::Modelled(family, cost, call.shapes.into()),
-        None if call.has_untyped_list => Outcome::Unmodelled(UNTYPED),
-        None => Outcome::Unmodelled(UNCLEAR),
+        Some((family, cost)) => CostOutcome::Modelled(family, cost, call.shapes.into()),
+        None if call.has_untyped_list => CostOutcome::Unmodelled(UNTYPED),
+        None => CostOutcome::Unmodelled(UNCLEAR),
     }
 }
 
 /// The model of operators of a name, or why there is none.
-fn model_of(name: &str) -> Result<Model, &'static str> {
+fn model_of(name: &str) -> Result<CostModel, &'static str> {
     let is_generated = || GENERATORS.iter().any(|start| name.starts_with(start));
-    Model::of(name).ok_or_else(|| {
+    CostModel::of(name).ok_or_else(|| {
         if !name.starts_with("aten::") && known(name).is_some() {
             COMMUNICATION
         } else if is_generated() {
@@ -91,5 +92,5 @@ fn model_of(name: &str) -> Result<Model, &'static str> {
     })
 }
 
-/// What runs kernels that a compiler made of many operators.
+/// Names of kernels that a compiler fused from many operators.
 const GENERATORS: [&str; 4] = ["triton_", "Torch-Compiled Region", "CompiledFxGraph", "## Call CompiledFxGraph"];

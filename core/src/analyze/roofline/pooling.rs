@@ -1,13 +1,14 @@
-//! Pooling and resampling of pictures: an operation for each element that a result is made of; input, result and, where they are
-//! results, places once.
+//! Costs of pooling and resampling: one operation per element that enters a result. Input, result
+//! and indices move once.
 
-use super::call::{Call, Tensor, product};
+use super::call::{OperatorCall, TensorArgument, product};
+use super::cost::{OperatorCost, entry};
 use super::dtype::named;
-use super::model::{Cost, entry};
 
 #[derive(Debug, Clone, Copy)]
-enum Pooling {
-    /// Over windows: so many dimensions; whether dilation is said after padding, and places are results.
+enum PoolingKind {
+    /// Over windows: so many dimensions; whether dilation is said after padding, and places are
+    /// results.
     Windows(usize, bool),
     /// Its gradient: of a result, in places that are said there.
     Places(usize),
@@ -19,58 +20,58 @@ enum Pooling {
     Resampled(i64),
 }
 
-static POOLINGS: &[(&str, Pooling)] = &[
-    ("aten::max_pool2d_with_indices", Pooling::Windows(2, true)),
-    ("aten::max_pool3d_with_indices", Pooling::Windows(3, true)),
-    ("aten::avg_pool2d", Pooling::Windows(2, false)),
-    ("aten::avg_pool3d", Pooling::Windows(3, false)),
-    ("aten::max_pool2d_with_indices_backward", Pooling::Places(7)),
-    ("aten::max_pool3d_with_indices_backward", Pooling::Places(7)),
-    ("aten::avg_pool2d_backward", Pooling::Spread(2)),
-    ("aten::avg_pool3d_backward", Pooling::Spread(3)),
-    ("aten::_adaptive_avg_pool2d", Pooling::Adaptive),
-    ("aten::upsample_nearest2d", Pooling::Resampled(0)),
-    ("aten::_upsample_nearest_exact2d", Pooling::Resampled(0)),
+static POOLINGS: &[(&str, PoolingKind)] = &[
+    ("aten::max_pool2d_with_indices", PoolingKind::Windows(2, true)),
+    ("aten::max_pool3d_with_indices", PoolingKind::Windows(3, true)),
+    ("aten::avg_pool2d", PoolingKind::Windows(2, false)),
+    ("aten::avg_pool3d", PoolingKind::Windows(3, false)),
+    ("aten::max_pool2d_with_indices_backward", PoolingKind::Places(7)),
+    ("aten::max_pool3d_with_indices_backward", PoolingKind::Places(7)),
+    ("aten::avg_pool2d_backward", PoolingKind::Spread(2)),
+    ("aten::avg_pool3d_backward", PoolingKind::Spread(3)),
+    ("aten::_adaptive_avg_pool2d", PoolingKind::Adaptive),
+    ("aten::upsample_nearest2d", PoolingKind::Resampled(0)),
+    ("aten::_upsample_nearest_exact2d", PoolingKind::Resampled(0)),
     // Four or sixteen products with weights, and their sum.
-    ("aten::upsample_bilinear2d", Pooling::Resampled(7)),
-    ("aten::upsample_bicubic2d", Pooling::Resampled(31)),
+    ("aten::upsample_bilinear2d", PoolingKind::Resampled(7)),
+    ("aten::upsample_bicubic2d", PoolingKind::Resampled(31)),
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
     entry(POOLINGS, name).is_some()
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let input = call.tensor(0)?;
     let places = named("int64")?.bytes;
     let (flops, written) = match entry(POOLINGS, name)? {
-        Pooling::Windows(num_dims, is_with_places) => {
+        PoolingKind::Windows(num_dims, is_with_places) => {
             let window = spread(&call.integers(1)?, num_dims)?;
             let num_results = num_windows(call, input, &window, is_with_places)?;
             let bytes = input.dtype.bytes + if is_with_places { places } else { 0 };
             (num_results.saturating_mul(product(&window)), num_results.saturating_mul(bytes))
         }
-        Pooling::Places(at) => {
+        PoolingKind::Places(at) => {
             let (spread_over, places) = (call.tensor(1)?, call.tensor(at)?);
-            (input.num_elems(), spread_over.bytes_anew().saturating_add(places.bytes()))
+            (input.num_elems(), spread_over.rewritten_bytes().saturating_add(places.bytes()))
         }
-        Pooling::Spread(num_dims) => {
+        PoolingKind::Spread(num_dims) => {
             let window = spread(&call.integers(2)?, num_dims)?;
-            (input.num_elems().saturating_mul(product(&window)), call.tensor(1)?.bytes_anew())
+            (input.num_elems().saturating_mul(product(&window)), call.tensor(1)?.rewritten_bytes())
         }
-        Pooling::Adaptive => {
+        PoolingKind::Adaptive => {
             (input.num_elems(), num_of_size(input, &call.integers(1)?)?.saturating_mul(input.dtype.bytes))
         }
-        Pooling::Resampled(flops) => {
+        PoolingKind::Resampled(flops) => {
             let num_results = num_of_size(input, &call.integers(1)?)?;
             (num_results.saturating_mul(flops), num_results.saturating_mul(input.dtype.bytes))
         }
     };
-    Some(Cost { flops, bytes: input.bytes().saturating_add(written), dtype: input.dtype })
+    Some(OperatorCost { flops, bytes: input.bytes().saturating_add(written), dtype: input.dtype })
 }
 
 /// Elements of a picture of that size for each of the input's.
-fn num_of_size(input: &Tensor, size: &[i64]) -> Option<i64> {
+fn num_of_size(input: &TensorArgument, size: &[i64]) -> Option<i64> {
     let is_size = !size.is_empty() && size.iter().all(|pixels| *pixels >= 0);
     let num_pictures = input.shape.len().checked_sub(size.len()).filter(|_| is_size)?;
     Some(product(&input.shape[..num_pictures]).saturating_mul(product(size)))
@@ -85,8 +86,9 @@ fn spread(sizes: &[i64], num_dims: usize) -> Option<Vec<i64>> {
     }
 }
 
-/// How many windows of all pictures there are: `(size + 2 padding − dilation (window − 1) − 1) / stride + 1` in each dimension.
-fn num_windows(call: &Call, input: &Tensor, window: &[i64], is_dilated: bool) -> Option<i64> {
+/// How many windows of all pictures there are: `(size + 2 padding − dilation (window − 1) − 1) /
+/// stride + 1` in each dimension.
+fn num_windows(call: &OperatorCall, input: &TensorArgument, window: &[i64], is_dilated: bool) -> Option<i64> {
     let num_dims = window.len();
     let said = |at: usize, else_: &[i64]| {
         let sizes = call.integers(at).filter(|sizes| !sizes.is_empty());

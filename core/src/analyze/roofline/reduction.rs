@@ -1,21 +1,21 @@
-//! Reductions: so many operations an element that goes in; input and result once. Softmax: five an element, four for its
-//! gradient (the largest, the difference, its exponential, their sum, the quotient; a product, its sum, a difference, a product).
+//! Costs of reductions: operations per input element; input and result move once. Softmax takes
+//! five per element, its gradient four.
 
-use super::call::Call;
+use super::call::OperatorCall;
+use super::cost::{OperatorCost, entry};
 use super::dtype::{Dtype, named};
 use super::elementwise;
-use super::model::{Cost, entry};
 
-/// Operations an element, where the dimensions are said, and what results are.
+/// Operations per element, the position of the dimensions, and the kind of results.
 #[derive(Debug, Clone, Copy)]
-struct Reduction {
+struct ReductionOperands {
     flops: i64,
     dims: usize,
-    results: Results,
+    results: ReductionResults,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Results {
+enum ReductionResults {
     /// Values like those that go in.
     Values,
     /// Truth values.
@@ -26,31 +26,31 @@ enum Results {
     Both,
 }
 
-const fn of(flops: i64, dims: usize, results: Results) -> Reduction {
-    Reduction { flops, dims, results }
+const fn of(flops: i64, dims: usize, results: ReductionResults) -> ReductionOperands {
+    ReductionOperands { flops, dims, results }
 }
 
-static REDUCTIONS: &[(&str, Reduction)] = &[
-    ("aten::sum", of(1, 1, Results::Values)),
-    ("aten::nansum", of(1, 1, Results::Values)),
-    ("aten::mean", of(1, 1, Results::Values)),
-    ("aten::prod", of(1, 1, Results::Values)),
-    ("aten::amax", of(1, 1, Results::Values)),
-    ("aten::amin", of(1, 1, Results::Values)),
-    ("aten::max", of(1, 1, Results::Both)),
-    ("aten::min", of(1, 1, Results::Both)),
-    ("aten::argmax", of(1, 1, Results::Places)),
-    ("aten::argmin", of(1, 1, Results::Places)),
-    ("aten::count_nonzero", of(1, 1, Results::Places)),
-    ("aten::any", of(1, 1, Results::Truths)),
-    ("aten::all", of(1, 1, Results::Truths)),
-    ("aten::norm", of(2, 2, Results::Values)),
-    ("aten::linalg_vector_norm", of(2, 2, Results::Values)),
-    ("aten::logsumexp", of(4, 1, Results::Values)),
-    ("aten::std", of(4, 1, Results::Values)),
-    ("aten::var", of(4, 1, Results::Values)),
-    ("aten::std_mean", of(4, 1, Results::Values)),
-    ("aten::var_mean", of(4, 1, Results::Values)),
+static REDUCTIONS: &[(&str, ReductionOperands)] = &[
+    ("aten::sum", of(1, 1, ReductionResults::Values)),
+    ("aten::nansum", of(1, 1, ReductionResults::Values)),
+    ("aten::mean", of(1, 1, ReductionResults::Values)),
+    ("aten::prod", of(1, 1, ReductionResults::Values)),
+    ("aten::amax", of(1, 1, ReductionResults::Values)),
+    ("aten::amin", of(1, 1, ReductionResults::Values)),
+    ("aten::max", of(1, 1, ReductionResults::Both)),
+    ("aten::min", of(1, 1, ReductionResults::Both)),
+    ("aten::argmax", of(1, 1, ReductionResults::Places)),
+    ("aten::argmin", of(1, 1, ReductionResults::Places)),
+    ("aten::count_nonzero", of(1, 1, ReductionResults::Places)),
+    ("aten::any", of(1, 1, ReductionResults::Truths)),
+    ("aten::all", of(1, 1, ReductionResults::Truths)),
+    ("aten::norm", of(2, 2, ReductionResults::Values)),
+    ("aten::linalg_vector_norm", of(2, 2, ReductionResults::Values)),
+    ("aten::logsumexp", of(4, 1, ReductionResults::Values)),
+    ("aten::std", of(4, 1, ReductionResults::Values)),
+    ("aten::var", of(4, 1, ReductionResults::Values)),
+    ("aten::std_mean", of(4, 1, ReductionResults::Values)),
+    ("aten::var_mean", of(4, 1, ReductionResults::Values)),
 ];
 
 /// Operations an element, and where the larger type of the result is said, if it may be.
@@ -71,7 +71,7 @@ pub(super) fn is_softmax(name: &str) -> bool {
     entry(SOFTMAX, name).is_some()
 }
 
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let reduction = entry(REDUCTIONS, name)?;
     let input = call.tensor(0)?;
     if call.tensor(1).is_some() {
@@ -82,10 +82,10 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     let num_results = num_results(&input.shape, call.integers(reduction.dims).as_deref());
     let bytes = num_results.saturating_mul(reduction.results.bytes(input.dtype, call.value(reduction.dims).is_some())?);
     let flops = input.num_elems().saturating_mul(reduction.flops);
-    Some(Cost { flops, bytes: call.read_bytes().saturating_add(bytes), dtype: input.dtype })
+    Some(OperatorCost { flops, bytes: call.read_bytes().saturating_add(bytes), dtype: input.dtype })
 }
 
-impl Results {
+impl ReductionResults {
     /// Bytes of a result.
     fn bytes(self, dtype: Dtype, has_dims: bool) -> Option<i64> {
         let places = named("int64")?.bytes;
@@ -106,13 +106,13 @@ fn num_results(shape: &[i64], dims: Option<&[i64]>) -> i64 {
     (0..shape.len()).filter(is_kept).fold(1, |count: i64, at| count.saturating_mul(shape[at]))
 }
 
-pub(super) fn softmax_cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn softmax_cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let (flops, larger) = entry(SOFTMAX, name)?;
     let call = &call.without_outputs(2);
     let input = call.tensor(0)?;
     let dtype = if larger.is_some_and(|at| call.flag(at)) { named("float32")? } else { input.dtype };
     let num_elems = input.num_elems();
-    Some(Cost {
+    Some(OperatorCost {
         flops: num_elems.saturating_mul(flops),
         bytes: call.read_bytes().saturating_add(num_elems.saturating_mul(dtype.bytes)),
         dtype: input.dtype,

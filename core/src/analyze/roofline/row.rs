@@ -1,15 +1,15 @@
-//! Calls of equal shapes together, and their place below the roof.
+//! Groups calls of equal shapes, with their position below the roof.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::dtype::Precision;
-use super::model::{Cost, Family};
-use super::outcome::Outcome;
+use super::cost::{OperatorCost, OperatorFamily};
+use super::outcome::CostOutcome;
 use super::work::TimedCall;
 use crate::analyze::device::Peaks;
+use crate::analyze::device::Precision;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::sort;
@@ -27,20 +27,20 @@ pub(super) struct RooflineRow {
     min_ns: i64,
     max_ns: i64,
     longest_id: u32,
-    roof: Roof,
+    roof: RooflineBound,
 }
 
-/// What each of the calls does.
+/// The work of each call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallWork {
-    pub family: Family,
-    pub cost: Cost,
+    pub family: OperatorFamily,
+    pub cost: OperatorCost,
     pub precision: Option<Precision>,
 }
 
-/// What the device would allow.
+/// The limit of the device.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Roof {
+pub(super) struct RooflineBound {
     peak_tflops: Option<f64>,
     /// The shortest time that a call can take.
     roofline_ns: Option<f64>,
@@ -112,8 +112,8 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then_some(part / whole)
 }
 
-impl Roof {
-    /// What a call of so many operations could reach.
+impl RooflineBound {
+    /// The limit for a call with so many operations.
     fn tflops(&self, flops: i64) -> Option<f64> {
         ratio(flops as f64 / 1e3, self.roofline_ns?)
     }
@@ -124,16 +124,16 @@ impl CallWork {
         if self.precision == Some(Precision::Tf32) { "tf32" } else { self.cost.dtype.name }
     }
 
-    /// What the device would allow: the longer of the times for the operations and for the bytes.
-    pub(super) fn roof(&self, peaks: Option<&Peaks>) -> Roof {
-        let Some(peaks) = peaks else { return Roof::default() };
+    /// The time limit of the device: the longer of the times for operations and for bytes.
+    pub(super) fn roof(&self, peaks: Option<&Peaks>) -> RooflineBound {
+        let Some(peaks) = peaks else { return RooflineBound::default() };
         let of = |is_of_matrices| peaks.tflops(self.precision?, is_of_matrices);
         let is_of_matrices = self.family.is_of_matrices();
         let peak_tflops = of(is_of_matrices).or_else(|| of(false));
         let compute_ns = peak_tflops.map_or(0.0, |tflops| self.cost.flops as f64 / (tflops * 1e3));
         let memory_ns = self.cost.bytes as f64 / peaks.bandwidth_gbps;
         let bound = if compute_ns > memory_ns { "compute" } else { "memory" };
-        Roof { peak_tflops, roofline_ns: Some(compute_ns.max(memory_ns)), bound }
+        RooflineBound { peak_tflops, roofline_ns: Some(compute_ns.max(memory_ns)), bound }
     }
 
     /// The time for the operations at the peak, in nanoseconds; none where the peak is unknown.
@@ -142,9 +142,9 @@ impl CallWork {
     }
 }
 
-/// Calls that were added, by what they have in common.
+/// Calls grouped by equal keys.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct RooflineRows {
     known: FxHashMap<(StrId, Arc<str>, bool), Vec<usize>>,
     modelled: Vec<RooflineRow>,
     unmodelled: BTreeMap<(String, &'static str), UnmodelledRow>,
@@ -152,12 +152,12 @@ pub(super) struct Rows {
     pub calls: Vec<(u32, usize)>,
 }
 
-impl Rows {
-    pub(super) fn add(&mut self, linked: &LinkedTrace, call: TimedCall, outcome: Outcome) {
+impl RooflineRows {
+    pub(super) fn add(&mut self, linked: &LinkedTrace, call: TimedCall, outcome: CostOutcome) {
         let row = call.row as usize;
         match outcome {
-            Outcome::Unmodelled(reason) => self.add_unmodelled(linked.trace.event_name(row), reason, 1, call.ns),
-            Outcome::Modelled(family, cost, shapes) => {
+            CostOutcome::Unmodelled(reason) => self.add_unmodelled(linked.trace.event_name(row), reason, 1, call.ns),
+            CostOutcome::Modelled(family, cost, shapes) => {
                 let is_tf32 = call.is_tf32 && cost.dtype.precision == Some(Precision::Float32);
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
                 let at = self.place(linked, row, CallWork { family, cost, precision }, shapes);
@@ -193,7 +193,7 @@ impl Rows {
         let at = self.modelled.len();
         alike.push(at);
         let name = linked.trace.event_name(row).to_owned();
-        let (roof, min_ns, max_ns) = (Roof::default(), i64::MAX, i64::MIN);
+        let (roof, min_ns, max_ns) = (RooflineBound::default(), i64::MAX, i64::MIN);
         self.modelled.push(RooflineRow {
             name,
             shapes,
@@ -208,7 +208,7 @@ impl Rows {
         at
     }
 
-    /// What each call of a row does.
+    /// The work of each call of a row.
     pub(super) fn work(&self, at: usize) -> &CallWork {
         &self.modelled[at].work
     }

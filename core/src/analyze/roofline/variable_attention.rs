@@ -1,31 +1,31 @@
-//! Attention over sequences of unlike lengths, one after another in one tensor. Their ends are in a tensor, whose values no trace
-//! records: bytes are known, and of operations only how many there are at most.
+//! Costs of attention over packed sequences of unequal length. No trace records their ends, so
+//! bytes are known, and operations are an upper bound.
 
-use super::call::Call;
-use super::model::{Cost, entry};
+use super::call::OperatorCall;
+use super::cost::{OperatorCost, entry};
 
-/// Where things are: the query (key and value follow it), the ends of its sequences (those of the keys follow), the length of the
-/// longest (that of the keys follows), and what says that the mask is causal.
+/// Positions of the query (key and value follow), the sequence ends (those of the keys follow), the
+/// longest length (that of the keys follows), and the causal flag.
 #[derive(Debug, Clone, Copy)]
-struct Variable {
+struct VariableAttentionOperands {
     query: usize,
     ends: usize,
     longest: usize,
     causal: usize,
 }
 
-impl Variable {
+impl VariableAttentionOperands {
     /// The gradient of the result comes first.
     fn is_backward(self) -> bool {
         self.query > 0
     }
 }
 
-const fn of(query: usize, ends: usize, longest: usize, causal: usize) -> Variable {
-    Variable { query, ends, longest, causal }
+const fn of(query: usize, ends: usize, longest: usize, causal: usize) -> VariableAttentionOperands {
+    VariableAttentionOperands { query, ends, longest, causal }
 }
 
-static VARIABLES: &[(&str, Variable)] = &[
+static VARIABLES: &[(&str, VariableAttentionOperands)] = &[
     ("aten::_flash_attention_forward", of(0, 3, 5, 8)),
     ("aten::_flash_attention_backward", of(1, 6, 8, 11)),
     ("aten::_efficient_attention_forward", of(0, 4, 6, 9)),
@@ -40,7 +40,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// None where the sequences have no ends, but one length.
-pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
+pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     let at = entry(VARIABLES, name)?;
     call.tensor(at.ends)?;
     let tensor = |place: usize| call.tensor(at.query + place);
@@ -60,15 +60,16 @@ pub(super) fn cost(name: &str, call: &Call) -> Option<Cost> {
     };
     let result = num_queries.saturating_mul(heads).saturating_mul(value_channels).saturating_mul(query.dtype.bytes);
     let once = [query.bytes(), key.bytes(), value.bytes(), result].into_iter().fold(0, i64::saturating_add);
-    Some(Cost {
+    Some(OperatorCost {
         flops: pairs.saturating_mul(heads).saturating_mul(2).saturating_mul(num_channels),
         bytes: if at.is_backward() { once.saturating_mul(2) } else { once },
         dtype: query.dtype,
     })
 }
 
-/// How many pairs of a query and a key there are at most: no query sees more than the longest keys, nor a key more than the longest
-/// queries. With a causal mask, where both are as long, of a sequence of `n` those are `n (n + 1) / 2`.
+/// How many pairs of a query and a key there are at most: no query sees more than the longest keys,
+/// nor a key more than the longest queries. With a causal mask, where both are as long, of a
+/// sequence of `n` those are `n (n + 1) / 2`.
 fn pairs(all: [i64; 2], longest: [i64; 2], is_causal: bool) -> i64 {
     if is_causal && longest[0] == longest[1] {
         let doubled = i128::from(all[0]) * (i128::from(longest[0]) + 1);
@@ -83,7 +84,8 @@ mod tests {
 
     #[test]
     fn as_few_sequences_as_may_be_have_the_most_pairs() {
-        // Lengths of 4 and 4; of 5 and 3 they are more than could be seen; 1 and 7 queries of 2 and 2 keys.
+        // Lengths of 4 and 4; of 5 and 3 they are more than could be seen; 1 and 7 queries of 2 and
+        // 2 keys.
         assert_eq!(pairs([8, 8], [4, 4], false), 16 + 16);
         assert!(pairs([8, 8], [5, 5], false) >= 25 + 9);
         assert!(pairs([8, 8], [5, 5], true) >= 15 + 6);

@@ -1,9 +1,8 @@
-//! Calls of operators with the time that counts for them.
+//! Calls of operators, each with the time that the roofline counts.
 
 use rustc_hash::FxHashMap;
 
-use super::is_tf32;
-use super::outcome::{Outcome, Outcomes};
+use super::outcome::{CostOutcome, CostOutcomes};
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::sort;
@@ -17,30 +16,30 @@ pub(super) struct TimedCall {
     pub ns: i64,
     /// Whether one of its kernels rounds float32 to tf32.
     pub is_tf32: bool,
-    /// Whether it copies from or to the host: then the device's memory is not what limits it.
+    /// Whether it copies from or to the host, so that device memory is not the limit.
     pub is_to_host: bool,
 }
 
-/// All calls that count, in the order of the file, and what belongs to none.
+/// All counted calls in file order, and unlinked work.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct RooflineWork {
     pub calls: Vec<TimedCall>,
     pub num_unlinked: i64,
     pub unlinked_ns: i64,
 }
 
-/// What the name of a kernel or copy says.
+/// Facts in the name of a kernel or copy.
 #[derive(Debug, Clone, Copy)]
-struct Said {
+struct KernelNameFacts {
     is_tf32: bool,
     is_to_host: bool,
 }
 
-impl Work {
+impl RooflineWork {
     /// Operators and annotations that own device work, with its durations.
     pub(super) fn of_device(selection: &Selection<'_>) -> Self {
         let (linked, events) = (selection.linked, &selection.linked.trace.events);
-        let mut said: FxHashMap<StrId, Said> = FxHashMap::default();
+        let mut said: FxHashMap<StrId, KernelNameFacts> = FxHashMap::default();
         let mut places: FxHashMap<u32, usize> = FxHashMap::default();
         let mut work = Self::default();
         for row in selection.device_work() {
@@ -52,7 +51,7 @@ impl Work {
             };
             let said = *said.entry(events.name[row]).or_insert_with(|| {
                 let name = linked.trace.event_name(row);
-                Said { is_tf32: is_tf32(name), is_to_host: name.contains("HtoD") || name.contains("DtoH") }
+                KernelNameFacts { is_tf32: is_tf32(name), is_to_host: name.contains("HtoD") || name.contains("DtoH") }
             });
             let place = *places.entry(owner).or_insert(work.calls.len());
             if place == work.calls.len() {
@@ -67,8 +66,9 @@ impl Work {
         work
     }
 
-    /// Operators on the host: of those with a model the outermost, with all their time; of the others their own.
-    pub(super) fn of_host(selection: &Selection<'_>, outcomes: &mut Outcomes) -> Self {
+    /// Operators on the host: of those with a model the outermost, with all their time; of the
+    /// others their own.
+    pub(super) fn of_host(selection: &Selection<'_>, outcomes: &mut CostOutcomes) -> Self {
         let (linked, nesting) = (selection.linked, &selection.linked.links.nesting);
         let (events, children_ns) = (&linked.trace.events, linked.children_ns());
         let is_operator = |row: usize| events.kind[row] == EventKind::Operator && !linked.trace.is_on_device(row);
@@ -81,7 +81,7 @@ impl Work {
                 continue;
             }
             let mut call = TimedCall { row: row as u32, ns: events.dur[row].0, ..TimedCall::default() };
-            is_covered[row] = matches!(outcomes.of(linked, &call), Outcome::Modelled(..));
+            is_covered[row] = matches!(outcomes.of(linked, &call), CostOutcome::Modelled(..));
             if !is_covered[row] {
                 call.ns = call.ns.saturating_sub(children_ns[row]).max(0);
             }
@@ -99,4 +99,9 @@ pub(super) fn device_name(selection: &Selection<'_>) -> Option<String> {
     let number = selection.device_work().next().and_then(|row| trace.device(row)).unwrap_or(0);
     let at = usize::try_from(number).ok().filter(|at| *at < names.len()).unwrap_or(0);
     (at < names.len()).then(|| names.swap_remove(at))
+}
+
+/// Whether a kernel computes float32 with units for matrices that round it to tf32.
+pub(super) fn is_tf32(kernel: &str) -> bool {
+    ["tf32", "xf32", "tensorop_s1688gemm", "tensorop_s1688fprop"].iter().any(|part| kernel.contains(part))
 }

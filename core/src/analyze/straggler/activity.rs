@@ -1,15 +1,15 @@
-//! What a rank did at a time: what its devices ran, or why they ran nothing.
+//! Divides a rank's time by cause: device work by class, or the reason for idle time.
 
-use super::super::class::{Class, classes};
+use super::super::class::{WorkClass, classes};
 use super::super::interval::{difference, total_ns, union, within};
 use super::super::selection::Selection;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{TimeRange, Ts};
 
-/// What a rank was busy with, or waited for.
+/// The cause that a rank's time is attributed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
+pub(super) enum DelayCause {
     /// The devices had nothing to do until the host launched it.
     Host,
     /// A device computed.
@@ -18,11 +18,11 @@ pub(super) enum Cause {
     Copy,
     /// A device communicated, and none did either of these.
     Communication,
-    /// What came next had been launched, and nothing ran.
+    /// The next work was launched, and nothing ran.
     Idle,
 }
 
-impl Cause {
+impl DelayCause {
     pub(super) const ALL: [Self; 5] = [Self::Host, Self::Compute, Self::Copy, Self::Communication, Self::Idle];
 
     /// The name used in tables.
@@ -37,20 +37,20 @@ impl Cause {
     }
 
     /// The cause that a class of work is.
-    pub(super) fn of(class: Class) -> Self {
+    pub(super) fn of(class: WorkClass) -> Self {
         match class {
-            Class::Computation | Class::Other => Self::Compute,
-            Class::Memory => Self::Copy,
-            Class::Communication => Self::Communication,
+            WorkClass::Computation | WorkClass::Other => Self::Compute,
+            WorkClass::Memory => Self::Copy,
+            WorkClass::Communication => Self::Communication,
         }
     }
 }
 
-/// When a rank did what: each instant has one cause.
+/// A rank's time by cause: each instant has exactly one.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
     /// By cause, disjoint and ascending.
-    by_cause: [Vec<TimeRange>; Cause::ALL.len()],
+    by_cause: [Vec<TimeRange>; DelayCause::ALL.len()],
 }
 
 impl Activity {
@@ -59,11 +59,11 @@ impl Activity {
         let all = Selection::all(selection.linked);
         let (events, launch) = (&all.linked.trace.events, &all.linked.links.launch);
         let classes = classes(all.linked);
-        let mut by_cause: [Vec<TimeRange>; Cause::ALL.len()] = Default::default();
+        let mut by_cause: [Vec<TimeRange>; DelayCause::ALL.len()] = Default::default();
         let mut rows: Vec<u32> = all.device_work().map(|row| row as u32).collect();
         sort::by_key(&mut rows, |row| events.start[*row as usize]);
         for row in &rows {
-            by_cause[Cause::of(classes[*row as usize]) as usize].push(all.time(*row as usize));
+            by_cause[DelayCause::of(classes[*row as usize]) as usize].push(all.time(*row as usize));
         }
         by_cause.iter_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
         let [_, compute, copy, communication, _] = &mut by_cause;
@@ -71,13 +71,13 @@ impl Activity {
         let busy = union([compute.as_slice(), copy].concat());
         *communication = difference(communication, &busy);
         let (host, idle) = gaps(&rows, launch, &events.start, &union([busy.as_slice(), communication].concat()));
-        (by_cause[Cause::Host as usize], by_cause[Cause::Idle as usize]) = (host, idle);
+        (by_cause[DelayCause::Host as usize], by_cause[DelayCause::Idle as usize]) = (host, idle);
         Self { by_cause }
     }
 
     /// How long of a time each cause had, in nanoseconds. They add up to it.
-    pub(super) fn during(&self, time: TimeRange) -> [i64; Cause::ALL.len()] {
-        Cause::ALL.map(|cause| total_ns(&within(&self.by_cause[cause as usize], time)))
+    pub(super) fn during(&self, time: TimeRange) -> [i64; DelayCause::ALL.len()] {
+        DelayCause::ALL.map(|cause| total_ns(&within(&self.by_cause[cause as usize], time)))
     }
 }
 
@@ -90,7 +90,8 @@ fn gaps(rows: &[u32], launch: &OptionalColumn, starts: &[Ts], busy: &[TimeRange]
         while rows.get(at).is_some_and(|row| starts[*row as usize] < end) {
             at += 1;
         }
-        // Without a next work, or without its launch, there is nothing that had been launched, or nothing that says so.
+        // Without a next work, or without its launch, there is nothing that had been launched, or
+        // nothing that says so.
         let launched = match rows.get(at) {
             Some(next) => launch.get(*next as usize).map_or(since, |launch| starts[launch as usize]),
             None => end,

@@ -1,34 +1,36 @@
-//! Stragglers: ranks that others wait for, how long, and why.
+//! Finds stragglers: ranks that others wait for, with costs and causes.
 
 mod activity;
+mod activity_names;
 mod culprit;
-mod doing;
-mod late;
+mod interval_activity;
+mod late_collective;
 mod row;
 
-use super::afar::Question;
-use super::analysis::{Analysis, Answer, Plot, Run};
-use super::collective::{Clocks, Meeting, holds, meetings};
+use super::analysis::{Analysis, CrossRank, Run};
+use super::collective::{ClockAlignment, JobCollective, holds, job_collectives};
 use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
+use super::query::{Query, QueryKind};
+use super::result::AnalysisResult;
+use crate::error::Error;
 use crate::sort;
-use doing::Did;
-pub(super) use doing::{Doing, Way, doings};
-use late::{Late, LateArrival};
+use interval_activity::RankActivities;
+pub(super) use interval_activity::{ActivityQuery, ArrivalInterval};
+use late_collective::{LateArrival, LateCollective};
 pub(super) use row::StragglerRow;
 
-/// Who comes late.
+/// The ranks that others wait for.
 pub(super) static STRAGGLERS: Analysis = Analysis {
     name: "stragglers",
     doc: "ranks that others wait for: how often they come last, how long others wait, and why they come late",
-    options: &[
-        OptionDoc {
-            name: "longest",
-            doc: "how many of the late arrivals that others waited for the longest are listed",
-            kind: OptionKind::Count(20),
-        },
-    ],
-    run: Run::Ranks(stragglers, Some(questions)),
+    options: &[OptionDoc {
+        name: "longest",
+        doc: "how many of the late arrivals that others waited for the longest are listed",
+        kind: OptionKind::Count(20),
+    }],
+    run: Run::Ranks(CrossRank { compare: stragglers, plan, queries: &[QueryKind::of::<ActivityQuery>()] }),
 };
 
 /// Ranks that others wait for, those waited for the longest first.
@@ -36,16 +38,16 @@ pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
     measured(job, 0).0
 }
 
-fn stragglers(job: &Job<'_>, options: &Options) -> Answer {
+fn stragglers(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let (rows, late) = measured(job, options.count("longest") as usize);
-    Answer::of(&row::TABLE, rows, "no two ranks have a communication in common")
-        .and(&late::TABLE, late)
+    AnalysisResult::of(&row::TABLE, rows, "no two ranks have a communication in common")
+        .and(&late_collective::TABLE, late)
         .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
 }
 
 fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArrival>) {
-    let did = Did::of(job);
-    let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
+    let did = RankActivities::of(job);
+    let all = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, _| true);
     let wanted = wanted(job, &all);
     let mut late = late_ones(&all, &wanted, &did);
     let arrivals: Vec<LateArrival> = late.iter().map(|late| late.arrival.clone()).collect();
@@ -56,38 +58,45 @@ fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArriva
     (rows, late.into_iter().map(|late| late.named(&did)).collect())
 }
 
-fn questions(job: &Job<'_>, options: &Options) -> Vec<Vec<Question>> {
-    if job.is_told() {
-        return Vec::new();
+/// Asks each rank for its activity before the collectives that it came to last.
+fn plan(job: &Job<'_>, options: &Options) -> Result<Vec<Vec<Query>>, Error> {
+    if job.has_replies() {
+        return Ok(Vec::new());
     }
-    let question = |ways: Vec<Way>| if ways.is_empty() { Vec::new() } else { vec![Question::Ways(ways)] };
-    ways(job, options.count("longest") as usize).into_iter().map(question).collect()
+    let query = |intervals: Vec<ArrivalInterval>| {
+        if intervals.is_empty() { Ok(Vec::new()) } else { Ok(vec![Query::of(&ActivityQuery(intervals))?]) }
+    };
+    arrival_intervals(job, options.count("longest") as usize).into_iter().map(query).collect()
 }
 
-/// What has to be known of each trace, besides its communications, for who came late to be told why; of the `longest` waits
-/// by name.
-pub(super) fn ways(job: &Job<'_>, longest: usize) -> Vec<Vec<Way>> {
-    let mut ways = vec![Vec::new(); job.parts.len()];
-    let all = meetings(&job.ranks, Clocks::AlignedWhereKnown, |_, _| true);
-    let mut late = late_ones(&all, &wanted(job, &all), &Did::Told(Vec::new()));
+/// The intervals of each member whose activity explains late arrivals; those of the `longest` waits
+/// with names.
+pub(super) fn arrival_intervals(job: &Job<'_>, longest: usize) -> Vec<Vec<ArrivalInterval>> {
+    let mut intervals = vec![Vec::new(); job.parts.len()];
+    let all = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, _| true);
+    let mut late = late_ones(&all, &wanted(job, &all), &RankActivities::Replied(Vec::new()));
     sort_by_cost(&mut late);
-    for (member, way) in late.iter().enumerate().flat_map(|(at, late)| late.ways(at < longest)) {
-        ways[member as usize].push(way);
+    for (member, interval) in late.iter().enumerate().flat_map(|(at, late)| late.intervals(at < longest)) {
+        intervals[member as usize].push(interval);
     }
-    ways
+    intervals
 }
 
 /// Places of the communications that are looked at.
-fn wanted(job: &Job<'_>, all: &[Meeting<'_>]) -> Vec<usize> {
+fn wanted(job: &Job<'_>, all: &[JobCollective<'_>]) -> Vec<usize> {
     let is_wanted = |at: &usize| all[*at].first().is_some_and(|part| holds(&job.parts[part.member as usize], part.one));
     (0..all.len()).filter(is_wanted).collect()
 }
 
-fn late_ones<'a, 'b>(all: &'b [Meeting<'a>], wanted: &[usize], did: &Did<'_>) -> Vec<Late<'a, 'b>> {
-    let before = late::previous(all);
-    wanted.iter().filter_map(|at| Late::of(&all[*at], before[*at].map(|at| &all[at]), did)).collect()
+fn late_ones<'a, 'b>(
+    all: &'b [JobCollective<'a>],
+    wanted: &[usize],
+    did: &RankActivities<'_>,
+) -> Vec<LateCollective<'a, 'b>> {
+    let before = late_collective::previous(all);
+    wanted.iter().filter_map(|at| LateCollective::of(&all[*at], before[*at].map(|at| &all[at]), did)).collect()
 }
 
-fn sort_by_cost(late: &mut [Late<'_, '_>]) {
-    sort::by_key(late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late::came(&late.arrival)));
+fn sort_by_cost(late: &mut [LateCollective<'_, '_>]) {
+    sort::by_key(late, |late| (std::cmp::Reverse(late.arrival.caused_wait_ns), late_collective::came(&late.arrival)));
 }

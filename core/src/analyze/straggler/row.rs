@@ -1,14 +1,14 @@
-//! One row a rank: how often it came late, what that cost the others, and why.
+//! One row per rank: late arrivals, their cost to others, and causes.
 
-use super::activity::Cause;
-use super::late::LateArrival;
-use crate::analyze::collective::Meeting;
-use crate::link::rank::Ranks;
+use super::activity::DelayCause;
+use super::late_collective::LateArrival;
+use crate::analyze::collective::JobCollective;
+use crate::link::rank::JobRanks;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::add_ns;
 
-/// What a trace's arrivals at communications were like.
+/// The arrivals of one trace at collectives.
 #[derive(Debug, Clone, Default)]
 pub(in crate::analyze) struct StragglerRow {
     /// The member of the job.
@@ -20,10 +20,10 @@ pub(in crate::analyze) struct StragglerRow {
     pub(in crate::analyze) num_last: i64,
     num_first: i64,
     wait_ns: i64,
-    /// What the others waited for it, together.
+    /// The total wait that it caused, in nanoseconds.
     pub(in crate::analyze) caused_wait_ns: i64,
     /// The part of it that each cause has.
-    caused_by_ns: [i64; Cause::ALL.len()],
+    caused_by_ns: [i64; DelayCause::ALL.len()],
 }
 
 pub(super) static TABLE: Table<Vec<StragglerRow>> = Table {
@@ -49,25 +49,25 @@ const COLUMNS: &[Column<Vec<StragglerRow>>] = &[
 ];
 
 impl StragglerRow {
-    /// The name of what most of the waiting that it caused is put to.
+    /// The name with the largest share of the caused wait.
     pub(in crate::analyze) fn cause_name(&self) -> Option<&'static str> {
-        self.cause().map(Cause::name)
+        self.cause().map(DelayCause::name)
     }
 
     fn share(&self, of: i64) -> f64 {
         of as f64 / self.num_collectives.max(1) as f64
     }
 
-    /// What most of the waiting that it caused is put to.
-    fn cause(&self) -> Option<Cause> {
+    /// The cause with the largest share of the caused wait.
+    fn cause(&self) -> Option<DelayCause> {
         let most = self.caused_by_ns.iter().max().filter(|ns| **ns > 0)?;
-        Cause::ALL.into_iter().find(|cause| self.caused_by_ns[*cause as usize] == *most)
+        DelayCause::ALL.into_iter().find(|cause| self.caused_by_ns[*cause as usize] == *most)
     }
 }
 
 /// A row for each trace that meets another one, those that others waited for the longest first.
-pub(super) fn rows(ranks: &Ranks, meetings: &[&Meeting<'_>], late: &[LateArrival]) -> Vec<StragglerRow> {
-    let row = |(at, member): (usize, &crate::link::rank::Member)| StragglerRow {
+pub(super) fn rows(ranks: &JobRanks, meetings: &[&JobCollective<'_>], late: &[LateArrival]) -> Vec<StragglerRow> {
+    let row = |(at, member): (usize, &crate::link::rank::JobMember)| StragglerRow {
         member: at,
         rank: member.rank,
         window: member.window,

@@ -1,4 +1,4 @@
-//! Which events, and which nodes, are of one call: an operator, the record that it makes, and what names it.
+//! Groups events or nodes of one collective call: operator, record, annotation, and backend run.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use rustc_hash::FxHashMap;
 
 use crate::id::OptionalColumn;
 use crate::sort;
-use crate::trace::collective::{Pattern, known};
+use crate::trace::collective::{CollectivePattern, known};
 
-/// What a row is to a communication, in the order in which one is inside the other.
+/// The role of a row in a collective, from the outermost to the innermost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
+pub(super) enum CallRole {
     /// `c10d::allreduce_` or a functional operator around it.
     Operator,
     /// `record_param_comms`.
@@ -23,38 +23,39 @@ pub(super) enum Role {
 
 /// A row that is part of a communication.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct CollectiveRow {
     pub(super) row: u32,
-    pub(super) role: Role,
-    pub(super) pattern: Option<Pattern>,
+    pub(super) role: CallRole,
+    pub(super) pattern: Option<CollectivePattern>,
 }
 
 /// The parts of one call, from the outermost to the innermost.
-pub(super) type Call = Vec<Part>;
+pub(super) type CollectiveCall = Vec<CollectiveRow>;
 
-/// What a name says that its row is.
-pub(super) fn part(row: usize, name: &str) -> Option<Part> {
+/// The role that a name means.
+pub(super) fn part(row: usize, name: &str) -> Option<CollectiveRow> {
     let role = match name.split_once(':') {
-        _ if name == "record_param_comms" => Role::Record,
-        Some(("c10d" | "c10d_functional" | "_c10d_functional" | "_c10d_functional_autograd", _)) => Role::Operator,
-        Some(("nccl" | "rccl" | "ucc" | "xccl" | "hccl", _)) => Role::Annotation,
-        Some(("gloo" | "mpi", _)) => Role::Run,
+        _ if name == "record_param_comms" => CallRole::Record,
+        Some(("c10d" | "c10d_functional" | "_c10d_functional" | "_c10d_functional_autograd", _)) => CallRole::Operator,
+        Some(("nccl" | "rccl" | "ucc" | "xccl" | "hccl", _)) => CallRole::Annotation,
+        Some(("gloo" | "mpi", _)) => CallRole::Run,
         _ => return None,
     };
     let pattern = known(name).map(|(_, pattern)| pattern);
-    (role == Role::Record || pattern.is_some()).then_some(Part { row: row as u32, role, pattern })
+    (role == CallRole::Record || pattern.is_some()).then_some(CollectiveRow { row: row as u32, role, pattern })
 }
 
 /// The calls of a forest of rows, and for every row the call that it is in.
 ///
-/// `parts` come in an order in which none is before what is around it; whatever does not is a call of its own.
+/// `parts` are sorted so that enclosing rows come first; a row without an enclosing part starts a
+/// call.
 pub(super) fn calls(
-    parts: &[Part],
+    parts: &[CollectiveRow],
     num_rows: usize,
     parent: impl Fn(usize) -> Option<usize>,
-) -> (Vec<Call>, OptionalColumn) {
+) -> (Vec<CollectiveCall>, OptionalColumn) {
     let around = innermost(parts, num_rows, &parent);
-    let mut calls: Vec<Call> = Vec::new();
+    let mut calls: Vec<CollectiveCall> = Vec::new();
     let mut call_of: Vec<usize> = Vec::with_capacity(parts.len());
     for part in parts {
         let outer = parent(part.row as usize).and_then(|parent| around.get(parent));
@@ -65,7 +66,7 @@ pub(super) fn calls(
         });
         let call = joined.map_or(calls.len(), |(call, _)| call);
         if call == calls.len() {
-            calls.push(Call::new());
+            calls.push(CollectiveCall::new());
         }
         calls[call].push(*part);
         call_of.push(call);
@@ -80,13 +81,13 @@ pub(super) fn calls(
 }
 
 /// Whether an inner part says more of the same call. A record may be made twice.
-fn is_one_call(outer: Part, inner: Part) -> bool {
-    let is_inside = outer.role < inner.role || outer.role == inner.role && outer.role <= Role::Record;
+fn is_one_call(outer: CollectiveRow, inner: CollectiveRow) -> bool {
+    let is_inside = outer.role < inner.role || outer.role == inner.role && outer.role <= CallRole::Record;
     is_inside && (outer.pattern == inner.pattern || outer.pattern.is_none() || inner.pattern.is_none())
 }
 
 /// For every row the part that it is, or the innermost around it.
-fn innermost(parts: &[Part], num_rows: usize, parent: impl Fn(usize) -> Option<usize>) -> OptionalColumn {
+fn innermost(parts: &[CollectiveRow], num_rows: usize, parent: impl Fn(usize) -> Option<usize>) -> OptionalColumn {
     let mut found = OptionalColumn::empty(num_rows);
     let mut is_known = vec![false; num_rows];
     for (at, part) in parts.iter().enumerate() {
@@ -96,7 +97,7 @@ fn innermost(parts: &[Part], num_rows: usize, parent: impl Fn(usize) -> Option<u
     let mut path = Vec::new();
     for row in 0..num_rows {
         let mut next = Some(row);
-        // What is on the path is marked as known already, which ends the walk where parents go in a circle.
+        // Rows on the path count as visited, so cyclic parents end the walk.
         while let Some(here) = next.filter(|here| !is_known[*here]) {
             is_known[here] = true;
             path.push(here);
@@ -112,16 +113,17 @@ fn innermost(parts: &[Part], num_rows: usize, parent: impl Fn(usize) -> Option<u
     found
 }
 
-/// Puts what ran on a backend's own threads to the operators that asked for it: the first of a kind to the first.
+/// Joins runs on a backend's own threads with the operators that requested them: the first of a
+/// kind with the first.
 ///
-/// A backend works off what it is asked for in the order of asking; where there are more of one than of the other, it
-/// cannot be known which are missing. `order` sorts operators and runs by when they were asked for.
-pub(super) fn join_runs<K: Ord>(calls: &mut [Call], order: impl Fn(&Part) -> K) {
-    let mut lone: BTreeMap<Pattern, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+/// A backend works in order of requests. With unequal numbers, the missing ones are unknown.
+/// `order` sorts operators and runs by request.
+pub(super) fn join_runs<K: Ord>(calls: &mut [CollectiveCall], order: impl Fn(&CollectiveRow) -> K) {
+    let mut lone: BTreeMap<CollectivePattern, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (at, call) in calls.iter().enumerate() {
-        if let [Part { role: Role::Run, pattern: Some(pattern), .. }] = call[..] {
+        if let [CollectiveRow { role: CallRole::Run, pattern: Some(pattern), .. }] = call[..] {
             lone.entry(pattern).or_default().1.push(at);
-        } else if let [.., Part { role: Role::Operator, pattern: Some(pattern), .. }] = call[..] {
+        } else if let [.., CollectiveRow { role: CallRole::Operator, pattern: Some(pattern), .. }] = call[..] {
             lone.entry(pattern).or_default().0.push(at);
         }
     }
@@ -135,18 +137,18 @@ pub(super) fn join_runs<K: Ord>(calls: &mut [Call], order: impl Fn(&Part) -> K) 
     }
 }
 
-/// Puts what ran on a backend's own threads to the operators that the other file has it with, where neither has its
-/// counterpart yet: `told` says which call of that file a part is of.
-pub(super) fn join_told(calls: &mut [Call], told: impl Fn(&Part) -> Option<usize>) {
+/// Joins runs on a backend's own threads with operators by the other file, where neither has a
+/// counterpart yet: `told` gives the call of a part in that file.
+pub(super) fn join_by_other_file(calls: &mut [CollectiveCall], told: impl Fn(&CollectiveRow) -> Option<usize>) {
     let mut operators: FxHashMap<usize, usize> = FxHashMap::default();
     for (at, call) in calls.iter().enumerate() {
-        let is_lone = matches!(call[..], [.., Part { role: Role::Operator, .. }]);
+        let is_lone = matches!(call[..], [.., CollectiveRow { role: CallRole::Operator, .. }]);
         if let Some(other) = call.iter().find_map(&told).filter(|_| is_lone) {
             operators.entry(other).or_insert(at);
         }
     }
     for at in 0..calls.len() {
-        let [run @ Part { role: Role::Run, .. }] = calls[at][..] else { continue };
+        let [run @ CollectiveRow { role: CallRole::Run, .. }] = calls[at][..] else { continue };
         if let Some(operator) = told(&run).and_then(|other| operators.remove(&other)) {
             calls[at].clear();
             calls[operator].push(run);

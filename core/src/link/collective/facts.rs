@@ -1,17 +1,17 @@
-//! What one record says about a communication; what it does not say is none.
+//! The facts that one record states about a collective; all others are `None`.
 
 use serde_json::Value;
 
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::dtype;
-use crate::trace::group::Ranks;
+use crate::trace::group::GroupRanks;
 use crate::trace::node::Node;
 use crate::trace::tensor::{TensorUse, tensor_uses};
 
-/// What a node or an event says. Texts are as the file spells them.
+/// The facts of a node or an event. Texts keep their spelling.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
+pub struct CollectiveFacts {
     /// `collective_name`, `Collective name`, or the name in the record's inputs.
     pub name: Option<String>,
     /// `pg_name`, `Process Group Name`.
@@ -23,12 +23,13 @@ pub struct Facts {
     /// `pg_size`, `Group size`.
     pub group_size: Option<i64>,
     /// `Process Group Ranks`, where the list is whole.
-    pub ranks: Option<Ranks>,
-    /// `Seq`, and whether it counts what two ranks have to themselves.
+    pub ranks: Option<GroupRanks>,
+    /// `Seq`, and whether it counts collectives of two ranks only.
     pub seq: Option<i64>,
-    /// Whether `seq` counts what two ranks have to themselves.
+    /// Whether `seq` counts collectives of two ranks only.
     pub is_p2p: Option<bool>,
-    /// `Rank`, or what an operator was given: a place in the group, of the root, of the other side, or of this rank.
+    /// `Rank`, or an operator's argument: an index in the group, of the root, of the peer, or of
+    /// this rank.
     pub rank: Option<i64>,
     /// `Src Rank`.
     pub src_rank: Option<i64>,
@@ -50,7 +51,7 @@ pub struct Facts {
     pub is_async: Option<bool>,
 }
 
-impl Facts {
+impl CollectiveFacts {
     /// These facts, and those of `other` where these say nothing.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
@@ -75,7 +76,7 @@ impl Facts {
         }
     }
 
-    /// What an event's arguments say; keys as Kineto writes them.
+    /// Facts in an event's arguments; keys as in Kineto.
     pub(super) fn of_event(trace: &Trace, row: usize) -> Self {
         let mut facts = Self::default();
         for (key, json) in trace.args.pairs(&trace.strings, trace.events.args(row)) {
@@ -85,7 +86,7 @@ impl Facts {
                 "Process Group Name" => facts.group_name = text(&value()),
                 "Process Group Description" => facts.group_desc = text(&value()),
                 "Process Group ID" => facts.group_id = integer(&value()),
-                "Process Group Ranks" => facts.ranks = integers(&value()).map(Ranks::from),
+                "Process Group Ranks" => facts.ranks = integers(&value()).map(GroupRanks::from),
                 "Group size" => facts.group_size = integer(&value()),
                 "Seq" => facts.seq = integer(&value()),
                 "Rank" => facts.rank = integer(&value()).filter(|rank| *rank >= 0),
@@ -103,7 +104,7 @@ impl Facts {
         facts
     }
 
-    /// What an annotation's inputs say: it names its tensors, and nothing else.
+    /// Facts in an annotation's inputs, which are only tensors.
     pub(super) fn of_annotation(trace: &Trace, row: usize) -> Self {
         let mut facts = Self::default();
         let (mut dims, mut types) = (Value::Null, Value::Null);
@@ -124,7 +125,7 @@ impl Facts {
         facts
     }
 
-    /// What an operator's arguments say.
+    /// Facts in an operator's arguments.
     pub(super) fn of_operator(trace: &Trace, row: usize) -> Self {
         let arguments = || {
             let mut text = String::new();
@@ -134,13 +135,13 @@ impl Facts {
         Self { rank: end(trace.event_name(row), arguments), ..Self::default() }
     }
 
-    /// What the arguments of an operator's node say.
+    /// Facts in the arguments of an operator's node.
     pub(super) fn of_operator_node(trace: &Trace, node: &Node) -> Self {
         let arguments = || trace.strings.text(node.inputs.values).to_owned();
         Self { rank: end(trace.strings.text(node.name), arguments), ..Self::default() }
     }
 
-    /// What a node's attributes say, and the inputs of its record.
+    /// Facts in a node's attributes and in the inputs of its record.
     pub(super) fn of_node(trace: &Trace, row: usize) -> Self {
         let node = &trace.nodes[row];
         let attrs: Value = serde_json::from_str(trace.strings.text(node.rest)).unwrap_or_default();
@@ -161,8 +162,8 @@ impl Facts {
         facts.or(Self::of_inputs(trace, node)).or(Self::of_tensors(trace, node))
     }
 
-    /// What stands at the places of a record's inputs: `[tensors,] sequence, group, rank, name, splits …`, and the
-    /// group's size at the end since 1.0.2.
+    /// Facts by position in a record's inputs: `[tensors,] sequence, group, rank, name, splits …`,
+    /// and the group's size at the end since 1.0.2.
     fn of_inputs(trace: &Trace, node: &Node) -> Self {
         let parse = |id| serde_json::from_str::<Value>(trace.strings.text(id)).unwrap_or_default();
         let (values, types) = (parse(node.inputs.values), parse(node.inputs.types));
@@ -211,8 +212,8 @@ impl Facts {
     }
 }
 
-/// The place in the group of the root or of the other side, among the arguments that an operator of `c10d` is given as a
-/// JSON list: after its tensors, its group and what it does to elements.
+/// The group index of the root or peer among an operator's arguments (`c10d`, as a JSON list):
+/// after tensors, group and reduction.
 fn end(name: &str, arguments: impl FnOnce() -> String) -> Option<i64> {
     let argument = match name.strip_prefix("c10d::")?.trim_end_matches('_') {
         "send" | "recv" | "broadcast" => 2,
@@ -252,8 +253,8 @@ fn list(value: &Value) -> Option<String> {
     value.is_array().then(|| value.to_string())
 }
 
-/// The integers of a list, which Kineto writes as a text and cuts after thirty: a cut one is none, and so is an empty
-/// one, which says nothing.
+/// The integers of a list, which Kineto writes as a text and cuts after thirty: a cut one is none,
+/// and so is an empty one, which says nothing.
 pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
     let parsed = value.as_str().map(|text| serde_json::from_str::<Value>(text).unwrap_or_default());
     let items = parsed.as_ref().unwrap_or(value).as_array()?;

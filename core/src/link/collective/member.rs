@@ -1,26 +1,28 @@
-//! What belongs to one communication: parts of calls in either file, and device events.
+//! The rows of one collective: parts of its call in both files, and device events.
 
 use rustc_hash::FxHashMap;
 
-use super::{Calls, Collective, Facts, both_calls, by_part, known, name_in, stands_for};
-use crate::link::LinkedTrace;
-use crate::link::collective::call::{Call, Role};
+use super::calls::{CollectiveCalls, both_calls, by_part, name_in, stands_for};
+use super::facts::CollectiveFacts;
+use super::row::Collective;
+use crate::link::collective::call::{CallRole, CollectiveCall};
+use crate::link::linked_trace::LinkedTrace;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
-use crate::trace::collective::{Pattern, name};
+use crate::trace::collective::{CollectivePattern, known, name};
 use crate::trace::kind::EventKind;
 
 /// The parts of one communication.
 #[derive(Debug, Default)]
-pub(super) struct Members {
-    host: Call,
-    node: Call,
+pub(super) struct CollectiveMembers {
+    host: CollectiveCall,
+    node: CollectiveCall,
     device: Vec<u32>,
 }
 
-impl Members {
-    /// The members of all communications: first those that the host called, then those of nodes alone, then those of
-    /// device events alone.
+impl CollectiveMembers {
+    /// The members of all communications: first those that the host called, then those of nodes
+    /// alone, then those of device events alone.
     pub(super) fn of(linked: &LinkedTrace) -> Vec<Self> {
         let (hosts, mut nodes) = both_calls(linked);
         let (mut devices, alone) = device_events(linked, &hosts);
@@ -38,10 +40,10 @@ impl Members {
         all
     }
 
-    /// What the members say together.
+    /// The merged facts of all members.
     pub(super) fn collective(self, linked: &LinkedTrace) -> Collective {
         let trace = &linked.trace;
-        let device = self.device.first().map(|row| Facts::of_event(trace, *row as usize)).unwrap_or_default();
+        let device = self.device.first().map(|row| CollectiveFacts::of_event(trace, *row as usize)).unwrap_or_default();
         let mut facts = node_facts(trace, &self.node).or(host_facts(trace, &self.host)).or(device);
         let event_name = |row: u32| known(trace.event_name(row as usize)).map(|(name, _)| name);
         let node_name = |row: u32| known(trace.strings.text(trace.nodes[row as usize].name)).map(|(name, _)| name);
@@ -50,12 +52,13 @@ impl Members {
         let kernel = || self.device.iter().find_map(|row| kernel_name(trace.event_name(*row as usize)));
         let name = spelled.or_else(|| named().or_else(kernel).map(str::to_owned));
         let pattern = name.as_deref().and_then(known).map(|(_, pattern)| pattern);
-        facts.out_elems = facts.out_elems.or(facts.in_elems.filter(|_| pattern.is_some_and(Pattern::keeps_size)));
+        facts.out_elems =
+            facts.out_elems.or(facts.in_elems.filter(|_| pattern.is_some_and(CollectivePattern::keeps_size)));
         Collective {
             event: stands_for(&self.host),
             node: stands_for(&self.node).or_else(|| self.node.first().map(|part| part.row)),
             outer_node: self.node.first().map(|part| part.row),
-            run: self.host.iter().find(|part| part.role == Role::Run).map(|part| part.row),
+            run: self.host.iter().find(|part| part.role == CallRole::Run).map(|part| part.row),
             pattern,
             device_events: self.device,
             name,
@@ -65,8 +68,9 @@ impl Members {
     }
 }
 
-/// Device events that communicate: by the host's call around their launch, and those whose call is not known.
-fn device_events(linked: &LinkedTrace, hosts: &Calls) -> (FxHashMap<u32, Vec<u32>>, Vec<u32>) {
+/// Device events that communicate: by the host's call around their launch, and those whose call is
+/// not known.
+fn device_events(linked: &LinkedTrace, hosts: &CollectiveCalls) -> (FxHashMap<u32, Vec<u32>>, Vec<u32>) {
     let trace = &linked.trace;
     let (mut called, mut alone): (FxHashMap<u32, Vec<u32>>, _) = (FxHashMap::default(), Vec::new());
     for row in 0..trace.events.len() {
@@ -93,8 +97,8 @@ fn has_collective(trace: &Trace, row: usize) -> bool {
     trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::Collective, &mut name)
 }
 
-/// Whether the backend itself enqueued a copy, as it does instead of a kernel where a group is of one rank, or where copy
-/// engines move what needs no arithmetic.
+/// Whether the backend itself enqueued a copy. It does so in groups of one rank, or where copy
+/// engines move data without arithmetic.
 fn is_copy_of_backend(linked: &LinkedTrace, row: usize) -> bool {
     let owner = linked.links.operator.get(row).map(|owner| owner as usize);
     let is_range = |owner: &usize| linked.trace.events.kind[*owner] == EventKind::Annotation;
@@ -105,25 +109,28 @@ fn is_of_backend(name: &str) -> bool {
     ["nccl", "rccl", "hccl"].iter().any(|backend| name.starts_with(backend))
 }
 
-/// What a kernel's name says: `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Some kernels do many things and say none.
+/// The collective in a kernel's name: `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Generic kernels
+/// name none.
 fn kernel_name(name: &str) -> Option<&'static str> {
     let rest = name.split_once("Kernel_")?.1;
     let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next()?;
     known(word).map(|(name, _)| name)
 }
 
-fn host_facts(trace: &Trace, call: &Call) -> Facts {
-    call.iter().fold(Facts::default(), |facts, part| match part.role {
-        Role::Operator => facts.or(Facts::of_operator(trace, part.row as usize)),
-        Role::Record => facts.or(Facts::of_event(trace, part.row as usize)),
-        Role::Annotation | Role::Run => facts.or(Facts::of_annotation(trace, part.row as usize)),
+fn host_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
+    call.iter().fold(CollectiveFacts::default(), |facts, part| match part.role {
+        CallRole::Operator => facts.or(CollectiveFacts::of_operator(trace, part.row as usize)),
+        CallRole::Record => facts.or(CollectiveFacts::of_event(trace, part.row as usize)),
+        CallRole::Annotation | CallRole::Run => facts.or(CollectiveFacts::of_annotation(trace, part.row as usize)),
     })
 }
 
-fn node_facts(trace: &Trace, call: &Call) -> Facts {
-    call.iter().fold(Facts::default(), |facts, part| match part.role {
-        Role::Operator => facts.or(Facts::of_operator_node(trace, &trace.nodes[part.row as usize])),
-        Role::Record => facts.or(Facts::of_node(trace, part.row as usize)),
-        Role::Annotation | Role::Run => facts.or(Facts::of_tensors(trace, &trace.nodes[part.row as usize])),
+fn node_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
+    call.iter().fold(CollectiveFacts::default(), |facts, part| match part.role {
+        CallRole::Operator => facts.or(CollectiveFacts::of_operator_node(trace, &trace.nodes[part.row as usize])),
+        CallRole::Record => facts.or(CollectiveFacts::of_node(trace, part.row as usize)),
+        CallRole::Annotation | CallRole::Run => {
+            facts.or(CollectiveFacts::of_tensors(trace, &trace.nodes[part.row as usize]))
+        }
     })
 }

@@ -1,25 +1,27 @@
-//! How long a communication took, and how fast it was.
+//! Durations and bandwidths of collectives.
 
 use serde_json::Value;
 
 use super::facts::integers;
-use super::{Collective, Collectives};
+use super::row::{Collective, Collectives};
 use crate::time::TimeRange;
 use crate::trace::Trace;
-use crate::trace::collective::Pattern;
+use crate::trace::collective::CollectivePattern;
 
 impl Collective {
-    /// Whether it is between two ranks alone; `None` when it is not known what it is.
+    /// Whether it connects exactly two ranks; `None` if unknown.
     pub fn is_p2p(&self) -> Option<bool> {
-        self.facts.is_p2p.or_else(|| self.pattern.map(Pattern::is_p2p))
+        self.facts.is_p2p.or_else(|| self.pattern.map(CollectivePattern::is_p2p))
     }
 
-    /// Whether the host went on before it was done: as recorded, or because the host waited for it later.
+    /// Whether the host went on before it was done: as recorded, or because the host waited for it
+    /// later.
     pub fn is_async(&self) -> Option<bool> {
         self.facts.is_async.or(self.wait.map(|_| true))
     }
 
-    /// When it ran: from the first start to the last end of its device events, or its run on the host.
+    /// When it ran: from the first start to the last end of its device events, or its run on the
+    /// host.
     pub fn time(&self, trace: &Trace) -> Option<TimeRange> {
         let rows = || self.device_events.iter().chain(&self.run).map(|row| *row as usize);
         let start = rows().map(|row| trace.events.start[row]).min()?;
@@ -42,7 +44,7 @@ impl Collective {
         self.facts.out_elems?.checked_mul(self.facts.elem_bytes?)
     }
 
-    /// Bytes of its message: the larger of what goes in and what comes out.
+    /// Message size in bytes: the larger of input and output.
     pub fn bytes(&self) -> Option<i64> {
         self.pattern.filter(|pattern| pattern.has_message())?;
         Some(self.in_bytes()?.max(self.out_bytes()?))
@@ -50,9 +52,9 @@ impl Collective {
 
     /// Bytes that each link carries, with which bandwidths of unlike communications compare.
     ///
-    /// `n` is the size of the group: 2(n−1)/n of the message for an all-reduce, (n−1)/n for what gathers, scatters or
-    /// exchanges; all of it from one rank to others. Of an exchange in uneven parts, what stays on the rank is left
-    /// out.
+    /// With group size `n`: 2(n−1)/n of the message for an all-reduce; (n−1)/n for gathers,
+    /// scatters and exchanges; all of it for broadcasts. An uneven exchange omits the part that
+    /// stays on the rank.
     pub fn bus_bytes(&self) -> Option<f64> {
         let (pattern, size) = (self.pattern?, self.facts.group_size?);
         let kept =
@@ -70,23 +72,30 @@ impl Collective {
         gbps(self.bus_bytes()?, self.time(trace)?.dur().0)
     }
 
-    /// Bytes of an exchange that stay on the rank, where its parts are told; `None` when they should be and are not.
+    /// Bytes of an exchange that stay on the rank, where its parts are told; `None` when they
+    /// should be and are not.
     #[expect(clippy::option_option, reason = "parts that are not told are even; those that cannot be read are unknown")]
     fn kept_bytes(&self, split: Option<&str>) -> Option<Option<i64>> {
-        let is_told = |split: &&str| self.pattern == Some(Pattern::AllToAll) && *split != "[]";
+        let is_told = |split: &&str| self.pattern == Some(CollectivePattern::AllToAll) && *split != "[]";
         let Some(split) = split.filter(is_told) else { return Some(None) };
         let own = *integers(&Value::from(split))?.get(usize::try_from(self.place?).ok()?)?;
         Some(Some(own.checked_mul(self.facts.elem_bytes?)?))
     }
 }
 
-/// Bytes that each link carries of a message of which `bytes` go in and come out; see [`Collective::bus_bytes`].
+/// Bytes that each link carries of a message of which `bytes` go in and come out; see
+/// [`Collective::bus_bytes`].
 ///
-/// `kept` are the bytes of an exchange that stay on the rank, of those that go in and that come out, where its parts are
-/// uneven.
-pub(crate) fn bus_bytes(pattern: Pattern, num_ranks: i64, bytes: [i64; 2], kept: [Option<i64>; 2]) -> Option<f64> {
+/// `kept` are the bytes of an exchange that stay on the rank, of those that go in and that come
+/// out, where its parts are uneven.
+pub(crate) fn bus_bytes(
+    pattern: CollectivePattern,
+    num_ranks: i64,
+    bytes: [i64; 2],
+    kept: [Option<i64>; 2],
+) -> Option<f64> {
     let factor = pattern.bus_factor(num_ranks)?;
-    let moved = |side: usize| match kept[side].filter(|_| pattern == Pattern::AllToAll) {
+    let moved = |side: usize| match kept[side].filter(|_| pattern == CollectivePattern::AllToAll) {
         Some(kept) => bytes[side].saturating_sub(kept) as f64,
         None => bytes[side] as f64 * factor,
     };

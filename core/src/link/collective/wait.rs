@@ -1,31 +1,22 @@
-//! Waits of the host, and the communications that they are for.
+//! Pairs host waits with their collectives.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use super::{Collective, Collectives};
-use crate::link::LinkedTrace;
+use super::row::{Collective, Collectives};
+use crate::link::linked_trace::LinkedTrace;
 use crate::sort;
 use crate::trace::tensor::tensor_uses;
 
-/// A wait of the host for a communication.
-#[derive(Debug, Clone, Default)]
-pub struct Wait {
-    /// The call that waits.
-    pub call: Collective,
-    /// What it waits for, among the communications.
-    pub collective: Option<u32>,
-}
-
-/// Pairs waits with what they wait for: by the number in sequence that both record, or else by the tensor that one
-/// gives and the other takes.
+/// Pairs waits with collectives: by the sequence number in both records, or else by a tensor that
+/// one outputs and the other takes.
 ///
-/// Numbers count within a group. Most waits do not say theirs, so where communications of several groups have the
-/// number and are still waited for, it stays open.
+/// Numbers count within a group. Most waits do not say theirs, so where communications of several
+/// groups have the number and are still waited for, it stays open.
 pub(super) fn pair(linked: &LinkedTrace, found: &mut Collectives) {
-    let mut open = Open::default();
+    let mut open = OpenCollectives::default();
     for (_, is_wait, at) in in_order(linked, found) {
         if !is_wait {
             open.add(linked, at, &found.rows[at as usize]);
@@ -40,9 +31,9 @@ pub(super) fn pair(linked: &LinkedTrace, found: &mut Collectives) {
 }
 
 /// When a call is made, whether it is a wait, and its row.
-type Step = ((bool, bool, i64, u64), bool, u32);
+type TimedCallRow = ((bool, bool, i64, u64), bool, u32);
 
-fn in_order(linked: &LinkedTrace, found: &Collectives) -> Vec<Step> {
+fn in_order(linked: &LinkedTrace, found: &Collectives) -> Vec<TimedCallRow> {
     let rows = found.rows.iter().enumerate().map(|(at, row)| (row.order(linked), false, at as u32));
     let waits = found.waits.iter().enumerate().map(|(at, wait)| (wait.call.order(linked), true, at as u32));
     let mut steps: Vec<_> = rows.chain(waits).collect();
@@ -51,20 +42,20 @@ fn in_order(linked: &LinkedTrace, found: &Collectives) -> Vec<Step> {
 }
 
 /// A number in sequence, and whether two ranks have it to themselves.
-type Number = (i64, bool);
-/// What a record says of its group.
-type Group = (Option<String>, Option<i64>);
+type SequenceKey = (i64, bool);
+/// The process group in a record.
+type RecordedGroup = (Option<String>, Option<i64>);
 
 /// Communications that nothing has waited for yet.
 #[derive(Default)]
-struct Open {
-    of_number: FxHashMap<Number, BTreeSet<u32>>,
-    of_group: FxHashMap<(Number, Group), BTreeSet<u32>>,
+struct OpenCollectives {
+    of_number: FxHashMap<SequenceKey, BTreeSet<u32>>,
+    of_group: FxHashMap<(SequenceKey, RecordedGroup), BTreeSet<u32>>,
     of_tensor: FxHashMap<u64, BTreeSet<u32>>,
     tensors: FxHashMap<u32, Vec<u64>>,
 }
 
-impl Open {
+impl OpenCollectives {
     fn add(&mut self, linked: &LinkedTrace, at: u32, row: &Collective) {
         if let Some(number) = number(row) {
             self.of_number.entry(number).or_default().insert(at);
@@ -79,7 +70,8 @@ impl Open {
 
     fn find(&self, linked: &LinkedTrace, wait: &Collective) -> Option<u32> {
         let Some(number) = number(wait) else {
-            // A tensor is not given to anything else before it has been waited for, so it is of the last that gave it.
+            // A tensor is not given to anything else before it has been waited for, so it is of the
+            // last that gave it.
             let given =
                 tensors(linked, wait, false).into_iter().filter_map(|tensor| self.of_tensor.get(&tensor)?.last());
             return given.copied().max();
@@ -108,11 +100,11 @@ fn remove<K: Hash + Eq>(rows: &mut FxHashMap<K, BTreeSet<u32>>, key: &K, at: u32
     }
 }
 
-fn number(row: &Collective) -> Option<Number> {
+fn number(row: &Collective) -> Option<SequenceKey> {
     Some((row.facts.seq?, row.facts.is_p2p.unwrap_or(false)))
 }
 
-fn group(row: &Collective) -> Group {
+fn group(row: &Collective) -> RecordedGroup {
     (row.facts.group_name.clone(), row.facts.group_id)
 }
 

@@ -1,77 +1,78 @@
-//! What two sequences of names have in common, in time that grows with their length.
+//! Aligns two sequences of names; time grows linearly with their length.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::certain::{Names, Path, REACH, certain};
-use super::gram::Grams;
+use super::consensus::{AlignmentPath, NameSequences, REACH, consensus};
+use super::name_grams::NameGrams;
 
 /// Places that belong together: in the first sequence, in the second.
-pub(super) type Pair = (u32, u32);
+pub(super) type PlacePair = (u32, u32);
 
 /// How much of both sequences is compared at a time.
 const BLOCK: usize = 256;
 
-/// How many names may be missing on either side of a block before a new place to go on from is looked for.
+/// How many names may be missing on either side of a block before a new place to go on from is
+/// looked for.
 const MAX_EDITS: usize = 64;
 
-/// What two sequences have in common.
+/// An alignment of two sequences.
 #[derive(Debug, Default)]
-pub(super) struct Aligned {
-    /// What could not have been aligned otherwise.
-    pub(super) certain: Vec<Pair>,
+pub(super) struct Alignment {
+    /// Pairs in every best alignment.
+    pub(super) certain: Vec<PlacePair>,
     /// How many names could be matched, in one way or another.
     pub(super) num_matched: u32,
 }
 
-/// Aligns the whole of `a` with what is `within` these places of `b`, or up to `room` names before and after them.
+/// Aligns all of `a` with the range `within` of `b`, or up to `room` names before and after it.
 ///
-/// From the front each name is matched as early as it can be, from the back as late; near these two ways others are
-/// looked for, and what all have in common stays.
-pub(super) fn align(names: &Names<'_>, within: Range<usize>, room: usize) -> Aligned {
+/// Matches each name as early as possible from the front and as late as possible from the back.
+/// Searches near both alignments, and keeps their common pairs.
+pub(super) fn align(names: &NameSequences<'_>, within: Range<usize>, room: usize) -> Alignment {
     let (first, last) = (within.start as u32, within.end as u32);
     let pairs = forward(names, within.start..names.b.len().min(within.end + room));
     if pairs.len() == names.a.len() && pairs.len() == within.len() {
-        return Aligned { num_matched: pairs.len() as u32, certain: pairs };
+        return Alignment { num_matched: pairs.len() as u32, certain: pairs };
     }
     let end = pairs.last().map_or(last, |pair| last.max(pair.1 + 1));
-    let forward = Path { pairs, ends: first..end };
+    let forward = AlignmentPath { pairs, ends: first..end };
     let pairs = backward(names, within.start.saturating_sub(room)..within.end);
     let start = pairs.first().map_or(first, |pair| first.min(pair.1));
-    let backward = Path { pairs, ends: start..last };
+    let backward = AlignmentPath { pairs, ends: start..last };
     let num_matched = forward.pairs.len().max(backward.pairs.len());
-    let certain = certain(names, &[forward, backward], if room > 0 { REACH as u32 } else { 0 });
-    Aligned { num_matched: num_matched.max(certain.len()) as u32, certain }
+    let certain = consensus(names, &[forward, backward], if room > 0 { REACH as u32 } else { 0 });
+    Alignment { num_matched: num_matched.max(certain.len()) as u32, certain }
 }
 
-fn forward(names: &Names<'_>, within: Range<usize>) -> Vec<Pair> {
-    let pairs = Walk::new(names.a, &names.b[within.clone()]).run();
+fn forward(names: &NameSequences<'_>, within: Range<usize>) -> Vec<PlacePair> {
+    let pairs = GreedyAlignment::new(names.a, &names.b[within.clone()]).run();
     let pairs = pairs.into_iter().map(|(at, to)| (at, to + within.start as u32));
     pairs.filter(|pair| names.are_matching(*pair)).collect()
 }
 
-fn backward(names: &Names<'_>, within: Range<usize>) -> Vec<Pair> {
+fn backward(names: &NameSequences<'_>, within: Range<usize>) -> Vec<PlacePair> {
     let [a, b] = [names.a, &names.b[within.clone()]].map(|names| names.iter().rev().copied().collect::<Vec<_>>());
-    let pairs = Walk::new(&a, &b).run();
+    let pairs = GreedyAlignment::new(&a, &b).run();
     let turned = |(at, to): (u32, u32)| (a.len() as u32 - 1 - at, within.end as u32 - 1 - to);
     pairs.into_iter().rev().map(turned).filter(|pair| names.are_matching(*pair)).collect()
 }
 
 /// Matches two sequences from their start, each name as early as it can be.
-pub(super) struct Walk<'a> {
+pub(super) struct GreedyAlignment<'a> {
     a: &'a [u32],
     b: &'a [u32],
-    grams: OnceCell<Grams>,
-    edits: Edits,
-    pairs: Vec<Pair>,
+    grams: OnceCell<NameGrams>,
+    edits: EditScript,
+    pairs: Vec<PlacePair>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> GreedyAlignment<'a> {
     pub(super) fn new(a: &'a [u32], b: &'a [u32]) -> Self {
-        Self { a, b, grams: OnceCell::new(), edits: Edits::default(), pairs: Vec::new() }
+        Self { a, b, grams: OnceCell::new(), edits: EditScript::default(), pairs: Vec::new() }
     }
 
-    pub(super) fn run(mut self) -> Vec<Pair> {
+    pub(super) fn run(mut self) -> Vec<PlacePair> {
         let mut at = (0, 0);
         while at.0 < self.a.len() && at.1 < self.b.len() {
             if self.a[at.0] == self.b[at.1] {
@@ -86,12 +87,13 @@ impl<'a> Walk<'a> {
         self.pairs
     }
 
-    /// Matches the first half of a block and says where it ends; `None` when the block has too little in common.
+    /// Matches the first half of a block and says where it ends; `None` when the block has too
+    /// little in common.
     fn pass(&mut self, (i, j): (usize, usize)) -> Option<(usize, usize)> {
         let ends = (self.a.len().min(i + BLOCK), self.b.len().min(j + BLOCK));
         let is_last = ends == (self.a.len(), self.b.len());
         let matched = self.edits.matches(&self.a[i..ends.0], &self.b[j..ends.1])?;
-        // What is matched near the block's end might be matched otherwise if more were known.
+        // Pairs near the block's end may change with more context.
         let half = if is_last { BLOCK } else { BLOCK / 2 };
         let kept = matched.partition_point(|(x, y)| (*x as usize) < half && (*y as usize) < half);
         let (x, y) = *matched[..kept].last()?;
@@ -101,7 +103,7 @@ impl<'a> Walk<'a> {
 
     /// The nearest place to go on from where a whole run of names is the same.
     fn jump(&self, (i, j): (usize, usize)) -> Option<(usize, usize)> {
-        let grams = self.grams.get_or_init(|| Grams::new(self.b));
+        let grams = self.grams.get_or_init(|| NameGrams::new(self.b));
         // Runs that only hash alike are no place to go on from.
         grams.nearest(self.a, i, j).filter(|next| *next != (i, j))
     }
@@ -109,17 +111,17 @@ impl<'a> Walk<'a> {
 
 /// The fewest names left out on either side (Myers' algorithm), for short sequences.
 #[derive(Default)]
-struct Edits {
+struct EditScript {
     /// For each number of edits, the furthest place in `a` on each diagonal.
     reached: Vec<[u32; 2 * MAX_EDITS + 3]>,
 }
 
-/// The diagonal 0 in a row of [`Edits::reached`].
+/// The diagonal 0 in a row of [`EditScript::reached`].
 const MIDDLE: usize = MAX_EDITS + 1;
 
-impl Edits {
+impl EditScript {
     /// Places that belong together, until one of the sequences ends; `None` when too much differs.
-    fn matches(&mut self, a: &[u32], b: &[u32]) -> Option<Vec<Pair>> {
+    fn matches(&mut self, a: &[u32], b: &[u32]) -> Option<Vec<PlacePair>> {
         self.reached.clear();
         for edits in 0..=MAX_EDITS {
             let before = self.reached.last().copied();
@@ -145,8 +147,8 @@ impl Edits {
         None
     }
 
-    /// Goes back from the end on a diagonal, and lists what was matched on the way.
-    fn path(&self, mut diagonal: usize) -> Vec<Pair> {
+    /// Walks a diagonal back from the end, and lists the matches.
+    fn path(&self, mut diagonal: usize) -> Vec<PlacePair> {
         let mut pairs = Vec::new();
         for edits in (0..self.reached.len()).rev() {
             let (from, start) = match edits.checked_sub(1) {
@@ -173,14 +175,19 @@ fn step(before: &[u32; 2 * MAX_EDITS + 3], diagonal: usize, edits: usize) -> (us
     }
 }
 
+/// Aligns two sequences: ascending positions in both, each as early as possible.
+pub(crate) fn aligned(a: &[u32], b: &[u32]) -> Vec<(u32, u32)> {
+    GreedyAlignment::new(a, b).run()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn align(a: &[u32], b: &[u32]) -> Vec<Pair> {
-        super::align(&Names { a, b, is_contradicted: &|_| false }, 0..b.len(), 0).certain
+    fn align(a: &[u32], b: &[u32]) -> Vec<PlacePair> {
+        super::align(&NameSequences { a, b, is_contradicted: &|_| false }, 0..b.len(), 0).certain
     }
 
     /// Names that come in no order.

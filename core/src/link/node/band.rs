@@ -1,14 +1,14 @@
-//! All alignments of two sequences near a path, and what the best of them have in common.
+//! Finds the best alignments in a band around a path, and their common pairs.
 
-use super::align::Pair;
-use super::certain::{Names, Places, REACH};
+use super::align::PlacePair;
+use super::consensus::{NameSequences, PlaceRange, REACH};
 
 /// Of a place that no alignment comes to.
 const NOWHERE: i32 = i32::MIN / 2;
 
-/// What is known of a row of places: those in `b`, before a name of `a`.
+/// A row of the band: positions in `b` before a name of `a`.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct BandRow {
     first: u32,
     last: u32,
     /// Its first place, among those of all rows.
@@ -17,25 +17,25 @@ struct Row {
 
 /// The places near a path, and whether the two names after each match.
 #[derive(Debug)]
-pub(super) struct Band {
+pub(super) struct AlignmentBand {
     /// The place in `a` of the first row.
     first: usize,
-    rows: Vec<Row>,
+    rows: Vec<BandRow>,
     /// Where alignments may start in the first row, and end in the last one.
-    ends: [Places; 2],
+    ends: [PlaceRange; 2],
     is_match: Vec<bool>,
 }
 
-impl Band {
-    /// What is near these stretches of `b`, one before each name of `a` and one after the last.
-    pub(super) fn new(names: &Names<'_>, first: usize, stretches: &[Places]) -> Self {
+impl AlignmentBand {
+    /// The band around these ranges of `b`: one before each name of `a`, and one after the last.
+    pub(super) fn new(names: &NameSequences<'_>, first: usize, stretches: &[PlaceRange]) -> Self {
         let ends = [stretches.first(), stretches.last()].map(|end| end.copied().unwrap_or_default());
         let mut band = Self { first, rows: Vec::with_capacity(stretches.len()), ends, is_match: Vec::new() };
         for (from, to) in stretches.iter().copied() {
             let from = from.saturating_sub(REACH as u32);
             let last = (names.b.len() as u32).min(to + REACH as u32);
             let at = (first + band.rows.len()) as u32;
-            band.rows.push(Row { first: from, last, start: band.is_match.len() });
+            band.rows.push(BandRow { first: from, last, start: band.is_match.len() });
             band.is_match.extend((from..=last).map(|to| names.are_matching((at, to))));
         }
         band
@@ -43,12 +43,12 @@ impl Band {
 
     /// The index of a place, if it is near.
     fn index(&self, row: usize, to: u32) -> Option<usize> {
-        let Row { first, last, start } = *self.rows.get(row)?;
+        let BandRow { first, last, start } = *self.rows.get(row)?;
         (first..=last).contains(&to).then(|| start + (to - first) as usize)
     }
 
     /// The pairs that all alignments have that match the most names.
-    pub(super) fn certain(&self) -> Vec<Pair> {
+    pub(super) fn consensus(&self) -> Vec<PlacePair> {
         let (before, after) = (self.most_before(), self.most_after());
         let last = self.rows.len().saturating_sub(1);
         let ends = (self.ends[1].0..=self.ends[1].1).filter_map(|to| self.index(last, to));
@@ -69,7 +69,7 @@ impl Band {
 
     /// The places of a row: each with its index.
     fn places(&self, row: usize) -> impl Iterator<Item = (usize, u32)> + use<> {
-        let Row { first, last, start } = self.rows[row];
+        let BandRow { first, last, start } = self.rows[row];
         (start..).zip(first..=last)
     }
 
@@ -94,7 +94,7 @@ impl Band {
     fn most_after(&self) -> Vec<i32> {
         let mut most = vec![NOWHERE; self.is_match.len()];
         for row in (0..self.rows.len()).rev() {
-            let Row { first, last, start } = self.rows[row];
+            let BandRow { first, last, start } = self.rows[row];
             for to in (first..=last).rev() {
                 let at = start + (to - first) as usize;
                 let is_end = row + 1 == self.rows.len() && (self.ends[1].0..=self.ends[1].1).contains(&to);

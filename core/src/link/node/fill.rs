@@ -1,20 +1,22 @@
-//! Calls that one file has on a thread of its own: found between those that are linked.
+//! Links calls that only one file keeps on a thread of its own, between linked neighbours.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::name::Names;
-use super::{is_call, node_order};
+use super::call::{is_call, node_order};
+use super::name_ids::NameIds;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 
-/// Adds what is on tracks without any link, such as a backend's annotations, where names and times leave no choice.
+/// Links events on tracks without any link, such as a backend's annotations, where names and times
+/// are unambiguous.
 ///
-/// Nodes are numbered in the order of time, whatever their thread: a node was entered after those before it.
+/// Nodes are numbered in the order of time, whatever their thread: a node was entered after those
+/// before it.
 pub(super) fn fill(trace: &Trace, rows: &mut Vec<(u32, u32)>) {
-    let mut names = Names::new(&trace.strings);
+    let mut names = NameIds::new(&trace.strings);
     let mut events = leftover_events(trace, rows, &mut names);
     if events.is_empty() {
         return;
@@ -30,7 +32,7 @@ pub(super) fn fill(trace: &Trace, rows: &mut Vec<(u32, u32)>) {
 }
 
 /// Calls on tracks without any link, by name; each name's by start.
-fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut Names<'_>) -> FxHashMap<u32, Vec<(Ts, u32)>> {
+fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut NameIds<'_>) -> FxHashMap<u32, Vec<(Ts, u32)>> {
     let events = &trace.events;
     let mut is_linked = vec![false; trace.tracks.len()];
     rows.iter().for_each(|(event, _)| is_linked[events.track[*event as usize].index()] = true);
@@ -43,7 +45,7 @@ fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut Names<'_>) ->
 }
 
 /// Nodes without a link, by the starts of the linked ones before and after them and by name.
-fn leftover_nodes(trace: &Trace, rows: &[(u32, u32)], names: &mut Names<'_>) -> BTreeMap<(Ts, Ts, u32), Vec<u32>> {
+fn leftover_nodes(trace: &Trace, rows: &[(u32, u32)], names: &mut NameIds<'_>) -> BTreeMap<(Ts, Ts, u32), Vec<u32>> {
     let starts: FxHashMap<u32, Ts> =
         rows.iter().map(|(event, node)| (*node, trace.events.start[*event as usize])).collect();
     let mut order: Vec<_> = (0..trace.nodes.len() as u32).collect();

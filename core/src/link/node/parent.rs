@@ -1,4 +1,4 @@
-//! Nodes and the nodes around them.
+//! Links nodes with their parents.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::warning::{WarningKind, Warnings};
 pub(super) fn link_parents(trace: &Trace, warnings: &mut Warnings) -> OptionalColumn {
     let mut parents = OptionalColumn::empty(trace.nodes.len());
     let mut by_id: FxHashMap<u64, u32> = FxHashMap::default();
-    let (mut duplicates, mut missing) = (Places::default(), Places::default());
+    let (mut duplicates, mut missing) = (ParentCandidates::default(), ParentCandidates::default());
     for (row, node) in trace.nodes.iter().enumerate() {
         if *by_id.entry(node.id).or_insert(row as u32) != row as u32 {
             duplicates.add(node.id);
@@ -30,12 +30,12 @@ pub(super) fn link_parents(trace: &Trace, warnings: &mut Warnings) -> OptionalCo
 }
 
 #[derive(Debug, Default)]
-struct Places {
+struct ParentCandidates {
     count: u64,
     first: Option<u64>,
 }
 
-impl Places {
+impl ParentCandidates {
     fn add(&mut self, id: u64) {
         self.count += 1;
         self.first.get_or_insert(id);

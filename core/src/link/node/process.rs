@@ -1,4 +1,4 @@
-//! Whether both files are of one process.
+//! Checks whether both files come from one process.
 
 use crate::trace::Trace;
 

@@ -1,29 +1,32 @@
-//! Threads whose calls are the same from one end to the other.
+//! Links threads by their whole sequence of calls.
 
-use super::Found;
-use super::align::{Pair, align};
-use super::certain::Names;
-use super::shape::Shapes;
-use super::thread::Thread;
-use crate::link::How;
+use super::align::{PlacePair, align};
+use super::consensus::NameSequences;
+use super::matched_nodes::MatchedNodes;
+use super::shape::InputShapes;
+use super::thread::ThreadPair;
+use crate::link::link_method::LinkMethod;
 
-/// What is linked on a thread, how many calls could be, and how many calls should have been.
+/// Links of a thread, with the numbers of possible and expected calls.
 #[derive(Debug, Default)]
-pub(super) struct Linked {
+pub(super) struct LinkedSequence {
     /// Row of the event, row of the node.
     pub(super) rows: Vec<(u32, u32)>,
-    /// How many calls are found in the other file, whether or not it is certain which of several they are there.
+    /// How many calls are found in the other file, whether or not it is certain which of several
+    /// they are there.
     pub(super) num_found: u32,
     /// Of the Kineto trace and of the Execution Trace.
     pub(super) num_expected: [u32; 2],
 }
 
-/// A thread's calls fit when this share of them is found in the other file, of one file's times of the other's.
+/// A thread's calls fit when this share of them is found in the other file, of one file's times of
+/// the other's.
 ///
-/// Traces of different models have whole stretches in common, such as those of one layer, but not this much.
+/// Traces of different models have whole stretches in common, such as those of one layer, but not
+/// this much.
 pub(in crate::link) const FIT: f32 = 0.8;
 
-impl Linked {
+impl LinkedSequence {
     /// All threads as one.
     pub(super) fn of_all(threads: impl IntoIterator<Item = Self>) -> Self {
         threads.into_iter().fold(Self::default(), |mut all, thread| {
@@ -34,8 +37,8 @@ impl Linked {
         })
     }
 
-    /// The share of one file's calls that the other has, times the share of the other's that it has: what one file lacks
-    /// lowers it once, what each has without the other twice.
+    /// The share of one file's calls in the other, times the reverse share. Calls missing in one
+    /// file lower it once; calls missing in both lower it twice.
     pub(super) fn fit(&self) -> f32 {
         let share = |num_expected: u32| self.num_found as f32 / num_expected.max(self.num_found).max(1) as f32;
         self.num_expected.map(share).iter().product()
@@ -43,16 +46,16 @@ impl Linked {
 }
 
 /// Aligns the whole of each thread.
-pub(super) fn align_threads(threads: &[Thread], shapes: &Shapes<'_>) -> Vec<Linked> {
-    let linked = |Thread { nodes, events }: &Thread| {
-        let rows = |(event, node): Pair| (events.rows[event as usize], nodes.rows[node as usize]);
-        let is_contradicted = |pair: Pair| {
+pub(super) fn align_threads(threads: &[ThreadPair], shapes: &InputShapes<'_>) -> Vec<LinkedSequence> {
+    let linked = |ThreadPair { nodes, events }: &ThreadPair| {
+        let rows = |(event, node): PlacePair| (events.rows[event as usize], nodes.rows[node as usize]);
+        let is_contradicted = |pair: PlacePair| {
             let (event, node) = rows(pair);
             shapes.contradict(event, node)
         };
-        let names = Names { a: &events.names, b: &nodes.names, is_contradicted: &is_contradicted };
+        let names = NameSequences { a: &events.names, b: &nodes.names, is_contradicted: &is_contradicted };
         let aligned = align(&names, 0..nodes.names.len(), 0);
-        Linked {
+        LinkedSequence {
             rows: aligned.certain.into_iter().map(rows).collect(),
             num_found: aligned.num_matched,
             num_expected: [events.num_expected, nodes.num_expected],
@@ -61,13 +64,13 @@ pub(super) fn align_threads(threads: &[Thread], shapes: &Shapes<'_>) -> Vec<Link
     threads.iter().map(linked).collect()
 }
 
-/// The links of the threads that fit; none when those are not most of what there is.
-pub(super) fn found(threads: Vec<Linked>, how: How) -> Found {
+/// Links of the threads that fit; none if those are a minority.
+pub(super) fn found(threads: Vec<LinkedSequence>, how: LinkMethod) -> MatchedNodes {
     let (fitting, others): (Vec<_>, Vec<_>) = threads.into_iter().partition(|thread| thread.fit() >= FIT);
-    let (fitting, others) = (Linked::of_all(fitting), Linked::of_all(others));
+    let (fitting, others) = (LinkedSequence::of_all(fitting), LinkedSequence::of_all(others));
     if fitting.num_expected.iter().max() > others.num_expected.iter().max() {
-        Found { confidence: fitting.fit(), rows: fitting.rows, how: Some(how), ..Found::default() }
+        MatchedNodes { confidence: fitting.fit(), rows: fitting.rows, how: Some(how), ..MatchedNodes::default() }
     } else {
-        Found { confidence: Linked::of_all([fitting, others]).fit(), ..Found::default() }
+        MatchedNodes { confidence: LinkedSequence::of_all([fitting, others]).fit(), ..MatchedNodes::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the shapes of a call's inputs in one file contradict those in the other.
+//! Checks whether the input shapes of two calls contradict each other.
 
 use std::cell::RefCell;
 
@@ -8,17 +8,17 @@ use crate::id::{StrId, TemplateId};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 
-/// For each input what its dimensions hash to, 0 where they are not known.
-type Dims = Vec<u64>;
+/// A hash of each input's dimensions; 0 if unknown.
+type InputDims = Vec<u64>;
 
 /// Shapes of inputs, read once for each text that there is.
-pub(super) struct Shapes<'a> {
+pub(super) struct InputShapes<'a> {
     trace: &'a Trace,
-    of_events: RefCell<FxHashMap<TemplateId, Dims>>,
-    of_nodes: RefCell<FxHashMap<StrId, Dims>>,
+    of_events: RefCell<FxHashMap<TemplateId, InputDims>>,
+    of_nodes: RefCell<FxHashMap<StrId, InputDims>>,
 }
 
-impl<'a> Shapes<'a> {
+impl<'a> InputShapes<'a> {
     pub(super) fn new(trace: &'a Trace) -> Self {
         Self { trace, of_events: RefCell::default(), of_nodes: RefCell::default() }
     }
@@ -32,7 +32,8 @@ impl<'a> Shapes<'a> {
 
     /// Whether an input has other dimensions in one file than in the other.
     ///
-    /// Old Kineto traces have none for lists of tensors; they have none for scalars, where nodes have empty ones.
+    /// Old Kineto traces have none for lists of tensors; they have none for scalars, where nodes
+    /// have empty ones.
     pub(super) fn contradict(&self, event: u32, node: u32) -> bool {
         let (template, shapes) =
             (self.trace.events.template[event as usize], self.trace.nodes[node as usize].inputs.shapes);
@@ -49,7 +50,7 @@ impl<'a> Shapes<'a> {
 }
 
 /// The dimensions in a text such as `[[2,3],[],[[4],[5]]]`.
-fn dims(text: &str) -> Dims {
+fn dims(text: &str) -> InputDims {
     let (mut dims, mut hash, mut depth, mut in_number) = (Vec::new(), 0_u64, 0_u32, false);
     for byte in text.bytes() {
         let is_digit = byte.is_ascii_digit();
@@ -61,7 +62,8 @@ fn dims(text: &str) -> Dims {
             _ => {}
         }
         if in_number && !is_digit {
-            // Where a number ends and where a list of them does: `[12]` is not `[1,2]`, nor `[[1],[2]]`.
+            // Where a number ends and where a list of them does: `[12]` is not `[1,2]`, nor
+            // `[[1],[2]]`.
             hash = if depth > 0 { mixed(hash, byte) } else { hash };
         }
         in_number = is_digit;

@@ -1,11 +1,11 @@
-//! Calls in the order in which their thread made them, and which thread of one file is which of the other.
+//! Pairs the threads of both files, with their calls in order.
 
 use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::is_call;
-use super::name::Names;
+use super::call::is_call;
+use super::name_ids::NameIds;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -14,7 +14,7 @@ use crate::trace::node::NodeKind;
 
 /// The calls of one thread in one file.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Sequence {
+pub(super) struct CallSequence {
     /// Their rows: of events, or of nodes.
     pub(super) rows: Vec<u32>,
     /// Their names, equal in both files for the same call.
@@ -28,9 +28,9 @@ pub(super) struct Sequence {
 
 /// A thread in both files.
 #[derive(Debug)]
-pub(super) struct Thread {
-    pub(super) nodes: Sequence,
-    pub(super) events: Sequence,
+pub(super) struct ThreadPair {
+    pub(super) nodes: CallSequence,
+    pub(super) events: CallSequence,
 }
 
 /// Threads of either file that are looked at, those of the most calls.
@@ -39,7 +39,7 @@ const MAX_THREADS: usize = 64;
 /// How many calls of one start are compared with the next.
 const MAX_TWINS: usize = 16;
 
-impl Sequence {
+impl CallSequence {
     fn push(&mut self, row: u32, name: u32, is_annotation: bool) {
         self.rows.push(row);
         self.names.push(name);
@@ -51,7 +51,8 @@ impl Sequence {
         self.expected[last] - self.expected[first] + 1
     }
 
-    /// Only the calls whose names the other file has. Operators that it lacks still count as expected.
+    /// Only the calls whose names the other file has. Operators that it lacks still count as
+    /// expected.
     fn shared_with(&self, other: &FxHashSet<u32>) -> Self {
         let mut shared = Self::default();
         for (at, name) in self.names.iter().enumerate() {
@@ -67,26 +68,26 @@ impl Sequence {
 }
 
 /// The threads that both files have: those with the most calls in common first.
-pub(super) fn threads(trace: &Trace) -> Vec<Thread> {
-    let mut names = Names::new(&trace.strings);
+pub(super) fn threads(trace: &Trace) -> Vec<ThreadPair> {
+    let mut names = NameIds::new(&trace.strings);
     let nodes = of_nodes(trace, &mut names);
     let events = of_events(trace, &mut names);
     let thread = |(node, event): (usize, usize)| {
         let [in_nodes, in_events] = [&nodes[node], &events[event]].map(|side| side.names.iter().copied().collect());
-        Thread { nodes: nodes[node].shared_with(&in_events), events: events[event].shared_with(&in_nodes) }
+        ThreadPair { nodes: nodes[node].shared_with(&in_events), events: events[event].shared_with(&in_nodes) }
     };
     matched(&nodes, &events).into_iter().map(thread).collect()
 }
 
-/// Nodes by thread; within a thread as they were entered, which is what ids tell.
-fn of_nodes(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
+/// Nodes by thread, in order of their ids, which ascend as nodes are entered.
+fn of_nodes(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
     let mut rows: Vec<_> = (0..trace.nodes.len() as u32).collect();
     sort::by_key(&mut rows, |row| {
         let node = &trace.nodes[*row as usize];
         (node.record_id, node.id)
     });
     let mut threads: FxHashMap<Option<u64>, usize> = FxHashMap::default();
-    let mut sequences: Vec<Sequence> = Vec::new();
+    let mut sequences: Vec<CallSequence> = Vec::new();
     for row in rows {
         let node = &trace.nodes[row as usize];
         let kind = node.kind(trace.strings.text(node.name));
@@ -95,15 +96,16 @@ fn of_nodes(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
         }
         let at = *threads.entry(node.thread).or_insert(sequences.len());
         if at == sequences.len() {
-            sequences.push(Sequence::default());
+            sequences.push(CallSequence::default());
         }
         sequences[at].push(row, names.name(node.name), kind == NodeKind::Annotation);
     }
     longest(sequences)
 }
 
-/// Calls by track; within a track by start. Where times are whole microseconds, `External id` tells the order.
-fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
+/// Calls by track; within a track by start. Where times are whole microseconds, `External id` tells
+/// the order.
+fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
     let events = &trace.events;
     let mut tracks: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
     for row in (0..events.len()).filter(|row| is_call(trace, *row)) {
@@ -119,10 +121,11 @@ fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
     for rows in tracks {
         let mut places: Vec<_> = rows.into_iter().map(place).collect();
         sort::ascending(&mut places);
-        let mut sequence = Sequence::default();
+        let mut sequence = CallSequence::default();
         for row in places.into_iter().map(|(.., row)| row as usize) {
             let (name, is_annotation) = (names.name(events.name[row]), events.kind[row] == EventKind::Annotation);
-            // Some files have a range twice: as an annotation and as an operator, or as two annotations.
+            // Some files have a range twice: as an annotation and as an operator, or as two
+            // annotations.
             let is_twin = |at: &usize| {
                 let twin = sequence.rows[*at] as usize;
                 (is_annotation || sequence.is_annotation[*at])
@@ -140,7 +143,7 @@ fn of_events(trace: &Trace, names: &mut Names<'_>) -> Vec<Sequence> {
 }
 
 /// The longest sequences, in the order they were in.
-fn longest(sequences: Vec<Sequence>) -> Vec<Sequence> {
+fn longest(sequences: Vec<CallSequence>) -> Vec<CallSequence> {
     let mut sizes: Vec<_> = sequences.iter().map(|sequence| sequence.rows.len()).collect();
     sort::by_key(&mut sizes, |size| Reverse(*size));
     let least = sizes.get(MAX_THREADS - 1).copied().unwrap_or(0).max(1);
@@ -148,7 +151,7 @@ fn longest(sequences: Vec<Sequence>) -> Vec<Sequence> {
 }
 
 /// Pairs of sequences that have the most names in common, each in one pair at most.
-fn matched(nodes: &[Sequence], events: &[Sequence]) -> Vec<(usize, usize)> {
+fn matched(nodes: &[CallSequence], events: &[CallSequence]) -> Vec<(usize, usize)> {
     let [node_counts, event_counts] = [nodes, events].map(|side| side.iter().map(counts).collect::<Vec<_>>());
     let mut pairs = Vec::new();
     for (node, of_node) in node_counts.iter().enumerate() {
@@ -174,7 +177,7 @@ fn matched(nodes: &[Sequence], events: &[Sequence]) -> Vec<(usize, usize)> {
     chosen
 }
 
-fn counts(sequence: &Sequence) -> FxHashMap<u32, u32> {
+fn counts(sequence: &CallSequence) -> FxHashMap<u32, u32> {
     let mut counts = FxHashMap::default();
     for name in &sequence.names {
         *counts.entry(*name).or_insert(0) += 1;

@@ -1,31 +1,34 @@
-//! How far the clocks of ranks differ: a communication that all do alike ends on all of them at about the same time.
+//! Estimates clock offsets between ranks: symmetric collectives end on all ranks at about the same
+//! time.
 
 use rustc_hash::FxHashMap;
 
-use super::{Ranks, Shared};
+use super::{JobRanks, SharedCollective};
 use crate::sort;
 use crate::time::Ts;
 
-/// How far a clock is ahead of the first trace's, or, where no communication leads to that one, of the first in its group.
+/// How far a clock is ahead of the first trace's, or, where no communication leads to that one, of
+/// the first in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClockOffset {
-    /// Its time minus the other's, in nanoseconds: the median over communications that end on both at once.
+    /// Its time minus the other's, in nanoseconds: the median over communications that end on both
+    /// at once.
     pub offset_ns: i64,
     /// The median of how far single communications are from that, in nanoseconds.
     pub spread_ns: i64,
     /// How many communications there were.
     pub num_collectives: u64,
-    /// Which of the groups of traces that communications lead from one to another through, from 0; offsets of one compare.
+    /// The connected component of traces, from 0; offsets within one compare.
     pub group: u32,
 }
 
 /// Ends of one communication, by member.
-type Ends = Vec<(u32, Ts)>;
+type CollectiveEnds = Vec<(u32, Ts)>;
 
-/// Gives each member its offset to the first of its group: directly, or through others that have offsets already. Spreads add up
-/// on the way.
-pub(super) fn align(ranks: &mut Ranks) {
-    let all: Vec<Ends> = ranks.shared.iter().filter_map(|shared| ends(ranks, shared)).collect();
+/// Gives each member its offset to the first of its group: directly, or through others that have
+/// offsets already. Spreads add up on the way.
+pub(super) fn align(ranks: &mut JobRanks) {
+    let all: Vec<CollectiveEnds> = ranks.shared.iter().filter_map(|shared| ends(ranks, shared)).collect();
     let mut of_member: Vec<Vec<u32>> = vec![Vec::new(); ranks.members.len()];
     for (at, ends) in all.iter().enumerate() {
         for (member, _) in ends {
@@ -46,7 +49,7 @@ pub(super) fn align(ranks: &mut Ranks) {
 }
 
 /// Gives an offset to all that communications lead to from the first of a group.
-fn reach(ranks: &mut Ranks, first: usize, (all, of_member): (&[Ends], &[Vec<u32>]), is_done: &mut [bool]) {
+fn reach(ranks: &mut JobRanks, first: usize, (all, of_member): (&[CollectiveEnds], &[Vec<u32>]), is_done: &mut [bool]) {
     let mut reached = vec![first];
     let mut next = 0;
     while let Some(&near) = reached.get(next) {
@@ -92,7 +95,7 @@ fn median(values: &mut [i64]) -> i64 {
 }
 
 /// When a communication ended on each member, if it cannot end on one long before the others.
-fn ends(ranks: &Ranks, shared: &Shared) -> Option<Ends> {
+fn ends(ranks: &JobRanks, shared: &SharedCollective) -> Option<CollectiveEnds> {
     let row = |(member, row): (u32, u32)| (member, ranks.members[member as usize].collective(row as usize));
     let (_, one) = row(*shared.rows.first()?);
     one.pattern.filter(|pattern| pattern.is_together())?;

@@ -1,32 +1,32 @@
-//! Which communications of several traces are the same.
+//! Matches collectives of several traces that are the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Member, Shared, SharedHow};
-use crate::link::Collective;
+use super::{JobMember, MatchMethod, SharedCollective};
+use crate::link::collective::Collective;
 use crate::sort;
-use crate::trace::collective::Pattern;
-use crate::trace::group::Ranks as RankList;
+use crate::trace::collective::CollectivePattern;
+use crate::trace::group::GroupRanks as RankList;
 
-/// What is the same wherever a communication is recorded.
+/// The key of a collective that all ranks share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Family {
+struct CollectiveFamily {
     group: Option<String>,
     ranks: Option<Arc<RankList>>,
-    pattern: Pattern,
+    pattern: CollectivePattern,
     /// Source and destination, of two ranks.
     ends: Option<(i64, i64)>,
 }
 
 /// Communications of one family: members ascending, each with its rows in order.
-type Rows = Vec<(u32, Vec<u32>)>;
+type MemberRows = Vec<(u32, Vec<u32>)>;
 
 /// The communications that at least two ranks have, in the order of the first trace that has them.
-pub(super) fn shared(members: &[Member]) -> Vec<Shared> {
-    let mut families: FxHashMap<Family, Rows> = FxHashMap::default();
+pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
+    let mut families: FxHashMap<CollectiveFamily, MemberRows> = FxHashMap::default();
     for (at, member) in members.iter().enumerate() {
         for (row, family) in member.families() {
             let rows = families.entry(family).or_default();
@@ -52,12 +52,12 @@ pub(super) fn shared(members: &[Member]) -> Vec<Shared> {
     all
 }
 
-fn is_of_different_ranks(members: &[Member], rows: &[(u32, u32)]) -> bool {
+fn is_of_different_ranks(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
     let mut seen = FxHashSet::default();
     rows.iter().filter_map(|(member, _)| members[*member as usize].rank).all(|rank| seen.insert(rank))
 }
 
-fn by_number(members: &[Member], rows: &Rows) -> Vec<Shared> {
+fn by_number(members: &[JobMember], rows: &MemberRows) -> Vec<SharedCollective> {
     let mut of_number: BTreeMap<i64, Vec<(u32, u32)>> = BTreeMap::new();
     for (member, rows) in rows {
         for row in rows {
@@ -66,12 +66,12 @@ fn by_number(members: &[Member], rows: &Rows) -> Vec<Shared> {
             }
         }
     }
-    of_number.into_values().map(|rows| Shared { rows, how: SharedHow::Number, last_start: None }).collect()
+    of_number.into_values().map(|rows| SharedCollective { rows, how: MatchMethod::Number, last_start: None }).collect()
 }
 
 /// By iteration, and in it by order, where all that have any have as many, and like ones.
-fn by_place(members: &[Member], rows: &Rows) -> Vec<Shared> {
-    let mut of_iteration: BTreeMap<Option<i64>, Rows> = BTreeMap::new();
+fn by_place(members: &[JobMember], rows: &MemberRows) -> Vec<SharedCollective> {
+    let mut of_iteration: BTreeMap<Option<i64>, MemberRows> = BTreeMap::new();
     for (member, rows) in rows {
         for row in rows {
             let member_of = &members[*member as usize];
@@ -90,27 +90,34 @@ fn by_place(members: &[Member], rows: &Rows) -> Vec<Shared> {
         let all: Option<Vec<Vec<(u32, u32)>>> = (0..places).map(at).collect();
         let is_even = rows.iter().all(|(_, rows)| rows.len() == places);
         if let Some(all) = all.filter(|all| is_even && all.iter().all(|rows| is_alike(members, rows))) {
-            found.extend(all.into_iter().map(|rows| Shared { rows, how: SharedHow::Order, last_start: None }));
+            found.extend(all.into_iter().map(|rows| SharedCollective {
+                rows,
+                how: MatchMethod::Order,
+                last_start: None,
+            }));
         }
     }
     found
 }
 
-/// Whether nothing says that these are different: types, and sizes where they are the same on all ranks.
-fn is_alike(members: &[Member], rows: &[(u32, u32)]) -> bool {
+/// Whether nothing says that these are different: types, and sizes where they are the same on all
+/// ranks.
+fn is_alike(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
     let one = |get: fn(&Collective) -> Option<String>| {
         let mut said = rows.iter().filter_map(|(member, row)| get(members[*member as usize].collective(*row as usize)));
         said.next().is_none_or(|first| said.all(|other| other == first))
     };
     one(|row| row.facts.dtype.clone())
-        && one(|row| Some(row.facts.in_elems.filter(|_| row.pattern.is_some_and(Pattern::keeps_size))?.to_string()))
+        && one(|row| {
+            Some(row.facts.in_elems.filter(|_| row.pattern.is_some_and(CollectivePattern::keeps_size))?.to_string())
+        })
 }
 
-impl Member {
+impl JobMember {
     /// The rows that may be found elsewhere, each with its family.
-    fn families(&self) -> Vec<(u32, Family)> {
+    fn families(&self) -> Vec<(u32, CollectiveFamily)> {
         let rows = &self.linked.collectives().rows;
-        // What was called before the recording began stands at no place in its order.
+        // A collective called before the recording began has no position in its order.
         let is_called = |row: &Collective| row.event.or(row.run).or(row.node).is_some();
         let has_calls = rows.iter().any(is_called);
         let unnamed: FxHashSet<i64> = rows.iter().filter(|row| row.group.is_none()).filter_map(number).collect();
@@ -118,8 +125,8 @@ impl Member {
             let is_found = (is_called(row) || !has_calls) && (number(row).is_none() || unnamed.len() < 2);
             let pattern = row.pattern.filter(|_| is_found)?;
             let ends = if pattern.is_p2p() { Some((row.src_rank?, row.dst_rank?)) } else { None };
-            let pattern = if pattern.is_p2p() { Pattern::Send } else { pattern };
-            Some(Family { group: row.facts.group_name.clone(), ranks: row.ranks.clone(), pattern, ends })
+            let pattern = if pattern.is_p2p() { CollectivePattern::Send } else { pattern };
+            Some(CollectiveFamily { group: row.facts.group_name.clone(), ranks: row.ranks.clone(), pattern, ends })
         };
         rows.iter().enumerate().filter_map(|(at, row)| Some((at as u32, family(row)?))).collect()
     }

@@ -1,4 +1,4 @@
-//! Ranks: the same communication in the traces of all of them, and how their clocks differ.
+//! Links the traces of a job: shared collectives and clock offsets.
 
 mod clock;
 mod family;
@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::LinkedTrace;
 use super::collective::Collective;
+use super::linked_trace::LinkedTrace;
 use crate::time::Ts;
 pub use clock::ClockOffset;
 
-/// The traces of a job, with what they share.
+/// The traces of a job, with shared collectives and clocks.
 #[derive(Debug, Default)]
-pub struct Ranks {
+pub struct JobRanks {
     /// The traces.
-    pub members: Vec<Member>,
-    /// Communications that several traces have, by their numbers: in the order of the first trace that has them.
-    pub shared: Vec<Shared>,
+    pub members: Vec<JobMember>,
+    /// Communications that several traces have, by their numbers: in the order of the first trace
+    /// that has them.
+    pub shared: Vec<SharedCollective>,
     /// Where each member's rows start among those of all; one more than there are members.
     starts: Vec<usize>,
     is_aligned: bool,
@@ -26,10 +27,10 @@ pub struct Ranks {
 
 /// A trace of a job.
 #[derive(Debug, Default)]
-pub struct Member {
+pub struct JobMember {
     /// The rank it is of, where that is known.
     pub rank: Option<i64>,
-    /// Which of the traces of that rank it is, from 0.
+    /// Index among the traces of the rank, from 0.
     pub window: i64,
     /// The trace.
     pub linked: Arc<LinkedTrace>,
@@ -41,25 +42,25 @@ pub struct Member {
 
 /// A communication that several traces have.
 #[derive(Debug, Clone)]
-pub struct Shared {
+pub struct SharedCollective {
     /// The members that have it, ascending, each with its row there.
     pub rows: Vec<(u32, u32)>,
-    /// What it was found by.
-    pub how: SharedHow,
+    /// The method that matched it.
+    pub how: MatchMethod,
     /// When the last of them came to it.
     pub last_start: Option<Ts>,
 }
 
-/// What a shared communication was found by.
+/// The method that matched a shared collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SharedHow {
+pub enum MatchMethod {
     /// Its number in sequence, which its group counts on all ranks alike.
     Number,
     /// Its place among its like.
     Order,
 }
 
-impl SharedHow {
+impl MatchMethod {
     /// The name used in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +70,7 @@ impl SharedHow {
     }
 }
 
-/// Which of the traces of its rank each trace is, from 0.
+/// Index of each trace among those of its rank, from 0.
 pub(crate) fn windows(ranks: &[Option<i64>]) -> Vec<i64> {
     let mut next: FxHashMap<Option<i64>, i64> = FxHashMap::default();
     let window = |rank: &Option<i64>| {
@@ -80,20 +81,20 @@ pub(crate) fn windows(ranks: &[Option<i64>]) -> Vec<i64> {
     ranks.iter().map(window).collect()
 }
 
-impl Ranks {
-    /// Finds what traces share: each with its rank, in the order in which they are to be counted.
+impl JobRanks {
+    /// Matches the collectives of traces, each with its rank, in counting order.
     ///
-    /// A communication is the same where its process group, what it is, and its number in sequence are. Where numbers are
-    /// not recorded, it is its place among its like in the iteration, if all traces have as many there, of like sizes.
-    /// Starts are compared as the traces tell them, or with the clocks' offsets taken away (`is_aligned`).
+    /// Collectives match if process group, name and sequence number are equal. Without numbers,
+    /// their positions in the iteration match, if all traces have equally many of similar sizes.
+    /// Starts compare as recorded, or without clock offsets (`is_aligned`).
     pub fn new(traces: Vec<(Option<i64>, Arc<LinkedTrace>)>, is_aligned: bool) -> Self {
         let windows = windows(&traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>());
         let member = |((rank, linked), window): ((Option<i64>, Arc<LinkedTrace>), i64)| {
             let shared = vec![None; linked.collectives().rows.len()];
-            Member { rank, window, linked, shared, clock: None }
+            JobMember { rank, window, linked, shared, clock: None }
         };
         let members: Vec<_> = traces.into_iter().zip(windows).map(member).collect();
-        let lens = members.iter().map(|member: &Member| member.shared.len()).chain([0]);
+        let lens = members.iter().map(|member: &JobMember| member.shared.len()).chain([0]);
         let starts = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let mut ranks = Self { shared: family::shared(&members), members, starts, is_aligned };
         for (number, shared) in ranks.shared.iter().enumerate() {
@@ -120,19 +121,20 @@ impl Ranks {
     }
 
     /// The shared communication that a member's is.
-    pub fn shared_of(&self, member: usize, row: usize) -> Option<(u32, &Shared)> {
+    pub fn shared_of(&self, member: usize, row: usize) -> Option<(u32, &SharedCollective)> {
         let number = self.members.get(member)?.shared.get(row).copied()??;
         Some((number, &self.shared[number as usize]))
     }
 
-    /// How much earlier than the last rank a member came to a communication that it shares: 0 or less, in nanoseconds.
+    /// How much earlier than the last rank a member came to a communication that it shares: 0 or
+    /// less, in nanoseconds.
     pub fn skew_ns(&self, member: usize, row: usize) -> Option<i64> {
         let last = self.shared_of(member, row)?.1.last_start?;
         let (_, start) = self.start(member, row)?;
         Some(start.0.saturating_sub(last.0))
     }
 
-    fn last_start(&self, shared: &Shared) -> Option<Ts> {
+    fn last_start(&self, shared: &SharedCollective) -> Option<Ts> {
         if self.is_aligned && !self.do_clocks_compare(&shared.rows) {
             return None;
         }
@@ -159,13 +161,13 @@ impl Ranks {
         rows.iter().all(|row| group(row) == rows.first().and_then(group))
     }
 
-    /// What is taken off a member's times where they are compared: nothing, or its clock's offset, where that is known.
+    /// The correction of a member's times for comparison: 0, or its known clock offset.
     pub(crate) fn offset_ns(&self, member: usize) -> Option<i64> {
         if self.is_aligned { Some(self.members.get(member)?.clock?.offset_ns) } else { Some(0) }
     }
 }
 
-impl Member {
+impl JobMember {
     /// One of its communications.
     pub fn collective(&self, row: usize) -> &Collective {
         &self.linked.collectives().rows[row]

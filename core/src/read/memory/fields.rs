@@ -1,12 +1,12 @@
-//! Values by the types that columns have.
+//! Converts pickled values to the types of columns.
 
 use std::sync::Arc;
 
-use super::json::{Budget, Json};
+use super::json::{JsonBudget, PickleJson};
 use crate::error::Position;
 use crate::id::{FrameId, OptionalColumn, StackId, StrId};
 use crate::memory::stack::{Frame, Stacks};
-use crate::read::pickle::{Value, ValueId, Values};
+use crate::read::pickle::{PickleValue, PickleValues, ValueId};
 use crate::strings::Strings;
 use crate::time::Ts;
 use crate::warning::{WarningKind, Warnings};
@@ -15,27 +15,29 @@ use crate::warning::{WarningKind, Warnings};
 const NO_STACK: u32 = u32::MAX - 1;
 
 /// Keys and values of a dict.
-pub(super) type Entries<'v> = &'v [(ValueId, ValueId)];
+pub(super) type DictEntries<'v> = &'v [(ValueId, ValueId)];
 
-/// Takes values as what columns hold; what does not fit is counted.
-pub(super) struct Fields<'v> {
-    pub(super) values: &'v Values<'v>,
+/// Converts values to the types of columns; counts misfits.
+pub(super) struct SnapshotFields<'v> {
+    pub(super) values: &'v PickleValues<'v>,
     pub(super) strings: Strings,
     pub(super) stacks: Stacks,
     pub(super) warnings: Warnings,
     file: Option<Arc<str>>,
     /// The place of the row now read, in its list.
     pub(super) row: Option<u64>,
-    /// The text of a str, the stack of a list, the frame of a dict: each is made once, however often it is referred to.
+    /// The text of a str, the stack of a list, the frame of a dict: each is made once, however
+    /// often it is referred to.
     made: OptionalColumn,
-    /// Rows and lists of rows that were read: each is read once, so there are no more rows than values.
+    /// Rows and lists of rows that were read: each is read once, so there are no more rows than
+    /// values.
     taken: Vec<bool>,
-    budget: Budget,
+    budget: JsonBudget,
 }
 
-impl<'v> Fields<'v> {
+impl<'v> SnapshotFields<'v> {
     /// Over the values of a file of so many bytes.
-    pub(super) fn new(values: &'v Values<'v>, file: Option<Arc<str>>, num_bytes: usize) -> Self {
+    pub(super) fn new(values: &'v PickleValues<'v>, file: Option<Arc<str>>, num_bytes: usize) -> Self {
         Self {
             values,
             strings: Strings::default(),
@@ -45,7 +47,7 @@ impl<'v> Fields<'v> {
             row: None,
             made: OptionalColumn::empty(values.len()),
             taken: vec![false; values.len()],
-            budget: Budget::of(num_bytes),
+            budget: JsonBudget::of(num_bytes),
         }
     }
 
@@ -61,8 +63,8 @@ impl<'v> Fields<'v> {
 
     pub(super) fn number<T: TryFrom<i128>>(&mut self, id: ValueId) -> Option<T> {
         match self.values.get(id) {
-            Value::None => None,
-            Value::Int(number) => {
+            PickleValue::None => None,
+            PickleValue::Int(number) => {
                 let fitting = T::try_from(*number).ok();
                 if fitting.is_none() {
                     self.warn(WarningKind::InvalidNumber);
@@ -75,8 +77,8 @@ impl<'v> Fields<'v> {
 
     pub(super) fn flag(&mut self, id: ValueId) -> Option<bool> {
         match self.values.get(id) {
-            Value::None => None,
-            Value::Bool(flag) => Some(*flag),
+            PickleValue::None => None,
+            PickleValue::Bool(flag) => Some(*flag),
             _ => self.unexpected(),
         }
     }
@@ -91,7 +93,7 @@ impl<'v> Fields<'v> {
         ns.map(Ts)
     }
 
-    /// A text; the JSON of what is none.
+    /// A text, or the JSON of another value.
     pub(super) fn text(&mut self, id: ValueId) -> StrId {
         let Some(text) = self.values.text(id) else { return self.json(id) };
         if let Some(made) = self.made.get(id.index()) {
@@ -105,7 +107,9 @@ impl<'v> Fields<'v> {
     /// The JSON of a value; empty for None.
     pub(super) fn json(&mut self, id: ValueId) -> StrId {
         let mut out = String::new();
-        if *self.values.get(id) != Value::None && !Json::new(self.values, &mut self.budget).write(id, &mut out) {
+        if *self.values.get(id) != PickleValue::None
+            && !PickleJson::new(self.values, &mut self.budget).write(id, &mut out)
+        {
             self.warn(WarningKind::OversizedValue);
         }
         self.strings.intern(&out)
@@ -115,13 +119,13 @@ impl<'v> Fields<'v> {
     pub(super) fn keep(&mut self, key: ValueId, value: ValueId, object: &mut String) {
         let length = object.len();
         object.push(if object.is_empty() { '{' } else { ',' });
-        if !Json::new(self.values, &mut self.budget).write_entry(key, value, object) {
+        if !PickleJson::new(self.values, &mut self.budget).write_entry(key, value, object) {
             object.truncate(length);
             self.warn(WarningKind::OversizedValue);
         }
     }
 
-    /// The JSON object of what was kept; empty when nothing was.
+    /// The JSON object of collected fields; empty without any.
     pub(super) fn close(&mut self, mut object: String) -> StrId {
         if !object.is_empty() {
             object.push('}');
@@ -131,7 +135,7 @@ impl<'v> Fields<'v> {
 
     /// A list of frames, innermost first.
     pub(super) fn stack(&mut self, id: ValueId) -> Option<StackId> {
-        if *self.values.get(id) == Value::None {
+        if *self.values.get(id) == PickleValue::None {
             return None;
         }
         let Some(items) = self.values.items(id) else { return self.unexpected() };

@@ -1,31 +1,31 @@
-//! Values as JSON: what has no column of its own.
+//! Writes values without a column as JSON.
 
 use crate::json::write_string;
-use crate::read::pickle::{Value, ValueId, Values};
+use crate::read::pickle::{PickleValue, PickleValues, ValueId};
 
 /// Values nested deeper than this are not written out.
 const MAX_DEPTH: u32 = 64;
 
-/// How many bytes of JSON a file may give. What a pickle refers to again and again stands in JSON again and again, which
-/// a hostile one makes endless.
+/// The number of JSON bytes that a file may produce. Shared values repeat in JSON, endlessly in a
+/// hostile pickle.
 #[derive(Debug)]
-pub(super) struct Budget(usize);
+pub(super) struct JsonBudget(usize);
 
-impl Budget {
-    /// For a file of so many bytes: many times what a plain file takes.
+impl JsonBudget {
+    /// A budget by file size: many times that of a plain file.
     pub(super) fn of(num_bytes: usize) -> Self {
         Self(num_bytes.saturating_mul(8).saturating_add(1 << 16))
     }
 }
 
 /// Writes values as JSON, as far as the budget goes.
-pub(super) struct Json<'j> {
-    values: &'j Values<'j>,
-    budget: &'j mut Budget,
+pub(super) struct PickleJson<'j> {
+    values: &'j PickleValues<'j>,
+    budget: &'j mut JsonBudget,
 }
 
-impl<'j> Json<'j> {
-    pub(super) fn new(values: &'j Values<'j>, budget: &'j mut Budget) -> Self {
+impl<'j> PickleJson<'j> {
+    pub(super) fn new(values: &'j PickleValues<'j>, budget: &'j mut JsonBudget) -> Self {
         Self { values, budget }
     }
 
@@ -51,17 +51,17 @@ impl<'j> Json<'j> {
     fn value(&mut self, id: ValueId, out: &mut String, depth: u32) -> Option<()> {
         let length = out.len();
         match self.values.get(id) {
-            Value::None => out.push_str("null"),
-            Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-            Value::Int(number) => out.push_str(&number.to_string()),
-            Value::Float(number) => out.push_str(&float(*number)),
-            Value::Text(text) => write_string(out, text),
-            Value::Bytes(bytes) => out.push_str(&format!("{bytes:?}").replace(' ', "")),
-            Value::List(items) | Value::Tuple(items) | Value::Set(items) => {
+            PickleValue::None => out.push_str("null"),
+            PickleValue::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            PickleValue::Int(number) => out.push_str(&number.to_string()),
+            PickleValue::Float(number) => out.push_str(&float(*number)),
+            PickleValue::Text(text) => write_string(out, text),
+            PickleValue::Bytes(bytes) => out.push_str(&format!("{bytes:?}").replace(' ', "")),
+            PickleValue::List(items) | PickleValue::Tuple(items) | PickleValue::Set(items) => {
                 return self
                     .bracketed(['[', ']'], items, out, depth, |json, item, out| json.value(*item, out, depth + 1));
             }
-            Value::Dict(entries) => {
+            PickleValue::Dict(entries) => {
                 let entry =
                     |json: &mut Self, (key, value): &(_, _), out: &mut String| json.entry(*key, *value, out, depth + 1);
                 return self.bracketed(['{', '}'], entries, out, depth, entry);
@@ -112,7 +112,7 @@ impl<'j> Json<'j> {
     }
 }
 
-/// JSON has no word for what is not finite: it becomes a text.
+/// JSON has no non-finite numbers, so they become texts.
 fn float(number: f64) -> String {
     if number.is_finite() { serde_json::Value::from(number).to_string() } else { format!("\"{number}\"") }
 }

@@ -1,7 +1,8 @@
-//! From the pickle of a memory snapshot to its tables.
+//! Reads memory snapshots from pickles.
 //!
-//! All that `PyTorch` wrote since 1.11 is read: a dict with `segments` and `device_traces`, or a list of segments alone;
-//! blocks with `frames`, or with a `history`; with addresses or without. The same structure may also come as JSON.
+//! All that `PyTorch` wrote since 1.11 is read: a dict with `segments` and `device_traces`, or a
+//! list of segments alone; blocks with `frames`, or with a `history`; with addresses or without.
+//! The same structure may also come as JSON.
 
 mod fields;
 mod json;
@@ -12,9 +13,9 @@ use std::sync::Arc;
 use super::pickle::{Pickle, ValueId, read_pickle};
 use crate::error::{Error, ErrorKind, Position};
 use crate::memory::MemorySnapshot;
-use crate::memory::snapshot::{Action, Annotation, Block, PastBlock, Segment};
+use crate::memory::snapshot::{Action, Block, MemoryAnnotation, PastBlock, Segment};
 use crate::warning::WarningKind;
-use fields::{Entries, Fields};
+use fields::{DictEntries, SnapshotFields};
 pub(super) use text::is_memory_snapshot;
 
 /// Reads a memory snapshot: a pickle, or JSON.
@@ -22,9 +23,9 @@ pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Resu
     let is_json = is_memory_snapshot(bytes);
     let parsed = if is_json { text::parse(bytes, file.as_ref()) } else { read_pickle(bytes, file.as_ref()) };
     let Pickle { values, root, warnings } = parsed?;
-    let mut fields = Fields::new(&values, file.clone(), bytes.len());
+    let mut fields = SnapshotFields::new(&values, file.clone(), bytes.len());
     fields.warnings = warnings;
-    let mut reader = Reader { fields, snapshot: MemorySnapshot::default() };
+    let mut reader = SnapshotReader { fields, snapshot: MemorySnapshot::default() };
     if !reader.read(root) {
         let expected = "a memory snapshot: a dict with `segments` or `device_traces`, or a list of segments";
         let position = Position { file, byte: Some(0), ..Position::default() };
@@ -33,12 +34,12 @@ pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Resu
     Ok(reader.finish())
 }
 
-struct Reader<'v> {
-    fields: Fields<'v>,
+struct SnapshotReader<'v> {
+    fields: SnapshotFields<'v>,
     snapshot: MemorySnapshot,
 }
 
-impl<'v> Reader<'v> {
+impl<'v> SnapshotReader<'v> {
     /// Reads the outermost value; false when it is no snapshot.
     fn read(&mut self, root: ValueId) -> bool {
         let values = self.fields.values;
@@ -48,7 +49,7 @@ impl<'v> Reader<'v> {
             return entries.iter().any(is_known);
         }
         let Some(items) = values.items(root) else { return false };
-        let has_blocks = |entries: Entries<'_>| entries.iter().any(|(key, _)| values.text(*key) == Some("blocks"));
+        let has_blocks = |entries: DictEntries<'_>| entries.iter().any(|(key, _)| values.text(*key) == Some("blocks"));
         let is_segments = items.iter().all(|item| values.entries(*item).is_some_and(has_blocks));
         if is_segments {
             self.rows(root, Self::read_segment);
@@ -77,7 +78,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Reads each dict of a list.
-    fn rows(&mut self, list: ValueId, mut read: impl FnMut(&mut Self, Entries<'v>)) {
+    fn rows(&mut self, list: ValueId, mut read: impl FnMut(&mut Self, DictEntries<'v>)) {
         let values = self.fields.values;
         let Some(items) = values.items(list) else { return self.fields.warn(WarningKind::NotAnEntry) };
         if !items.is_empty() && !self.fields.take(list) {
@@ -95,7 +96,7 @@ impl<'v> Reader<'v> {
         self.fields.row = outer;
     }
 
-    fn read_segment(&mut self, entries: Entries<'v>) {
+    fn read_segment(&mut self, entries: DictEntries<'v>) {
         let (mut segment, mut blocks, mut rest) = (Segment::default(), None, String::new());
         let fields = &mut self.fields;
         for (key, value) in entries {
@@ -125,7 +126,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Reads a block that follows at `next`; gives where the one after it follows.
-    fn read_block(&mut self, segment: u32, next: Option<u64>, entries: Entries<'v>) -> Option<u64> {
+    fn read_block(&mut self, segment: u32, next: Option<u64>, entries: DictEntries<'v>) -> Option<u64> {
         let (mut block, mut past, mut rest) = (Block { segment, ..Block::default() }, None, String::new());
         let fields = &mut self.fields;
         for (key, value) in entries {
@@ -154,7 +155,7 @@ impl<'v> Reader<'v> {
         block.address?.checked_add(u64::try_from(block.size?).ok()?)
     }
 
-    fn read_past_block(&mut self, block: u32, entries: Entries<'v>) {
+    fn read_past_block(&mut self, block: u32, entries: DictEntries<'v>) {
         let (mut past, mut rest) = (PastBlock { block, ..PastBlock::default() }, String::new());
         let fields = &mut self.fields;
         for (key, value) in entries {
@@ -169,7 +170,7 @@ impl<'v> Reader<'v> {
         self.snapshot.past_blocks.push(past);
     }
 
-    fn read_action(&mut self, device: Option<i64>, entries: Entries<'v>) {
+    fn read_action(&mut self, device: Option<i64>, entries: DictEntries<'v>) {
         let (mut action, mut rest) = (Action { device, ..Action::default() }, String::new());
         let fields = &mut self.fields;
         for (key, value) in entries {
@@ -191,8 +192,8 @@ impl<'v> Reader<'v> {
         self.snapshot.actions.push(action);
     }
 
-    fn read_annotation(&mut self, entries: Entries<'v>) {
-        let (mut annotation, mut rest) = (Annotation::default(), String::new());
+    fn read_annotation(&mut self, entries: DictEntries<'v>) {
+        let (mut annotation, mut rest) = (MemoryAnnotation::default(), String::new());
         let fields = &mut self.fields;
         for (key, value) in entries {
             match fields.values.text(*key) {
@@ -210,11 +211,11 @@ impl<'v> Reader<'v> {
     fn finish(mut self) -> MemorySnapshot {
         let metadata = &mut self.snapshot.metadata;
         metadata.push_str(if metadata.is_empty() { "{}" } else { "}" });
-        let Fields { strings, stacks, warnings, .. } = self.fields;
+        let SnapshotFields { strings, stacks, warnings, .. } = self.fields;
         MemorySnapshot { strings, stacks, warnings, ..self.snapshot }
     }
 
-    /// What a value is that is no snapshot.
+    /// Describes a value that is no snapshot.
     fn words(&self, root: ValueId) -> String {
         let values = self.fields.values;
         match values.entries(root) {

@@ -146,7 +146,7 @@ fn a_pickle_cut_anywhere_is_an_error() {
     }
 }
 
-/// A dict with one key, whose value is what `value` leaves on the stack.
+/// A dict with one key, whose value `value` leaves on the stack.
 fn dict(key: &str, value: &[u8]) -> Vec<u8> {
     let mut out = b"}".to_vec();
     pickle(&json!(key), &mut out);

@@ -1,4 +1,4 @@
-//! Memory snapshots that someone wrote as JSON.
+//! Reads memory snapshots in JSON.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, ErrorKind, Position};
 use crate::json::Scanner;
-use crate::read::pickle::{Pickle, Value, ValueId, Values};
+use crate::read::pickle::{Pickle, PickleValue, PickleValues, ValueId};
 use crate::warning::Warnings;
 
 /// Whether a JSON text begins as that of a memory snapshot does.
@@ -19,9 +19,9 @@ pub(in crate::read) fn is_memory_snapshot(head: &[u8]) -> bool {
 
 /// The values of a JSON text, as a pickle would give them.
 pub(super) fn parse<'a>(text: &'a [u8], file: Option<&Arc<str>>) -> Result<Pickle<'a>, Error> {
-    let mut values = Values::default();
+    let mut values = PickleValues::default();
     let mut json = serde_json::Deserializer::from_slice(text);
-    let root = Builder(&mut values).deserialize(&mut json).and_then(|root| json.end().map(|()| root));
+    let root = PickleTextBuilder(&mut values).deserialize(&mut json).and_then(|root| json.end().map(|()| root));
     let root = root.map_err(|error| {
         let position = Position { file: file.cloned(), ..Position::default() };
         ErrorKind::Malformed { expected: "a memory snapshot in JSON", found: error.to_string(), position }
@@ -29,16 +29,16 @@ pub(super) fn parse<'a>(text: &'a [u8], file: Option<&Arc<str>>) -> Result<Pickl
     Ok(Pickle { values, root, warnings: Warnings::default() })
 }
 
-/// Adds what is parsed to the values; the parser keeps it from being nested deeply.
-struct Builder<'v, 'a>(&'v mut Values<'a>);
+/// Adds parsed values; the parser limits their depth.
+struct PickleTextBuilder<'v, 'a>(&'v mut PickleValues<'a>);
 
-impl<'a> Builder<'_, 'a> {
-    fn add<E: serde::de::Error>(self, value: Value<'a>) -> Result<ValueId, E> {
+impl<'a> PickleTextBuilder<'_, 'a> {
+    fn add<E: serde::de::Error>(self, value: PickleValue<'a>) -> Result<ValueId, E> {
         self.0.push(value).map_err(E::custom)
     }
 }
 
-impl<'a> DeserializeSeed<'a> for Builder<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for PickleTextBuilder<'_, 'a> {
     type Value = ValueId;
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<ValueId, D::Error> {
@@ -46,7 +46,7 @@ impl<'a> DeserializeSeed<'a> for Builder<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Builder<'_, 'a> {
+impl<'a> Visitor<'a> for PickleTextBuilder<'_, 'a> {
     type Value = ValueId;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,38 +62,38 @@ impl<'a> Visitor<'a> for Builder<'_, 'a> {
     }
 
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<ValueId, E> {
-        self.add(Value::Int(number.into()))
+        self.add(PickleValue::Int(number.into()))
     }
 
     fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<ValueId, E> {
-        self.add(Value::Int(number.into()))
+        self.add(PickleValue::Int(number.into()))
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<ValueId, E> {
-        self.add(Value::Float(number))
+        self.add(PickleValue::Float(number))
     }
 
     fn visit_borrowed_str<E: serde::de::Error>(self, text: &'a str) -> Result<ValueId, E> {
-        self.add(Value::Text(Cow::Borrowed(text)))
+        self.add(PickleValue::Text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ValueId, E> {
-        self.add(Value::Text(Cow::Owned(text.to_owned())))
+        self.add(PickleValue::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<ValueId, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = sequence.next_element_seed(Builder(&mut *self.0))? {
+        while let Some(item) = sequence.next_element_seed(PickleTextBuilder(&mut *self.0))? {
             items.push(item);
         }
-        self.add(Value::List(items))
+        self.add(PickleValue::List(items))
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<ValueId, A::Error> {
         let mut entries = Vec::new();
-        while let Some(key) = map.next_key_seed(Builder(&mut *self.0))? {
-            entries.push((key, map.next_value_seed(Builder(&mut *self.0))?));
+        while let Some(key) = map.next_key_seed(PickleTextBuilder(&mut *self.0))? {
+            entries.push((key, map.next_value_seed(PickleTextBuilder(&mut *self.0))?));
         }
-        self.add(Value::Dict(entries))
+        self.add(PickleValue::Dict(entries))
     }
 }

@@ -1,26 +1,30 @@
-//! Calls on the host: of the CUDA runtime and driver, and what the profiler itself took.
+//! Converts host calls: CUDA runtime, driver, and profiler overhead.
 
+use super::device_streams::write_thread;
+use super::export_state::{ExportState, write_span};
 use super::name::write_code;
-use super::place::write_thread;
-use super::row::Row;
-use super::scene::{Scene, write_span};
-use super::sort::Sort;
+use super::row::SqlRow;
+use super::row_kind::RowKind;
 
 const TAKES: &[&str] = &["start", "end", "globalTid", "nameId", "eventClass"];
 
-pub(super) const RUNTIME: Sort =
-    Sort { table: "CUPTI_ACTIVITY_KIND_RUNTIME", takes: TAKES, has_rest: true, write: |row, scene| call(row, scene) };
+pub(super) const RUNTIME: RowKind = RowKind {
+    table: "CUPTI_ACTIVITY_KIND_RUNTIME",
+    takes: TAKES,
+    has_rest: true,
+    write: |row, state| call(row, state),
+};
 
-pub(super) const DRIVER: Sort = Sort { table: "CUPTI_ACTIVITY_KIND_DRIVER", ..RUNTIME };
+pub(super) const DRIVER: RowKind = RowKind { table: "CUPTI_ACTIVITY_KIND_DRIVER", ..RUNTIME };
 
-pub(super) const OVERHEAD: Sort = Sort {
+pub(super) const OVERHEAD: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_OVERHEAD",
     takes: TAKES,
     has_rest: true,
-    write: |row, scene| event(row, scene, "overhead"),
+    write: |row, state| event(row, state, "overhead"),
 };
 
-pub(super) const PROFILER: Sort = Sort { table: "PROFILER_OVERHEAD", ..OVERHEAD };
+pub(super) const PROFILER: RowKind = RowKind { table: "PROFILER_OVERHEAD", ..OVERHEAD };
 
 /// Codes in `eventClass`.
 const RUNTIME_CALL: i64 = 0;
@@ -28,21 +32,21 @@ const DRIVER_CALL: i64 = 1;
 const EGL_CALL: i64 = 13;
 const BACKTRACE: i64 = 67;
 
-fn call(row: &Row<'_>, scene: &mut Scene) {
+fn call(row: &SqlRow<'_>, state: &mut ExportState) {
     let [.., class] = row.taken::<5>();
     match class.integer() {
         // It repeats a call that has a row of its own, for the sake of where it came from.
-        Some(BACKTRACE) => scene.num_backtraces += 1,
-        Some(DRIVER_CALL | EGL_CALL) => event(row, scene, "cuda_driver"),
-        _ => event(row, scene, "cuda_runtime"),
+        Some(BACKTRACE) => state.num_backtraces += 1,
+        Some(DRIVER_CALL | EGL_CALL) => event(row, state, "cuda_driver"),
+        _ => event(row, state, "cuda_runtime"),
     }
 }
 
-fn event(row: &Row<'_>, scene: &mut Scene, category: &str) {
+fn event(row: &SqlRow<'_>, state: &mut ExportState, category: &str) {
     let [start, end, thread, name, class] = row.taken();
-    let name = name.name(&mut scene.known.names);
+    let name = name.name(&mut state.known.names);
     let (name, version) = without_version(&name);
-    scene.element(|event, known| {
+    state.element(|event, known| {
         write_span(event, start.integer(), end.integer());
         event.text("cat", category.as_bytes());
         event.text("name", name);
@@ -59,8 +63,8 @@ fn event(row: &Row<'_>, scene: &mut Scene, category: &str) {
     });
 }
 
-/// A function's name and the version of CUDA that it stands with in the export: `cudaMemcpyAsync_v3020`. A version of
-/// the function itself has fewer digits: `cuMemAlloc_v2`.
+/// A function's name and the version of CUDA that it stands with in the export:
+/// `cudaMemcpyAsync_v3020`. A version of the function itself has fewer digits: `cuMemAlloc_v2`.
 fn without_version(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     let at = name.iter().rposition(|byte| !byte.is_ascii_digit()).unwrap_or(0);
     match (name.get(..at.saturating_sub(1)), name.get(at.saturating_sub(1)..=at), name.get(at + 1..)) {

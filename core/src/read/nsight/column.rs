@@ -1,18 +1,18 @@
-//! Columns of an export on their way to arguments.
+//! Converts columns of an export to event arguments.
 
 /// A column of a table.
 #[derive(Debug, Clone)]
-pub(super) struct Column {
+pub(super) struct SqlColumn {
     /// Its name.
     pub(super) name: String,
     /// The argument that it becomes: Kineto's name for the same, or its own.
     pub(super) argument: String,
-    pub(super) form: Form,
+    pub(super) form: ColumnForm,
 }
 
 /// How a column's value becomes an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ColumnForm {
     /// As it is.
     Plain,
     /// As it is, but that 0 stands for none.
@@ -23,48 +23,48 @@ pub(super) enum Form {
     Label(&'static str),
 }
 
-/// Columns that become an argument under another name, or in another form. All others become arguments as they are:
-/// so does what later versions add.
-const KNOWN: [(&str, &str, Form); 32] = [
-    ("cacheConfig", "cacheConfig", Form::Label("ENUM_CUDA_FUNC_CACHE_CONFIG")),
-    ("callchainId", "callchainId", Form::NonZero),
-    ("contextId", "context", Form::Plain),
-    ("correlationId", "correlation", Form::Plain),
-    ("dstContextId", "toContext", Form::Plain),
-    ("dstDeviceId", "toDevice", Form::Plain),
-    ("graphExecId", "graph exec id", Form::NonZero),
-    ("graphId", "graph id", Form::NonZero),
-    ("graphNodeId", "graph node id", Form::NonZero),
-    ("jsonTextId", "jsonText", Form::Name),
-    ("launchType", "launchType", Form::Label("ENUM_CUDA_KERNEL_LAUNCH_TYPE")),
-    ("localMemoryPerThread", "localMemoryPerThread", Form::NonZero),
-    ("localMemoryTotal", "localMemoryTotal", Form::NonZero),
-    ("mangledName", "mangled name", Form::Name),
-    ("maxRegistersPerBlock", "regsPerBlock", Form::Plain),
-    ("maxRegistersPerSm", "regsPerMultiprocessor", Form::Plain),
-    ("maxShmemPerBlock", "sharedMemPerBlock", Form::Plain),
-    ("maxShmemPerBlockOptin", "sharedMemPerBlockOptin", Form::Plain),
-    ("maxShmemPerSm", "sharedMemPerMultiprocessor", Form::Plain),
-    ("memKind", "memKind", Form::Label("ENUM_CUDA_MEM_KIND")),
-    ("migrationCause", "migrationCause", Form::Label("ENUM_CUDA_UNIF_MEM_MIGRATION")),
-    ("overheadType", "overheadType", Form::Label("ENUM_CUPTI_OVERHEAD_TYPE")),
-    ("rangeId", "rangeId", Form::NonZero),
-    ("registersPerThread", "registers per thread", Form::Plain),
-    ("returnValue", "return value", Form::NonZero),
-    ("sharedMemoryLimitConfig", "sharedMemoryLimitConfig", Form::Label("ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG")),
-    ("shortName", "short name", Form::Name),
-    ("smCount", "numSms", Form::Plain),
-    ("srcContextId", "fromContext", Form::Plain),
-    ("srcDeviceId", "fromDevice", Form::Plain),
-    ("threadsPerWarp", "warpSize", Form::Plain),
-    ("totalMemory", "totalGlobalMem", Form::Plain),
+/// Columns that become an argument under another name or in another form. All others keep theirs,
+/// including those of later versions.
+const KNOWN: [(&str, &str, ColumnForm); 32] = [
+    ("cacheConfig", "cacheConfig", ColumnForm::Label("ENUM_CUDA_FUNC_CACHE_CONFIG")),
+    ("callchainId", "callchainId", ColumnForm::NonZero),
+    ("contextId", "context", ColumnForm::Plain),
+    ("correlationId", "correlation", ColumnForm::Plain),
+    ("dstContextId", "toContext", ColumnForm::Plain),
+    ("dstDeviceId", "toDevice", ColumnForm::Plain),
+    ("graphExecId", "graph exec id", ColumnForm::NonZero),
+    ("graphId", "graph id", ColumnForm::NonZero),
+    ("graphNodeId", "graph node id", ColumnForm::NonZero),
+    ("jsonTextId", "jsonText", ColumnForm::Name),
+    ("launchType", "launchType", ColumnForm::Label("ENUM_CUDA_KERNEL_LAUNCH_TYPE")),
+    ("localMemoryPerThread", "localMemoryPerThread", ColumnForm::NonZero),
+    ("localMemoryTotal", "localMemoryTotal", ColumnForm::NonZero),
+    ("mangledName", "mangled name", ColumnForm::Name),
+    ("maxRegistersPerBlock", "regsPerBlock", ColumnForm::Plain),
+    ("maxRegistersPerSm", "regsPerMultiprocessor", ColumnForm::Plain),
+    ("maxShmemPerBlock", "sharedMemPerBlock", ColumnForm::Plain),
+    ("maxShmemPerBlockOptin", "sharedMemPerBlockOptin", ColumnForm::Plain),
+    ("maxShmemPerSm", "sharedMemPerMultiprocessor", ColumnForm::Plain),
+    ("memKind", "memKind", ColumnForm::Label("ENUM_CUDA_MEM_KIND")),
+    ("migrationCause", "migrationCause", ColumnForm::Label("ENUM_CUDA_UNIF_MEM_MIGRATION")),
+    ("overheadType", "overheadType", ColumnForm::Label("ENUM_CUPTI_OVERHEAD_TYPE")),
+    ("rangeId", "rangeId", ColumnForm::NonZero),
+    ("registersPerThread", "registers per thread", ColumnForm::Plain),
+    ("returnValue", "return value", ColumnForm::NonZero),
+    ("sharedMemoryLimitConfig", "sharedMemoryLimitConfig", ColumnForm::Label("ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG")),
+    ("shortName", "short name", ColumnForm::Name),
+    ("smCount", "numSms", ColumnForm::Plain),
+    ("srcContextId", "fromContext", ColumnForm::Plain),
+    ("srcDeviceId", "fromDevice", ColumnForm::Plain),
+    ("threadsPerWarp", "warpSize", ColumnForm::Plain),
+    ("totalMemory", "totalGlobalMem", ColumnForm::Plain),
 ];
 
-impl Column {
+impl SqlColumn {
     pub(super) fn new(name: String) -> Self {
         let known = KNOWN.iter().find(|(known, ..)| *known == name);
-        let (argument, form) =
-            known.map_or_else(|| (name.clone(), Form::Plain), |(_, argument, form)| ((*argument).to_owned(), *form));
+        let (argument, form) = known
+            .map_or_else(|| (name.clone(), ColumnForm::Plain), |(_, argument, form)| ((*argument).to_owned(), *form));
         Self { name, argument, form }
     }
 }

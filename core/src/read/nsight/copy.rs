@@ -1,10 +1,10 @@
-//! Copies and fills.
+//! Converts copies and fills.
 
 use super::device::{self, word};
-use super::object::Object;
-use super::row::{Row, Value};
-use super::scene::Scene;
-use super::sort::Sort;
+use super::export_state::ExportState;
+use super::object::JsonObject;
+use super::row::{SqlRow, SqlValue};
+use super::row_kind::RowKind;
 
 /// Kinds of copies, as Kineto has them, by their codes.
 const COPIES: [&str; 14] = [
@@ -28,39 +28,39 @@ const COPIES: [&str; 14] = [
 const MEMORIES: [&str; 8] =
     ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"];
 
-pub(super) const COPY: Sort = Sort {
+pub(super) const COPY: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_MEMCPY",
     takes: &["start", "end", "deviceId", "streamId", "globalPid", "bytes", "copyKind", "srcKind", "dstKind"],
     has_rest: true,
     write: copy,
 };
 
-pub(super) const FILL: Sort = Sort {
+pub(super) const FILL: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_MEMSET",
     takes: &["start", "end", "deviceId", "streamId", "globalPid", "bytes", "memKind"],
     has_rest: true,
     write: fill,
 };
 
-fn copy(row: &Row<'_>, scene: &mut Scene) {
+fn copy(row: &SqlRow<'_>, state: &mut ExportState) {
     let [start, end, _, _, _, bytes, kind, source, target] = row.taken();
-    let kind = word(&COPIES, "ENUM_CUDA_MEMCPY_OPER", kind.integer(), scene);
-    let [source, target] = [source, target].map(|memory| memory_word(memory, scene));
+    let kind = word(&COPIES, "ENUM_CUDA_MEMCPY_OPER", kind.integer(), state);
+    let [source, target] = [source, target].map(|memory| memory_word(memory, state));
     let name = [b"Memcpy ", kind.as_slice(), b" (", &source, b" -> ", &target, b")"].concat();
-    device::event(row, scene, ("gpu_memcpy", &name), |args| write_bytes(args, [start, end, bytes]));
+    device::event(row, state, ("gpu_memcpy", &name), |args| write_bytes(args, [start, end, bytes]));
 }
 
-fn fill(row: &Row<'_>, scene: &mut Scene) {
+fn fill(row: &SqlRow<'_>, state: &mut ExportState) {
     let [start, end, _, _, _, bytes, memory] = row.taken();
-    let name = [b"Memset (", memory_word(memory, scene).as_slice(), b")"].concat();
-    device::event(row, scene, ("gpu_memset", &name), |args| write_bytes(args, [start, end, bytes]));
+    let name = [b"Memset (", memory_word(memory, state).as_slice(), b")"].concat();
+    device::event(row, state, ("gpu_memset", &name), |args| write_bytes(args, [start, end, bytes]));
 }
 
-fn memory_word(memory: Value<'_>, scene: &Scene) -> Vec<u8> {
-    word(&MEMORIES, "ENUM_CUDA_MEM_KIND", memory.integer(), scene)
+fn memory_word(memory: SqlValue<'_>, state: &ExportState) -> Vec<u8> {
+    word(&MEMORIES, "ENUM_CUDA_MEM_KIND", memory.integer(), state)
 }
 
-fn write_bytes(args: &mut Object<'_>, [start, end, bytes]: [Value<'_>; 3]) {
+fn write_bytes(args: &mut JsonObject<'_>, [start, end, bytes]: [SqlValue<'_>; 3]) {
     let Some(bytes) = bytes.integer() else { return };
     args.integer("bytes", bytes);
     let ns = start.integer().zip(end.integer()).map_or(0, |(start, end)| end.saturating_sub(start));

@@ -1,4 +1,4 @@
-//! A database that nobody vouches for: opened so that nothing in it runs, and nothing on the disk changes.
+//! Opens an untrusted database: nothing in it runs, and nothing on disk changes.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -8,22 +8,23 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use super::column::Column;
+use super::column::SqlColumn;
 use crate::error::{Error, ErrorKind, Position};
 
 /// An open database.
-pub(in crate::read) struct Database<'a> {
+pub(in crate::read) struct NsightDatabase<'a> {
     pub(super) connection: Connection,
     /// A name for messages.
     pub(super) name: Option<&'a str>,
-    /// Bytes that are still to be read; what is in memory was read.
+    /// Unread bytes; bytes in memory count as read.
     pub(super) num_bytes: u64,
 }
 
-/// At a longer value the reading of a table ends: `SQLite` takes it into memory before its length can be looked at.
+/// At a longer value the reading of a table ends: `SQLite` takes it into memory before its length
+/// can be looked at.
 const MAX_VALUE_BYTES: i32 = 1 << 26;
 
-impl<'a> Database<'a> {
+impl<'a> NsightDatabase<'a> {
     /// The one in a file, of which pages are read as they are needed.
     pub(super) fn at_path(path: &Path, name: Option<&'a str>) -> Result<Self, Error> {
         let opened = open_path(path).and_then(hardened).and_then(|connection| Ok((size(&connection)?, connection)));
@@ -38,7 +39,7 @@ impl<'a> Database<'a> {
     }
 
     /// All its real tables.
-    pub(super) fn tables(&self) -> Result<Vec<Table>, Error> {
+    pub(super) fn tables(&self) -> Result<Vec<SqlTable>, Error> {
         tables(&self.connection).map_err(|fault| malformed(&fault, self.name))
     }
 }
@@ -107,40 +108,41 @@ fn hardened(connection: Connection) -> rusqlite::Result<Connection> {
 
 /// A real table: no view, and none that code stands behind.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct SqlTable {
     pub(super) name: String,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<SqlColumn>,
     /// The column that is the primary key, so that a row is found by it at once.
     pub(super) key: Option<String>,
 }
 
 /// All real tables, by name, but for `SQLite`'s own.
-fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
-    // What is written so is a table: the words of views and virtual tables are others.
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<SqlTable>> {
+    // This text declares a table; views and virtual tables differ.
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %' \
                AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
     let names: Vec<String> = connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     names.into_iter().map(|name| table(connection, name)).collect()
 }
 
-fn table(connection: &Connection, name: String) -> rusqlite::Result<Table> {
+fn table(connection: &Connection, name: String) -> rusqlite::Result<SqlTable> {
     let mut statement = connection.prepare("SELECT name, pk FROM pragma_table_info(?1)")?;
     let rows = statement.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let rows: Vec<(String, i64)> = rows.collect::<Result<_, _>>()?;
     let keys: Vec<_> = rows.iter().filter(|(_, place)| *place > 0).collect();
     let key = if let [(key, _)] = keys.as_slice() { Some(key.clone()) } else { None };
-    Ok(Table { name, key, columns: rows.into_iter().map(|(name, _)| Column::new(name)).collect() })
+    Ok(SqlTable { name, key, columns: rows.into_iter().map(|(name, _)| SqlColumn::new(name)).collect() })
 }
 
-impl Table {
-    /// Whether rows can be asked for by their numbers: not where a column has taken the name for those.
+impl SqlTable {
+    /// Whether rows can be asked for by their numbers: not where a column has taken the name for
+    /// those.
     pub(super) fn has_numbers(&self) -> bool {
         !self.columns.iter().any(|column| column.name.eq_ignore_ascii_case("_rowid_"))
     }
 }
 
 /// The number of a table's last row, 0 when it has none.
-pub(super) fn last_row(connection: &Connection, table: &Table) -> rusqlite::Result<i64> {
+pub(super) fn last_row(connection: &Connection, table: &SqlTable) -> rusqlite::Result<i64> {
     let sql = format!("SELECT coalesce(max(_rowid_), 0) FROM {}", quoted(&table.name));
     connection.query_row(&sql, [], |row| row.get(0))
 }

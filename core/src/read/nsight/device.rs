@@ -1,10 +1,10 @@
-//! What ran on a device: the part that kernels, copies, fills, waits and graphs share; and waits and graphs.
+//! Converts device work: the fields that all kinds share, and waits and graphs.
 
-use super::object::Object;
-use super::place::{Stream, process};
-use super::row::Row;
-use super::scene::{Scene, write_span};
-use super::sort::Sort;
+use super::device_streams::{NsightStream, process};
+use super::export_state::{ExportState, write_span};
+use super::object::JsonObject;
+use super::row::SqlRow;
+use super::row_kind::RowKind;
 
 /// The names of synchronisations, as Kineto has them, by their codes.
 const SYNCS: [&str; 5] = ["Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"];
@@ -13,15 +13,15 @@ const SYNCS: [&str; 5] = ["Unknown Sync", "Event Sync", "Stream Wait Event", "St
 const EVENT_SYNC: i64 = 1;
 const WAIT_EVENT: i64 = 2;
 
-pub(super) const SYNC: Sort = Sort {
+pub(super) const SYNC: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
     takes: &["start", "end", "deviceId", "streamId", "globalPid", "syncType", "eventId"],
     has_rest: true,
-    write: |row, scene| {
+    write: |row, state| {
         let [.., sort, awaited] = row.taken::<7>();
         let sort = sort.integer();
-        let name = word(&SYNCS, "ENUM_CUPTI_SYNC_TYPE", sort, scene);
-        event(row, scene, ("cuda_sync", &name), |args| {
+        let name = word(&SYNCS, "ENUM_CUPTI_SYNC_TYPE", sort, state);
+        event(row, state, ("cuda_sync", &name), |args| {
             args.text("cuda_sync_kind", &name);
             if matches!(sort, Some(EVENT_SYNC | WAIT_EVENT)) {
                 awaited.write_plain("wait_on_cuda_event_id", args);
@@ -30,15 +30,15 @@ pub(super) const SYNC: Sort = Sort {
     },
 };
 
-pub(super) const GRAPH: Sort = Sort {
+pub(super) const GRAPH: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     takes: &["start", "end", "deviceId", "streamId", "globalPid", "graphId"],
     has_rest: true,
-    write: |row, scene| {
+    write: |row, state| {
         let [.., graph] = row.taken::<6>();
         let id = graph.integer();
         let name = id.map_or_else(|| String::from("CUDA Graph"), |id| format!("CUDA Graph {id}"));
-        event(row, scene, ("cuda_graph", name.as_bytes()), |args| {
+        event(row, state, ("cuda_graph", name.as_bytes()), |args| {
             if let Some(id) = id {
                 args.integer("graph id", id);
             }
@@ -46,18 +46,18 @@ pub(super) const GRAPH: Sort = Sort {
     },
 };
 
-/// Adds an event on a stream. The first columns that the row's sort takes are `start`, `end`, `deviceId`, `streamId` and
-/// `globalPid`; `fill` writes what becomes of the others.
+/// Adds an event on a stream. The row's kind starts with `start`, `end`, `deviceId`, `streamId` and
+/// `globalPid`; `fill` writes the others.
 pub(super) fn event(
-    row: &Row<'_>,
-    scene: &mut Scene,
+    row: &SqlRow<'_>,
+    state: &mut ExportState,
     (category, name): (&str, &[u8]),
-    fill: impl FnOnce(&mut Object<'_>),
+    fill: impl FnOnce(&mut JsonObject<'_>),
 ) {
     let [start, end, device, stream, global_pid] = row.taken();
     let process = global_pid.integer().map(process);
-    let at = Stream { process, device: device.integer(), number: stream.integer() };
-    scene.element(|event, known| {
+    let at = NsightStream { process, device: device.integer(), number: stream.integer() };
+    state.element(|event, known| {
         write_span(event, start.integer(), end.integer());
         event.text("cat", category.as_bytes());
         event.text("name", name);
@@ -70,11 +70,11 @@ pub(super) fn event(
     });
 }
 
-/// What a code means: a word of ours, else the export's own label, else its number.
-pub(super) fn word(words: &[&str], labels: &str, code: Option<i64>, scene: &Scene) -> Vec<u8> {
+/// The meaning of a code: our word, else the export's label, else its number.
+pub(super) fn word(words: &[&str], labels: &str, code: Option<i64>, state: &ExportState) -> Vec<u8> {
     let Some(code) = code else { return b"Unknown".to_vec() };
     let known = usize::try_from(code).ok().and_then(|at| words.get(at)).map(|word| word.as_bytes());
     known
-        .or_else(|| scene.known.names.label(labels, code))
+        .or_else(|| state.known.names.label(labels, code))
         .map_or_else(|| code.to_string().into_bytes(), <[u8]>::to_vec)
 }

@@ -1,19 +1,20 @@
-//! An export as the text of the Kineto trace that it would be, made while it is read.
+//! Streams an export as the text of a Kineto trace.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::super::Watch;
-use super::database::{self, Database, Table};
+use super::database::{self, NsightDatabase, SqlTable};
+use super::export_state::{ExportNames, ExportState};
 use super::header::write_unread;
-use super::name::Names;
+use super::name::NsightNames;
 use super::object::object;
-use super::row::{Faults, Layout, Row};
-use super::scene::{Known, Scene};
-use super::sort::{SORTS, Sort};
+use super::row::{RowFaults, SqlLayout, SqlRow};
+use super::row_kind::RowKind;
+use super::row_kinds::SORTS;
 use crate::error::{Error, ErrorKind, Position};
+use crate::read::input::ReadProgress;
 use crate::warning::{WarningKind, Warnings};
 
 /// Text made at a time, unless a row is longer.
@@ -25,52 +26,52 @@ const CHUNK_ROWS: usize = 1 << 12;
 pub(super) const EXPORTS: [&str; 2] = ["StringIds", "META_DATA_EXPORT"];
 
 /// An export that is being read.
-pub(super) struct Export<'a> {
+pub(super) struct NsightExport<'a> {
     connection: Connection,
-    tables: Vec<Table>,
-    plans: Vec<Plan>,
+    tables: Vec<SqlTable>,
+    plans: Vec<ExportPlan>,
     /// The plan that is followed, and the row that it goes on with.
     at: usize,
     next_row: Option<i64>,
-    scene: Scene,
-    /// How much of the text in the scene was given.
+    state: ExportState,
+    /// How much of the text in the state was given.
     num_given: usize,
-    stage: Stage,
-    progress: Progress,
-    watch: Option<Watch<'a>>,
+    stage: ExportStage,
+    progress: ExportProgress,
+    watch: Option<ReadProgress<'a>>,
     file: Option<Arc<str>>,
     pub(super) warnings: Warnings,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ExportStage {
     Start,
     Rows,
     End,
 }
 
 /// A sort of rows in the table at hand.
-struct Plan {
-    sort: &'static Sort,
-    layout: Layout,
+struct ExportPlan {
+    sort: &'static RowKind,
+    layout: SqlLayout,
     /// From the row with a number on.
     select: String,
 }
 
 /// How many of the database's bytes the rows read so far stand for.
-struct Progress {
+struct ExportProgress {
     file_bytes: u64,
     total_rows: u64,
     rows_read: u64,
     bytes_told: u64,
 }
 
-impl<'a> Export<'a> {
-    pub(super) fn new(database: Database<'_>, watch: Option<Watch<'a>>) -> Result<Self, Error> {
+impl<'a> NsightExport<'a> {
+    pub(super) fn new(database: NsightDatabase<'_>, watch: Option<ReadProgress<'a>>) -> Result<Self, Error> {
         let tables = database.tables()?;
-        let Database { connection, name, num_bytes } = database;
+        let NsightDatabase { connection, name, num_bytes } = database;
         let is_known =
-            |table: &Table| EXPORTS.contains(&&*table.name) || SORTS.iter().any(|sort| sort.table == table.name);
+            |table: &SqlTable| EXPORTS.contains(&&*table.name) || SORTS.iter().any(|sort| sort.table == table.name);
         if !tables.iter().any(is_known) {
             return Err(foreign(&tables, name));
         }
@@ -81,20 +82,21 @@ impl<'a> Export<'a> {
                 // A table that cannot be read counts as damaged when its turn comes.
                 let last = database::last_row(&connection, table).unwrap_or(0);
                 total_rows = total_rows.saturating_add(u64::try_from(last).unwrap_or(0));
-                plans.push(Plan::new(table, sort));
+                plans.push(ExportPlan::new(table, sort));
             }
         }
-        let known = Known { names: Names::new(&connection, &tables), ..Known::default() };
-        let progress = Progress { file_bytes: num_bytes, total_rows: total_rows.max(1), rows_read: 0, bytes_told: 0 };
+        let known = ExportNames { names: NsightNames::new(&connection, &tables), ..ExportNames::default() };
+        let progress =
+            ExportProgress { file_bytes: num_bytes, total_rows: total_rows.max(1), rows_read: 0, bytes_told: 0 };
         Ok(Self {
             connection,
             tables,
             plans,
             at: 0,
             next_row: Some(i64::MIN),
-            scene: Scene { known, ..Scene::default() },
+            state: ExportState { known, ..ExportState::default() },
             num_given: 0,
-            stage: Stage::Start,
+            stage: ExportStage::Start,
             progress,
             watch,
             file: name.map(Arc::from),
@@ -104,14 +106,14 @@ impl<'a> Export<'a> {
 
     /// Makes more of the text; false at its end.
     fn advance(&mut self) -> io::Result<bool> {
-        self.scene.out.clear();
+        self.state.out.clear();
         self.num_given = 0;
         match self.stage {
-            Stage::Start => {
-                self.scene.out.extend_from_slice(b"{\"schemaVersion\":1,\"traceEvents\":[\n");
-                self.stage = Stage::Rows;
+            ExportStage::Start => {
+                self.state.out.extend_from_slice(b"{\"schemaVersion\":1,\"traceEvents\":[\n");
+                self.stage = ExportStage::Rows;
             }
-            Stage::Rows if self.at < self.plans.len() => {
+            ExportStage::Rows if self.at < self.plans.len() => {
                 if let Err(fault) = self.read_rows() {
                     self.warn_of_damage(&fault);
                     self.next_row = None;
@@ -121,24 +123,25 @@ impl<'a> Export<'a> {
                     self.next_row = Some(i64::MIN);
                 }
             }
-            Stage::Rows => {
+            ExportStage::Rows => {
                 self.write_end();
                 self.progress.rows_read = self.progress.total_rows;
-                self.stage = Stage::End;
+                self.stage = ExportStage::End;
             }
-            Stage::End => return Ok(false),
+            ExportStage::End => return Ok(false),
         }
         let num_new = self.progress.advance();
         self.watch.as_mut().map_or(Ok(()), |watch| watch(num_new))?;
         Ok(true)
     }
 
-    /// Reads some rows of the table at hand; afterwards `next_row` is where to go on, none at the table's end.
+    /// Reads some rows of the table at hand; afterwards `next_row` is where to go on, none at the
+    /// table's end.
     fn read_rows(&mut self) -> rusqlite::Result<()> {
         let plan = &self.plans[self.at];
         let mut statement = self.connection.prepare(&plan.select)?;
         let mut rows = statement.query([self.next_row])?;
-        let faults = Faults::default();
+        let faults = RowFaults::default();
         for _ in 0..CHUNK_ROWS {
             let Some(values) = rows.next()? else {
                 self.next_row = None;
@@ -146,16 +149,16 @@ impl<'a> Export<'a> {
             };
             self.next_row = values.get::<_, i64>(plan.layout.columns.len())?.checked_add(1);
             self.progress.rows_read += 1;
-            let row = Row { connection: &self.connection, values, layout: &plan.layout, faults: &faults };
-            (plan.sort.write)(&row, &mut self.scene);
+            let row = SqlRow { connection: &self.connection, values, layout: &plan.layout, faults: &faults };
+            (plan.sort.write)(&row, &mut self.state);
             if let Some((count, column)) = faults.take() {
                 let column = &plan.layout.columns[column].name;
                 let place = place(self.file.as_deref(), plan.sort, Some(column));
-                let event = self.scene.num_elements.checked_sub(1);
+                let event = self.state.num_elements.checked_sub(1);
                 let position = || Position { file: Some(place.into()), event, ..Position::default() };
                 self.warnings.push_many(WarningKind::InvalidValue, count, position);
             }
-            if self.scene.out.len() > CHUNK_BYTES || self.next_row.is_none() {
+            if self.state.out.len() > CHUNK_BYTES || self.next_row.is_none() {
                 break;
             }
         }
@@ -165,7 +168,7 @@ impl<'a> Export<'a> {
     fn warn_of_damage(&mut self, fault: &rusqlite::Error) {
         let sort = self.plans[self.at].sort;
         let place = format!("{}: {fault}", place(self.file.as_deref(), sort, None));
-        let event = Some(self.scene.num_elements);
+        let event = Some(self.state.num_elements);
         self.warnings.push(WarningKind::DamagedTable, || Position {
             file: Some(place.into()),
             event,
@@ -175,42 +178,43 @@ impl<'a> Export<'a> {
 
     fn write_end(&mut self) {
         let mut out = Vec::new();
-        let Self { connection, tables, plans, scene, .. } = self;
+        let Self { connection, tables, plans, state, .. } = self;
         object(&mut out, |header| {
-            let is_read = |table: &Table| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
-            let unread = scene.known.write_header(header, connection, tables, is_read);
-            write_unread(header, connection, &unread, scene);
+            let is_read =
+                |table: &SqlTable| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
+            let unread = state.known.write_header(header, connection, tables, is_read);
+            write_unread(header, connection, &unread, state);
         });
         // The keys of the object that holds the events.
-        self.scene.out.extend_from_slice(b"\n],\n");
-        self.scene.out.extend_from_slice(&out[1..]);
+        self.state.out.extend_from_slice(b"\n],\n");
+        self.state.out.extend_from_slice(&out[1..]);
     }
 }
 
-impl Read for Export<'_> {
+impl Read for NsightExport<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.num_given == self.scene.out.len() {
+        while self.num_given == self.state.out.len() {
             if !self.advance()? {
                 return Ok(0);
             }
         }
-        let count = (&self.scene.out[self.num_given..]).read(buffer)?;
+        let count = (&self.state.out[self.num_given..]).read(buffer)?;
         self.num_given += count;
         Ok(count)
     }
 }
 
-impl Plan {
-    fn new(table: &Table, sort: &'static Sort) -> Self {
+impl ExportPlan {
+    fn new(table: &SqlTable, sort: &'static RowKind) -> Self {
         let is_used = |name: &str| sort.has_rest || sort.takes.contains(&name);
         let columns = table.columns.iter().filter(|column| is_used(&column.name)).cloned().collect();
-        let layout = Layout::new(columns, sort.takes);
+        let layout = SqlLayout::new(columns, sort.takes);
         let select = format!("{} WHERE _rowid_ >= ?1 ORDER BY _rowid_", layout.select(table));
         Self { sort, layout, select }
     }
 }
 
-impl Progress {
+impl ExportProgress {
     /// Bytes that were not told yet.
     fn advance(&mut self) -> u64 {
         let read = self.rows_read.min(self.total_rows);
@@ -220,16 +224,16 @@ impl Progress {
 }
 
 /// Whether a table is only looked things up in.
-fn is_support(table: &Table) -> bool {
+fn is_support(table: &SqlTable) -> bool {
     table.name == "StringIds" || table.name.starts_with("ENUM_")
 }
 
-fn place(file: Option<&str>, sort: &Sort, column: Option<&str>) -> String {
+fn place(file: Option<&str>, sort: &RowKind, column: Option<&str>) -> String {
     [file, Some(sort.table), column].into_iter().flatten().collect::<Vec<_>>().join(": ")
 }
 
 /// The error that a database is no export.
-fn foreign(tables: &[Table], name: Option<&str>) -> Error {
+fn foreign(tables: &[SqlTable], name: Option<&str>) -> Error {
     const SHOWN: usize = 5;
     let names: Vec<&str> = tables.iter().take(SHOWN).map(|table| table.name.as_str()).collect();
     let more = if tables.len() > SHOWN { ", …" } else { "" };

@@ -1,49 +1,49 @@
-//! What an export says of the recording as a whole: the header of the Kineto trace that it would be.
+//! Converts the metadata of a recording to the header of a Kineto trace.
 
 use rusqlite::Connection;
 
-use super::database::{Table, quoted};
-use super::object::{Object, object};
-use super::row::{Faults, Layout, Row};
-use super::scene::{Known, Scene};
-use super::sort::Sort;
+use super::database::{SqlTable, quoted};
+use super::export_state::{ExportNames, ExportState};
+use super::object::{JsonObject, object};
+use super::row::{RowFaults, SqlLayout, SqlRow};
+use super::row_kind::RowKind;
 
-/// Rows of a table that go into the header, and bytes that all of them may have; what is more is not read.
+/// Limits of the header, in rows of a table and bytes of all; the rest is not read.
 const MAX_ROWS: usize = 1000;
 const MAX_BYTES: usize = 1 << 24;
 
 /// A device with a higher number has no name: names are in a list, each at its device's place.
 const MAX_DEVICE: i64 = 1023;
 
-pub(super) const DEVICE: Sort = Sort {
+pub(super) const DEVICE: RowKind = RowKind {
     table: "TARGET_INFO_GPU",
     takes: &["id", "name"],
     has_rest: true,
-    write: |row, scene| {
+    write: |row, state| {
         let [id, name] = row.taken();
         let Some(id) = id.integer().filter(|id| (0..=MAX_DEVICE).contains(id)) else { return };
-        let name = name.name(&mut scene.known.names);
-        let device = properties(row, &mut scene.known, |device| {
+        let name = name.name(&mut state.known.names);
+        let device = properties(row, &mut state.known, |device| {
             device.integer("id", id);
             device.text("name", &name);
         });
-        if scene.known.has_room(device.len()) {
-            scene.known.devices.insert(id, device);
+        if state.known.has_room(device.len()) {
+            state.known.devices.insert(id, device);
         }
     },
 };
 
-pub(super) const START: Sort = Sort {
+pub(super) const START: RowKind = RowKind {
     table: "TARGET_INFO_SESSION_START_TIME",
     takes: &["utcEpochNs"],
     has_rest: false,
-    write: |row, scene| {
+    write: |row, state| {
         let [ns] = row.taken();
-        scene.known.base_ns = scene.known.base_ns.or(ns.integer());
+        state.known.base_ns = state.known.base_ns.or(ns.integer());
     },
 };
 
-fn properties(row: &Row<'_>, known: &mut Known, fill: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
+fn properties(row: &SqlRow<'_>, known: &mut ExportNames, fill: impl FnOnce(&mut JsonObject<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     object(&mut out, |properties| {
         fill(properties);
@@ -53,20 +53,20 @@ fn properties(row: &Row<'_>, known: &mut Known, fill: impl FnOnce(&mut Object<'_
 }
 
 /// Whether a table says something of the recording as a whole, or of the machine.
-fn is_header(table: &Table) -> bool {
+fn is_header(table: &SqlTable) -> bool {
     let is_about = |start| table.name.starts_with(start) && table.name != DEVICE.table;
     ["META_DATA_", "TARGET_INFO_", "ANALYSIS_DETAILS"].into_iter().any(is_about)
 }
 
-impl Known {
+impl ExportNames {
     /// Writes the keys of the header. Gives the tables that are neither in it nor `is_read`.
     pub(super) fn write_header<'t>(
         &mut self,
-        header: &mut Object<'_>,
+        header: &mut JsonObject<'_>,
         connection: &Connection,
-        tables: &'t [Table],
-        is_read: impl Fn(&Table) -> bool,
-    ) -> Vec<&'t Table> {
+        tables: &'t [SqlTable],
+        is_read: impl Fn(&SqlTable) -> bool,
+    ) -> Vec<&'t SqlTable> {
         write_list(header.field("deviceProperties"), &self.device_list());
         if let Some(ns) = self.base_ns {
             header.integer("baseTimeNanoseconds", ns);
@@ -98,17 +98,18 @@ impl Known {
         self.header_bytes <= MAX_BYTES
     }
 
-    /// The rows of a table as objects; none when it cannot be read, or when there is no room for them.
-    fn rows(&mut self, connection: &Connection, table: &Table) -> Vec<Vec<u8>> {
-        let layout = Layout::new(table.columns.clone(), &["name"]);
+    /// The rows of a table as objects; none when it cannot be read, or when there is no room for
+    /// them.
+    fn rows(&mut self, connection: &Connection, table: &SqlTable) -> Vec<Vec<u8>> {
+        let layout = SqlLayout::new(table.columns.clone(), &["name"]);
         let mut read = || {
             let mut statement = connection.prepare(&format!("{} LIMIT {MAX_ROWS}", layout.select(table)))?;
             let mut rows = statement.query([])?;
             let mut found = Vec::new();
             while let Some(values) = rows.next()? {
-                let row = Row { connection, values, layout: &layout, faults: &Faults::default() };
+                let row = SqlRow { connection, values, layout: &layout, faults: &RowFaults::default() };
                 let [name] = row.taken();
-                // A report may be mailed: what was in the environment is not for everybody.
+                // Reports are shared, so the environment stays out.
                 if name.contains("ENVIRON") {
                     continue;
                 }
@@ -125,7 +126,12 @@ impl Known {
 }
 
 /// Writes how many rows of which tables are not in the trace.
-pub(super) fn write_unread(header: &mut Object<'_>, connection: &Connection, unread: &[&Table], scene: &Scene) {
+pub(super) fn write_unread(
+    header: &mut JsonObject<'_>,
+    connection: &Connection,
+    unread: &[&SqlTable],
+    state: &ExportState,
+) {
     header.object("nsight_unread", |counts| {
         let mut left = MAX_COUNTED;
         for table in unread {
@@ -143,8 +149,8 @@ pub(super) fn write_unread(header: &mut Object<'_>, connection: &Connection, unr
                 Err(fault) => counts.text(&table.name, fault.to_string().as_bytes()),
             }
         }
-        if scene.num_backtraces > 0 {
-            counts.integer("CUPTI_ACTIVITY_KIND_RUNTIME, backtraces", scene.num_backtraces as i64);
+        if state.num_backtraces > 0 {
+            counts.integer("CUPTI_ACTIVITY_KIND_RUNTIME, backtraces", state.num_backtraces as i64);
         }
     });
 }
@@ -153,7 +159,7 @@ pub(super) fn write_unread(header: &mut Object<'_>, connection: &Connection, unr
 const MAX_COUNT: i64 = 1_000_000;
 const MAX_COUNTED: i64 = 10_000_000;
 
-fn count(connection: &Connection, table: &Table, limit: i64) -> rusqlite::Result<i64> {
+fn count(connection: &Connection, table: &SqlTable, limit: i64) -> rusqlite::Result<i64> {
     let name = quoted(&table.name);
     connection.query_row(&format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {limit})"), [], |row| row.get(0))
 }

@@ -1,12 +1,12 @@
-//! Kernels.
+//! Converts kernels.
 
 use super::device;
-use super::object::{Object, push_integer};
-use super::row::{Row, Value};
-use super::scene::Scene;
-use super::sort::Sort;
+use super::export_state::ExportState;
+use super::object::{JsonObject, push_integer};
+use super::row::{SqlRow, SqlValue};
+use super::row_kind::RowKind;
 
-pub(super) const KERNEL: Sort = Sort {
+pub(super) const KERNEL: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_KERNEL",
     takes: &[
         "start",
@@ -28,10 +28,10 @@ pub(super) const KERNEL: Sort = Sort {
     write: kernel,
 };
 
-fn kernel(row: &Row<'_>, scene: &mut Scene) {
+fn kernel(row: &SqlRow<'_>, state: &mut ExportState) {
     let [_, _, _, _, _, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, fixed, dynamic] = row.taken();
-    let name = name.name(&mut scene.known.names);
-    device::event(row, scene, ("kernel", &name), |args| {
+    let name = name.name(&mut state.known.names);
+    device::event(row, state, ("kernel", &name), |args| {
         write_shape(args, "grid", [grid_x, grid_y, grid_z]);
         write_shape(args, "block", [block_x, block_y, block_z]);
         let (fixed, dynamic) = (fixed.integer(), dynamic.integer());
@@ -44,8 +44,8 @@ fn kernel(row: &Row<'_>, scene: &mut Scene) {
     });
 }
 
-fn write_shape(args: &mut Object<'_>, key: &str, sides: [Value<'_>; 3]) {
-    if let [Some(x), Some(y), Some(z)] = sides.map(Value::integer) {
+fn write_shape(args: &mut JsonObject<'_>, key: &str, sides: [SqlValue<'_>; 3]) {
+    if let [Some(x), Some(y), Some(z)] = sides.map(SqlValue::integer) {
         let out = args.field(key);
         for (mark, side) in [(b'[', x), (b',', y), (b',', z)] {
             out.push(mark);

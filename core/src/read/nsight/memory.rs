@@ -1,13 +1,13 @@
-//! Allocations of device memory.
+//! Converts allocations of device memory.
 
 use super::device::word;
-use super::place::process;
-use super::row::Row;
-use super::scene::Scene;
-use super::sort::Sort;
+use super::device_streams::process;
+use super::export_state::ExportState;
+use super::row::SqlRow;
+use super::row_kind::RowKind;
 use crate::time::Ts;
 
-pub(super) const ALLOCATION: Sort = Sort {
+pub(super) const ALLOCATION: RowKind = RowKind {
     table: "CUDA_GPU_MEMORY_USAGE_EVENTS",
     takes: &["start", "globalPid", "deviceId", "address", "bytes", "memoryOperationType"],
     has_rest: true,
@@ -17,16 +17,16 @@ pub(super) const ALLOCATION: Sort = Sort {
 /// The code of a free in `memoryOperationType`; the other one is an allocation.
 const FREE: i64 = 1;
 
-/// What Kineto calls a device of CUDA.
+/// Kineto's number of the CUDA device type.
 const CUDA: i64 = 1;
 
-fn allocation(row: &Row<'_>, scene: &mut Scene) {
+fn allocation(row: &SqlRow<'_>, state: &mut ExportState) {
     let [start, global_pid, device, address, bytes, operation] = row.taken();
     let operation = operation.integer();
     let sign = if operation == Some(FREE) { -1 } else { 1 };
-    let operation = word(&["Allocation", "Deallocation"], "ENUM_CUDA_DEV_MEM_EVENT_OPER", operation, scene);
+    let operation = word(&["Allocation", "Deallocation"], "ENUM_CUDA_DEV_MEM_EVENT_OPER", operation, state);
     let process = global_pid.integer().map(process);
-    scene.element(|event, known| {
+    state.element(|event, known| {
         event.text("ph", b"i");
         event.text("cat", b"cpu_instant_event");
         event.text("name", b"[memory]");

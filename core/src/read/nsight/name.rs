@@ -1,4 +1,4 @@
-//! Texts that an export keeps apart from its events: names by number, and labels of codes.
+//! Resolves texts by number (`StringIds`) and labels of codes (`ENUM_…`).
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _};
 use rustc_hash::FxHashMap;
 
-use super::database::{Table, quoted};
-use super::object::Object;
+use super::database::{SqlTable, quoted};
+use super::object::JsonObject;
 
 /// Texts are kept up to so many bytes, then forgotten and looked up again.
 const MAX_KEPT_BYTES: usize = 1 << 26;
@@ -19,9 +19,9 @@ pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_TABLES: usize = 300;
 const MAX_CODES: usize = 1000;
 
-/// What `StringIds` and the tables of codes (`ENUM_…`) say.
+/// Texts of `StringIds` and of the tables of codes (`ENUM_…`).
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NsightNames {
     /// Whether a text can be looked up when it is first asked for.
     is_indexed: bool,
     texts: FxHashMap<i64, Option<Arc<[u8]>>>,
@@ -29,16 +29,16 @@ pub(super) struct Names {
     labels: FxHashMap<String, FxHashMap<i64, Vec<u8>>>,
 }
 
-impl Names {
+impl NsightNames {
     /// Reads the labels. A table of codes that cannot be read has none.
-    pub(super) fn new(connection: &Connection, tables: &[Table]) -> Self {
+    pub(super) fn new(connection: &Connection, tables: &[SqlTable]) -> Self {
         let codes = tables.iter().filter(|table| table.name.starts_with("ENUM_")).take(MAX_TABLES);
         let labels = codes.map(|table| (table.name.clone(), labels(connection, &table.name).unwrap_or_default()));
         let mut names = Self { labels: labels.collect(), ..Self::default() };
         if let Some(table) = tables.iter().find(|table| table.name == "StringIds") {
             names.is_indexed = table.key.as_deref() == Some("id");
             if !names.is_indexed {
-                // What is read until a fault is kept; the rest has no names.
+                // Names read before a fault are kept; later ones are missing.
                 let _ = names.read_all(connection);
             }
         }
@@ -84,7 +84,7 @@ impl Names {
 }
 
 /// Writes a code by its label, or as it is where it has none.
-pub(super) fn write_code(args: &mut Object<'_>, key: &str, table: &str, (code, names): (i64, &Names)) {
+pub(super) fn write_code(args: &mut JsonObject<'_>, key: &str, table: &str, (code, names): (i64, &NsightNames)) {
     match names.label(table, code) {
         Some(label) => args.text(key, label),
         None => args.integer(key, code),

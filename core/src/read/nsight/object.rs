@@ -1,24 +1,24 @@
-//! JSON in the making. Texts are bytes here: what is not UTF-8 in them is counted when they are read.
+//! Writes JSON objects. Texts are bytes: invalid UTF-8 is counted when they are read.
 
 use std::io::Write as _;
 
 use crate::time::Ts;
 
 /// An object whose fields are being appended to a text.
-pub(super) struct Object<'o> {
+pub(super) struct JsonObject<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
 }
 
 /// Appends an object with the fields that `fill` gives it.
-pub(super) fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut Object<'_>)) {
+pub(super) fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut JsonObject<'_>)) {
     out.push(b'{');
-    fill(&mut Object { out, is_empty: true });
+    fill(&mut JsonObject { out, is_empty: true });
     out.push(b'}');
 }
 
-impl Object<'_> {
-    /// Starts a field; its value is to be appended to what this gives.
+impl JsonObject<'_> {
+    /// Starts a field; the caller appends its value to the returned text.
     pub(super) fn field(&mut self, key: &str) -> &mut Vec<u8> {
         if !std::mem::take(&mut self.is_empty) {
             self.out.push(b',');
@@ -28,7 +28,7 @@ impl Object<'_> {
         self.out
     }
 
-    pub(super) fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
+    pub(super) fn object(&mut self, key: &str, fill: impl FnOnce(&mut JsonObject<'_>)) {
         object(self.field(key), fill);
     }
 
@@ -77,7 +77,8 @@ pub(super) fn push_integer(out: &mut Vec<u8>, number: i64) {
     push_digits(out, number.unsigned_abs(), 1);
 }
 
-/// Appends a number of at least so many digits. Made here, for formatting takes longer than all else in a row.
+/// Appends a number of at least so many digits. Made here, for formatting takes longer than all
+/// else in a row.
 fn push_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; 20];
     let mut start = digits.len();

@@ -1,4 +1,4 @@
-//! A row of a table, whose values may be of any type whatever their columns say.
+//! A row of a table; its values may have any type, whatever the columns declare.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -6,23 +6,23 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::column::{Column, Form};
-use super::database::{Table, quoted};
-use super::name::{MAX_TEXT_BYTES, Names, write_code};
-use super::object::{Object, push_text};
+use super::column::{ColumnForm, SqlColumn};
+use super::database::{SqlTable, quoted};
+use super::name::{MAX_TEXT_BYTES, NsightNames, write_code};
+use super::object::{JsonObject, push_text};
 
-/// Which columns of a table are taken by their meaning, and which are left.
+/// The columns of a table with a known meaning, and the others.
 #[derive(Debug)]
-pub(super) struct Layout {
-    pub(super) columns: Vec<Column>,
+pub(super) struct SqlLayout {
+    pub(super) columns: Vec<SqlColumn>,
     /// Where each of the columns is that are taken; none for those that the table lacks.
     taken: Vec<Option<usize>>,
     /// The others.
     rest: Vec<usize>,
 }
 
-impl Layout {
-    pub(super) fn new(columns: Vec<Column>, takes: &[&str]) -> Self {
+impl SqlLayout {
+    pub(super) fn new(columns: Vec<SqlColumn>, takes: &[&str]) -> Self {
         let place = |name: &&str| columns.iter().position(|column| column.name == *name);
         let taken: Vec<_> = takes.iter().map(place).collect();
         let rest = (0..columns.len()).filter(|at| !taken.contains(&Some(*at))).collect();
@@ -30,7 +30,7 @@ impl Layout {
     }
 
     /// The query for all rows: the columns, and then the row's number.
-    pub(super) fn select(&self, table: &Table) -> String {
+    pub(super) fn select(&self, table: &SqlTable) -> String {
         let mut columns: Vec<_> = self.columns.iter().map(|column| quoted(&column.name)).collect();
         columns.push(String::from("_rowid_"));
         format!("SELECT {} FROM {}", columns.join(", "), quoted(&table.name))
@@ -38,21 +38,21 @@ impl Layout {
 }
 
 /// A row that is being read.
-pub(super) struct Row<'a> {
+pub(super) struct SqlRow<'a> {
     pub(super) connection: &'a Connection,
     pub(super) values: &'a rusqlite::Row<'a>,
-    pub(super) layout: &'a Layout,
-    pub(super) faults: &'a Faults,
+    pub(super) layout: &'a SqlLayout,
+    pub(super) faults: &'a RowFaults,
 }
 
 /// Values that are not of their columns' types, that are too long, or that refer to nothing.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct RowFaults {
     count: Cell<u64>,
     first: Cell<Option<usize>>,
 }
 
-impl Faults {
+impl RowFaults {
     fn add(&self, column: usize) {
         self.count.set(self.count.get() + 1);
         self.first.set(self.first.get().or(Some(column)));
@@ -67,34 +67,34 @@ impl Faults {
 
 /// A value in a row.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'a> {
+pub(super) struct SqlValue<'a> {
     content: ValueRef<'a>,
     column: usize,
-    row: &'a Row<'a>,
+    row: &'a SqlRow<'a>,
 }
 
-impl Row<'_> {
+impl SqlRow<'_> {
     /// The values of the columns that are taken, null for each that the table lacks.
-    pub(super) fn taken<const N: usize>(&self) -> [Value<'_>; N] {
+    pub(super) fn taken<const N: usize>(&self) -> [SqlValue<'_>; N] {
         std::array::from_fn(|at| match self.layout.taken.get(at).copied().flatten() {
             Some(column) => self.value(column),
-            None => Value { content: ValueRef::Null, column: 0, row: self },
+            None => SqlValue { content: ValueRef::Null, column: 0, row: self },
         })
     }
 
-    fn value(&self, column: usize) -> Value<'_> {
-        Value { content: self.values.get_ref(column).unwrap_or(ValueRef::Null), column, row: self }
+    fn value(&self, column: usize) -> SqlValue<'_> {
+        SqlValue { content: self.values.get_ref(column).unwrap_or(ValueRef::Null), column, row: self }
     }
 
     /// Writes all columns that are not taken, each as the argument that it becomes.
-    pub(super) fn write_rest(&self, names: &mut Names, args: &mut Object<'_>) {
+    pub(super) fn write_rest(&self, names: &mut NsightNames, args: &mut JsonObject<'_>) {
         for &at in &self.layout.rest {
             self.value(at).write(&self.layout.columns[at], names, args);
         }
     }
 }
 
-impl Value<'_> {
+impl SqlValue<'_> {
     fn fault(self) {
         self.row.faults.add(self.column);
     }
@@ -111,9 +111,9 @@ impl Value<'_> {
         }
     }
 
-    /// A text; the one with that number in `StringIds`, where it is a number. Empty for null and, with a fault, for
-    /// anything else.
-    pub(super) fn name(self, names: &mut Names) -> Arc<[u8]> {
+    /// A text; the one with that number in `StringIds`, where it is a number. Empty for null and,
+    /// with a fault, for anything else.
+    pub(super) fn name(self, names: &mut NsightNames) -> Arc<[u8]> {
         match self.content {
             ValueRef::Integer(id) => names.text(self.row.connection, id).unwrap_or_else(|| {
                 self.fault();
@@ -145,7 +145,7 @@ impl Value<'_> {
     }
 
     /// Writes the value under `key`, as it is.
-    pub(super) fn write_plain(self, key: &str, args: &mut Object<'_>) {
+    pub(super) fn write_plain(self, key: &str, args: &mut JsonObject<'_>) {
         match self.content {
             ValueRef::Null | ValueRef::Text([]) => {}
             ValueRef::Integer(number) => args.integer(key, number),
@@ -157,12 +157,12 @@ impl Value<'_> {
         }
     }
 
-    fn write(self, column: &Column, names: &mut Names, args: &mut Object<'_>) {
+    fn write(self, column: &SqlColumn, names: &mut NsightNames, args: &mut JsonObject<'_>) {
         let key = &column.argument;
         match (column.form, self.content) {
-            (Form::NonZero, ValueRef::Integer(0)) => {}
-            (Form::Name, ValueRef::Integer(_)) => args.text(key, &self.name(names)),
-            (Form::Label(table), ValueRef::Integer(code)) => write_code(args, key, table, (code, names)),
+            (ColumnForm::NonZero, ValueRef::Integer(0)) => {}
+            (ColumnForm::Name, ValueRef::Integer(_)) => args.text(key, &self.name(names)),
+            (ColumnForm::Label(table), ValueRef::Integer(code)) => write_code(args, key, table, (code, names)),
             _ => self.write_plain(key, args),
         }
     }

@@ -1,42 +1,42 @@
-//! What processes and threads are called, and which GPU a process means.
+//! Converts names of processes, threads and GPUs.
 
-use super::place::{process, thread};
-use super::row::Row;
-use super::scene::Scene;
-use super::sort::Sort;
+use super::device_streams::{process, thread};
+use super::export_state::ExportState;
+use super::row::SqlRow;
+use super::row_kind::RowKind;
 
-pub(super) const GPU: Sort = Sort {
+pub(super) const GPU: RowKind = RowKind {
     table: "TARGET_INFO_CUDA_DEVICE",
     takes: &["pid", "cudaId", "gpuId"],
     has_rest: false,
-    write: |row, scene| {
+    write: |row, state| {
         let [pid, cuda, gpu] = row.taken();
         if let (Some(pid), Some(cuda), Some(gpu)) = (pid.integer(), cuda.integer(), gpu.integer()) {
-            scene.known.places.gpus.insert((pid, cuda), gpu);
+            state.known.places.gpus.insert((pid, cuda), gpu);
         }
     },
 };
 
-pub(super) const PROCESS: Sort = Sort {
+pub(super) const PROCESS: RowKind = RowKind {
     table: "PROCESSES",
     takes: &["globalPid", "name"],
     has_rest: false,
-    write: |row, scene| {
+    write: |row, state| {
         let [id, name] = row.taken();
-        let name = name.name(&mut scene.known.names);
+        let name = name.name(&mut state.known.names);
         if let Some(id) = id.integer() {
-            scene.metadata("process_name", (process(id), 0), &name);
+            state.metadata("process_name", (process(id), 0), &name);
         }
     },
 };
 
-pub(super) const THREAD: Sort =
-    Sort { table: "ThreadNames", takes: &["globalTid", "nameId"], has_rest: false, write: name_thread };
+pub(super) const THREAD: RowKind =
+    RowKind { table: "ThreadNames", takes: &["globalTid", "nameId"], has_rest: false, write: name_thread };
 
-fn name_thread(row: &Row<'_>, scene: &mut Scene) {
+fn name_thread(row: &SqlRow<'_>, state: &mut ExportState) {
     let [id, name] = row.taken();
-    let name = name.name(&mut scene.known.names);
+    let name = name.name(&mut state.known.names);
     if let Some(id) = id.integer() {
-        scene.metadata("thread_name", (process(id), thread(id)), &name);
+        state.metadata("thread_name", (process(id), thread(id)), &name);
     }
 }

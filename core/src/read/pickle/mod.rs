@@ -1,4 +1,4 @@
-//! Pickles of plain data, protocols 2 to 5, read as data: nothing in a file is run, imported or looked up.
+//! Reads pickles of plain data, protocols 2 to 5. Nothing in a file is run, imported or looked up.
 //!
 //! A pickle builds its outermost value last, so one that is cut gives nothing but an error.
 
@@ -8,19 +8,18 @@ mod value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use opcode as op;
-pub(super) use value::{Value, ValueId, Values};
-
 use crate::error::{Error, ErrorKind, Position};
 use crate::warning::{WarningKind, Warnings};
+use opcode as op;
+pub(super) use value::{PickleValue, PickleValues, ValueId};
 
 /// The newest protocol that is read.
 pub(super) const NEWEST_PROTOCOL: u8 = 5;
 
-/// What a pickle says.
+/// The values of a pickle.
 #[derive(Debug)]
 pub(super) struct Pickle<'a> {
-    pub(super) values: Values<'a>,
+    pub(super) values: PickleValues<'a>,
     /// The value that loading it would give.
     pub(super) root: ValueId,
     pub(super) warnings: Warnings,
@@ -28,12 +27,12 @@ pub(super) struct Pickle<'a> {
 
 /// Reads a pickle. Errors say which opcode could not be followed, and where.
 pub(super) fn read_pickle<'a>(bytes: &'a [u8], file: Option<&Arc<str>>) -> Result<Pickle<'a>, Error> {
-    let mut machine = Machine {
+    let mut machine = PickleMachine {
         bytes,
         file,
         at: 0,
         start: 0,
-        values: Values::default(),
+        values: PickleValues::default(),
         stack: Vec::new(),
         marks: Vec::new(),
         memo: Vec::new(),
@@ -43,14 +42,14 @@ pub(super) fn read_pickle<'a>(bytes: &'a [u8], file: Option<&Arc<str>>) -> Resul
     Ok(Pickle { values: machine.values, root, warnings: machine.warnings })
 }
 
-struct Machine<'a, 'f> {
+struct PickleMachine<'a, 'f> {
     bytes: &'a [u8],
     file: Option<&'f Arc<str>>,
     /// The next byte.
     at: usize,
     /// Where the opcode now followed stands.
     start: usize,
-    values: Values<'a>,
+    values: PickleValues<'a>,
     stack: Vec<ValueId>,
     /// Lengths of the stack at the marks that are open.
     marks: Vec<usize>,
@@ -58,7 +57,7 @@ struct Machine<'a, 'f> {
     warnings: Warnings,
 }
 
-impl<'a> Machine<'a, '_> {
+impl<'a> PickleMachine<'a, '_> {
     fn run(&mut self) -> Result<ValueId, Error> {
         loop {
             self.start = self.at;
@@ -109,31 +108,31 @@ impl<'a> Machine<'a, '_> {
             op::NONE => return Ok(ValueId::NONE),
             op::NEWFALSE => return Ok(ValueId::FALSE),
             op::NEWTRUE => return Ok(ValueId::TRUE),
-            op::BININT => Value::Int(i32::from_le_bytes(self.array()?).into()),
-            op::BININT1 => Value::Int(u8::from_le_bytes(self.array()?).into()),
-            op::BININT2 => Value::Int(u16::from_le_bytes(self.array()?).into()),
+            op::BININT => PickleValue::Int(i32::from_le_bytes(self.array()?).into()),
+            op::BININT1 => PickleValue::Int(u8::from_le_bytes(self.array()?).into()),
+            op::BININT2 => PickleValue::Int(u16::from_le_bytes(self.array()?).into()),
             op::LONG1 => self.integer::<1>()?,
             op::LONG4 => self.integer::<4>()?,
-            op::BINFLOAT => Value::Float(f64::from_be_bytes(self.array()?)),
+            op::BINFLOAT => PickleValue::Float(f64::from_be_bytes(self.array()?)),
             op::SHORT_BINUNICODE => self.text::<1>()?,
             op::BINUNICODE => self.text::<4>()?,
             op::BINUNICODE8 => self.text::<8>()?,
-            op::SHORT_BINBYTES => Value::Bytes(self.run_of_bytes::<1>()?),
-            op::BINBYTES => Value::Bytes(self.run_of_bytes::<4>()?),
-            op::BINBYTES8 | op::BYTEARRAY8 => Value::Bytes(self.run_of_bytes::<8>()?),
-            op::EMPTY_TUPLE => Value::Tuple(Vec::new()),
-            op::TUPLE1 => Value::Tuple(self.last(1)?),
-            op::TUPLE2 => Value::Tuple(self.last(2)?),
-            op::TUPLE3 => Value::Tuple(self.last(3)?),
-            op::TUPLE => Value::Tuple(self.pop_mark()?),
-            op::EMPTY_LIST => Value::List(Vec::new()),
-            op::LIST => Value::List(self.pop_mark()?),
-            op::EMPTY_SET => Value::Set(Vec::new()),
-            op::FROZENSET => Value::Set(self.pop_mark()?),
-            op::EMPTY_DICT => Value::Dict(Vec::new()),
+            op::SHORT_BINBYTES => PickleValue::Bytes(self.run_of_bytes::<1>()?),
+            op::BINBYTES => PickleValue::Bytes(self.run_of_bytes::<4>()?),
+            op::BINBYTES8 | op::BYTEARRAY8 => PickleValue::Bytes(self.run_of_bytes::<8>()?),
+            op::EMPTY_TUPLE => PickleValue::Tuple(Vec::new()),
+            op::TUPLE1 => PickleValue::Tuple(self.last(1)?),
+            op::TUPLE2 => PickleValue::Tuple(self.last(2)?),
+            op::TUPLE3 => PickleValue::Tuple(self.last(3)?),
+            op::TUPLE => PickleValue::Tuple(self.pop_mark()?),
+            op::EMPTY_LIST => PickleValue::List(Vec::new()),
+            op::LIST => PickleValue::List(self.pop_mark()?),
+            op::EMPTY_SET => PickleValue::Set(Vec::new()),
+            op::FROZENSET => PickleValue::Set(self.pop_mark()?),
+            op::EMPTY_DICT => PickleValue::Dict(Vec::new()),
             op::DICT => {
                 let items = self.pop_mark()?;
-                Value::Dict(self.pairs(&items)?)
+                PickleValue::Dict(self.pairs(&items)?)
             }
             _ => return Err(self.refused(opcode)),
         };
@@ -147,7 +146,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    // --- the stack ------------------------------------------------------------------------------------------------
+    // --- the stack -------------------------------------------------------------------------------
 
     /// How far down the stack may be taken.
     fn floor(&self) -> usize {
@@ -171,7 +170,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    /// Takes what is above the last mark, and the mark.
+    /// Pops the last mark and everything above it.
     fn pop_mark(&mut self) -> Result<Vec<ValueId>, Error> {
         match self.marks.pop() {
             Some(mark) => Ok(self.stack.split_off(mark)),
@@ -179,7 +178,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    // --- the memo -------------------------------------------------------------------------------------------------
+    // --- the memo --------------------------------------------------------------------------------
 
     fn put(&mut self, opcode: u8) -> Result<(), Error> {
         let place = if opcode == op::MEMOIZE { self.memo.len() } else { self.place(opcode)? };
@@ -219,13 +218,13 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    // --- containers -----------------------------------------------------------------------------------------------
+    // --- containers ------------------------------------------------------------------------------
 
     fn append(&mut self, opcode: u8) -> Result<(), Error> {
         let mut new = if opcode == op::APPEND { self.last(1)? } else { self.pop_mark()? };
         let top = self.top()?;
         match (self.values.get_mut(top), opcode) {
-            (Value::List(items), op::APPEND | op::APPENDS) | (Value::Set(items), op::ADDITEMS) => {
+            (PickleValue::List(items), op::APPEND | op::APPENDS) | (PickleValue::Set(items), op::ADDITEMS) => {
                 items.append(&mut new);
                 Ok(())
             }
@@ -241,7 +240,7 @@ impl<'a> Machine<'a, '_> {
         let mut pairs = self.pairs(&items)?;
         let top = self.top()?;
         match self.values.get_mut(top) {
-            Value::Dict(entries) => {
+            PickleValue::Dict(entries) => {
                 entries.append(&mut pairs);
                 Ok(())
             }
@@ -259,9 +258,9 @@ impl<'a> Machine<'a, '_> {
         Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     }
 
-    // --- bytes ----------------------------------------------------------------------------------------------------
+    // --- bytes -----------------------------------------------------------------------------------
 
-    fn integer<const WIDTH: usize>(&mut self) -> Result<Value<'a>, Error> {
+    fn integer<const WIDTH: usize>(&mut self) -> Result<PickleValue<'a>, Error> {
         let bytes = self.run_of_bytes::<WIDTH>()?;
         let is_negative = bytes.last().is_some_and(|last| *last >= 0x80);
         let mut wide = [if is_negative { 0xff } else { 0 }; 16];
@@ -269,16 +268,16 @@ impl<'a> Machine<'a, '_> {
             Some(low) => low.copy_from_slice(bytes),
             None => return Err(self.malformed("an int of at most 128 bits", format!("one of {} bytes", bytes.len()))),
         }
-        Ok(Value::Int(i128::from_le_bytes(wide)))
+        Ok(PickleValue::Int(i128::from_le_bytes(wide)))
     }
 
-    /// A str. Python lets through what a file system names but UTF-8 has no words for; here it is replaced and counted.
-    fn text<const WIDTH: usize>(&mut self) -> Result<Value<'a>, Error> {
+    /// A str. Python allows file names without valid UTF-8; these are replaced and counted.
+    fn text<const WIDTH: usize>(&mut self) -> Result<PickleValue<'a>, Error> {
         let text = String::from_utf8_lossy(self.run_of_bytes::<WIDTH>()?);
         if matches!(text, Cow::Owned(_)) {
             self.warnings.push(WarningKind::InvalidUtf8, || position(self.file, self.start));
         }
-        Ok(Value::Text(text))
+        Ok(PickleValue::Text(text))
     }
 
     /// The bytes whose number stands before them.
@@ -303,7 +302,7 @@ impl<'a> Machine<'a, '_> {
         Ok(*first)
     }
 
-    // --- errors ---------------------------------------------------------------------------------------------------
+    // --- errors ----------------------------------------------------------------------------------
 
     fn cut(&self) -> Error {
         self.malformed("a whole pickle", "the end of the file")

@@ -1,4 +1,4 @@
-//! Opcodes of pickle streams: those that build plain data, and in words those that are refused.
+//! Opcodes of pickles: those of plain data, and names of the refused ones.
 
 pub(super) const MARK: u8 = b'(';
 pub(super) const STOP: u8 = b'.';
@@ -68,7 +68,7 @@ macro_rules! old {
     };
 }
 
-/// What an opcode is that is none of the above; `None` when no pickle has it.
+/// Names other opcodes; `None` for bytes that are none.
 pub(super) fn refused(opcode: u8) -> Option<&'static str> {
     Some(match opcode {
         b'c' => code!("GLOBAL"),

@@ -4,16 +4,16 @@ use super::*;
 fn shown(pickle: &Pickle<'_>, id: ValueId) -> String {
     let all = |items: &[ValueId]| items.iter().map(|item| shown(pickle, *item)).collect::<Vec<_>>().join(", ");
     match pickle.values.get(id) {
-        Value::None => String::from("None"),
-        Value::Bool(flag) => format!("{flag}"),
-        Value::Int(number) => number.to_string(),
-        Value::Float(number) => format!("{number:?}"),
-        Value::Text(text) => format!("{text:?}"),
-        Value::Bytes(bytes) => format!("b\"{}\"", bytes.escape_ascii()),
-        Value::List(items) => format!("[{}]", all(items)),
-        Value::Tuple(items) => format!("({})", all(items)),
-        Value::Set(items) => format!("{{{}}}", all(items)),
-        Value::Dict(entries) => {
+        PickleValue::None => String::from("None"),
+        PickleValue::Bool(flag) => format!("{flag}"),
+        PickleValue::Int(number) => number.to_string(),
+        PickleValue::Float(number) => format!("{number:?}"),
+        PickleValue::Text(text) => format!("{text:?}"),
+        PickleValue::Bytes(bytes) => format!("b\"{}\"", bytes.escape_ascii()),
+        PickleValue::List(items) => format!("[{}]", all(items)),
+        PickleValue::Tuple(items) => format!("({})", all(items)),
+        PickleValue::Set(items) => format!("{{{}}}", all(items)),
+        PickleValue::Dict(entries) => {
             let entry = |(key, value): &(_, _)| format!("{}: {}", shown(pickle, *key), shown(pickle, *value));
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
         }

@@ -1,10 +1,10 @@
-//! Plain values, by handle: one that a pickle refers to twice is there once.
+//! Plain values by handle; a shared value is stored once.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, ErrorKind};
 
-/// A value's place among the [`Values`].
+/// A value's place among the [`PickleValues`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) struct ValueId(u32);
 
@@ -18,9 +18,9 @@ impl ValueId {
     }
 }
 
-/// What Python builds without running anything. A list or a dict may hold itself.
+/// Values that Python builds without running code. A list or a dict may contain itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::read) enum Value<'a> {
+pub(in crate::read) enum PickleValue<'a> {
     None,
     Bool(bool),
     Int(i128),
@@ -34,8 +34,8 @@ pub(in crate::read) enum Value<'a> {
     Dict(Vec<(ValueId, ValueId)>),
 }
 
-impl Value<'_> {
-    /// What it is, in words.
+impl PickleValue<'_> {
+    /// Its kind in words.
     pub(in crate::read) fn words(&self) -> &'static str {
         match self {
             Self::None => "None",
@@ -54,17 +54,17 @@ impl Value<'_> {
 
 /// All values of a file.
 #[derive(Debug)]
-pub(in crate::read) struct Values<'a>(Vec<Value<'a>>);
+pub(in crate::read) struct PickleValues<'a>(Vec<PickleValue<'a>>);
 
-impl Default for Values<'_> {
+impl Default for PickleValues<'_> {
     fn default() -> Self {
-        Self(vec![Value::None, Value::Bool(false), Value::Bool(true)])
+        Self(vec![PickleValue::None, PickleValue::Bool(false), PickleValue::Bool(true)])
     }
 }
 
-impl<'a> Values<'a> {
+impl<'a> PickleValues<'a> {
     /// Adds a value; an error when there are too many to tell apart.
-    pub(in crate::read) fn push(&mut self, value: Value<'a>) -> Result<ValueId, Error> {
+    pub(in crate::read) fn push(&mut self, value: PickleValue<'a>) -> Result<ValueId, Error> {
         let limit = u64::from(u32::MAX);
         let id = u32::try_from(self.0.len()).map_err(|_| ErrorKind::Limit { unit: "values in a pickle", limit })?;
         self.0.push(value);
@@ -75,26 +75,26 @@ impl<'a> Values<'a> {
         self.0.len()
     }
 
-    pub(in crate::read) fn get(&self, id: ValueId) -> &Value<'a> {
+    pub(in crate::read) fn get(&self, id: ValueId) -> &PickleValue<'a> {
         &self.0[id.index()]
     }
 
-    pub(super) fn get_mut(&mut self, id: ValueId) -> &mut Value<'a> {
+    pub(super) fn get_mut(&mut self, id: ValueId) -> &mut PickleValue<'a> {
         &mut self.0[id.index()]
     }
 
     /// The text of a str.
     pub(in crate::read) fn text(&self, id: ValueId) -> Option<&str> {
-        if let Value::Text(text) = self.get(id) { Some(text) } else { None }
+        if let PickleValue::Text(text) = self.get(id) { Some(text) } else { None }
     }
 
     /// The items of a list or a tuple.
     pub(in crate::read) fn items(&self, id: ValueId) -> Option<&[ValueId]> {
-        if let Value::List(items) | Value::Tuple(items) = self.get(id) { Some(items) } else { None }
+        if let PickleValue::List(items) | PickleValue::Tuple(items) = self.get(id) { Some(items) } else { None }
     }
 
     /// The keys and values of a dict.
     pub(in crate::read) fn entries(&self, id: ValueId) -> Option<&[(ValueId, ValueId)]> {
-        if let Value::Dict(entries) = self.get(id) { Some(entries) } else { None }
+        if let PickleValue::Dict(entries) = self.get(id) { Some(entries) } else { None }
     }
 }

@@ -1,15 +1,15 @@
-//! Loads a snapshot (see [`write::snapshot`](crate::write::snapshot)); nothing in it is believed unchecked.
+//! Loads a snapshot (see [`write::snapshot`](crate::write::snapshot)) and checks all of it.
 
 mod arguments;
+mod decode;
 mod section;
 mod texts;
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 
-use super::Limits;
+use super::input::Limits;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::strings::Strings;
@@ -20,28 +20,29 @@ use crate::trace::args::ArgsRef;
 use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
 use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
-use crate::write::packed::{Packed, signed};
-use crate::write::snapshot::{Columns, MetadataColumns, PointColumns, SavedWarning, VERSION};
-use arguments::Loaded;
-use section::Section;
-use texts::{expect, expect_texts};
-
+use crate::write::packed::{PackedNumbers, signed};
 pub use crate::write::snapshot::MAGIC;
+use crate::write::snapshot::{MetadataColumns, PointColumns, SavedWarning, SnapshotColumns, VERSION};
+use arguments::LoadedArguments;
+use decode::{column, cut, encoded, fault, handles, signed_numbers};
+use section::SnapshotSection;
+use texts::{expect, expect_texts};
 
 /// The trace of a snapshot.
 ///
 /// # Errors
-/// When the bytes are no snapshot of this version, when they contradict themselves, or when a limit is passed.
+/// When the bytes are no snapshot of this version, when they contradict themselves, or when a limit
+/// is passed.
 pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
     let body = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("other bytes"))?;
     let (version, body) = body.split_first().ok_or_else(|| fault("its end"))?;
     if *version != VERSION {
         return Err(fault(&format!("version {version}")));
     }
-    let (columns, body) = Section::split(body)?;
-    let (starts, body) = Section::split(body)?;
-    let (arguments, body) = Section::split(body)?;
-    let (durs, _) = Section::split(body)?;
+    let (columns, body) = SnapshotSection::split(body)?;
+    let (starts, body) = SnapshotSection::split(body)?;
+    let (arguments, body) = SnapshotSection::split(body)?;
+    let (durs, _) = SnapshotSection::split(body)?;
     let num_bytes =
         [columns, starts, arguments, durs].iter().fold(0_u64, |sum, section| sum.saturating_add(section.length));
     if num_bytes > limits.max_bytes {
@@ -49,7 +50,7 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
         return Err(ErrorKind::Limit { unit, limit: limits.max_bytes }.into());
     }
     let max_threads = if num_bytes < WORTH_A_THREAD { 1 } else { limits.max_threads };
-    let numbers = || Ok::<_, Error>((Loaded::from_section(arguments)?, load_durs(durs)?));
+    let numbers = || Ok::<_, Error>((LoadedArguments::from_section(arguments)?, load_durs(durs)?));
     let (trace, numbers) = both(max_threads, || load_columns(columns, starts), numbers);
     let (arguments, durs) = numbers?;
     complete(trace?, arguments, durs)
@@ -58,34 +59,21 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
 /// Smaller snapshots, in bytes, are loaded before a second thread would have begun.
 const WORTH_A_THREAD: u64 = 1 << 17;
 
-fn load_columns(columns: Section<'_>, starts: Section<'_>) -> Result<Trace, Error> {
+fn load_columns(columns: SnapshotSection<'_>, starts: SnapshotSection<'_>) -> Result<Trace, Error> {
     let (columns, starts) = (columns.text()?, starts.text()?);
     trace_of(encoded(&columns)?, &encoded(&starts)?)
 }
 
-fn load_durs(section: Section<'_>) -> Result<Vec<Dur>, Error> {
+fn load_durs(section: SnapshotSection<'_>) -> Result<Vec<Dur>, Error> {
     let text = section.text()?;
-    let durs: Packed<'_> = encoded(&text)?;
+    let durs: PackedNumbers<'_> = encoded(&text)?;
     durs.unpacked(|dur| Some(Dur(signed(dur).max(0)))).ok_or_else(cut)
 }
 
-/// What a section's text holds.
-fn encoded<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
-    let (content, rest) = postcard::take_from_bytes(text).map_err(|error| fault(&format!("bad columns ({error})")))?;
-    if rest.is_empty() { Ok(content) } else { Err(fault("more bytes than its columns have")) }
-}
-
-// Cold, so that there is one of it, and not one wherever it is called: every page carries them.
-#[cold]
-fn fault(found: &str) -> Error {
-    let (expected, found) = (u32::from(VERSION), found.to_owned());
-    ErrorKind::Snapshot { expected, found, position: Position::default() }.into()
-}
-
 /// A trace but for its arguments, which rows wait for, and its durations.
-fn trace_of(mut columns: Columns<'_>, starts: &Packed<'_>) -> Result<Trace, Error> {
+fn trace_of(mut columns: SnapshotColumns<'_>, starts: &PackedNumbers<'_>) -> Result<Trace, Error> {
     let mut trace = without_rows(&mut columns)?;
-    let events = Points::of(&columns.events, starts, &trace, Ascent::Strict)?;
+    let events = LoadedPoints::of(&columns.events, starts, &trace, PositionOrder::Strict)?;
     trace.instants = instants(&columns, &trace)?;
     trace.flows = flows(&mut columns, &trace)?;
     trace.counters = counters(&mut columns, &trace)?;
@@ -95,7 +83,7 @@ fn trace_of(mut columns: Columns<'_>, starts: &Packed<'_>) -> Result<Trace, Erro
 }
 
 /// The trace with its arguments and durations.
-fn complete(mut trace: Trace, arguments: Loaded, durs: Vec<Dur>) -> Result<Trace, Error> {
+fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Result<Trace, Error> {
     let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings)?;
     same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
     same_lengths(trace.instants.len(), &[instants.len()])?;
@@ -112,7 +100,7 @@ fn complete(mut trace: Trace, arguments: Loaded, durs: Vec<Dur>) -> Result<Trace
 }
 
 /// A trace with all that is no row.
-fn without_rows(columns: &mut Columns<'_>) -> Result<Trace, Error> {
+fn without_rows(columns: &mut SnapshotColumns<'_>) -> Result<Trace, Error> {
     let mut strings = Strings::default();
     for (at, text) in std::mem::take(&mut columns.strings).iter().enumerate() {
         if strings.intern(text).index() != at {
@@ -142,7 +130,7 @@ fn check(trace: &Trace, id: StrId) -> Result<StrId, Error> {
     if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a string that is not there")) }
 }
 
-fn event_table(points: Points, trace: &Trace) -> EventTable {
+fn event_table(points: LoadedPoints, trace: &Trace) -> EventTable {
     let strings = &trace.strings;
     let mut kinds: Vec<Option<EventKind>> = vec![None; strings.len()];
     let kind = |(category, track): (&StrId, &TrackId)| {
@@ -162,16 +150,16 @@ fn event_table(points: Points, trace: &Trace) -> EventTable {
     }
 }
 
-fn instants(columns: &Columns<'_>, trace: &Trace) -> Result<Vec<Instant>, Error> {
-    let points = Points::of(&columns.instants, &columns.instant_times, trace, Ascent::Strict)?;
+fn instants(columns: &SnapshotColumns<'_>, trace: &Trace) -> Result<Vec<Instant>, Error> {
+    let points = LoadedPoints::of(&columns.instants, &columns.instant_times, trace, PositionOrder::Strict)?;
     let args = ArgsRef::default();
     let instant =
-        |Point { position, name, category, track, time }| Instant { position, name, category, track, time, args };
+        |LoadedPoint { position, name, category, track, time }| Instant { position, name, category, track, time, args };
     Ok(points.rows().map(instant).collect())
 }
 
-fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
-    let points = Points::of(&columns.flows, &columns.flow_times, trace, Ascent::Strict)?;
+fn flows(columns: &mut SnapshotColumns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
+    let points = LoadedPoints::of(&columns.flows, &columns.flow_times, trace, PositionOrder::Strict)?;
     let (phases, ids) = (std::mem::take(&mut columns.flow_phases), signed_numbers(&columns.flow_ids)?);
     same_lengths(points.len(), &[phases.len(), ids.len()])?;
     let names = std::mem::take(&mut columns.flow_names);
@@ -183,7 +171,7 @@ fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
     }
     let names: FxHashMap<u32, StrId> = names.into_iter().collect();
     let (mut last, args) = (0_i64, ArgsRef::default());
-    let flow = |(at, ((Point { position, name, category, track, time }, phase), difference))| {
+    let flow = |(at, ((LoadedPoint { position, name, category, track, time }, phase), difference))| {
         last = last.wrapping_add(difference);
         let id = names.get(&(at as u32)).map_or(FlowId::Number(last as u64), |name| FlowId::Text(*name));
         Flow { position, name, category, track, time, phase, id, args }
@@ -191,12 +179,12 @@ fn flows(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Flow>, Error> {
     Ok(points.rows().zip(phases).zip(ids).enumerate().map(flow).collect())
 }
 
-fn counters(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Counter>, Error> {
-    let points = Points::of(&columns.counters, &columns.counter_times, trace, Ascent::Level)?;
+fn counters(columns: &mut SnapshotColumns<'_>, trace: &Trace) -> Result<Vec<Counter>, Error> {
+    let points = LoadedPoints::of(&columns.counters, &columns.counter_times, trace, PositionOrder::Level)?;
     let series = std::mem::take(&mut columns.counter_series);
     same_lengths(points.len(), &[series.len()])?;
     let args = ArgsRef::default();
-    let counter = |(Point { position, name, track, time, .. }, (series, value))| {
+    let counter = |(LoadedPoint { position, name, track, time, .. }, (series, value))| {
         let series = check(trace, series)?;
         Ok(Counter { position, name, series, track, time, value, args })
     };
@@ -205,7 +193,7 @@ fn counters(columns: &mut Columns<'_>, trace: &Trace) -> Result<Vec<Counter>, Er
 
 fn metadata(columns: &MetadataColumns<'_>, trace: &Trace) -> Result<Vec<Metadata>, Error> {
     let MetadataColumns { positions, names, places, times } = columns;
-    let (positions, names) = (added_up(handles(positions)?, Ascent::Strict)?, column(names, StrId)?);
+    let (positions, names) = (added_up(handles(positions)?, PositionOrder::Strict)?, column(names, StrId)?);
     same_lengths(names.len(), &[positions.len(), places.len(), times.len()])?;
     let row = |row: usize| {
         let (process, thread) = places[row];
@@ -221,29 +209,11 @@ fn metadata(columns: &MetadataColumns<'_>, trace: &Trace) -> Result<Vec<Metadata
     (0..names.len()).map(row).collect()
 }
 
-/// A column of handles.
-fn column<T>(packed: &Packed<'_>, handle: impl Fn(u32) -> T) -> Result<Vec<T>, Error> {
-    let handle = |number| u32::try_from(number).ok().map(&handle);
-    packed.unpacked(handle).ok_or_else(|| fault("a number that is cut or too large"))
-}
-
-fn cut() -> Error {
-    fault("a number that is cut")
-}
-
-fn handles(packed: &Packed<'_>) -> Result<Vec<u32>, Error> {
-    column(packed, |handle| handle)
-}
-
-fn signed_numbers(packed: &Packed<'_>) -> Result<Vec<i64>, Error> {
-    packed.unpacked(|number| Some(signed(number))).ok_or_else(cut)
-}
-
 /// Positions from the differences between them.
-fn added_up(differences: Vec<u32>, ascent: Ascent) -> Result<Vec<u32>, Error> {
+fn added_up(differences: Vec<u32>, ascent: PositionOrder) -> Result<Vec<u32>, Error> {
     let is_level = differences.iter().skip(1).any(|step| *step == 0);
     let last = differences.iter().map(|step| u64::from(*step)).sum::<u64>();
-    if last > u64::from(u32::MAX) || is_level && ascent == Ascent::Strict {
+    if last > u64::from(u32::MAX) || is_level && ascent == PositionOrder::Strict {
         return Err(fault("positions that do not ascend"));
     }
     let mut position = 0;
@@ -256,7 +226,7 @@ fn added_up(differences: Vec<u32>, ascent: Ascent) -> Result<Vec<u32>, Error> {
 
 /// How positions go from row to row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ascent {
+enum PositionOrder {
     /// Each is larger than the one before.
     Strict,
     /// Several rows may be of one element.
@@ -268,8 +238,8 @@ fn same_lengths(length: usize, others: &[usize]) -> Result<(), Error> {
     if is_same { Ok(()) } else { Err(fault("columns of different lengths")) }
 }
 
-/// Columns of what has a place and a time, as they are in the trace.
-struct Points {
+/// Columns of rows with a position and a time, as in the trace.
+struct LoadedPoints {
     positions: Vec<u32>,
     names: Vec<StrId>,
     categories: Vec<StrId>,
@@ -277,9 +247,14 @@ struct Points {
     times: Vec<Ts>,
 }
 
-impl Points {
+impl LoadedPoints {
     /// Columns with their differences added up and their handles checked.
-    fn of(columns: &PointColumns<'_>, times: &Packed<'_>, trace: &Trace, ascent: Ascent) -> Result<Self, Error> {
+    fn of(
+        columns: &PointColumns<'_>,
+        times: &PackedNumbers<'_>,
+        trace: &Trace,
+        ascent: PositionOrder,
+    ) -> Result<Self, Error> {
         let positions = handles(&columns.positions)?;
         let (names, categories) = (column(&columns.names, StrId)?, column(&columns.categories, StrId)?);
         let (tracks, times) = (column(&columns.tracks, TrackId)?, signed_numbers(times)?);
@@ -302,8 +277,8 @@ impl Points {
         self.names.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = Point> {
-        (0..self.len()).map(|row| Point {
+    fn rows(&self) -> impl Iterator<Item = LoadedPoint> {
+        (0..self.len()).map(|row| LoadedPoint {
             position: self.positions[row],
             name: self.names[row],
             category: self.categories[row],
@@ -313,7 +288,7 @@ impl Points {
     }
 }
 
-struct Point {
+struct LoadedPoint {
     position: u32,
     name: StrId,
     category: StrId,

@@ -1,10 +1,10 @@
-//! A section of a snapshot: a length, and a stream of which nothing is believed unchecked.
+//! A section of a snapshot: a length and a compressed stream, both unchecked.
 
 use std::borrow::Cow;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::fault;
+use super::decode::fault;
 use crate::error::Error;
 
 /// Deflate makes nothing smaller than this.
@@ -12,15 +12,15 @@ const MAX_RATIO: u64 = 1032;
 
 /// A section as it is in the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Section<'a> {
+pub(super) struct SnapshotSection<'a> {
     /// Length once decompressed, in bytes.
     pub(super) length: u64,
     checksum: u32,
     body: &'a [u8],
 }
 
-impl<'a> Section<'a> {
-    /// The section that `bytes` start with, and what follows it.
+impl<'a> SnapshotSection<'a> {
+    /// Splits the first section from `bytes`; returns it and the rest.
     pub(super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
         let end = || fault("its end");
         let (length, bytes) = bytes.split_first_chunk().ok_or_else(end)?;

@@ -1,14 +1,14 @@
-//! Whether the texts that columns name are among a snapshot's texts.
+//! Checks that all text ids of a snapshot exist.
 
-use super::fault;
+use super::decode::fault;
 use crate::error::Error;
 use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::args::{Field, FieldValue};
+use crate::trace::args::{FieldValue, TemplateField};
 use crate::trace::node::Node;
 
-/// Checks what is no row of an event, an instant, a flow, a counter or metadata: those check their own.
+/// Checks texts outside of events, instants, flows, counters and metadata, which check their own.
 pub(super) fn expect_texts(trace: &Trace) -> Result<(), Error> {
     let strings = &trace.strings;
     for (key, value) in trace.header.iter().chain(&trace.execution_header) {
@@ -24,7 +24,7 @@ pub(super) fn expect_texts(trace: &Trace) -> Result<(), Error> {
 }
 
 /// Checks the key and the value of an argument.
-pub(super) fn expect_texts_of_field(field: &Field, strings: &Strings) -> Result<(), Error> {
+pub(super) fn expect_texts_of_field(field: &TemplateField, strings: &Strings) -> Result<(), Error> {
     let value = match field.value {
         FieldValue::Slot(_) => StrId::EMPTY,
         FieldValue::Json(value) => value,

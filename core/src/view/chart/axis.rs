@@ -1,8 +1,8 @@
-//! Axes: round numbers at equal steps, or powers of ten, in the unit that reads best.
+//! Chart axes: round linear or logarithmic ticks, in a readable unit.
 
-/// What values are of.
+/// The unit of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum ChartUnit {
     /// Nanoseconds.
     Time,
     /// Bytes.
@@ -27,7 +27,7 @@ const STEPS: f64 = 5.0;
 /// The most powers that a logarithmic axis shows.
 const MAX_POWERS: usize = 8;
 
-impl Unit {
+impl ChartUnit {
     /// That of a column.
     pub(super) fn of(unit: Option<&str>, name: &str, is_integer: bool) -> Self {
         match unit {
@@ -60,7 +60,7 @@ impl Unit {
         }
     }
 
-    /// What the steps of an axis are multiples of.
+    /// Steps of an axis are multiples of these.
     fn step_unit(self, end: f64) -> f64 {
         let found = if self == Self::Bytes { SIZES.iter().find(|(size, _)| end >= *size) } else { None };
         found.map_or(1.0, |(size, _)| *size)
@@ -101,8 +101,8 @@ fn digits(value: f64) -> String {
 
 /// An axis from its first value to its last, over some pixels.
 #[derive(Debug, Clone)]
-pub(super) struct Axis {
-    unit: Unit,
+pub(super) struct ChartAxis {
+    unit: ChartUnit,
     start: f64,
     end: f64,
     pixels: f64,
@@ -110,15 +110,15 @@ pub(super) struct Axis {
     zeros: Option<f64>,
 }
 
-impl Axis {
+impl ChartAxis {
     /// Equal steps from `start`, or 0 if that is more, to `end`.
-    pub(super) fn linear(unit: Unit, start: f64, end: f64, pixels: f64) -> Self {
+    pub(super) fn linear(unit: ChartUnit, start: f64, end: f64, pixels: f64) -> Self {
         let start = start.min(0.0);
         Self { unit, start, end: if end > start { end } else { start + 1.0 }, pixels, zeros: None }
     }
 
     /// Powers around all of these values; those that are 0 or less get a place of their own.
-    pub(super) fn powers(unit: Unit, values: &[f64], pixels: f64) -> Self {
+    pub(super) fn powers(unit: ChartUnit, values: &[f64], pixels: f64) -> Self {
         let positive = values.iter().copied().filter(|value| *value > 0.0);
         let (least, most) =
             positive.fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
@@ -157,7 +157,7 @@ impl Axis {
         let power = 10_f64.powf(raw.log10().floor());
         let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw * 0.999).unwrap_or(10.0);
         let mut step = factor * power * unit;
-        if matches!(self.unit, Unit::Count | Unit::Time) {
+        if matches!(self.unit, ChartUnit::Count | ChartUnit::Time) {
             step = step.max(1.0);
         }
         let first = (self.start / step).ceil() as i64;
@@ -177,48 +177,51 @@ impl Axis {
     }
 }
 
-fn base(unit: Unit) -> f64 {
-    if unit == Unit::Bytes { 32.0 } else { 10.0 }
+fn base(unit: ChartUnit) -> f64 {
+    if unit == ChartUnit::Bytes { 32.0 } else { 10.0 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Unit};
+    use super::{ChartAxis, ChartUnit};
 
     #[test]
     fn values_are_told_in_three_digits_of_the_unit_that_fits() {
-        let words = |unit: Unit, values: &[f64]| values.iter().map(|value| unit.words(*value)).collect::<Vec<_>>();
+        let words = |unit: ChartUnit, values: &[f64]| values.iter().map(|value| unit.words(*value)).collect::<Vec<_>>();
         let times = [0.0, 7.0, 1_500.0, 46_762_159.0, 999_999.0, 2e9, -3_000.0];
-        assert_eq!(words(Unit::Time, &times), ["0", "7 ns", "1.5 µs", "46.8 ms", "1 ms", "2 s", "−3 µs"]);
-        assert_eq!(words(Unit::Bytes, &[1_000.0, 1_536.0, 1_073_741_824.0]), ["1,000 B", "1.5 KiB", "1 GiB"]);
-        assert_eq!(words(Unit::Count, &[0.5, 3.0, 1_234.0, 56_789.0]), ["0.5", "3", "1,234", "56.8 k"]);
-        assert_eq!(words(Unit::Share, &[0.2831]), ["28.3 %"]);
-        assert_eq!(words(Unit::Rate, &[1_555.0]), ["1555 GB/s"]);
+        assert_eq!(words(ChartUnit::Time, &times), ["0", "7 ns", "1.5 µs", "46.8 ms", "1 ms", "2 s", "−3 µs"]);
+        assert_eq!(words(ChartUnit::Bytes, &[1_000.0, 1_536.0, 1_073_741_824.0]), ["1,000 B", "1.5 KiB", "1 GiB"]);
+        assert_eq!(words(ChartUnit::Count, &[0.5, 3.0, 1_234.0, 56_789.0]), ["0.5", "3", "1,234", "56.8 k"]);
+        assert_eq!(words(ChartUnit::Share, &[0.2831]), ["28.3 %"]);
+        assert_eq!(words(ChartUnit::Rate, &[1_555.0]), ["1555 GB/s"]);
     }
 
     #[test]
     fn marks_are_round_numbers_in_the_range() {
-        let words = |axis: &Axis| axis.ticks().into_iter().map(|(_, words)| words).collect::<Vec<_>>();
-        assert_eq!(words(&Axis::linear(Unit::Time, 0.0, 46e6, 500.0)), ["0", "10 ms", "20 ms", "30 ms", "40 ms"]);
-        assert_eq!(words(&Axis::linear(Unit::Bytes, 0.0, 5.0 * 1_048_576.0, 500.0))[1], "1 MiB");
-        assert_eq!(words(&Axis::linear(Unit::Count, 0.0, 2.0, 500.0)), ["0", "1", "2"]);
+        let words = |axis: &ChartAxis| axis.ticks().into_iter().map(|(_, words)| words).collect::<Vec<_>>();
         assert_eq!(
-            words(&Axis::powers(Unit::Time, &[1_500.0, 2e6], 500.0)),
+            words(&ChartAxis::linear(ChartUnit::Time, 0.0, 46e6, 500.0)),
+            ["0", "10 ms", "20 ms", "30 ms", "40 ms"]
+        );
+        assert_eq!(words(&ChartAxis::linear(ChartUnit::Bytes, 0.0, 5.0 * 1_048_576.0, 500.0))[1], "1 MiB");
+        assert_eq!(words(&ChartAxis::linear(ChartUnit::Count, 0.0, 2.0, 500.0)), ["0", "1", "2"]);
+        assert_eq!(
+            words(&ChartAxis::powers(ChartUnit::Time, &[1_500.0, 2e6], 500.0)),
             ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]
         );
-        assert_eq!(words(&Axis::powers(Unit::Time, &[0.0, 20.0], 500.0)), ["0", "10 ns", "100 ns"]);
+        assert_eq!(words(&ChartAxis::powers(ChartUnit::Time, &[0.0, 20.0], 500.0)), ["0", "10 ns", "100 ns"]);
     }
 
     #[test]
     fn no_range_is_one_too() {
         for (start, end) in [(0.0, 0.0), (-5.0, -5.0), (0.0, f64::MAX), (f64::MIN, 0.0), (0.0, 1e-300)] {
-            for unit in [Unit::Time, Unit::Bytes, Unit::Plain] {
-                let axis = Axis::linear(unit, start, end, 500.0);
+            for unit in [ChartUnit::Time, ChartUnit::Bytes, ChartUnit::Plain] {
+                let axis = ChartAxis::linear(unit, start, end, 500.0);
                 assert!(axis.ticks().len() <= 16);
                 assert!((0.0..=500.0).contains(&axis.at(end)), "{start} {end}");
             }
         }
-        assert_eq!(Axis::powers(Unit::Count, &[], 500.0).ticks().len(), 2);
-        assert!(Axis::powers(Unit::Time, &[1.0, 1e300], 500.0).ticks().len() <= 9);
+        assert_eq!(ChartAxis::powers(ChartUnit::Count, &[], 500.0).ticks().len(), 2);
+        assert!(ChartAxis::powers(ChartUnit::Time, &[1.0, 1e300], 500.0).ticks().len() <= 9);
     }
 }

@@ -1,15 +1,16 @@
-//! Bars: what is largest, and what it is made of.
+//! Draws bar charts: the largest rows, with their parts.
 
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::axis::{Axis, Unit};
-use super::column::{Column, apart};
-use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
+use super::axis::{ChartAxis, ChartUnit};
+use super::column::{ChartColumn, apart};
+use super::drawing::ChartDrawing;
+use super::style::{COLOURS, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
-use crate::table::Rows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, told, width};
+use crate::table::TableRows;
+use crate::view::svg::{WHOLE, clipped, escape, fitted, name_in_sentence, width};
 
 /// More bars would not be compared.
 const MAX_BARS: usize = 20;
@@ -20,48 +21,48 @@ const MAX_DETAIL: f64 = 150.0;
 const VALUE: f64 = 76.0;
 
 /// Rows of one label.
-struct Bar {
+struct ChartBar {
     name: String,
-    /// What tells it from bars of the same name.
+    /// Text that distinguishes it from bars of the same name.
     detail: String,
     parts: Vec<f64>,
     is_the_rest: bool,
 }
 
-impl Bar {
+impl ChartBar {
     fn sum(&self) -> f64 {
         self.parts.iter().sum()
     }
 }
 
 /// Draws a bar a label, the largest first unless labels are numbers, which have an order.
-pub(super) fn draw(table: &dyn Rows, label: Option<usize>, parts: &[usize]) -> Drawing {
-    let columns: Vec<_> = parts.iter().map(|at| Column::of(table, *at)).collect();
-    let label = label.map(|at| (at, Column::of(table, at)));
+pub(super) fn draw(table: &dyn TableRows, label: Option<usize>, parts: &[usize]) -> ChartDrawing {
+    let columns: Vec<_> = parts.iter().map(|at| ChartColumn::of(table, *at)).collect();
+    let label = label.map(|at| (at, ChartColumn::of(table, at)));
     let but: Vec<_> = parts.iter().copied().chain(label.as_ref().map(|(at, _)| *at)).collect();
     let label = label.map(|(_, column)| column);
     let bars = bars(table.num_rows(), label.as_ref(), &apart(table, &but), &columns);
-    let is_ordered = label.as_ref().is_some_and(Column::is_ordered);
-    let is_a_sum = columns.iter().all(Column::is_a_sum);
+    let is_ordered = label.as_ref().is_some_and(ChartColumn::is_ordered);
+    let is_a_sum = columns.iter().all(ChartColumn::is_a_sum);
     let num_bars = bars.len();
     let (mut bars, rest) = most(bars, is_ordered);
-    let unit = columns.first().map_or(Unit::Plain, |column| column.unit);
+    let unit = columns.first().map_or(ChartUnit::Plain, |column| column.unit);
     let notes = with_rest(&mut bars, rest, unit, [is_ordered, is_a_sum]);
     let is_there = |at: usize| bars.iter().any(|bar| bar.parts[at] > 0.0);
     let named = columns.iter().enumerate().filter(|(at, _)| columns.len() > 1 && is_there(*at));
     let legend: Vec<_> = named.map(part).collect();
     let (body, height) = body(&bars, &columns, unit);
-    let what = columns.first().filter(|_| columns.len() == 1).map_or_else(|| String::from("parts"), Column::title);
+    let what = columns.first().filter(|_| columns.len() == 1).map_or_else(|| String::from("parts"), ChartColumn::title);
     let by = label.map_or_else(String::new, |column| format!(" by {}", column.title()));
-    let named = bars.iter().take(3).map(|bar| format!("{} {}", told(&bar.name), unit.words(bar.sum())));
+    let named = bars.iter().take(3).map(|bar| format!("{} {}", name_in_sentence(&bar.name), unit.words(bar.sum())));
     let desc = format!("{num_bars} bars of {what}{by}: {}.", named.collect::<Vec<_>>().join(", "));
-    Drawing { subtitle: format!("{what}{by}"), desc, legend, body, height, notes }
+    ChartDrawing { subtitle: format!("{what}{by}"), desc, legend, body, height, notes }
 }
 
-fn bars(num_rows: usize, label: Option<&Column>, apart: &[Column], columns: &[Column]) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = Vec::new();
+fn bars(num_rows: usize, label: Option<&ChartColumn>, apart: &[ChartColumn], columns: &[ChartColumn]) -> Vec<ChartBar> {
+    let mut bars: Vec<ChartBar> = Vec::new();
     let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
-    let may_merge = columns.iter().all(Column::is_a_sum);
+    let may_merge = columns.iter().all(ChartColumn::is_a_sum);
     for row in 0..num_rows {
         let name = label.map_or_else(|| format!("row {row}"), |label| label.words(row));
         let details: Vec<_> = apart.iter().map(|column| column.words(row)).filter(|words| !words.is_empty()).collect();
@@ -71,14 +72,14 @@ fn bars(num_rows: usize, label: Option<&Column>, apart: &[Column], columns: &[Co
             bar.parts.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
             continue;
         }
-        bars.push(Bar { name: key.0.clone(), detail: key.1.clone(), parts, is_the_rest: false });
+        bars.push(ChartBar { name: key.0.clone(), detail: key.1.clone(), parts, is_the_rest: false });
         known.insert(key, bars.len() - 1);
     }
     bars
 }
 
 /// The largest bars, and the sum of the others.
-fn most(bars: Vec<Bar>, is_ordered: bool) -> (Vec<Bar>, Option<Bar>) {
+fn most(bars: Vec<ChartBar>, is_ordered: bool) -> (Vec<ChartBar>, Option<ChartBar>) {
     let mut sorted: Vec<_> = bars.into_iter().enumerate().collect();
     sort::by(&mut sorted, |(_, a), (_, b)| b.sum().total_cmp(&a.sum()));
     let left_out = sorted.split_off(sorted.len().min(MAX_BARS));
@@ -87,7 +88,7 @@ fn most(bars: Vec<Bar>, is_ordered: bool) -> (Vec<Bar>, Option<Bar>) {
     }
     let num_parts = sorted.first().map_or(0, |(_, bar)| bar.parts.len());
     let sum = |part: usize| left_out.iter().map(|(_, bar)| bar.parts[part]).sum();
-    let rest = Bar {
+    let rest = ChartBar {
         name: format!("{} others", left_out.len()),
         detail: String::new(),
         parts: (0..num_parts).map(sum).collect(),
@@ -97,9 +98,14 @@ fn most(bars: Vec<Bar>, is_ordered: bool) -> (Vec<Bar>, Option<Bar>) {
 }
 
 /// The rest as a bar where it has a sum that leaves the others their length; else in words.
-fn with_rest(bars: &mut Vec<Bar>, rest: Option<Bar>, unit: Unit, [is_ordered, is_a_sum]: [bool; 2]) -> Vec<String> {
+fn with_rest(
+    bars: &mut Vec<ChartBar>,
+    rest: Option<ChartBar>,
+    unit: ChartUnit,
+    [is_ordered, is_a_sum]: [bool; 2],
+) -> Vec<String> {
     let Some(rest) = rest else { return Vec::new() };
-    let longest = bars.iter().map(Bar::sum).fold(0.0, f64::max);
+    let longest = bars.iter().map(ChartBar::sum).fold(0.0, f64::max);
     if is_a_sum && !is_ordered && rest.sum() <= longest * MAX_REST {
         bars.push(rest);
         return Vec::new();
@@ -108,18 +114,18 @@ fn with_rest(bars: &mut Vec<Bar>, rest: Option<Bar>, unit: Unit, [is_ordered, is
     vec![format!("and {}{together}", rest.name)]
 }
 
-fn part((at, column): (usize, &Column)) -> (String, &'static str) {
+fn part((at, column): (usize, &ChartColumn)) -> (String, &'static str) {
     let name = column.title();
     let colour = if name.starts_with("idle") { GREY } else { COLOURS[at % COLOURS.len()] };
     (name, colour)
 }
 
-fn body(bars: &[Bar], columns: &[Column], unit: Unit) -> (String, f64) {
-    let detail = |bar: &Bar| fitted(&bar.detail, MAX_DETAIL, SIZE);
-    let needed = |bar: &Bar| width(&bar.name, SIZE) + width(&detail(bar), SIZE) + 12.0;
+fn body(bars: &[ChartBar], columns: &[ChartColumn], unit: ChartUnit) -> (String, f64) {
+    let detail = |bar: &ChartBar| fitted(&bar.detail, MAX_DETAIL, SIZE);
+    let needed = |bar: &ChartBar| width(&bar.name, SIZE) + width(&detail(bar), SIZE) + 12.0;
     let left = bars.iter().map(needed).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
     let longest = bars.iter().map(|bar| bar.parts.iter().map(|part| part.max(0.0)).sum()).fold(0.0, f64::max);
-    let axis = Axis::linear(unit, 0.0, longest, WIDTH - left - VALUE);
+    let axis = ChartAxis::linear(unit, 0.0, longest, WIDTH - left - VALUE);
     let height = bars.len() as f64 * PITCH + 4.0;
     let mut out = String::new();
     sideward(&mut out, &axis, left, height);
@@ -135,7 +141,7 @@ fn body(bars: &[Bar], columns: &[Column], unit: Unit) -> (String, f64) {
     (out, height + 24.0)
 }
 
-fn label(out: &mut String, bar: &Bar, detail: &str, (x, y): (f64, f64)) {
+fn label(out: &mut String, bar: &ChartBar, detail: &str, (x, y): (f64, f64)) {
     let room = MAX_LABEL - width(detail, SIZE) - 12.0;
     let name = escape(&fitted(&bar.name, room, SIZE));
     let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{name}");
@@ -146,7 +152,12 @@ fn label(out: &mut String, bar: &Bar, detail: &str, (x, y): (f64, f64)) {
 }
 
 /// Draws the parts of a bar one after another; gives where they end.
-fn segments(out: &mut String, bar: &Bar, columns: &[Column], (axis, left, top): (&Axis, f64, f64)) -> f64 {
+fn segments(
+    out: &mut String,
+    bar: &ChartBar,
+    columns: &[ChartColumn],
+    (axis, left, top): (&ChartAxis, f64, f64),
+) -> f64 {
     let mut before = 0.0;
     for (at, value) in bar.parts.iter().enumerate().filter(|(_, value)| **value > 0.0) {
         let (name, own) = part((at, &columns[at]));
@@ -167,7 +178,7 @@ fn segments(out: &mut String, bar: &Bar, columns: &[Column], (axis, left, top): 
     left + axis.at(before)
 }
 
-fn title(bar: &Bar, columns: &[Column], unit: Unit) -> String {
+fn title(bar: &ChartBar, columns: &[ChartColumn], unit: ChartUnit) -> String {
     let name = [clipped(&bar.name, WHOLE), clipped(&bar.detail, WHOLE)];
     let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     let mut title = format!("{name}: {}", unit.words(bar.sum()));

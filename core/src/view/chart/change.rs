@@ -1,13 +1,14 @@
-//! A change as a sum of parts: from what was before, part by part, to what is after.
+//! Draws waterfall charts: from the value before, part by part, to the value after.
 
 use std::fmt::Write as _;
 
-use super::axis::{Axis, Unit};
-use super::column::{Column, apart};
-use super::{COLOURS, Drawing, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
+use super::axis::{ChartAxis, ChartUnit};
+use super::column::{ChartColumn, apart};
+use super::drawing::ChartDrawing;
+use super::style::{COLOURS, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
 use crate::sort;
-use crate::table::Rows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, told, width};
+use crate::table::TableRows;
+use crate::view::svg::{WHOLE, clipped, escape, fitted, name_in_sentence, width};
 
 /// More parts would not be compared; the rest is one.
 const MAX_PARTS: usize = 14;
@@ -18,63 +19,63 @@ const VALUE: f64 = 84.0;
 /// Of changes smaller than this share of the whole, the axis begins later than at 0.
 const SMALL: f64 = 0.08;
 
-/// What a bar leads from and to.
-struct Step {
+/// The start and end of a bar.
+struct WaterfallBar {
     name: String,
     from: f64,
     to: f64,
-    sort: Sort,
+    sort: WaterfallBarKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum WaterfallBarKind {
     Whole,
     Part,
     Rest,
 }
 
 /// A row, as it was and is.
-struct Row {
+struct WaterfallRow {
     name: String,
     before: f64,
     after: f64,
 }
 
-impl Row {
-    /// What it adds to the whole.
+impl WaterfallRow {
+    /// Its contribution to the whole.
     fn by(&self) -> f64 {
         self.after - self.before
     }
 }
 
-/// Draws the first row, which is the whole, before; then what each further row adds or takes; then the whole after. Where a
-/// row has the name of the first, another whole begins.
-pub(super) fn draw(table: &dyn Rows, label: usize, [before, after]: [usize; 2]) -> Drawing {
-    let columns = [before, after].map(|at| Column::of(table, at));
-    let names = Column::of(table, label);
+/// Draws the first row, the whole, before; then the change of each further row; then the whole
+/// after. A row with the name of the first begins another whole.
+pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize; 2]) -> ChartDrawing {
+    let columns = [before, after].map(|at| ChartColumn::of(table, at));
+    let names = ChartColumn::of(table, label);
     let details = apart(table, &[label, before, after]);
     let unit = columns[0].unit;
-    let mut changes: Vec<Vec<Row>> = Vec::new();
+    let mut changes: Vec<Vec<WaterfallRow>> = Vec::new();
     for at in 0..table.num_rows() {
         let [before, after] = [0, 1].map(|side| columns[side].number(at).unwrap_or(0.0));
-        let row = Row { name: names.words(at), before, after };
+        let row = WaterfallRow { name: names.words(at), before, after };
         match changes.last_mut() {
             Some(change) if row.name != names.words(0) => change.push(row),
             _ => {
                 let details = details.iter().map(|column| column.words(at)).filter(|words| !words.is_empty());
                 let name = [row.name.clone()].into_iter().chain(details).collect::<Vec<_>>().join(", ");
-                changes.push(vec![Row { name, ..row }]);
+                changes.push(vec![WaterfallRow { name, ..row }]);
             }
         }
     }
     let num_left_out = changes.len().saturating_sub(MAX_CHANGES);
     changes.truncate(MAX_CHANGES);
     let desc = changes.iter().map(|change| described(change, unit)).collect::<Vec<_>>().join(" ");
-    let steps: Vec<Step> = changes.into_iter().flat_map(steps).collect();
+    let steps: Vec<WaterfallBar> = changes.into_iter().flat_map(steps).collect();
     let (body, height, start) = body(&steps, unit);
     let begins = (start > 0.0).then(|| format!("the axis begins at {}", unit.words(start)));
     let left_out = (num_left_out > 0).then(|| format!("and {num_left_out} others"));
-    Drawing {
+    ChartDrawing {
         subtitle: String::from("what the change is the sum of"),
         desc,
         legend: [("before and after", COLOURS[0]), ("takes longer", LONGER), ("takes less", SHORTER)]
@@ -89,51 +90,58 @@ pub(super) fn draw(table: &dyn Rows, label: usize, [before, after]: [usize; 2]) 
 const LONGER: &str = COLOURS[5];
 const SHORTER: &str = COLOURS[2];
 
-fn described(change: &[Row], unit: Unit) -> String {
+fn described(change: &[WaterfallRow], unit: ChartUnit) -> String {
     let Some((whole, parts)) = change.split_first() else { return String::new() };
     let parts = parts.iter().filter(|row| row.by() != 0.0).take(5);
-    let parts: Vec<_> = parts.map(|row| format!("{} {}", told(&row.name), signed(unit, row.by()))).collect();
-    let name = told(&whole.name);
+    let parts: Vec<_> =
+        parts.map(|row| format!("{} {}", name_in_sentence(&row.name), signed(unit, row.by()))).collect();
+    let name = name_in_sentence(&whole.name);
     format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
 }
 
 /// The whole, its parts that changed, the whole.
-fn steps(change: Vec<Row>) -> Vec<Step> {
+fn steps(change: Vec<WaterfallRow>) -> Vec<WaterfallBar> {
     let mut rows = change.into_iter();
     let Some(whole) = rows.next() else { return Vec::new() };
-    let mut parts: Vec<(usize, Row)> = rows.filter(|row| row.by() != 0.0).enumerate().collect();
+    let mut parts: Vec<(usize, WaterfallRow)> = rows.filter(|row| row.by() != 0.0).enumerate().collect();
     sort::by(&mut parts, |(_, a), (_, b)| b.by().abs().total_cmp(&a.by().abs()));
     let rest = parts.split_off(parts.len().min(MAX_PARTS));
     sort::by_key(&mut parts, |(place, _)| *place);
-    let ends = |name: &str, to: f64| Step { name: format!("{} {name}", whole.name), from: 0.0, to, sort: Sort::Whole };
+    let ends = |name: &str, to: f64| WaterfallBar {
+        name: format!("{} {name}", whole.name),
+        from: 0.0,
+        to,
+        sort: WaterfallBarKind::Whole,
+    };
     let mut steps = vec![ends("before", whole.before)];
     let mut at = whole.before;
-    let mut lead = |name: String, by: f64, sort: Sort| {
-        steps.push(Step { name, from: at, to: at + by, sort });
+    let mut lead = |name: String, by: f64, sort: WaterfallBarKind| {
+        steps.push(WaterfallBar { name, from: at, to: at + by, sort });
         at += by;
     };
     parts.into_iter().for_each(|(_, row)| {
         let by = row.by();
-        lead(row.name, by, Sort::Part);
+        lead(row.name, by, WaterfallBarKind::Part);
     });
     if !rest.is_empty() {
         let by = rest.iter().map(|(_, row)| row.by()).sum();
-        lead(format!("{} others", rest.len()), by, Sort::Rest);
+        lead(format!("{} others", rest.len()), by, WaterfallBarKind::Rest);
     }
     steps.push(ends("after", whole.after));
     steps
 }
 
-fn body(steps: &[Step], unit: Unit) -> (String, f64, f64) {
+fn body(steps: &[WaterfallBar], unit: ChartUnit) -> (String, f64, f64) {
     let left = steps.iter().map(|step| width(&step.name, SIZE) + 8.0).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
     let [start, end] = range(steps);
-    let axis = Axis::linear(unit, start, end, WIDTH - left - VALUE);
+    let axis = ChartAxis::linear(unit, start, end, WIDTH - left - VALUE);
     let height = steps.len() as f64 * PITCH + 4.0;
     let mut out = String::new();
     sideward(&mut out, &axis, left, height);
     for (at, step) in steps.iter().enumerate() {
         let top = at as f64 * PITCH + 6.0;
-        let said = if step.sort == Sort::Whole { unit.words(step.to) } else { signed(unit, step.to - step.from) };
+        let said =
+            if step.sort == WaterfallBarKind::Whole { unit.words(step.to) } else { signed(unit, step.to - step.from) };
         let title = escape(&format!("{}: {said}", clipped(&step.name, WHOLE)));
         let name = escape(&fitted(&step.name, MAX_LABEL - 12.0, SIZE));
         let ends = [step.from.min(step.to).max(start), step.from.max(step.to)].map(|value| left + axis.at(value));
@@ -148,7 +156,10 @@ fn body(steps: &[Step], unit: Unit) -> (String, f64, f64) {
         );
         out.push_str(&text_at((ends[1] + 6.0, top + 11.0), "", &said, VALUE));
         out.push_str("</g>");
-        if steps.get(at + 1).is_some_and(|next| next.sort != Sort::Whole || (next.to - step.to).abs() <= 0.0) {
+        if steps
+            .get(at + 1)
+            .is_some_and(|next| next.sort != WaterfallBarKind::Whole || (next.to - step.to).abs() <= 0.0)
+        {
             let (x, y, gap) = (left + axis.at(step.to), top + HEIGHT, PITCH - HEIGHT);
             let _ = write!(out, "<path d=\"M{x:.1} {y:.1}v{gap}\" stroke=\"currentColor\" stroke-opacity=\".5\"/>");
         }
@@ -157,24 +168,27 @@ fn body(steps: &[Step], unit: Unit) -> (String, f64, f64) {
 }
 
 /// From 0, or from close to where the parts are, where they would not be seen otherwise.
-fn range(steps: &[Step]) -> [f64; 2] {
-    let parts =
-        || steps.iter().flat_map(|step| if step.sort == Sort::Whole { [step.to; 2] } else { [step.from, step.to] });
+fn range(steps: &[WaterfallBar]) -> [f64; 2] {
+    let parts = || {
+        steps
+            .iter()
+            .flat_map(|step| if step.sort == WaterfallBarKind::Whole { [step.to; 2] } else { [step.from, step.to] })
+    };
     let (least, most) = (parts().fold(f64::INFINITY, f64::min), parts().fold(0.0, f64::max));
     let room = most - least;
     let is_small = least.is_finite() && room > 0.0 && room < most * SMALL;
     [if is_small { (least - room).max(0.0) } else { least.min(0.0) }, most]
 }
 
-fn colour(step: &Step) -> &'static str {
+fn colour(step: &WaterfallBar) -> &'static str {
     match step.sort {
-        Sort::Whole => COLOURS[0],
-        Sort::Rest => GREY,
-        Sort::Part if step.to > step.from => LONGER,
-        Sort::Part => SHORTER,
+        WaterfallBarKind::Whole => COLOURS[0],
+        WaterfallBarKind::Rest => GREY,
+        WaterfallBarKind::Part if step.to > step.from => LONGER,
+        WaterfallBarKind::Part => SHORTER,
     }
 }
 
-fn signed(unit: Unit, value: f64) -> String {
+fn signed(unit: ChartUnit, value: f64) -> String {
     if value > 0.0 { format!("+{}", unit.words(value)) } else { unit.words(value) }
 }

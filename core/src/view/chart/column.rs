@@ -1,9 +1,9 @@
-//! A column of a table that is drawn: numbers to measure, words to write beside.
+//! Table columns for charts: numbers for lengths, words for labels.
 
 use rustc_hash::FxHashMap;
 
-use super::axis::Unit;
-use crate::table::{ColumnType, Rows, Values};
+use super::axis::ChartUnit;
+use crate::table::{ColumnType, ColumnValues, TableRows};
 
 /// Columns that tell rows of one name apart, where they differ.
 const APART: &[&str] = &["rank", "window", "device", "stream", "side", "input_shapes"];
@@ -13,27 +13,27 @@ pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", 
 const NO_SUMS: &[&str] = &["mean", "median", "max", "min", "std", "peak", "first", "last"];
 
 /// A column with its values.
-pub(super) struct Column {
+pub(super) struct ChartColumn {
     pub(super) name: &'static str,
-    pub(super) unit: Unit,
-    values: Values,
+    pub(super) unit: ChartUnit,
+    values: ColumnValues,
 }
 
-impl Column {
-    pub(super) fn of(table: &dyn Rows, at: usize) -> Self {
+impl ChartColumn {
+    pub(super) fn of(table: &dyn TableRows, at: usize) -> Self {
         let name = table.column_name(at);
         let is_integer = table.column_type(at) == ColumnType::Int;
         let values = table.values(at, 0..table.num_rows());
-        Self { name, unit: Unit::of(table.column_unit(at), name, is_integer), values }
+        Self { name, unit: ChartUnit::of(table.column_unit(at), name, is_integer), values }
     }
 
-    /// The number in a row; none for what is no finite number.
+    /// The finite number of a row; `None` for others.
     pub(super) fn number(&self, row: usize) -> Option<f64> {
         match &self.values {
-            Values::Int(values) => values.get(row).map(|value| value as f64),
-            Values::UInt(values) => values.get(row).map(|value| value as f64),
-            Values::Float(values) => values.get(row).filter(|value| value.is_finite()),
-            Values::Bool(_) | Values::Text { .. } => None,
+            ColumnValues::Int(values) => values.get(row).map(|value| value as f64),
+            ColumnValues::UInt(values) => values.get(row).map(|value| value as f64),
+            ColumnValues::Float(values) => values.get(row).filter(|value| value.is_finite()),
+            ColumnValues::Bool(_) | ColumnValues::Text { .. } => None,
         }
     }
 
@@ -42,27 +42,29 @@ impl Column {
         self.values.int(row)
     }
 
-    /// What a row says: a name as it is, a number with what it is of.
+    /// The text of a row: a name as it is, a number with its unit.
     pub(super) fn words(&self, row: usize) -> String {
         let number =
             |value: Option<String>| value.map_or_else(String::new, |value| format!("{} {value}", self.title()));
         match &self.values {
-            Values::Int(values) => number(values.get(row).map(|value| value.to_string())),
-            Values::UInt(values) => number(values.get(row).map(|value| value.to_string())),
-            Values::Float(_) => number(self.number(row).map(|value| self.unit.words(value))),
-            Values::Bool(values) => number(values.get(row).map(|value| String::from(if value { "yes" } else { "no" }))),
-            Values::Text { .. } => self.values.text(row).unwrap_or_default().to_owned(),
+            ColumnValues::Int(values) => number(values.get(row).map(|value| value.to_string())),
+            ColumnValues::UInt(values) => number(values.get(row).map(|value| value.to_string())),
+            ColumnValues::Float(_) => number(self.number(row).map(|value| self.unit.words(value))),
+            ColumnValues::Bool(values) => {
+                number(values.get(row).map(|value| String::from(if value { "yes" } else { "no" })))
+            }
+            ColumnValues::Text { .. } => self.values.text(row).unwrap_or_default().to_owned(),
         }
     }
 
     /// Whether rows have an order that means something.
     pub(super) fn is_ordered(&self) -> bool {
-        matches!(self.values, Values::Int(_))
+        matches!(self.values, ColumnValues::Int(_))
     }
 
     /// Whether its values add up.
     pub(super) fn is_a_sum(&self) -> bool {
-        let is_counted = matches!(self.unit, Unit::Time | Unit::Bytes | Unit::Count);
+        let is_counted = matches!(self.unit, ChartUnit::Time | ChartUnit::Bytes | ChartUnit::Count);
         is_counted && !NO_SUMS.iter().any(|start| self.name.starts_with(start))
     }
 
@@ -90,21 +92,21 @@ impl Column {
 }
 
 /// The column of that name.
-pub(in crate::view) fn find(table: &dyn Rows, name: &str) -> Option<usize> {
+pub(in crate::view) fn find(table: &dyn TableRows, name: &str) -> Option<usize> {
     (0..table.num_columns()).find(|at| table.column_name(*at) == name)
 }
 
 /// The columns that tell rows of one name apart, each where those before it do not.
-pub(super) fn apart(table: &dyn Rows, but: &[usize]) -> Vec<Column> {
+pub(super) fn apart(table: &dyn TableRows, but: &[usize]) -> Vec<ChartColumn> {
     let found = APART.iter().filter_map(|name| find(table, name)).filter(|at| !but.contains(at));
     let mut groups = vec![0; table.num_rows()];
     let mut num_groups = 1;
-    let mut tells = |column: &Column| {
+    let mut tells = |column: &ChartColumn| {
         let before = num_groups;
         num_groups = column.part(&mut groups);
         num_groups > before
     };
-    found.map(|at| Column::of(table, at)).filter(|column| tells(column)).collect()
+    found.map(|at| ChartColumn::of(table, at)).filter(|column| tells(column)).collect()
 }
 
 /// Whether a column holds points in time.
@@ -113,7 +115,7 @@ pub(super) fn is_a_moment(name: &str) -> bool {
 }
 
 /// Whether a column holds numbers that can be drawn: no points in time, no ids.
-pub(super) fn is_a_measure(table: &dyn Rows, at: usize) -> bool {
+pub(super) fn is_a_measure(table: &dyn TableRows, at: usize) -> bool {
     let name = table.column_name(at);
     let is_a_number = matches!(table.column_type(at), ColumnType::Int | ColumnType::Float);
     is_a_number && !is_a_moment(name) && !name.ends_with("id") && !APART.contains(&name)

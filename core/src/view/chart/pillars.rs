@@ -1,16 +1,16 @@
-//! Pillars: how long things took that follow each other, and what they are made of.
+//! Draws stacked columns: consecutive durations with their parts.
 
 use std::fmt::Write as _;
 
-use super::axis::{Axis, Unit};
-use super::{SIZE, WIDTH, text_at, upward};
+use super::axis::{ChartAxis, ChartUnit};
+use super::style::{SIZE, WIDTH, text_at, upward};
 use crate::view::svg::{escape, width};
 
 /// Something that took time.
-pub(in crate::view) struct Pillar {
+pub(in crate::view) struct ChartPillar {
     /// All that is known of it.
     pub(in crate::view) name: String,
-    /// What stands below.
+    /// Text below.
     pub(in crate::view) label: String,
     /// Where it is to be seen.
     pub(in crate::view) address: Option<String>,
@@ -26,10 +26,10 @@ const TOP: f64 = 16.0;
 const WIDEST: f64 = 110.0;
 
 /// Draws pillars in their order; each part has a name and the class that gives it a colour.
-pub(in crate::view) fn pillars(title: &str, pillars: &[Pillar], parts: &[(&str, &str)]) -> String {
-    let sum = |pillar: &Pillar| pillar.parts.iter().sum::<f64>();
+pub(in crate::view) fn pillars(title: &str, pillars: &[ChartPillar], parts: &[(&str, &str)]) -> String {
+    let sum = |pillar: &ChartPillar| pillar.parts.iter().sum::<f64>();
     let most = pillars.iter().map(sum).fold(0.0, f64::max);
-    let axis = Axis::linear(Unit::Time, 0.0, most, HEIGHT);
+    let axis = ChartAxis::linear(ChartUnit::Time, 0.0, most, HEIGHT);
     let left = axis.ticks().iter().map(|(_, words)| width(words, SIZE)).fold(20.0, f64::max) + 12.0;
     let pitch = ((WIDTH - left) / pillars.len().max(1) as f64).min(WIDEST);
     let mut body = String::new();
@@ -47,14 +47,14 @@ pub(in crate::view) fn pillars(title: &str, pillars: &[Pillar], parts: &[(&str, 
     )
 }
 
-fn draw(out: &mut String, pillar: &Pillar, parts: &[(&str, &str)], (axis, left, pitch): (&Axis, f64, f64)) {
+fn draw(out: &mut String, pillar: &ChartPillar, parts: &[(&str, &str)], (axis, left, pitch): (&ChartAxis, f64, f64)) {
     let gap = (pitch * 0.18).min(6.0);
     let (x, wide) = (left + gap / 2.0, (pitch - gap).max(0.5));
     let sum: f64 = pillar.parts.iter().sum();
-    let mut title = format!("{}: {}", pillar.name, Unit::Time.words(sum));
+    let mut title = format!("{}: {}", pillar.name, ChartUnit::Time.words(sum));
     for ((name, _), ns) in parts.iter().zip(&pillar.parts).filter(|(_, ns)| **ns > 0.0) {
         // Writing into a `String` cannot fail.
-        let _ = write!(title, "\n{name}: {}", Unit::Time.words(*ns));
+        let _ = write!(title, "\n{name}: {}", ChartUnit::Time.words(*ns));
     }
     let address = pillar.address.as_deref();
     out.push_str(&address.map_or_else(|| String::from("<g>"), |address| format!("<a href=\"{address}\">")));
@@ -76,7 +76,7 @@ fn draw(out: &mut String, pillar: &Pillar, parts: &[(&str, &str)], (axis, left, 
 }
 
 /// The labels that there is room for, each where the first of its like stands.
-fn labels(out: &mut String, pillars: &[Pillar], left: f64, pitch: f64) {
+fn labels(out: &mut String, pillars: &[ChartPillar], left: f64, pitch: f64) {
     let mut free = left - pitch;
     for same in pillars.iter().enumerate().collect::<Vec<_>>().chunk_by(|(_, a), (_, b)| a.label == b.label) {
         let Some((first, pillar)) = same.first() else { continue };

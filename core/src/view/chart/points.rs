@@ -1,14 +1,15 @@
-//! Points on axes of powers: what lies together, and what lies apart.
+//! Draws scatter plots on logarithmic axes; close points merge.
 
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::axis::{Axis, Unit};
-use super::column::Column;
-use super::{COLOURS, Drawing, SIZE, WIDTH, said, sideward, text_at, upward};
+use super::axis::{ChartAxis, ChartUnit};
+use super::column::ChartColumn;
+use super::drawing::{ChartDrawing, said};
+use super::style::{COLOURS, SIZE, WIDTH, sideward, text_at, upward};
 use crate::sort;
-use crate::table::Rows;
+use crate::table::TableRows;
 use crate::view::svg::{clipped, escape, width};
 
 /// More marks make a page heavy; points that lie together become one.
@@ -20,7 +21,7 @@ const NAME: usize = 200;
 const NAME_PITCH: f64 = 12.0;
 
 /// Points that are drawn as one.
-struct Mark {
+struct PointMark {
     x: f64,
     y: f64,
     count: usize,
@@ -28,22 +29,30 @@ struct Mark {
     row: usize,
 }
 
-/// Draws a point a row, those that lie together as a larger one; below lines of such a height and such a name, if any.
-pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: Option<[usize; 3]>) -> Drawing {
-    let (xs, ys, names) = (Column::of(table, x), Column::of(table, y), Column::of(table, label));
+/// Draws a point a row, those that lie together as a larger one; below lines of such a height and
+/// such a name, if any.
+pub(super) fn draw(
+    table: &dyn TableRows,
+    [x, y]: [usize; 2],
+    label: usize,
+    ceiling: Option<[usize; 3]>,
+) -> ChartDrawing {
+    let (xs, ys, names) = (ChartColumn::of(table, x), ChartColumn::of(table, y), ChartColumn::of(table, label));
     let rows: Vec<_> =
         (0..table.num_rows()).filter(|row| xs.number(*row).is_some() && ys.number(*row).is_some()).collect();
     if rows.is_empty() {
         return said(&format!("nothing to draw: no row has both {} and {}", xs.title(), ys.title()));
     }
-    let of = |column: &Column, row: usize| column.number(row).unwrap_or(0.0);
-    let all = |column: &Column| rows.iter().map(|row| of(column, *row)).collect::<Vec<_>>();
-    let ceilings = ceiling.map(|columns| Ceilings::over(&xs, &rows, &columns.map(|at| Column::of(table, at))));
-    let heights = ceilings.iter().flat_map(Ceilings::heights);
-    let upwards = Axis::powers(ys.unit, &all(&ys).into_iter().chain(heights).collect::<Vec<_>>(), HEIGHT);
+    let of = |column: &ChartColumn, row: usize| column.number(row).unwrap_or(0.0);
+    let all = |column: &ChartColumn| rows.iter().map(|row| of(column, *row)).collect::<Vec<_>>();
+    let ceilings =
+        ceiling.map(|columns| CeilingColumns::over(&xs, &rows, &columns.map(|at| ChartColumn::of(table, at))));
+    let heights = ceilings.iter().flat_map(CeilingColumns::heights);
+    let upwards = ChartAxis::powers(ys.unit, &all(&ys).into_iter().chain(heights).collect::<Vec<_>>(), HEIGHT);
     let left = upwards.ticks().iter().map(|(_, words)| width(words, SIZE)).fold(20.0, f64::max) + 10.0;
-    let knees = ceilings.iter().flat_map(Ceilings::knees);
-    let along = Axis::powers(xs.unit, &all(&xs).into_iter().chain(knees).collect::<Vec<_>>(), WIDTH - left - RIGHT);
+    let knees = ceilings.iter().flat_map(CeilingColumns::knees);
+    let along =
+        ChartAxis::powers(xs.unit, &all(&xs).into_iter().chain(knees).collect::<Vec<_>>(), WIDTH - left - RIGHT);
     let placed: Vec<_> =
         rows.iter().map(|row| (along.at(of(&xs, *row)), HEIGHT - upwards.at(of(&ys, *row)), *row)).collect();
     let marks = marks(&placed);
@@ -71,21 +80,22 @@ pub(super) fn draw(table: &dyn Rows, [x, y]: [usize; 2], label: usize, ceiling: 
     body.push_str(&text_at(right, "text-anchor=\"end\" fill-opacity=\".75\"", &format!("{} →", xs.title()), WIDTH));
     let subtitle = format!("{} ↑ by {} →", ys.title(), xs.title());
     let desc = format!("{} points, of {} by {}.", rows.len(), ys.title(), xs.title());
-    Drawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
+    ChartDrawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
 }
 
-/// Lines that rise together and then are level, each at its own height: what no point should be above.
+/// Rooflines: lines that rise together until each reaches its own level, as an upper bound of the
+/// points.
 #[derive(Default)]
-struct Ceilings {
+struct CeilingColumns {
     /// How much they rise with each step to the right; none where all points are beyond.
     slope: Option<f64>,
-    /// The heights at which they are level, from the top, each with what it is for.
+    /// The levels from the top, each with its label.
     levels: Vec<(f64, String)>,
 }
 
-impl Ceilings {
-    /// Those over points, by their columns: the height there, where it is level, and what it is for.
-    fn over(xs: &Column, rows: &[usize], [heights, levels, labels]: &[Column; 3]) -> Self {
+impl CeilingColumns {
+    /// Rooflines by columns: height at a point, level, and label.
+    fn over(xs: &ChartColumn, rows: &[usize], [heights, levels, labels]: &[ChartColumn; 3]) -> Self {
         let mut found = Self::default();
         for row in rows {
             let [Some(x), Some(height), Some(level)] = [xs, heights, levels].map(|column| column.number(*row)) else {
@@ -135,7 +145,7 @@ impl Ceilings {
         let mut free = f64::MIN;
         for (level, label) in &self.levels {
             let (x, y) = place((last, *level));
-            let words = format!("{label}: {}", Unit::Plain.words(*level));
+            let words = format!("{label}: {}", ChartUnit::Plain.words(*level));
             free = (y - 5.0).max(free + NAME_PITCH);
             out.push_str(&text_at((x, free), "text-anchor=\"end\" fill-opacity=\".75\"", &words, WIDTH));
         }
@@ -143,13 +153,13 @@ impl Ceilings {
 }
 
 /// Points by the square of a grid that they are in; as fine a grid as gives few enough.
-fn marks(placed: &[(f64, f64, usize)]) -> Vec<Mark> {
+fn marks(placed: &[(f64, f64, usize)]) -> Vec<PointMark> {
     let mut size = 2.0;
     loop {
-        let mut squares: FxHashMap<(u32, u32), Mark> = FxHashMap::default();
+        let mut squares: FxHashMap<(u32, u32), PointMark> = FxHashMap::default();
         for (x, y, row) in placed {
             let place = ((x / size) as u32, (y / size) as u32);
-            squares.entry(place).or_insert(Mark { x: *x, y: *y, count: 0, row: *row }).count += 1;
+            squares.entry(place).or_insert(PointMark { x: *x, y: *y, count: 0, row: *row }).count += 1;
         }
         if squares.len() <= MAX_MARKS {
             let mut marks: Vec<_> = squares.into_values().collect();

@@ -1,15 +1,16 @@
-//! Functions of time: each value lasts until the next.
+//! Draws step functions of time.
 
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::axis::{Axis, Unit};
-use super::column::{Column, apart};
-use super::{COLOURS, Drawing, SIZE, WIDTH, sideward, upward};
+use super::axis::{ChartAxis, ChartUnit};
+use super::column::{ChartColumn, apart};
+use super::drawing::ChartDrawing;
+use super::style::{COLOURS, SIZE, WIDTH, sideward, upward};
 use crate::sort;
-use crate::table::Rows;
-use crate::view::svg::{clipped, escape, told, width};
+use crate::table::TableRows;
+use crate::view::svg::{clipped, escape, name_in_sentence, width};
 
 /// More lines could not be told apart.
 const MAX_SERIES: usize = COLOURS.len();
@@ -18,22 +19,23 @@ const HEIGHT: f64 = 200.0;
 const RIGHT: f64 = 30.0;
 
 /// One function.
-struct Series {
+struct StepSeries {
     name: String,
     /// Times, in nanoseconds, and values.
     points: Vec<(i64, f64)>,
 }
 
-impl Series {
+impl StepSeries {
     fn most(&self) -> f64 {
         self.points.iter().map(|(_, value)| *value).fold(f64::MIN, f64::max)
     }
 }
 
-/// Draws a line for each function, with the least and the most of each pixel column: no peak is lost.
-pub(super) fn draw(table: &dyn Rows, time: usize, value: usize, series: Option<usize>) -> Drawing {
-    let (times, values) = (Column::of(table, time), Column::of(table, value));
-    let mut keys: Vec<_> = series.map(|at| Column::of(table, at)).into_iter().collect();
+/// Draws a line for each function, with the least and the most of each pixel column: no peak is
+/// lost.
+pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Option<usize>) -> ChartDrawing {
+    let (times, values) = (ChartColumn::of(table, time), ChartColumn::of(table, value));
+    let mut keys: Vec<_> = series.map(|at| ChartColumn::of(table, at)).into_iter().collect();
     keys.extend(apart(table, &[time, value, series.unwrap_or(time)]));
     let mut all = functions(table.num_rows(), &keys, &times, &values);
     sort::by(&mut all, |a, b| b.most().total_cmp(&a.most()));
@@ -51,20 +53,21 @@ pub(super) fn draw(table: &dyn Rows, time: usize, value: usize, series: Option<u
     if num_left_out > 0 {
         notes.push(format!("and {num_left_out} that never reach as much"));
     }
-    let peaks = all.iter().map(|one| format!("{} at most {}", told(&one.name), values.unit.words(one.most())));
+    let peaks =
+        all.iter().map(|one| format!("{} at most {}", name_in_sentence(&one.name), values.unit.words(one.most())));
     let desc = format!("{} over time: {}.", values.title(), peaks.collect::<Vec<_>>().join(", "));
-    Drawing { subtitle: format!("{} over time", values.title()), desc, legend, body, height: HEIGHT + 24.0, notes }
+    ChartDrawing { subtitle: format!("{} over time", values.title()), desc, legend, body, height: HEIGHT + 24.0, notes }
 }
 
-fn functions(num_rows: usize, keys: &[Column], times: &Column, values: &Column) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
+fn functions(num_rows: usize, keys: &[ChartColumn], times: &ChartColumn, values: &ChartColumn) -> Vec<StepSeries> {
+    let mut all: Vec<StepSeries> = Vec::new();
     let mut known: FxHashMap<String, usize> = FxHashMap::default();
     for row in 0..num_rows {
         let (Some(time), Some(value)) = (times.integer(row), values.number(row)) else { continue };
         let words: Vec<_> = keys.iter().map(|key| key.words(row)).filter(|words| !words.is_empty()).collect();
         let name = words.join(", ");
         let at = *known.entry(name).or_insert_with_key(|name| {
-            all.push(Series { name: name.clone(), points: Vec::new() });
+            all.push(StepSeries { name: name.clone(), points: Vec::new() });
             all.len() - 1
         });
         all[at].points.push((time, value));
@@ -75,16 +78,16 @@ fn functions(num_rows: usize, keys: &[Column], times: &Column, values: &Column) 
     all
 }
 
-fn body(all: &[Series], unit: Unit, (start, end): (i64, i64)) -> String {
+fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> String {
     let values = || all.iter().flat_map(|one| one.points.iter().map(|(_, value)| *value));
     let (least, most) =
         values().fold((0.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
-    let upwards = Axis::linear(unit, least, most * 1.04, HEIGHT);
+    let upwards = ChartAxis::linear(unit, least, most * 1.04, HEIGHT);
     let words = upwards.ticks();
     let left = words.iter().map(|(_, words)| width(words, SIZE)).fold(20.0, f64::max) + 10.0;
     let pixels = WIDTH - left - RIGHT;
     let span = end.wrapping_sub(start) as u64 as f64;
-    let along = Axis::linear(Unit::Time, 0.0, span, pixels);
+    let along = ChartAxis::linear(ChartUnit::Time, 0.0, span, pixels);
     let mut out = String::new();
     upward(&mut out, &upwards, left, [pixels, HEIGHT]);
     sideward(&mut out, &along, left, HEIGHT);
@@ -105,7 +108,8 @@ fn body(all: &[Series], unit: Unit, (start, end): (i64, i64)) -> String {
     out
 }
 
-/// The line through pixel columns: in each from the value before to the least, the most and the last.
+/// The line through pixel columns: in each from the value before to the least, the most and the
+/// last.
 fn path(points: &[(i64, f64)], x: impl Fn(i64) -> usize, y: impl Fn(f64) -> f64, pixels: f64) -> String {
     let mut out = String::new();
     let mut last: Option<f64> = None;

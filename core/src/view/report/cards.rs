@@ -1,27 +1,27 @@
-//! The numbers to see first.
+//! Writes the key figures of a report.
 
 use std::fmt::Write as _;
 
 use super::grid::bar;
-use super::source::{Source, frame};
+use super::source::{ReportSource, frame};
 use super::words::{count, percent, plural};
-use crate::analyze::Outline;
+use crate::analyze::TimeOutline;
 use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
 use crate::view::svg::escape;
 
 /// A number that says much.
-struct Card {
+struct ReportCard {
     label: String,
     value: String,
-    /// What it means, below.
+    /// Its meaning, below.
     note: String,
     /// A part of one, drawn as a bar.
     share: Option<f64>,
     link: Option<String>,
 }
 
-impl Card {
+impl ReportCard {
     fn of(label: &str, value: String, note: String) -> Self {
         Self { label: label.to_owned(), value, note, share: None, link: None }
     }
@@ -37,7 +37,7 @@ impl Card {
     }
 }
 
-pub(super) fn cards(source: &Source<'_>, all: &[Outline]) -> String {
+pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> String {
     let mut cards = if let [one] = all { of_trace(source, one) } else { of_job(all) };
     cards.extend(findings(source));
     cards.extend(memory(source));
@@ -47,23 +47,26 @@ pub(super) fn cards(source: &Source<'_>, all: &[Outline]) -> String {
     out
 }
 
-fn of_trace(source: &Source<'_>, outline: &Outline) -> Vec<Card> {
+fn of_trace(source: &ReportSource<'_>, outline: &TimeOutline) -> Vec<ReportCard> {
     let mut cards = vec![span(outline)];
     if let Some(time) = &outline.iteration_time {
         let spread = time.std_ns.map(|std_ns| format!(" ± {}", time_words(std_ns))).unwrap_or_default();
         let note = format!("mean of {}{spread}", count(time.count as i64));
-        cards.push(Card::of("iteration", time_words(time.mean_ns as f64), note));
+        cards.push(ReportCard::of("iteration", time_words(time.mean_ns as f64), note));
         let slowest = outline.iterations.iter().find(|iteration| iteration.iteration == time.slowest);
         if let Some(slowest) = slowest.filter(|_| time.count > 1) {
             let link = source.range_of_first(slowest.start_ns, slowest.dur_ns);
             let note = format!("iteration {}", count(time.slowest));
-            cards.push(Card { link, ..Card::of("slowest", time_words(time.slowest_ns as f64), note) });
+            cards.push(ReportCard { link, ..ReportCard::of("slowest", time_words(time.slowest_ns as f64), note) });
         }
     }
     for device in &outline.devices {
         let label = device.device.map_or_else(|| String::from("device busy"), |number| format!("device {number} busy"));
         let note = format!("{} kernels, copies, fills", count(device.num_events as i64));
-        cards.push(Card { share: Some(device.busy_share), ..Card::of(&label, percent(device.busy_share), note) });
+        cards.push(ReportCard {
+            share: Some(device.busy_share),
+            ..ReportCard::of(&label, percent(device.busy_share), note)
+        });
     }
     let compute = sum_ns(outline.breakdown.iter().map(|row| row.compute_ns));
     let exposed = sum_ns(outline.breakdown.iter().map(|row| row.exposed_communication_ns));
@@ -71,29 +74,32 @@ fn of_trace(source: &Source<'_>, outline: &Outline) -> Vec<Card> {
     if exposed > 0 {
         let share = exposed as f64 / span_ns;
         let note = format!("{} without computation", time_words(exposed as f64));
-        cards.push(Card { share: Some(share), ..Card::of("exposed communication", percent(share), note) });
+        cards.push(ReportCard { share: Some(share), ..ReportCard::of("exposed communication", percent(share), note) });
     }
     if compute > 0 {
         let share = compute as f64 / span_ns;
-        cards.push(Card { share: Some(share), ..Card::of("computing", percent(share), time_words(compute as f64)) });
+        cards.push(ReportCard {
+            share: Some(share),
+            ..ReportCard::of("computing", percent(share), time_words(compute as f64))
+        });
     }
     cards
 }
 
-fn span(outline: &Outline) -> Card {
+fn span(outline: &TimeOutline) -> ReportCard {
     let nodes =
         if outline.num_nodes > 0 { format!(", {} nodes", count(outline.num_nodes as i64)) } else { String::new() };
     let note = format!("{}{nodes}", plural(outline.num_events as usize, "event"));
-    Card::of("span", time_words(outline.duration_ns as f64), note)
+    ReportCard::of("span", time_words(outline.duration_ns as f64), note)
 }
 
 /// Of all ranks: the mean, from the least to the most.
-fn of_job(all: &[Outline]) -> Vec<Card> {
+fn of_job(all: &[TimeOutline]) -> Vec<ReportCard> {
     let events: u64 = all.iter().map(|outline| outline.num_events).sum();
     let longest = all.iter().map(|outline| outline.duration_ns).max().unwrap_or(0);
     let mut cards = vec![
-        Card::of("traces", count(all.len() as i64), plural(events as usize, "event")),
-        Card::of("span", time_words(longest as f64), String::from("the longest of all ranks")),
+        ReportCard::of("traces", count(all.len() as i64), plural(events as usize, "event")),
+        ReportCard::of("span", time_words(longest as f64), String::from("the longest of all ranks")),
     ];
     let means: Vec<_> =
         all.iter().filter_map(|outline| Some(outline.iteration_time.as_ref()?.mean_ns as f64)).collect();
@@ -110,28 +116,31 @@ fn of_job(all: &[Outline]) -> Vec<Card> {
     cards
 }
 
-fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<Card> {
+fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<ReportCard> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let (least, most) =
         values.iter().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
     let note = format!("mean of ranks, {} to {}", words(least), words(most));
-    (!values.is_empty()).then(|| Card::of(label, words(mean), note))
+    (!values.is_empty()).then(|| ReportCard::of(label, words(mean), note))
 }
 
-fn findings(source: &Source<'_>) -> Option<Card> {
+fn findings(source: &ReportSource<'_>) -> Option<ReportCard> {
     // The costliest is the first.
     let answer = source.ask("findings", "{}")?;
     let found = frame(&answer, "findings", 1);
     let note = format!("up to {} for one", time_words(found.number("cost_ns", 0)?));
-    Some(Card { link: Some(String::from("#findings")), ..Card::of("findings", count(found.num_in_all as i64), note) })
+    Some(ReportCard {
+        link: Some(String::from("#findings")),
+        ..ReportCard::of("findings", count(found.num_in_all as i64), note)
+    })
 }
 
-fn memory(source: &Source<'_>) -> Option<Card> {
+fn memory(source: &ReportSource<'_>) -> Option<ReportCard> {
     let answer = source.ask("memory", "{}")?;
     let rows = frame(&answer, "memory", 256);
     let most = |row: usize| {
         rows.number("peak_allocated_bytes", row).filter(|_| rows.text("device", row).is_some_and(|name| name != "cpu"))
     };
     let most = (0..rows.num_rows).filter_map(most).fold(0.0, f64::max);
-    (most > 0.0).then(|| Card::of("peak memory", size_words(most), String::from("allocated on a device")))
+    (most > 0.0).then(|| ReportCard::of("peak memory", size_words(most), String::from("allocated on a device")))
 }

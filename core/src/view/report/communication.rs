@@ -1,127 +1,130 @@
-//! Communication between ranks: what it cost, what hid it, and who was waited for.
+//! Writes the section on communication: cost, overlap and waits.
 
-use super::grid::{Grid, Kind, col};
-use super::section::{Found, Section};
-use super::source::{Source, frame};
+use super::grid::{CellKind, ReportGrid, col};
+use super::section::{ReportSection, SectionOutcome};
+use super::source::{ReportSource, frame};
 
 const MAX_ROWS: usize = 50;
 const MAX_RANKS: usize = 256;
 
-const SUMMARY: Grid = Grid {
+const SUMMARY: ReportGrid = ReportGrid {
     analysis: "collectives",
     request: "{}",
     table: "collective_summary",
     title: "Communications of a kind together",
     columns: &[
-        col("collective", "communication", Kind::Word),
-        col("group_desc", "group", Kind::Word),
-        col("group_size", "ranks", Kind::Count),
-        col("dtype", "type", Kind::Word),
-        col("bytes", "size", Kind::Bytes),
-        col("count", "count", Kind::Count),
-        col("total_ns", "total", Kind::Time),
-        col("wait_ns", "waiting", Kind::Time),
-        col("transfer_ns", "moving data", Kind::Time),
-        col("median_bus_gbps", "bus, GB/s", Kind::Number),
+        col("collective", "communication", CellKind::Word),
+        col("group_desc", "group", CellKind::Word),
+        col("group_size", "ranks", CellKind::Count),
+        col("dtype", "type", CellKind::Word),
+        col("bytes", "size", CellKind::Bytes),
+        col("count", "count", CellKind::Count),
+        col("total_ns", "total", CellKind::Time),
+        col("wait_ns", "waiting", CellKind::Time),
+        col("transfer_ns", "moving data", CellKind::Time),
+        col("median_bus_gbps", "bus, GB/s", CellKind::Number),
     ],
 };
 
-const HIDDEN: Grid = Grid {
+const HIDDEN: ReportGrid = ReportGrid {
     analysis: "overlap",
     request: "{}",
     table: "overlap",
     title: "What computation hides of it",
     columns: &[
-        col("rank", "rank", Kind::Key),
-        col("device", "device", Kind::Key),
-        col("collective", "communication", Kind::Word),
-        col("count", "count", Kind::Count),
-        col("total_ns", "total", Kind::Time),
-        col("exposed_ns", "exposed", Kind::Time),
-        col("hidden_share", "hidden", Kind::Share),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Key),
+        col("collective", "communication", CellKind::Word),
+        col("count", "count", CellKind::Count),
+        col("total_ns", "total", CellKind::Time),
+        col("exposed_ns", "exposed", CellKind::Time),
+        col("hidden_share", "hidden", CellKind::Share),
     ],
 };
 
-const SKEW: Grid = Grid {
+const SKEW: ReportGrid = ReportGrid {
     analysis: "collectives",
     request: "{}",
     table: "collective_skew",
     title: "Communications in which ranks waited",
     columns: &[
-        col("collective", "communication", Kind::Word),
-        col("group_desc", "group", Kind::Word),
-        col("iteration", "iteration", Kind::Count),
-        col("num_traces", "ranks", Kind::Count),
-        col("out_bytes", "size", Kind::Bytes),
-        col("skew_ns", "first to last", Kind::Time),
-        col("wait_ns", "total wait", Kind::Time),
-        col("transfer_ns", "moving data", Kind::Time),
-        col("bus_gbps", "bus, GB/s", Kind::Number),
-        col("first_rank", "first", Kind::Count),
-        col("last_rank", "last", Kind::Count),
+        col("collective", "communication", CellKind::Word),
+        col("group_desc", "group", CellKind::Word),
+        col("iteration", "iteration", CellKind::Count),
+        col("num_traces", "ranks", CellKind::Count),
+        col("out_bytes", "size", CellKind::Bytes),
+        col("skew_ns", "first to last", CellKind::Time),
+        col("wait_ns", "total wait", CellKind::Time),
+        col("transfer_ns", "moving data", CellKind::Time),
+        col("bus_gbps", "bus, GB/s", CellKind::Number),
+        col("first_rank", "first", CellKind::Count),
+        col("last_rank", "last", CellKind::Count),
     ],
 };
 
-const STRAGGLERS: Grid = Grid {
+const STRAGGLERS: ReportGrid = ReportGrid {
     analysis: "stragglers",
     request: "{}",
     table: "stragglers",
     title: "Ranks, those that others waited for most at the top",
     columns: &[
-        col("rank", "rank", Kind::Count),
-        col("window", "window", Kind::Key),
-        col("caused_wait_ns", "others waited", Kind::Time),
-        col("wait_ns", "waited itself", Kind::Time),
-        col("last_share", "came last", Kind::Share),
-        col("num_last", "times last", Kind::Count),
-        col("num_first", "times first", Kind::Count),
-        col("cause", "mostly for its", Kind::Word),
+        col("rank", "rank", CellKind::Count),
+        col("window", "window", CellKind::Key),
+        col("caused_wait_ns", "others waited", CellKind::Time),
+        col("wait_ns", "waited itself", CellKind::Time),
+        col("last_share", "came last", CellKind::Share),
+        col("num_last", "times last", CellKind::Count),
+        col("num_first", "times first", CellKind::Count),
+        col("cause", "mostly for its", CellKind::Word),
     ],
 };
 
-const LATE: Grid = Grid {
+const LATE: ReportGrid = ReportGrid {
     analysis: "stragglers",
     request: "{}",
     table: "late_arrivals",
     title: "The costliest late arrivals, and what took that rank longer",
     columns: &[
-        col("rank", "rank", Kind::Count),
-        col("collective", "communication", Kind::Word),
-        col("iteration", "iteration", Kind::Count),
-        col("lateness_ns", "late by", Kind::Time),
-        col("caused_wait_ns", "others waited", Kind::Time),
-        col("cause", "for its", Kind::Word),
-        col("name", "mostly", Kind::Name),
-        col("name_ns", "longer by", Kind::Time),
+        col("rank", "rank", CellKind::Count),
+        col("collective", "communication", CellKind::Word),
+        col("iteration", "iteration", CellKind::Count),
+        col("lateness_ns", "late by", CellKind::Time),
+        col("caused_wait_ns", "others waited", CellKind::Time),
+        col("cause", "for its", CellKind::Word),
+        col("name", "mostly", CellKind::Name),
+        col("name_ns", "longer by", CellKind::Time),
     ],
 };
 
-/// Who waited for whom; of several ranks alone.
-pub(super) fn ranks(source: &Source<'_>) -> Found {
+/// Waits between ranks; only with several ranks.
+pub(super) fn ranks(source: &ReportSource<'_>) -> SectionOutcome {
     let title = "Stragglers";
     if !source.is_job() {
-        return Found::Nothing;
+        return SectionOutcome::Nothing;
     }
-    let Some(answer) = source.ask("stragglers", "{}") else { return Found::Nothing };
+    let Some(answer) = source.ask("stragglers", "{}") else { return SectionOutcome::Nothing };
     let rows = frame(&answer, "stragglers", MAX_RANKS);
     if rows.num_rows == 0 {
-        return Found::Missing { title, why: answer.reason.unwrap_or("no two ranks have a communication in common") };
+        return SectionOutcome::Missing {
+            title,
+            why: answer.reason.unwrap_or("no two ranks have a communication in common"),
+        };
     }
     let late = LATE.html(source, &frame(&answer, "late_arrivals", MAX_ROWS));
     // Both have too many columns to stand beside each other.
-    Found::Section(Section::wide("stragglers", title, STRAGGLERS.html(source, &rows) + &late))
+    SectionOutcome::Section(ReportSection::wide("stragglers", title, STRAGGLERS.html(source, &rows) + &late))
 }
 
-pub(super) fn section(source: &Source<'_>) -> Found {
-    let Some(answer) = source.ask("collectives", "{}") else { return Found::Nothing };
+pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
+    let Some(answer) = source.ask("collectives", "{}") else { return SectionOutcome::Nothing };
     let summary = frame(&answer, "collective_summary", MAX_ROWS);
     let hidden = source.ask("overlap", "{}").map(|answer| frame(&answer, "overlap", MAX_ROWS)).unwrap_or_default();
     if summary.num_rows + hidden.num_rows == 0 {
         let title = "Communication";
         return if source.is_job() {
-            Found::Missing { title, why: answer.reason.unwrap_or("no communication was recorded") }
+            SectionOutcome::Missing { title, why: answer.reason.unwrap_or("no communication was recorded") }
         } else {
-            Found::Nothing
+            SectionOutcome::Nothing
         };
     }
     let skew =
@@ -131,5 +134,5 @@ pub(super) fn section(source: &Source<'_>) -> Found {
         SUMMARY.html(source, &summary),
         HIDDEN.html(source, &hidden)
     );
-    Found::Section(Section::wide("communication", "Communication", body))
+    SectionOutcome::Section(ReportSection::wide("communication", "Communication", body))
 }

@@ -1,17 +1,17 @@
-//! What is not as it was recorded: a part, without private texts, or with less in it.
+//! Notes that a trace is trimmed, redacted or shrunk.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::source::Source;
+use super::source::ReportSource;
 use super::words::{count, plural};
-use crate::edit::Extent;
+use crate::edit::TrimExtent;
 use crate::time::Dur;
 use crate::view::chart::time_words;
 use crate::view::svg::escape;
 
-/// Of each kind of what was left out to make a trace smaller: its name, and what a reader calls it.
+/// Kinds of removed rows when a trace is shrunk: key and display name.
 const THINNED: [(&str, &str); 6] = [
     ("thinned_event", "short calls on the host"),
     ("thinned_frame", "calls of Python"),
@@ -22,10 +22,11 @@ const THINNED: [(&str, &str); 6] = [
 ];
 
 /// How often something was done, by its name.
-pub(in crate::view) type Counts = Map<String, Value>;
+pub(in crate::view) type EditCounts = Map<String, Value>;
 
-/// A paragraph for each sort of change; `left_out` of the traces that the page carries, where the report is of the whole.
-pub(super) fn notes(source: &Source<'_>, left_out: &Counts) -> String {
+/// A paragraph for each sort of change; `left_out` of the traces that the page carries, where the
+/// report is of the whole.
+pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> String {
     let own = |kind: &str| -> u64 {
         let warnings = source.traces().flat_map(|(_, linked)| linked.trace.warnings.iter());
         warnings.filter(|warning| warning.kind.name() == kind).map(|warning| warning.count).sum()
@@ -51,10 +52,10 @@ pub(super) fn notes(source: &Source<'_>, left_out: &Counts) -> String {
     out
 }
 
-/// Which range of the recording there is, and how much is not; none of a whole one.
-fn trimmed(extent: Option<Extent>, num_left_out: u64) -> Option<String> {
+/// The range of a trimmed recording, and the share that is missing; `None` for a whole one.
+fn trimmed(extent: Option<TrimExtent>, num_left_out: u64) -> Option<String> {
     let words = |dur: Dur| time_words(dur.0 as f64);
-    let ranged = extent.map(|Extent { range, whole }| {
+    let ranged = extent.map(|TrimExtent { range, whole }| {
         let start = words(range.start.since(whole.start));
         format!("{} of {}, from {start} on", words(range.dur()), words(whole.dur()))
     });

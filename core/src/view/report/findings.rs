@@ -1,13 +1,13 @@
-//! Findings: what each means, what it costs, what helps, and where it is to be seen.
+//! Writes the section on findings: meaning, cost, fix and evidence.
 
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::frame::Frame;
 use super::grid::{bar, name};
-use super::section::{Found, Section};
-use super::source::{Source, frame};
+use super::report_frame::ReportFrame;
+use super::section::{ReportSection, SectionOutcome};
+use super::source::{ReportSource, frame};
 use super::words::{percent, sentence, title};
 use crate::view::chart::time_words;
 use crate::view::svg::escape;
@@ -23,15 +23,15 @@ const MAX_LINKS: usize = 8;
 const MAX_RULES: usize = 100;
 
 /// Rows of one finding about the same, on one rank or several, the costliest first.
-type Group = Vec<usize>;
+type FindingGroup = Vec<usize>;
 
-pub(super) fn section(source: &Source<'_>) -> Found {
-    let Some(answer) = source.ask("findings", "{}") else { return Found::Nothing };
+pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
+    let Some(answer) = source.ask("findings", "{}") else { return SectionOutcome::Nothing };
     let found = frame(&answer, "findings", MAX_ROWS);
     let rules = frame(&answer, "finding_rules", MAX_RULES);
     let heading = "Findings";
     if found.num_rows == 0 {
-        return Found::Missing { title: heading, why: "nothing was found of what is looked for" };
+        return SectionOutcome::Missing { title: heading, why: "nothing was found of what is looked for" };
     }
     let groups = grouped(0..found.num_rows, |row| (found.text("finding", *row), found.text("subject", *row)));
     let kinds = grouped(groups, |rows| found.text("finding", rows[0]));
@@ -42,10 +42,10 @@ pub(super) fn section(source: &Source<'_>) -> Found {
     out.push_str("</ol>");
     more(&mut out, kinds.len(), MAX_FINDINGS);
     let note = String::from("the costliest first; two may cost the same time");
-    Found::Section(Section::wide("findings", heading, out).with_note(note))
+    SectionOutcome::Section(ReportSection::wide("findings", heading, out).with_note(note))
 }
 
-/// What has the same key together, in the order of the first of each.
+/// Groups items by key, in order of first occurrence.
 fn grouped<T, K: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     let mut known: FxHashMap<K, usize> = FxHashMap::default();
@@ -66,8 +66,13 @@ fn more(out: &mut String, all: usize, most: usize) {
     }
 }
 
-/// All of one kind: what it is about that costs the most, then the others.
-fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Frame), kind: &[Group]) {
+/// All findings of one kind: the most expensive subject, then the others.
+fn finding(
+    out: &mut String,
+    source: &ReportSource<'_>,
+    (found, rules): (&ReportFrame, &ReportFrame),
+    kind: &[FindingGroup],
+) {
     let Some((first, others)) = kind.split_first() else { return };
     let row = first[0];
     let text = |column: &str| found.text(column, row).unwrap_or_default();
@@ -96,8 +101,8 @@ fn finding(out: &mut String, source: &Source<'_>, (found, rules): (&Frame, &Fram
     out.push_str("</li>");
 }
 
-/// What else is of a kind, with what helps if that is something else.
-fn another(out: &mut String, source: &Source<'_>, found: &Frame, group: &[usize], told: &str) {
+/// The other findings of a kind, each with its own fix.
+fn another(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, group: &[usize], told: &str) {
     let row = group[0];
     let text = |column: &str| found.text(column, row).unwrap_or_default();
     // Writing into a `String` cannot fail.
@@ -117,13 +122,13 @@ fn another(out: &mut String, source: &Source<'_>, found: &Frame, group: &[usize]
 }
 
 /// The rank that it costs the most, of a job.
-fn rank(source: &Source<'_>, found: &Frame, row: usize) -> String {
+fn rank(source: &ReportSource<'_>, found: &ReportFrame, row: usize) -> String {
     let rank = found.int("rank", row).filter(|_| source.is_job());
     rank.map_or_else(String::new, |rank| format!(" <span class=\"ks-tag\">rank {rank}</span>"))
 }
 
-/// What it costs; nothing where that is not counted: its like are found by what they are.
-fn costs(found: &Frame, row: usize) -> String {
+/// Its cost; empty for findings without one.
+fn costs(found: &ReportFrame, row: usize) -> String {
     match found.number("cost_ns", row) {
         None | Some(0.0) => String::new(),
         Some(cost) => {
@@ -134,7 +139,7 @@ fn costs(found: &Frame, row: usize) -> String {
 }
 
 /// Where it is to be seen, on which ranks besides, and how sure that is.
-fn seen(out: &mut String, source: &Source<'_>, found: &Frame, rows: &[usize]) {
+fn seen(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, rows: &[usize]) {
     let Some((&row, others)) = rows.split_first() else { return };
     out.push_str("<p class=\"ks-note\">");
     evidence(out, source, found, row);
@@ -144,7 +149,7 @@ fn seen(out: &mut String, source: &Source<'_>, found: &Frame, rows: &[usize]) {
 }
 
 /// The other ranks that have it.
-fn also(out: &mut String, found: &Frame, others: &[usize]) {
+fn also(out: &mut String, found: &ReportFrame, others: &[usize]) {
     let rank = |row: &usize| {
         let cost = time_words(found.number("cost_ns", *row).unwrap_or(0.0));
         found.int("rank", *row).map(|rank| format!("{rank} ({cost})"))
@@ -156,7 +161,7 @@ fn also(out: &mut String, found: &Frame, others: &[usize]) {
 }
 
 /// Links to the events that show it.
-fn evidence(out: &mut String, source: &Source<'_>, found: &Frame, row: usize) {
+fn evidence(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, row: usize) {
     let ids = found.text("evidence", row).unwrap_or_default();
     let ids = ids.trim_matches(['[', ']']).split(',').filter_map(|id| id.trim().parse().ok());
     let links: Vec<_> = ids.filter_map(|id: i64| source.event(found, row, id)).take(MAX_LINKS).collect();

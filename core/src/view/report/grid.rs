@@ -1,27 +1,27 @@
-//! Tables in HTML: complete without scripts, each column of one unit, so that digits stand under digits.
+//! Writes tables in HTML that need no scripts; each column has one unit, so digits align.
 
-use super::frame::Frame;
-use super::source::Source;
+use super::report_frame::ReportFrame;
+use super::source::ReportSource;
 use super::words::{count, decimal, percents, plural};
 use crate::label::Label;
 use crate::view::svg::{WHOLE, clipped, escape};
 
 /// A column of a table on the page.
-pub(super) struct Shown {
+pub(super) struct GridColumn {
     /// The column of the analysis.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: CellKind,
 }
 
 /// How values are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CellKind {
     /// A name from the trace: its telling part first, and all of it.
     Name,
     /// A word of ours.
     Word,
-    /// What tells rows apart, such as a device; left out where it is the same in all.
+    /// A key of rows, such as a device; hidden if it is the same in all rows.
     Key,
     Count,
     Number,
@@ -36,28 +36,29 @@ pub(super) enum Kind {
     Range,
 }
 
-pub(super) const fn col(name: &'static str, title: &'static str, kind: Kind) -> Shown {
-    Shown { name, title, kind }
+pub(super) const fn col(name: &'static str, title: &'static str, kind: CellKind) -> GridColumn {
+    GridColumn { name, title, kind }
 }
 
-/// A table of the page: where it is from, and what of it is shown.
-pub(super) struct Grid {
+/// A table of the page: its source, and its shown columns.
+pub(super) struct ReportGrid {
     /// The analysis that answers it, for whoever wants all of it.
     pub(super) analysis: &'static str,
     /// Its options, a JSON object.
     pub(super) request: &'static str,
     pub(super) table: &'static str,
     pub(super) title: &'static str,
-    pub(super) columns: &'static [Shown],
+    pub(super) columns: &'static [GridColumn],
 }
 
-impl Grid {
+impl ReportGrid {
     /// The table with these rows; nothing of none.
-    pub(super) fn html(&self, source: &Source<'_>, frame: &Frame) -> String {
+    pub(super) fn html(&self, source: &ReportSource<'_>, frame: &ReportFrame) -> String {
         if frame.num_rows == 0 {
             return String::new();
         }
-        let columns: Vec<_> = self.columns.iter().filter_map(|shown| Written::of(source, frame, shown)).collect();
+        let columns: Vec<_> =
+            self.columns.iter().filter_map(|shown| RenderedColumn::of(source, frame, shown)).collect();
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
             format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))
@@ -85,15 +86,15 @@ impl Grid {
 }
 
 /// A column in HTML.
-struct Written {
+struct RenderedColumn {
     title: String,
     class: &'static str,
     cells: Vec<String>,
 }
 
-impl Written {
+impl RenderedColumn {
     /// None where it says nothing.
-    fn of(source: &Source<'_>, frame: &Frame, shown: &Shown) -> Option<Self> {
+    fn of(source: &ReportSource<'_>, frame: &ReportFrame, shown: &GridColumn) -> Option<Self> {
         let title = |unit: &str| {
             if unit.is_empty() { shown.title.to_owned() } else { format!("{} <i>{unit}</i>", shown.title) }
         };
@@ -101,23 +102,23 @@ impl Written {
         let (name, kind) = (shown.name, shown.kind);
         let numbers: Vec<_> = rows.clone().map(|row| frame.number(name, row)).collect();
         match kind {
-            Kind::Name | Kind::Word => {
-                let is_name = kind == Kind::Name;
+            CellKind::Name | CellKind::Word => {
+                let is_name = kind == CellKind::Name;
                 let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
                 let cell = |text: &&str| if is_name { named(text) } else { format!("<td>{}</td>", escape(text)) };
                 let is_there = texts.iter().any(|text| !text.is_empty());
                 let class = if is_name { "ks-name" } else { "" };
                 is_there.then(|| Self { title: title(""), class, cells: texts.iter().map(cell).collect() })
             }
-            Kind::Flag => {
+            CellKind::Flag => {
                 let flags: Vec<_> = rows.map(|row| frame.flag(name, row).unwrap_or_default()).collect();
                 let cell = |flag: &bool| format!("<td>{}</td>", if *flag { "yes" } else { "" });
                 let is_there = flags.contains(&true);
                 is_there.then(|| Self { title: title(""), class: "", cells: flags.iter().map(cell).collect() })
             }
-            Kind::Event | Kind::Range => {
+            CellKind::Event | CellKind::Range => {
                 let address = |row| match kind {
-                    Kind::Event => source.event(frame, row, frame.int(name, row)?),
+                    CellKind::Event => source.event(frame, row, frame.int(name, row)?),
                     _ => {
                         let dur_ns = frame.int("dur_ns", row).or(frame.int("span_ns", row))?;
                         source.range(frame, row, (frame.int(name, row)?, dur_ns))
@@ -127,21 +128,23 @@ impl Written {
                 let cells = links.iter().map(|link| linked(link.as_deref(), shown.title)).collect();
                 links.iter().any(Option::is_some).then(|| Self { title: String::new(), class: "ks-go", cells })
             }
-            Kind::Share => {
+            CellKind::Share => {
                 let is_there = numbers.iter().any(Option::is_some);
                 let cells = numbers.iter().map(|share| shared(*share)).collect();
                 is_there.then(|| Self { title: title("%"), class: "ks-number", cells })
             }
-            Kind::Key if rows.clone().any(|row| frame.text(name, row).is_some()) => {
+            CellKind::Key if rows.clone().any(|row| frame.text(name, row).is_some()) => {
                 let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
                 let cells = texts.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
                 let differ = texts.iter().any(|text| *text != texts[0]);
                 differ.then(|| Self { title: title(""), class: "", cells })
             }
-            Kind::Key if numbers.iter().all(|number| *number == numbers[0]) => None,
-            _ if kind != Kind::Key && numbers.iter().all(|number| number.is_none_or(|number| number == 0.0)) => None,
+            CellKind::Key if numbers.iter().all(|number| *number == numbers[0]) => None,
+            _ if kind != CellKind::Key && numbers.iter().all(|number| number.is_none_or(|number| number == 0.0)) => {
+                None
+            }
             _ => {
-                let scale = Scale::of(kind, &numbers);
+                let scale = NumberScale::of(kind, &numbers);
                 let cells = numbers.iter().map(|number| numbered(number.map(|number| scale.words(number)))).collect();
                 Some(Self { title: title(scale.unit), class: "ks-number", cells })
             }
@@ -155,14 +158,14 @@ impl Written {
             out.push_str(self.class);
             out.push('"');
         }
-        // A title of their own would be as wide as what stands under it.
+        // Longer headings would widen the columns.
         out.push_str(if self.class == "ks-go" { " aria-label=\"in the timeline\">" } else { ">" });
         out.push_str(&self.title);
         out.push_str("</th>");
     }
 }
 
-/// A name: what tells it from others first, then all of it, as far as there is room.
+/// A name: the distinctive part first, then all of it as far as there is room.
 pub(in crate::view) fn name(text: &str) -> String {
     let whole = clipped(text, WHOLE);
     let telling = clipped(&Label::of(text).telling, WHOLE);
@@ -202,23 +205,23 @@ pub(super) fn bar(share: f64) -> String {
     )
 }
 
-/// What the numbers of a column are divided by, and how many digits are behind the point.
-struct Scale {
+/// The divisor of a column's numbers, and their number of decimals.
+struct NumberScale {
     unit: &'static str,
     size: f64,
     decimals: usize,
 }
 
-impl Scale {
+impl NumberScale {
     /// The unit that the largest number is told in.
-    fn of(kind: Kind, numbers: &[Option<f64>]) -> Self {
+    fn of(kind: CellKind, numbers: &[Option<f64>]) -> Self {
         let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let found = |units: &[(f64, f64, &'static str)]| {
             units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
         };
         let (size, unit) = match kind {
-            Kind::Time => found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")]),
-            Kind::Bytes => found(&[
+            CellKind::Time => found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")]),
+            CellKind::Bytes => found(&[
                 (1_073_741_824.0, 1_073_741_824.0, "GiB"),
                 (1_048_576.0, 1_048_576.0, "MiB"),
                 (1_024.0, 1_024.0, "KiB"),
@@ -229,9 +232,9 @@ impl Scale {
         let is_whole = |number: &f64| (number / size).fract() == 0.0;
         let decimals = match kind {
             _ if numbers.iter().flatten().all(is_whole) => 0,
-            Kind::Time => 3,
-            Kind::Number if largest < 10.0 => 3,
-            Kind::Number => 1,
+            CellKind::Time => 3,
+            CellKind::Number if largest < 10.0 => 3,
+            CellKind::Number => 1,
             _ => 2,
         };
         Self { unit, size, decimals }

@@ -1,21 +1,21 @@
-//! Defects of the files that were survived, and how much of them was linked.
+//! Writes the section on defects and link coverage.
 
 use std::fmt::Write as _;
 
-use super::section::{Found, Section};
-use super::source::Source;
+use super::section::{ReportSection, SectionOutcome};
+use super::source::ReportSource;
 use super::words::{count, percent, plural};
-use crate::analyze::{Share, coverage, health};
+use crate::analyze::{LinkedShare, coverage, health};
 use crate::view::svg::escape;
 
-pub(super) fn section(source: &Source<'_>) -> Found {
+pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     let mut out = String::new();
     let mut num_defects = 0;
     for (rank, linked) in source.traces() {
         let rows = health(linked);
         num_defects += rows.iter().map(|row| row.count).sum::<u64>();
         for row in rows {
-            // Who made this page has folders of their own.
+            // Paths of the person who made the page stay private.
             let place = row.first.split(", ").next().unwrap_or("");
             let folders = place.rfind(['/', '\\']).map_or(0, |at| at + 1);
             let rank = rank.filter(|_| source.is_job()).map_or_else(String::new, |rank| format!("rank {rank}: "));
@@ -39,11 +39,11 @@ pub(super) fn section(source: &Source<'_>) -> Found {
         )
     };
     let note = if num_defects == 0 { String::new() } else { plural(num_defects as usize, "defect") };
-    Found::Section(Section::half("health", "Health", defects + &linked(source)).with_note(note))
+    SectionOutcome::Section(ReportSection::half("health", "Health", defects + &linked(source)).with_note(note))
 }
 
-/// How much was linked with what.
-fn linked(source: &Source<'_>) -> String {
+/// The share of links by kind.
+fn linked(source: &ReportSource<'_>) -> String {
     let mut sums: [(&str, u64, u64); 4] = [
         ("kernels, copies and fills with their launch", 0, 0),
         ("the same with the operator that they are for", 0, 0),
@@ -52,7 +52,7 @@ fn linked(source: &Source<'_>) -> String {
     ];
     for (_, linked) in source.traces() {
         let found = coverage(linked);
-        let shares: [&Share; 4] = [&found.device_events, &found.device_owners, &found.operators, &found.nodes];
+        let shares: [&LinkedShare; 4] = [&found.device_events, &found.device_owners, &found.operators, &found.nodes];
         let has_nodes = found.nodes.count > 0;
         for (at, (sum, share)) in sums.iter_mut().zip(shares).enumerate() {
             if at < 2 || has_nodes {

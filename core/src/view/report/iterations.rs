@@ -1,60 +1,60 @@
-//! Iterations: how long each took, what of it was what, and which was the slowest.
+//! Writes the section on iterations: durations, parts, and the slowest.
 
-use super::frame::Frame;
-use super::grid::{Grid, Kind, col};
+use super::grid::{CellKind, ReportGrid, col};
 use super::part::PARTS;
-use super::section::{Found, Section};
-use super::source::{Source, frame, top_of};
+use super::report_frame::ReportFrame;
+use super::section::{ReportSection, SectionOutcome};
+use super::source::{ReportSource, frame, top_of};
 use super::words::{count, plural};
-use crate::view::chart::{Pillar, pillars};
+use crate::view::chart::{ChartPillar, pillars};
 
 /// More could not be told apart.
 const MAX_PILLARS: usize = 240;
 const MAX_ROWS: usize = 240;
 
-const GRID: Grid = Grid {
+const GRID: ReportGrid = ReportGrid {
     analysis: "breakdown",
     request: "{}",
     table: "breakdown",
     title: "By iteration",
     columns: &[
-        col("iteration", "iteration", Kind::Count),
-        col("rank", "rank", Kind::Key),
-        col("device", "device", Kind::Key),
-        col("span_ns", "duration", Kind::Time),
-        col("compute_ns", "compute", Kind::Time),
-        col("exposed_communication_ns", "exposed comm.", Kind::Time),
-        col("exposed_copy_ns", "exposed copies", Kind::Time),
-        col("exposed_other_ns", "other work", Kind::Time),
-        col("idle_ns", "idle", Kind::Time),
-        col("start_ns", "Iteration", Kind::Range),
+        col("iteration", "iteration", CellKind::Count),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Key),
+        col("span_ns", "duration", CellKind::Time),
+        col("compute_ns", "compute", CellKind::Time),
+        col("exposed_communication_ns", "exposed comm.", CellKind::Time),
+        col("exposed_copy_ns", "exposed copies", CellKind::Time),
+        col("exposed_other_ns", "other work", CellKind::Time),
+        col("idle_ns", "idle", CellKind::Time),
+        col("start_ns", "Iteration", CellKind::Range),
     ],
 };
 
-pub(super) fn section(source: &Source<'_>) -> Found {
+pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     let title = "Iterations";
-    let Some(answer) = source.ask("breakdown", "{}") else { return Found::Nothing };
+    let Some(answer) = source.ask("breakdown", "{}") else { return SectionOutcome::Nothing };
     let frame = frame(&answer, "breakdown", usize::MAX);
     let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int("iteration", *row).is_some()).collect();
     let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int("span_ns", *row));
     let Some(slowest) = slowest else {
-        return Found::Missing { title, why: "none was marked (call `prof.step()` at the end of each)" };
+        return SectionOutcome::Missing { title, why: "none was marked (call `prof.step()` at the end of each)" };
     };
     let rank = frame.int("rank", slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
     let number = count(frame.int("iteration", slowest).unwrap_or_default());
     // Of more than a page should have, those that took longest.
     let grid = GRID.html(source, &top_of(&answer, "breakdown", ("span_ns", MAX_ROWS)));
-    // A single line would leave half of the page empty beside what is longer.
+    // A single line chart would leave half of the page empty.
     let section = match rows.len() {
-        1 => Section::wide("iterations", title, grid).with_note(plural(1, "iteration")),
-        _ => Section::half("iterations", title, chart(source, &frame, &rows, slowest) + &grid)
+        1 => ReportSection::wide("iterations", title, grid).with_note(plural(1, "iteration")),
+        _ => ReportSection::half("iterations", title, chart(source, &frame, &rows, slowest) + &grid)
             .with_note(format!("slowest: {number}{rank}")),
     };
-    Found::Section(section)
+    SectionOutcome::Section(section)
 }
 
 /// A pillar for each, in the order of time, those of one iteration beside each other.
-fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> String {
+fn chart(source: &ReportSource<'_>, frame: &ReportFrame, rows: &[usize], slowest: usize) -> String {
     let mut rows = rows.to_vec();
     crate::sort::by_key(&mut rows, |row| (frame.int("iteration", *row), *row));
     // Of those that share a pillar's place, the longest is seen.
@@ -68,7 +68,7 @@ fn chart(source: &Source<'_>, frame: &Frame, rows: &[usize], slowest: usize) -> 
         let (number, span_ns) = (frame.int("iteration", *row), frame.int("span_ns", *row).unwrap_or_default());
         let word = |name: &str| frame.int(name, *row).map(|number| format!(", {name} {number}")).unwrap_or_default();
         let name = format!("iteration {}{}{}", number.unwrap_or_default(), word("rank"), word("device"));
-        Pillar {
+        ChartPillar {
             name,
             label: match frame.int("rank", *row).filter(|_| is_one) {
                 Some(rank) => format!("rank {rank}"),

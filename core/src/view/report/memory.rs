@@ -1,67 +1,67 @@
-//! Memory over time, and whose it was.
+//! Writes the section on memory over time.
 
-use super::grid::{Grid, Kind, col};
-use super::section::{Found, Section};
-use super::source::{Source, frame, table, top};
+use super::grid::{CellKind, ReportGrid, col};
+use super::section::{ReportSection, SectionOutcome};
+use super::source::{ReportSource, frame, table, top};
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
 
-const DEVICES: Grid = Grid {
+const DEVICES: ReportGrid = ReportGrid {
     analysis: "memory",
     request: "{}",
     table: "memory",
     title: "Memory by device",
     columns: &[
-        col("rank", "rank", Kind::Key),
-        col("device", "device", Kind::Word),
-        col("peak_allocated_bytes", "most allocated", Kind::Bytes),
-        col("peak_reserved_bytes", "most reserved", Kind::Bytes),
-        col("first_bytes", "at first", Kind::Bytes),
-        col("last_bytes", "at last", Kind::Bytes),
-        col("num_allocations", "allocations", Kind::Count),
-        col("num_releases", "releases", Kind::Count),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Word),
+        col("peak_allocated_bytes", "most allocated", CellKind::Bytes),
+        col("peak_reserved_bytes", "most reserved", CellKind::Bytes),
+        col("first_bytes", "at first", CellKind::Bytes),
+        col("last_bytes", "at last", CellKind::Bytes),
+        col("num_allocations", "allocations", CellKind::Count),
+        col("num_releases", "releases", CellKind::Count),
     ],
 };
 
-const CATEGORIES: Grid = Grid {
+const CATEGORIES: ReportGrid = ReportGrid {
     analysis: "memory",
     request: "{}",
     table: "memory_categories",
     title: "By what it was for",
     columns: &[
-        col("rank", "rank", Kind::Key),
-        col("device", "device", Kind::Key),
-        col("category", "for", Kind::Word),
-        col("peak_bytes", "at the peak", Kind::Bytes),
-        col("kept_bytes", "kept", Kind::Bytes),
-        col("num_allocations", "allocations", Kind::Count),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Key),
+        col("category", "for", CellKind::Word),
+        col("peak_bytes", "at the peak", CellKind::Bytes),
+        col("kept_bytes", "kept", CellKind::Bytes),
+        col("num_allocations", "allocations", CellKind::Count),
     ],
 };
 
-const OWNERS: Grid = Grid {
+const OWNERS: ReportGrid = ReportGrid {
     analysis: "memory",
     request: "{}",
     table: "memory_owners",
     title: "By operator and module",
     columns: &[
-        col("rank", "rank", Kind::Key),
-        col("device", "device", Kind::Key),
-        col("operator", "operator", Kind::Name),
-        col("module", "module", Kind::Name),
-        col("peak_bytes", "at the peak", Kind::Bytes),
-        col("kept_bytes", "kept", Kind::Bytes),
-        col("allocated_bytes", "allocated", Kind::Bytes),
-        col("num_allocations", "allocations", Kind::Count),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Key),
+        col("operator", "operator", CellKind::Name),
+        col("module", "module", CellKind::Name),
+        col("peak_bytes", "at the peak", CellKind::Bytes),
+        col("kept_bytes", "kept", CellKind::Bytes),
+        col("allocated_bytes", "allocated", CellKind::Bytes),
+        col("num_allocations", "allocations", CellKind::Count),
     ],
 };
 
-pub(super) fn section(source: &Source<'_>) -> Found {
+pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     let title = "Memory";
-    let Some(answer) = source.ask("memory", "{}") else { return Found::Nothing };
+    let Some(answer) = source.ask("memory", "{}") else { return SectionOutcome::Nothing };
     let devices = frame(&answer, "memory", MAX_ROWS);
     if devices.num_rows == 0 {
-        return Found::Missing { title, why: answer.reason.unwrap_or("no allocation was recorded") };
+        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("no allocation was recorded") };
     }
     let drawn = answer.drawn.unwrap_or("memory");
     let chart = table(&answer, drawn);
@@ -73,5 +73,5 @@ pub(super) fn section(source: &Source<'_>) -> Found {
         CATEGORIES.html(source, &frame(&answer, "memory_categories", MAX_ROWS)),
         OWNERS.html(source, &top(source, &answer, "memory_owners", ("peak_bytes", MAX_ROWS))),
     );
-    Found::Section(Section::wide("memory", title, body))
+    SectionOutcome::Section(ReportSection::wide("memory", title, body))
 }

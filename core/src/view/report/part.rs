@@ -1,42 +1,42 @@
-//! Where the time of each device went: a bar of its parts, and their numbers.
+//! Writes the section on device time: a bar of its parts, with numbers.
 
 use std::fmt::Write as _;
 
-use super::frame::Frame;
-use super::section::{Found, Section};
-use super::source::{Source, frame};
+use super::report_frame::ReportFrame;
+use super::section::{ReportSection, SectionOutcome};
+use super::source::{ReportSource, frame};
 use super::words::{count, decimal, percent};
-use crate::analyze::Outline;
+use crate::analyze::TimeOutline;
 use crate::view::chart::time_words;
 use crate::view::svg::escape;
 
 /// A part of a device's time: its column, its name, its class on the page.
-pub(super) struct Part {
+pub(super) struct DeviceTimePart {
     pub(super) column: &'static str,
     pub(super) title: &'static str,
     pub(super) class: &'static str,
 }
 
-/// What the time of a device is made of; these add up to it.
-pub(super) const PARTS: [Part; 5] = [
-    Part { column: "compute_ns", title: "compute", class: "ks-c0" },
-    Part { column: "exposed_communication_ns", title: "exposed communication", class: "ks-c1" },
-    Part { column: "exposed_copy_ns", title: "exposed copies", class: "ks-c2" },
-    Part { column: "exposed_other_ns", title: "other work", class: "ks-c3" },
-    Part { column: "idle_ns", title: "idle", class: "ks-idle" },
+/// The parts of a device's time, which add up to it.
+pub(super) const PARTS: [DeviceTimePart; 5] = [
+    DeviceTimePart { column: "compute_ns", title: "compute", class: "ks-c0" },
+    DeviceTimePart { column: "exposed_communication_ns", title: "exposed communication", class: "ks-c1" },
+    DeviceTimePart { column: "exposed_copy_ns", title: "exposed copies", class: "ks-c2" },
+    DeviceTimePart { column: "exposed_other_ns", title: "other work", class: "ks-c3" },
+    DeviceTimePart { column: "idle_ns", title: "idle", class: "ks-idle" },
 ];
 
 const MAX_DEVICES: usize = 256;
 const MAX_WIDE: usize = 4;
 
-pub(super) fn time(source: &Source<'_>, outlines: &[Outline]) -> Found {
+pub(super) fn time(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> SectionOutcome {
     let title = "Where the time went";
-    let Some(answer) = source.ask("breakdown", r#"{"per":"selection"}"#) else { return Found::Nothing };
+    let Some(answer) = source.ask("breakdown", r#"{"per":"selection"}"#) else { return SectionOutcome::Nothing };
     let frame = frame(&answer, "breakdown", MAX_DEVICES);
     if frame.num_rows == 0 {
-        return Found::Missing { title, why: answer.reason.unwrap_or("no device work was recorded") };
+        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("no device work was recorded") };
     }
-    let is_there = |part: &&Part| (0..frame.num_rows).any(|row| ns(&frame, part, row) > 0.0);
+    let is_there = |part: &&DeviceTimePart| (0..frame.num_rows).any(|row| ns(&frame, part, row) > 0.0);
     let parts: Vec<_> = PARTS.iter().filter(is_there).collect();
     let mut out = String::from(
         "<figure class=\"ks-table\" data-analysis=\"breakdown\" data-table=\"breakdown\" \
@@ -60,15 +60,15 @@ pub(super) fn time(source: &Source<'_>, outlines: &[Outline]) -> Found {
     if let [outline] = outlines {
         kinds(&mut out, outline);
     }
-    Found::Section(Section::half("time", title, out))
+    SectionOutcome::Section(ReportSection::half("time", title, out))
 }
 
-fn ns(frame: &Frame, part: &Part, row: usize) -> f64 {
+fn ns(frame: &ReportFrame, part: &DeviceTimePart, row: usize) -> f64 {
     frame.number(part.column, row).unwrap_or(0.0).max(0.0)
 }
 
 /// Time by kind of event, on the host and on devices.
-fn kinds(out: &mut String, outline: &Outline) {
+fn kinds(out: &mut String, outline: &TimeOutline) {
     out.push_str(
         "<table><caption>Time by kind of event</caption><thead><tr><th scope=\"col\">kind</th>\
          <th scope=\"col\" class=\"ks-number\">events</th><th scope=\"col\" class=\"ks-number\">total <i>ms</i></th>\
@@ -88,7 +88,7 @@ fn kinds(out: &mut String, outline: &Outline) {
 }
 
 /// A line with the bar, and a line with its numbers.
-fn device(out: &mut String, frame: &Frame, parts: &[&Part], row: usize) {
+fn device(out: &mut String, frame: &ReportFrame, parts: &[&DeviceTimePart], row: usize) {
     let span = frame.number("span_ns", row).unwrap_or(0.0);
     let of = |name: &str| frame.int(name, row).map(|number| format!("{name} {number}"));
     // The device of a rank has most often its number.
@@ -113,7 +113,7 @@ fn device(out: &mut String, frame: &Frame, parts: &[&Part], row: usize) {
 }
 
 /// The parts one after another, as long as their share of the whole.
-fn stack(frame: &Frame, parts: &[&Part], row: usize, span: f64) -> String {
+fn stack(frame: &ReportFrame, parts: &[&DeviceTimePart], row: usize, span: f64) -> String {
     let mut out = String::from("<svg class=\"ks-stack\" aria-hidden=\"true\">");
     let mut before = 0.0;
     for part in parts {

@@ -1,16 +1,16 @@
-//! How the traces were recorded: with what, on what, when.
+//! Writes the section on the recording: tools, devices and dates.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::section::{Found, Section};
-use super::source::Source;
+use super::section::{ReportSection, SectionOutcome};
+use super::source::ReportSource;
 use super::words::{count, date, plural};
 use crate::trace::Trace;
 use crate::view::svg::{clipped, escape};
 
-/// What a file says about the profiler's options, and what they are called there.
+/// Profiler options: the file's key, and the option's name.
 const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
 /// Versions that a file may name, in thousands and tens: 12040 is 12.4.
 const VERSIONS: [(&str, &str); 3] =
@@ -18,7 +18,7 @@ const VERSIONS: [(&str, &str); 3] =
 /// The longest value that is shown.
 const LONGEST: usize = 300;
 
-pub(super) fn section(source: &Source<'_>, facts_of_host: &[(String, String)]) -> Found {
+pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, String)]) -> SectionOutcome {
     let mut facts: Vec<(String, String)> = facts_of_host.to_vec();
     if let Some(trace) = source.first() {
         facts.extend(of_trace(source, trace));
@@ -30,11 +30,11 @@ pub(super) fn section(source: &Source<'_>, facts_of_host: &[(String, String)]) -
         let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
     }
     out.push_str("</tbody></table>");
-    Found::Section(Section::half("recording", "How it was recorded", out))
+    SectionOutcome::Section(ReportSection::half("recording", "How it was recorded", out))
 }
 
 /// The same in a line: devices, versions, date.
-pub(super) fn line(source: &Source<'_>) -> Vec<String> {
+pub(super) fn line(source: &ReportSource<'_>) -> Vec<String> {
     let Some(trace) = source.first() else { return Vec::new() };
     let ranks = if source.is_job() {
         Some(plural(source.len(), "trace"))
@@ -46,7 +46,7 @@ pub(super) fn line(source: &Source<'_>) -> Vec<String> {
     words.into_iter().flatten().filter(|word| !word.is_empty()).collect()
 }
 
-fn of_trace(source: &Source<'_>, trace: &Trace) -> Vec<(String, String)> {
+fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
     let mut facts = vec![
         ("devices", devices(trace)),
         ("recorded", date(source.span().start.0).unwrap_or_default()),

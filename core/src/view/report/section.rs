@@ -1,4 +1,4 @@
-//! A section of the page, and what is said of those that have nothing to show.
+//! A section of the page, and the line for one without content.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use crate::view::svg::escape;
 const HALF: &str = "ks-half";
 const WIDE: &str = "ks-wide";
 
-/// A heading with what stands under it.
-pub(super) struct Section {
+/// A heading with its content.
+pub(super) struct ReportSection {
     id: &'static str,
     title: &'static str,
     /// Beside the title, such as how many there are.
@@ -18,9 +18,9 @@ pub(super) struct Section {
     class: &'static str,
 }
 
-/// What became of a section.
-pub(super) enum Found {
-    Section(Section),
+/// The outcome of a section.
+pub(super) enum SectionOutcome {
+    Section(ReportSection),
     /// It could have something to show, and why it has not.
     Missing {
         title: &'static str,
@@ -30,7 +30,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-impl Section {
+impl ReportSection {
     /// Beside another where there is room for two.
     pub(super) fn half(id: &'static str, title: &'static str, body: String) -> Self {
         Self { id, title, note: String::new(), body, class: HALF }
@@ -78,11 +78,11 @@ impl Section {
 }
 
 /// A line for each section that has nothing to show.
-pub(super) fn missing(all: &[(&'static str, &'static str)]) -> Option<Section> {
+pub(super) fn missing(all: &[(&'static str, &'static str)]) -> Option<ReportSection> {
     let mut body = String::from("<dl class=\"ks-missing\">");
     for (title, why) in all {
         let _ = write!(body, "<dt>{title}</dt><dd>{}.</dd>", escape(&titled(why)));
     }
     body.push_str("</dl>");
-    (!all.is_empty()).then(|| Section::wide("missing", "Not in this recording", body))
+    (!all.is_empty()).then(|| ReportSection::wide("missing", "Not in this recording", body))
 }

@@ -1,4 +1,4 @@
-//! Numbers and names as a reader takes them in.
+//! Formats numbers and names for readers.
 
 /// A number with its digits in groups, and so many after the point: `1,234.500`.
 pub(super) fn decimal(value: f64, decimals: usize) -> String {
@@ -33,7 +33,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// The same as a number: what is something is not said to be nothing, nor what is not all to be all.
+/// As a number: a positive share never shows as 0 %, nor a partial one as 100 %.
 pub(super) fn percents(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
     match text.as_str() {
@@ -65,7 +65,7 @@ pub(super) fn sentence(text: &str) -> String {
     }
 }
 
-/// The date and time, in UTC, of nanoseconds since 1970; none of what is no date of a recording.
+/// Date and time in UTC from Unix nanoseconds; `None` for dates outside of a recording's range.
 pub(super) fn date(ns: i64) -> Option<String> {
     /// 2015: files before `PyTorch` 2.4 may count from the start of the machine.
     const EARLIEST_S: i64 = 1_420_070_400;

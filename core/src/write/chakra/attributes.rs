@@ -1,17 +1,17 @@
-//! Attributes of a node on their way into the columns.
+//! Adds attributes of a node to the columns.
 
 use serde_json::Value;
 
-use crate::chakra::{Attribute, Chakra};
+use crate::chakra::{Chakra, ChakraAttribute};
 use crate::id::StrId;
 
 /// The attributes that are added last.
-pub(super) struct Attributes<'a> {
+pub(super) struct AttributeWriter<'a> {
     chakra: &'a mut Chakra,
     start: u32,
 }
 
-impl<'a> Attributes<'a> {
+impl<'a> AttributeWriter<'a> {
     pub(super) fn of(chakra: &'a mut Chakra) -> Self {
         let start = chakra.attributes.len() as u32;
         Self { chakra, start }
@@ -46,6 +46,6 @@ impl<'a> Attributes<'a> {
     fn push(&mut self, name: &str, value_type: &'static str, value: &str) {
         let strings = &mut self.chakra.strings;
         let (name, value) = (strings.intern(name), strings.intern(value));
-        self.chakra.attributes.push(Attribute { name, doc: StrId::EMPTY, value_type, value });
+        self.chakra.attributes.push(ChakraAttribute { name, doc: StrId::EMPTY, value_type, value });
     }
 }

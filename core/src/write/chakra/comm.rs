@@ -1,34 +1,34 @@
-//! Which vertices are communications, and what the schema says of one.
+//! Writes collectives with the attributes of the schema.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::attributes::Attributes;
-use super::vertex::{Origin, Vertices};
+use super::attributes::AttributeWriter;
+use super::vertex::{ChakraVertices, VertexOrigin};
 use crate::chakra::NodeType;
 use crate::id::OptionalColumn;
 use crate::link::{Collective, LinkedTrace};
-use crate::trace::collective::Pattern;
+use crate::trace::collective::CollectivePattern;
 use crate::trace::kind::EventKind;
 
 /// The communications among the vertices.
 #[derive(Debug)]
-pub(super) struct Communications<'a> {
-    of_vertex: FxHashMap<u32, Communication<'a>>,
+pub(super) struct ChakraCollectives<'a> {
+    of_vertex: FxHashMap<u32, ChakraCollective<'a>>,
     /// Communications that the schema has no word for: computations, to it.
     pub(super) num_unknown: u64,
 }
 
 /// A vertex's part in a communication.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Communication<'a> {
+pub(super) struct ChakraCollective<'a> {
     collective: &'a Collective,
-    /// Which of how many vertices it is of the communication.
+    /// Index and number of the vertices of the collective.
     part: (i64, i64),
     tag: i64,
 }
 
-impl<'a> Communications<'a> {
-    pub(super) fn of(linked: &'a LinkedTrace, vertices: &Vertices) -> Self {
+impl<'a> ChakraCollectives<'a> {
+    pub(super) fn of(linked: &'a LinkedTrace, vertices: &ChakraVertices) -> Self {
         let mut found = Self { of_vertex: FxHashMap::default(), num_unknown: 0 };
         let mut counts: FxHashMap<_, i64> = FxHashMap::default();
         let kernels = kernels_among_nodes(linked, vertices);
@@ -38,31 +38,32 @@ impl<'a> Communications<'a> {
                 found.num_unknown += u64::from(!places.is_empty());
                 continue;
             };
-            // Both sides count the messages between them; of a collective, all ranks know the sequence number.
+            // Both sides count the messages between them; of a collective, all ranks know the
+            // sequence number.
             let ends = pattern.is_p2p().then_some((pattern, collective.src_rank, collective.dst_rank));
             let count = counts.entry((&collective.facts.group_name, ends)).or_default();
             let tag = collective.facts.seq.filter(|_| ends.is_none()).unwrap_or(*count);
             *count += 1;
             let num_parts = places.len() as i64;
             for (part, place) in (0..).zip(places) {
-                found.of_vertex.insert(place, Communication { collective, part: (part, num_parts), tag });
+                found.of_vertex.insert(place, ChakraCollective { collective, part: (part, num_parts), tag });
             }
         }
         found
     }
 
-    pub(super) fn at(&self, place: u32) -> Option<Communication<'a>> {
+    pub(super) fn at(&self, place: u32) -> Option<ChakraCollective<'a>> {
         self.of_vertex.get(&place).copied()
     }
 }
 
-impl Communication<'_> {
+impl ChakraCollective<'_> {
     pub(super) fn node_type(self) -> NodeType {
         self.collective.pattern.and_then(node_type).unwrap_or(NodeType::COMP)
     }
 
-    /// Writes what simulators read, in the types that they ask for, and then what else is known.
-    pub(super) fn write(self, out: &mut Attributes<'_>) {
+    /// Writes the attributes that simulators read, in their types, then all other facts.
+    pub(super) fn write(self, out: &mut AttributeWriter<'_>) {
         let collective = self.collective;
         let facts = &collective.facts;
         let bytes = |elems: Option<i64>| elems?.checked_mul(facts.elem_bytes?).filter(|bytes| *bytes >= 0);
@@ -92,17 +93,17 @@ impl Communication<'_> {
         facts.dtype.iter().for_each(|dtype| out.string("dtype", dtype));
     }
 
-    /// What this vertex carries of so many bytes: where there are several, all of them together carry all.
+    /// This vertex's share of the bytes: several vertices of a collective carry all together.
     fn share(self, bytes: i64) -> i64 {
         let (part, num_parts) = self.part;
         bytes / num_parts + i64::from(part < bytes % num_parts)
     }
 }
 
-/// A communication is what a device did for it, or else what the host did, or else its call.
+/// The vertices of a collective: its device events, else its host run, else its call.
 fn places(
     linked: &LinkedTrace,
-    vertices: &Vertices,
+    vertices: &ChakraVertices,
     collective: &Collective,
     kernels: &FxHashMap<u32, Vec<u32>>,
 ) -> Vec<u32> {
@@ -119,13 +120,14 @@ fn places(
     node.and_then(|node| vertices.node(node)).into_iter().collect()
 }
 
-/// Kernels that stand among the nodes, as in Execution Traces that were linked before, by the calls that they are in.
-fn kernels_among_nodes(linked: &LinkedTrace, vertices: &Vertices) -> FxHashMap<u32, Vec<u32>> {
+/// Kernels that stand among the nodes, as in Execution Traces that were linked before, by the calls
+/// that they are in.
+fn kernels_among_nodes(linked: &LinkedTrace, vertices: &ChakraVertices) -> FxHashMap<u32, Vec<u32>> {
     let calls: FxHashSet<u32> = linked.collectives().rows.iter().filter_map(|row| row.node).collect();
     let mut call_around = OptionalColumn::empty(linked.trace.nodes.len());
     let mut kernels: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (place, vertex) in (0..).zip(&vertices.all) {
-        let Origin::Node(row) = vertex.origin else { continue };
+        let VertexOrigin::Node(row) = vertex.origin else { continue };
         let parent = linked.links.nodes.parent_of_node.get(row as usize);
         let inherited = parent.and_then(|parent| call_around.get(parent as usize));
         let Some(call) = calls.get(&row).copied().or(inherited) else { continue };
@@ -137,26 +139,30 @@ fn kernels_among_nodes(linked: &LinkedTrace, vertices: &Vertices) -> FxHashMap<u
     kernels
 }
 
-fn node_type(pattern: Pattern) -> Option<NodeType> {
+fn node_type(pattern: CollectivePattern) -> Option<NodeType> {
     match pattern {
-        Pattern::Send => Some(NodeType::COMM_SEND),
-        Pattern::Recv => Some(NodeType::COMM_RECV),
+        CollectivePattern::Send => Some(NodeType::COMM_SEND),
+        CollectivePattern::Recv => Some(NodeType::COMM_RECV),
         other => comm_type(other).map(|_| NodeType::COMM_COLL),
     }
 }
 
 /// The schema's number of a collective.
-fn comm_type(pattern: Pattern) -> Option<i64> {
+fn comm_type(pattern: CollectivePattern) -> Option<i64> {
     match pattern {
-        Pattern::AllReduce => Some(0),
-        Pattern::Reduce => Some(1),
-        Pattern::AllGather => Some(2),
-        Pattern::Gather => Some(3),
-        Pattern::Scatter => Some(4),
-        Pattern::Broadcast => Some(5),
-        Pattern::AllToAll => Some(6),
-        Pattern::ReduceScatter => Some(7),
-        Pattern::Barrier => Some(9),
-        Pattern::Send | Pattern::Recv | Pattern::Coalesced | Pattern::Wait | Pattern::Init => None,
+        CollectivePattern::AllReduce => Some(0),
+        CollectivePattern::Reduce => Some(1),
+        CollectivePattern::AllGather => Some(2),
+        CollectivePattern::Gather => Some(3),
+        CollectivePattern::Scatter => Some(4),
+        CollectivePattern::Broadcast => Some(5),
+        CollectivePattern::AllToAll => Some(6),
+        CollectivePattern::ReduceScatter => Some(7),
+        CollectivePattern::Barrier => Some(9),
+        CollectivePattern::Send
+        | CollectivePattern::Recv
+        | CollectivePattern::Coalesced
+        | CollectivePattern::Wait
+        | CollectivePattern::Init => None,
     }
 }

@@ -1,9 +1,10 @@
-//! What each vertex waits for. Every edge leads forward in the order of the vertices, so there is no cycle.
+//! Finds the dependencies of vertices. Every edge leads forward in their order, so there is no
+//! cycle.
 
 use rustc_hash::FxHashMap;
 
-use super::plus::Plus;
-use super::vertex::{Origin, Runner, Vertices};
+use super::et_plus_keys::EtPlusKeys;
+use super::vertex::{ChakraVertices, VertexOrigin, VertexRunner};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, Ts};
 
@@ -12,15 +13,15 @@ const PAUSE: Dur = Dur(1_000_000);
 
 /// Edges as pairs of the vertex that waits and the one that it waits for.
 #[derive(Debug, Default)]
-pub(super) struct Edges {
+pub(super) struct ChakraEdges {
     pub(super) control: Vec<(u32, u32)>,
     pub(super) data: Vec<(u32, u32)>,
     /// Those that would lead backward, and are left out.
     pub(super) backward: Vec<(u32, u32)>,
 }
 
-impl Edges {
-    pub(super) fn of(linked: &LinkedTrace, vertices: &Vertices) -> Self {
+impl ChakraEdges {
+    pub(super) fn of(linked: &LinkedTrace, vertices: &ChakraVertices) -> Self {
         let mut edges = Self::default();
         edges.add_callers(linked, vertices);
         edges.add_sequences(vertices);
@@ -44,18 +45,18 @@ impl Edges {
 
     fn add_data(&mut self, source: u32, target: u32) {
         let list = if source < target { &mut self.data } else { &mut self.backward };
-        // What is two things at once waits for itself in no trace.
+        // A vertex with two roles does not wait for itself.
         if source != target {
             list.push((target, source));
         }
     }
 
     /// A node is called by the one around it; a device event is enqueued by one.
-    fn add_callers(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
+    fn add_callers(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
         for (target, vertex) in (0..).zip(&vertices.all) {
             let caller = match vertex.origin {
-                Origin::Node(row) => linked.links.nodes.parent_of_node.get(row as usize),
-                Origin::Event(_) => vertex.host,
+                VertexOrigin::Node(row) => linked.links.nodes.parent_of_node.get(row as usize),
+                VertexOrigin::Event(_) => vertex.host,
             };
             let Some(caller) = caller.and_then(|caller| vertices.node(caller)) else { continue };
             self.add_control(caller, target);
@@ -66,8 +67,8 @@ impl Edges {
     }
 
     /// A thread and a stream do one thing after another.
-    fn add_sequences(&mut self, vertices: &Vertices) {
-        let mut last: FxHashMap<Runner, u32> = FxHashMap::default();
+    fn add_sequences(&mut self, vertices: &ChakraVertices) {
+        let mut last: FxHashMap<VertexRunner, u32> = FxHashMap::default();
         for (target, vertex) in (0..).zip(&vertices.all) {
             if let Some(source) = last.insert(vertex.runner, target) {
                 self.add_data(source, target);
@@ -75,7 +76,7 @@ impl Edges {
         }
     }
 
-    fn add_tensors(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
+    fn add_tensors(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
         for edge in &linked.data_dependencies().edges {
             if let (Some(source), Some(target)) = (vertices.node(edge.producer), vertices.node(edge.consumer)) {
                 self.add_data(source, target);
@@ -83,7 +84,7 @@ impl Edges {
         }
     }
 
-    fn add_forward_backward(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
+    fn add_forward_backward(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
         let node = |event: u32| vertices.node(linked.links.nodes.node_of_event.get(event as usize)?);
         for pair in linked.forward_backward() {
             if let (Some(source), Some(target)) = (node(pair.forward), node(pair.backward)) {
@@ -92,15 +93,16 @@ impl Edges {
         }
     }
 
-    /// What a thread does first, and after a pause, waits for what another thread did last.
-    fn add_other_threads(&mut self, vertices: &Vertices) {
+    /// A thread's first vertex, and its first after a pause, waits for the last one of another
+    /// thread.
+    fn add_other_threads(&mut self, vertices: &ChakraVertices) {
         let hosts = || (0_u32..).zip(&vertices.all).filter(|(_, vertex)| !vertex.is_on_device);
         let mut ended: Vec<(Ts, u32)> = hosts().filter_map(|(place, vertex)| Some((vertex.end()?, place))).collect();
         ended.sort_unstable();
         let mut ended = ended.into_iter().peekable();
-        let mut latest = Latest::default();
+        let mut latest = LatestVertices::default();
         // When each thread was last seen to begin or end something.
-        let mut seen: FxHashMap<Runner, Ts> = FxHashMap::default();
+        let mut seen: FxHashMap<VertexRunner, Ts> = FxHashMap::default();
         let mut starts: Vec<(Ts, u32)> =
             hosts().filter_map(|(place, vertex)| Some((vertex.measured?.0, place))).collect();
         starts.sort_unstable();
@@ -112,7 +114,7 @@ impl Edges {
             }
             let runner = vertices.all[target as usize].runner;
             if seen.insert(runner, start).is_none_or(|before| start.since(before) > PAUSE) {
-                // Ids follow the starts, but for what two threads began within a moment.
+                // Ids follow starts, except for nodes that two threads begin within a moment.
                 let source = latest.but(runner).filter(|source| *source < target);
                 source.into_iter().for_each(|source| self.add_data(source, target));
             }
@@ -120,7 +122,7 @@ impl Edges {
     }
 
     /// The host's own communications wait for their calls, and whoever waits for one, for it.
-    fn add_communications(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
+    fn add_communications(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
         let collectives = linked.collectives();
         let node_of = |event: u32| linked.links.nodes.node_of_event.get(event as usize);
         let call = |node: Option<u32>, event: Option<u32>| vertices.node(node.or_else(|| node_of(event?))?);
@@ -139,9 +141,10 @@ impl Edges {
         }
     }
 
-    /// Work of a stream waits for that of another one, or a thread for that of a stream: what it begins next.
-    fn add_syncs(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
-        let mut begun: FxHashMap<Runner, Vec<(Ts, u32)>> = FxHashMap::default();
+    /// Work of a stream waits for that of another one, or a thread for that of a stream: its next
+    /// vertex waits.
+    fn add_syncs(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
+        let mut begun: FxHashMap<VertexRunner, Vec<(Ts, u32)>> = FxHashMap::default();
         for (place, vertex) in (0..).zip(&vertices.all).filter(|(_, vertex)| !vertex.is_on_device) {
             let start = vertex.measured.map(|(start, _)| (start, place));
             begun.entry(vertex.runner).or_default().extend(start);
@@ -149,7 +152,7 @@ impl Edges {
         begun.values_mut().for_each(|starts| starts.sort_unstable());
         let events = &linked.trace.events;
         let next = |call: usize| {
-            let starts = begun.get(&Runner::Track(events.track[call]))?;
+            let starts = begun.get(&VertexRunner::Track(events.track[call]))?;
             starts.get(starts.partition_point(|(start, _)| *start < events.end(call))).map(|(_, place)| *place)
         };
         for edge in linked.sync_edges() {
@@ -160,14 +163,14 @@ impl Edges {
         }
     }
 
-    /// What an earlier linker wrote beside the nodes.
-    fn add_linked_before(&mut self, linked: &LinkedTrace, vertices: &Vertices) {
+    /// Dependencies that an earlier linker wrote beside the nodes.
+    fn add_linked_before(&mut self, linked: &LinkedTrace, vertices: &ChakraVertices) {
         let nodes = &linked.trace.nodes;
         let by_id: FxHashMap<u64, u32> =
             (0..).zip(nodes).filter_map(|(row, node)| Some((node.id, vertices.node(row)?))).collect();
         for (target, vertex) in (0..).zip(&vertices.all) {
-            let Origin::Node(row) = vertex.origin else { continue };
-            let plus = Plus::of(&nodes[row as usize], &linked.trace.strings);
+            let VertexOrigin::Node(row) = vertex.origin else { continue };
+            let plus = EtPlusKeys::of(&nodes[row as usize], &linked.trace.strings);
             let sources = plus.inter_thread_dep.iter().chain(&plus.sync_dep);
             sources.filter_map(|id| by_id.get(id)).for_each(|source| self.add_data(*source, target));
         }
@@ -176,13 +179,13 @@ impl Edges {
 
 /// The vertex that ended last, and the one that ended last of any other runner.
 #[derive(Debug, Default)]
-struct Latest {
-    first: Option<(u32, Runner)>,
-    second: Option<(u32, Runner)>,
+struct LatestVertices {
+    first: Option<(u32, VertexRunner)>,
+    second: Option<(u32, VertexRunner)>,
 }
 
-impl Latest {
-    fn add(&mut self, place: u32, runner: Runner) {
+impl LatestVertices {
+    fn add(&mut self, place: u32, runner: VertexRunner) {
         if self.first.is_some_and(|(_, first)| first != runner) {
             self.second = self.first;
         }
@@ -190,7 +193,7 @@ impl Latest {
     }
 
     /// The one that ended last of other runners than this.
-    fn but(&self, runner: Runner) -> Option<u32> {
+    fn but(&self, runner: VertexRunner) -> Option<u32> {
         [self.first, self.second].into_iter().flatten().find(|(_, other)| *other != runner).map(|(place, _)| place)
     }
 }

@@ -1,35 +1,37 @@
-//! A linked trace as the graph that simulators read.
+//! Converts a linked trace to the graph that simulators read.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::attributes::Attributes;
-use super::comm::{Communication, Communications};
-use super::edges::Edges;
+use super::attributes::AttributeWriter;
+use super::comm::{ChakraCollective, ChakraCollectives};
+use super::edges::ChakraEdges;
 use super::exclusive::exclusive;
 use super::literal::python_literal;
-use super::vertex::{Origin, Runner, Vertex, Vertices};
-use crate::chakra::{Chakra, Dependency, Metadata, Node, NodeType};
+use super::vertex::{ChakraVertex, ChakraVertices, VertexOrigin, VertexRunner};
+use crate::chakra::{Chakra, ChakraMetadata, ChakraNode, Dependency, NodeType};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::time::Ts;
 use crate::trace::arg_key::ArgKey;
-use crate::trace::node::{self, NodeKind, Values};
+use crate::trace::node::{self, NodeKind, NodeValues};
 use crate::warning::WarningKind;
 
-/// Makes the Chakra trace of a rank: a node for each node of the Execution Trace and each event of a device.
+/// Makes the Chakra trace of a rank: a node for each node of the Execution Trace and each event of
+/// a device.
 ///
-/// * Ids ascend with time, and a node waits for none of a larger id, so the graph has no cycle. Of what would have to be
-///   left out for that, or is left out for another reason, [`Chakra::warnings`] has the count.
-/// * `start_time_micros` and `duration_micros` are rounded; the attributes `start_ns` and `duration_ns` are exact. A host
-///   node's duration is the time in none of the nodes in it. Where nothing was measured, a node starts when the one before
-///   it did and takes no time.
-/// * `ctrl_deps` has the node around a node, or the one that enqueued a device event. `data_deps` has that one; what the
-///   same thread or stream did before; who computed a tensor that the node reads; the forward node of a backward one;
-///   what another thread did last before this one first began, or went on after a pause; what was waited for.
-/// * A communication is a node of its own type, and no operation of the host: the kernel that did it, or else the host's
-///   record of it.
+/// * Ids ascend with time, and a node depends only on smaller ids, so the graph has no cycle.
+///   [`Chakra::warnings`] counts the dependencies left out for this or another reason.
+/// * `start_time_micros` and `duration_micros` are rounded; the attributes `start_ns` and
+///   `duration_ns` are exact. A host node's duration is the time in none of the nodes in it. Where
+///   nothing was measured, a node starts when the one before it did and takes no time.
+/// * `ctrl_deps` is the enclosing node, or the launching one of a device event. `data_deps`
+///   contains: that node; the previous one of the thread or stream; writers of the tensors that the
+///   node reads; the forward node of a backward node; the last node of another thread when this one
+///   first began or resumed after a pause; awaited nodes.
+/// * A communication is a node of its own type, and no operation of the host: the kernel that did
+///   it, or else the host's record of it.
 ///
 /// # Errors
 /// When there is no Execution Trace.
@@ -38,10 +40,10 @@ pub fn chakra_from_trace(linked: &LinkedTrace) -> Result<Chakra, Error> {
         let (expected, found) = ("an Execution Trace, with or without a Kineto trace", "a Kineto trace alone");
         return Err(ErrorKind::Unsupported { expected, found: found.into(), position: Position::default() }.into());
     }
-    let vertices = Vertices::of(linked);
-    let edges = Edges::of(linked, &vertices);
-    let communications = Communications::of(linked, &vertices);
-    let mut graph = Graph {
+    let vertices = ChakraVertices::of(linked);
+    let edges = ChakraEdges::of(linked, &vertices);
+    let communications = ChakraCollectives::of(linked, &vertices);
+    let mut graph = ChakraGraph {
         linked,
         exclusive: exclusive(linked, &vertices),
         communications,
@@ -55,11 +57,11 @@ pub fn chakra_from_trace(linked: &LinkedTrace) -> Result<Chakra, Error> {
     Ok(graph.chakra)
 }
 
-struct Graph<'a> {
+struct ChakraGraph<'a> {
     linked: &'a LinkedTrace,
     /// Nanoseconds of each vertex that are of none inside it.
     exclusive: Vec<i64>,
-    communications: Communications<'a>,
+    communications: ChakraCollectives<'a>,
     chakra: Chakra,
     literals: FxHashMap<StrId, StrId>,
 }
@@ -74,11 +76,11 @@ fn micros(ns: i64) -> u64 {
     (ns.max(0) as u64 + 500) / 1000
 }
 
-impl Graph<'_> {
+impl ChakraGraph<'_> {
     fn add_metadata(&mut self) {
         let trace = &self.linked.trace;
         let mut version = String::new();
-        let mut out = Attributes::of(&mut self.chakra);
+        let mut out = AttributeWriter::of(&mut self.chakra);
         for (key, json) in &trace.execution_header {
             let (key, value) = (trace.strings.text(*key), serde_json::from_str(trace.strings.text(*json)));
             match value.unwrap_or_default() {
@@ -98,26 +100,26 @@ impl Graph<'_> {
             job.get(key).and_then(Value::as_i64).into_iter().for_each(|value| out.int64(key, value));
         }
         let attributes = out.range();
-        self.chakra.metadata = Metadata { version, attributes, irregular: None };
+        self.chakra.metadata = ChakraMetadata { version, attributes, irregular: None };
     }
 
-    fn add(&mut self, place: u32, vertex: &Vertex) {
+    fn add(&mut self, place: u32, vertex: &ChakraVertex) {
         let (linked, trace) = (self.linked, &self.linked.trace);
         let node = match vertex.origin {
-            Origin::Node(row) => Some(row),
-            Origin::Event(_) => vertex.host,
+            VertexOrigin::Node(row) => Some(row),
+            VertexOrigin::Event(_) => vertex.host,
         };
         let node = node.map(|row| &trace.nodes[row as usize]);
         let name = match vertex.origin {
-            Origin::Node(row) => trace.strings.text(trace.nodes[row as usize].name),
-            Origin::Event(row) => trace.event_name(row as usize),
+            VertexOrigin::Node(row) => trace.strings.text(trace.nodes[row as usize].name),
+            VertexOrigin::Event(row) => trace.event_name(row as usize),
         };
         let communication = self.communications.at(place);
         let is_groups = !vertex.is_on_device && node.is_some_and(|node| node.kind(name) == NodeKind::ProcessGroup);
         let other = if is_groups { NodeType::METADATA } else { NodeType::COMP };
         let exclusive = self.exclusive[place as usize];
         let start = vertex.measured.map(|(start, _)| start).or(vertex.time);
-        let mut out = Attributes::of(&mut self.chakra);
+        let mut out = AttributeWriter::of(&mut self.chakra);
         node.into_iter().for_each(|node| write_record(node, linked, &mut out));
         out.bool("is_cpu_op", !vertex.is_on_device && communication.is_none());
         out.int64("stream", stream(linked, vertex));
@@ -126,10 +128,10 @@ impl Graph<'_> {
         let attributes = out.range();
         let inputs = node.map_or([StrId::EMPTY; 3], |node| self.literals(&node.inputs));
         let outputs = node.map_or([StrId::EMPTY; 3], |node| self.literals(&node.outputs));
-        let node = Node {
+        let node = ChakraNode {
             id: id(place),
             name: self.chakra.strings.intern(name),
-            node_type: communication.map_or(other, Communication::node_type),
+            node_type: communication.map_or(other, ChakraCollective::node_type),
             start_micros: micros(start.unwrap_or_default().0),
             dur_micros: micros(exclusive),
             inputs,
@@ -140,13 +142,13 @@ impl Graph<'_> {
         self.chakra.nodes.push(node);
     }
 
-    fn literals(&mut self, values: &Values) -> [StrId; 3] {
+    fn literals(&mut self, values: &NodeValues) -> [StrId; 3] {
         let (source, strings) = (&self.linked.trace.strings, &mut self.chakra.strings);
         [values.values, values.shapes, values.types]
             .map(|id| *self.literals.entry(id).or_insert_with(|| strings.intern(&python_literal(source.text(id)))))
     }
 
-    fn add_edges(&mut self, edges: &Edges) {
+    fn add_edges(&mut self, edges: &ChakraEdges) {
         let (mut control, mut data) = (edges.control.iter().peekable(), edges.data.iter().peekable());
         for target in 0..self.chakra.nodes.len() as u32 {
             for (list, is_data) in [(&mut control, false), (&mut data, true)] {
@@ -157,8 +159,8 @@ impl Graph<'_> {
         }
     }
 
-    /// Says what is not as it should be.
-    fn count(&mut self, vertices: &Vertices, edges: &Edges) {
+    /// Reports defects.
+    fn count(&mut self, vertices: &ChakraVertices, edges: &ChakraEdges) {
         let warnings = &mut self.chakra.warnings;
         let node = edges.backward.first().map(|(target, _)| id(*target));
         warnings.push_many(WarningKind::BackwardDependency, edges.backward.len() as u64, || Position {
@@ -180,8 +182,8 @@ impl Graph<'_> {
     }
 }
 
-/// What a node of the Execution Trace has; a device event has it of the node that enqueued it.
-fn write_record(node: &node::Node, linked: &LinkedTrace, out: &mut Attributes<'_>) {
+/// Attributes from the Execution Trace; device events take those of the launching node.
+fn write_record(node: &node::Node, linked: &LinkedTrace, out: &mut AttributeWriter<'_>) {
     let numbers = [
         ("rf_id", Some(node.record_id)),
         ("fw_parent", Some(node.fw_parent.unwrap_or(0))),
@@ -197,17 +199,17 @@ fn write_record(node: &node::Node, linked: &LinkedTrace, out: &mut Attributes<'_
 }
 
 /// The number of a stream, and 0 for a thread.
-fn stream(linked: &LinkedTrace, vertex: &Vertex) -> i64 {
+fn stream(linked: &LinkedTrace, vertex: &ChakraVertex) -> i64 {
     let stream = match vertex.runner {
-        Runner::Track(track) => linked.trace.track(track).stream.and_then(|stream| stream.stream),
-        Runner::Stream(stream) => stream,
-        Runner::Thread(_) => None,
+        VertexRunner::Track(track) => linked.trace.track(track).stream.and_then(|stream| stream.stream),
+        VertexRunner::Stream(stream) => stream,
+        VertexRunner::Thread(_) => None,
     };
     stream.unwrap_or(0)
 }
 
-/// What it was in the files, and when exactly it ran.
-fn write_origin(vertex: &Vertex, exclusive: i64, linked: &LinkedTrace, out: &mut Attributes<'_>) {
+/// The original ids, and the exact times.
+fn write_origin(vertex: &ChakraVertex, exclusive: i64, linked: &LinkedTrace, out: &mut AttributeWriter<'_>) {
     let trace = &linked.trace;
     if let Some((Ts(start), dur)) = vertex.measured {
         out.int64("start_ns", start);
@@ -215,11 +217,11 @@ fn write_origin(vertex: &Vertex, exclusive: i64, linked: &LinkedTrace, out: &mut
         out.int64("inclusive_ns", dur.0);
     }
     let event = match vertex.origin {
-        Origin::Node(row) => {
+        VertexOrigin::Node(row) => {
             out.uint64("et_id", trace.nodes[row as usize].id);
             linked.links.nodes.event_of_node.get(row as usize)
         }
-        Origin::Event(row) => Some(row),
+        VertexOrigin::Event(row) => Some(row),
     };
     vertex.kind.into_iter().for_each(|kind| out.string("kind", kind.name()));
     let Some(event) = event.map(|event| event as usize) else { return };

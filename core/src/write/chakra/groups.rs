@@ -1,14 +1,15 @@
-//! `comm_group.json`: which ranks each process group has, as simulators read it.
+//! Writes `comm_group.json`: the ranks of each process group, for simulators.
 
 use std::collections::BTreeMap;
 
 use crate::link::LinkedTrace;
-use crate::trace::group::Groups;
+use crate::trace::group::ProcessGroups;
 
 /// More ranks than any job has; a size beyond is no size.
 const MAX_RANKS: i64 = 1 << 20;
 
-/// The ranks of each process group that is named and whose ranks are known, by its name, as a JSON object.
+/// The ranks of each process group that is named and whose ranks are known, by its name, as a JSON
+/// object.
 ///
 /// ```
 /// use kinetoscope::{Input, Limits, LinkedTrace, read, write::chakra::comm_groups};
@@ -20,7 +21,7 @@ const MAX_RANKS: i64 = 1 << 20;
 /// ```
 pub fn comm_groups(linked: &LinkedTrace) -> String {
     let all = linked.process_groups();
-    let groups = Groups::new(all);
+    let groups = ProcessGroups::new(all);
     let mut ranks: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     let named = all.iter().map(|group| {
         let known = groups.of(Some(&group.name), None).and_then(|found| groups.ranks(found));

@@ -1,10 +1,10 @@
-//! Values of an Execution Trace as Chakra's own tools write them: Python's notation, which simulators take apart.
+//! Converts values of an Execution Trace to Python literals, as Chakra's tools write them.
 
 use std::fmt::Write as _;
 
 /// The JSON text in Python's notation; an empty list for an empty text.
 ///
-/// Numbers keep their digits. What is not JSON is copied.
+/// Numbers keep their digits. Invalid JSON is copied.
 pub(super) fn python_literal(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 2);
     let mut rest = json;

@@ -1,13 +1,13 @@
-//! Chakra traces: messages of protobuf, each behind its length; and how a linked trace becomes one.
+//! Writes Chakra traces as length-delimited protobuf messages, and converts linked traces to them.
 
 mod attributes;
 mod comm;
 mod edges;
+mod et_plus_keys;
 mod exclusive;
 mod graph;
 mod groups;
 mod literal;
-mod plus;
 mod vertex;
 
 use std::borrow::Cow;
@@ -19,8 +19,8 @@ pub use groups::comm_groups;
 
 /// Writes a Chakra trace: its first message, then its nodes in their order.
 ///
-/// What was read comes back byte for byte: a message that the columns do not give is written as it was read. What was
-/// no message, which the trace's warnings count, is not in it.
+/// Output equals the input byte for byte: messages that the columns cannot reproduce are kept as
+/// read. Unreadable bytes, which the trace's warnings count, are dropped.
 ///
 /// # Errors
 /// Those of `out`.

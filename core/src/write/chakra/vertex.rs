@@ -1,8 +1,8 @@
-//! What becomes a node of the Chakra trace, in an order that every dependency follows: that of time.
+//! Lists the nodes of the Chakra trace in order of time, which every dependency follows.
 
 use std::cmp::Reverse;
 
-use super::plus::Plus;
+use super::et_plus_keys::EtPlusKeys;
 use crate::id::{OptionalColumn, TrackId};
 use crate::link::LinkedTrace;
 use crate::time::{Dur, Ts};
@@ -10,16 +10,16 @@ use crate::trace::kind::EventKind;
 
 /// A node of the Execution Trace, or an event of a device.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Origin {
+pub(super) enum VertexOrigin {
     /// Row of the node.
     Node(u32),
     /// Row of the event.
     Event(u32),
 }
 
-/// What runs its vertices one after another.
+/// A sequence of vertices: thread or stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Runner {
+pub(super) enum VertexRunner {
     /// A thread or a stream of the Kineto trace.
     Track(TrackId),
     /// A thread by the number that the Execution Trace gives it.
@@ -28,23 +28,23 @@ pub(super) enum Runner {
     Stream(Option<i64>),
 }
 
-/// What becomes a node of the Chakra trace.
+/// The source of a node of the Chakra trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Vertex {
-    pub(super) origin: Origin,
-    /// What it is, where that is known; of a device event it always is.
+pub(super) struct ChakraVertex {
+    pub(super) origin: VertexOrigin,
+    /// Its type, if known; always known for device events.
     pub(super) kind: Option<EventKind>,
     pub(super) is_on_device: bool,
     /// Row of the node that enqueued it, of a device event.
     pub(super) host: Option<u32>,
-    pub(super) runner: Runner,
+    pub(super) runner: VertexRunner,
     /// When it started and for how long it ran, where that was measured.
     pub(super) measured: Option<(Ts, Dur)>,
-    /// Its place in the order: its start, or that of what was before it; never before what it is called by.
+    /// Its time in the order: its start, or that of the previous vertex; never before its parent.
     pub(super) time: Option<Ts>,
 }
 
-impl Vertex {
+impl ChakraVertex {
     /// When it was over, where that was measured.
     pub(super) fn end(&self) -> Option<Ts> {
         self.measured.map(|(start, dur)| start.after(dur))
@@ -53,31 +53,32 @@ impl Vertex {
 
 /// All vertices in their order, and where rows are among them.
 #[derive(Debug)]
-pub(super) struct Vertices {
-    pub(super) all: Vec<Vertex>,
+pub(super) struct ChakraVertices {
+    pub(super) all: Vec<ChakraVertex>,
     /// Place of each node.
     pub(super) of_node: OptionalColumn,
     /// Place of each device event.
     pub(super) of_event: OptionalColumn,
-    /// Device events that nothing of the Execution Trace enqueued and that ran before or after it: left out.
+    /// Device events that nothing of the Execution Trace enqueued and that ran before or after it:
+    /// left out.
     pub(super) outside: Vec<u32>,
 }
 
-impl Vertices {
+impl ChakraVertices {
     pub(super) fn of(linked: &LinkedTrace) -> Self {
         let mut all = nodes(linked);
         let (mut devices, outside) = device_events(linked, &all);
         all.append(&mut devices);
         let first = all.iter().find_map(|vertex| vertex.time);
         all.iter_mut().for_each(|vertex| vertex.time = vertex.time.or(first));
-        // What a device does comes behind what the host began at the same time; else the sort leaves the order as it is.
+        // Device work comes after host work of the same start; otherwise the sort keeps the order.
         all.sort_by_key(|vertex| (vertex.time, vertex.is_on_device));
         let mut of_node = OptionalColumn::empty(linked.trace.nodes.len());
         let mut of_event = OptionalColumn::empty(linked.trace.events.len());
         for (place, vertex) in all.iter().enumerate() {
             match vertex.origin {
-                Origin::Node(row) => of_node.set(row as usize, place as u32),
-                Origin::Event(row) => of_event.set(row as usize, place as u32),
+                VertexOrigin::Node(row) => of_node.set(row as usize, place as u32),
+                VertexOrigin::Event(row) => of_event.set(row as usize, place as u32),
             }
         }
         Self { all, of_node, of_event, outside }
@@ -90,17 +91,17 @@ impl Vertices {
 }
 
 /// The nodes by their ids, which were given as they began.
-fn nodes(linked: &LinkedTrace) -> Vec<Vertex> {
+fn nodes(linked: &LinkedTrace) -> Vec<ChakraVertex> {
     let (trace, record) = (&linked.trace, &linked.links.nodes);
     let mut rows: Vec<u32> = (0..trace.nodes.len() as u32).collect();
     rows.sort_by_key(|row| trace.nodes[*row as usize].id);
-    let mut runners: Vec<Option<Runner>> = vec![None; rows.len()];
+    let mut runners: Vec<Option<VertexRunner>> = vec![None; rows.len()];
     let mut times: Vec<Option<Ts>> = vec![None; rows.len()];
     let (mut all, mut now) = (Vec::with_capacity(rows.len()), None);
     for row in rows {
         let at = row as usize;
         let (node, parent, event) = (&trace.nodes[at], record.parent_of_node.get(at), record.event_of_node.get(at));
-        let plus = Plus::of(node, &trace.strings);
+        let plus = EtPlusKeys::of(node, &trace.strings);
         let of_event = |event: u32| (trace.events.start[event as usize], trace.events.dur[event as usize]);
         let measured = event.map(of_event).or_else(|| plus.time());
         let is_on_device = plus.device_kind().is_some();
@@ -110,9 +111,9 @@ fn nodes(linked: &LinkedTrace) -> Vec<Vertex> {
             runners[parent as usize]
         };
         let runner = match event {
-            _ if is_on_device => Runner::Stream(plus.stream),
-            Some(event) => Runner::Track(trace.events.track[event as usize]),
-            None => inherited().unwrap_or(Runner::Thread(node.thread)),
+            _ if is_on_device => VertexRunner::Stream(plus.stream),
+            Some(event) => VertexRunner::Track(trace.events.track[event as usize]),
+            None => inherited().unwrap_or(VertexRunner::Thread(node.thread)),
         };
         let start = measured.map(|(start, _)| start);
         let time = if is_on_device {
@@ -123,19 +124,19 @@ fn nodes(linked: &LinkedTrace) -> Vec<Vertex> {
         };
         (runners[at], times[at]) = (Some(runner), time);
         let host = parent.filter(|_| is_on_device);
-        all.push(Vertex { origin: Origin::Node(row), kind, is_on_device, host, runner, measured, time });
+        all.push(ChakraVertex { origin: VertexOrigin::Node(row), kind, is_on_device, host, runner, measured, time });
     }
     all
 }
 
-/// Device events by their starts: those that the nodes enqueued, and those of an unknown launch that ran meanwhile. The
-/// others are given by their rows.
-fn device_events(linked: &LinkedTrace, nodes: &[Vertex]) -> (Vec<Vertex>, Vec<u32>) {
+/// Device events by their starts: those that the nodes enqueued, and those of an unknown launch
+/// that ran meanwhile. The others are given by their rows.
+fn device_events(linked: &LinkedTrace, nodes: &[ChakraVertex]) -> (Vec<ChakraVertex>, Vec<u32>) {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let node_around = nodes_around(linked);
     let mut times = vec![None; nodes.len()];
     for vertex in nodes {
-        if let Origin::Node(row) = vertex.origin {
+        if let VertexOrigin::Node(row) = vertex.origin {
             times[row as usize] = vertex.time;
         }
     }
@@ -143,12 +144,12 @@ fn device_events(linked: &LinkedTrace, nodes: &[Vertex]) -> (Vec<Vertex>, Vec<u3
     let vertex = |row: usize| {
         let host = linked.links.operator.get(row).and_then(|operator| node_around.get(operator as usize));
         let (start, dur) = (events.start[row], events.dur[row]);
-        Vertex {
-            origin: Origin::Event(row as u32),
+        ChakraVertex {
+            origin: VertexOrigin::Event(row as u32),
             kind: Some(events.kind[row]),
             is_on_device: true,
             host,
-            runner: Runner::Track(events.track[row]),
+            runner: VertexRunner::Track(events.track[row]),
             measured: Some((start, dur)),
             time: Some(start).max(host.and_then(|host| times[host as usize])),
         }
@@ -156,15 +157,15 @@ fn device_events(linked: &LinkedTrace, nodes: &[Vertex]) -> (Vec<Vertex>, Vec<u3
     let found: Vec<_> = (0..events.len()).filter(is_work).map(vertex).collect();
     let known = || nodes.iter().chain(found.iter().filter(|vertex| vertex.host.is_some()));
     let first = known().filter_map(|vertex| vertex.measured).map(|(start, _)| start).min();
-    let last = known().filter_map(Vertex::end).max();
-    let is_meanwhile = |vertex: &Vertex| {
+    let last = known().filter_map(ChakraVertex::end).max();
+    let is_meanwhile = |vertex: &ChakraVertex| {
         let start = vertex.measured.map(|(start, _)| start);
         start >= first && start <= last && first.is_some()
     };
     let (mut inside, outside): (Vec<_>, Vec<_>) =
         found.iter().copied().partition(|vertex| vertex.host.is_some() || is_meanwhile(vertex));
     inside.sort_by_key(|vertex| (vertex.time, vertex.measured.map(|(_, dur)| Reverse(dur))));
-    let row = |vertex: &Vertex| if let Origin::Event(row) = vertex.origin { Some(row) } else { None };
+    let row = |vertex: &ChakraVertex| if let VertexOrigin::Event(row) = vertex.origin { Some(row) } else { None };
     (inside, outside.iter().filter_map(row).collect())
 }
 

@@ -1,27 +1,27 @@
-//! The arguments of all rows as a snapshot holds them.
+//! The arguments of all rows, as a snapshot stores them.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::id::StrId;
 use crate::trace::Trace;
-use crate::trace::args::{ArgsRef, Field, FieldValue};
-use crate::write::packed::Packed;
+use crate::trace::args::{ArgsRef, FieldValue, TemplateField};
+use crate::write::packed::PackedNumbers;
 
 /// Arguments of events, instants, flows, counters and metadata.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Arguments<'a> {
+pub struct SavedArguments<'a> {
     /// The fields of each template that a row has.
-    pub templates: Vec<Vec<Field>>,
+    pub templates: Vec<Vec<TemplateField>>,
     /// The template of each row: a column for events, instants, flows, counters, metadata.
     #[serde(borrow)]
-    pub rows: [Packed<'a>; 5],
+    pub rows: [PackedNumbers<'a>; 5],
     /// Their numbers by key, as differences, in the order of the rows.
     #[serde(borrow)]
-    pub values: Vec<(StrId, Packed<'a>)>,
+    pub values: Vec<(StrId, PackedNumbers<'a>)>,
 }
 
-impl Arguments<'static> {
+impl SavedArguments<'static> {
     pub(super) fn of(trace: &Trace) -> Self {
         let (templates, places) = used_templates(trace);
         let mut streams = ValueStreams { places, ..ValueStreams::default() };
@@ -38,7 +38,7 @@ impl Arguments<'static> {
 }
 
 /// The templates that rows have, and for each template of the trace its place among them.
-fn used_templates(trace: &Trace) -> (Vec<Vec<Field>>, Vec<u32>) {
+fn used_templates(trace: &Trace) -> (Vec<Vec<TemplateField>>, Vec<u32>) {
     let points = trace.instants.iter().map(|row| row.args).chain(trace.flows.iter().map(|row| row.args));
     let others = trace.counters.iter().map(|row| row.args).chain(trace.metadata.iter().map(|row| row.args));
     let mut is_used = vec![false; trace.args.templates().len()];
@@ -63,8 +63,8 @@ struct ValueStreams {
 
 impl ValueStreams {
     /// Adds the numbers of each row; the column of their templates.
-    fn column(&mut self, trace: &Trace, rows: impl Iterator<Item = ArgsRef>) -> Packed<'static> {
-        Packed::of(rows.map(|args| {
+    fn column(&mut self, trace: &Trace, rows: impl Iterator<Item = ArgsRef>) -> PackedNumbers<'static> {
+        PackedNumbers::of(rows.map(|args| {
             self.push(trace, args);
             u64::from(self.places[args.template.index()])
         }))
@@ -84,8 +84,8 @@ impl ValueStreams {
         }
     }
 
-    fn into_packed(self) -> Vec<(StrId, Packed<'static>)> {
-        let packed = |(key, numbers): (StrId, Vec<i64>)| (key, Packed::signed(numbers.into_iter()));
+    fn into_packed(self) -> Vec<(StrId, PackedNumbers<'static>)> {
+        let packed = |(key, numbers): (StrId, Vec<i64>)| (key, PackedNumbers::signed(numbers.into_iter()));
         self.streams.into_iter().map(packed).collect()
     }
 }

@@ -1,13 +1,14 @@
-//! The snapshot: a trace's columns, small enough to travel inside a page.
+//! Writes snapshots: the columns of a trace, small enough for a page.
 //!
-//! `MAGIC`, a version byte, then four sections: [`Columns`], the events' starts, [`Arguments`], the events' durations.
-//! One thread can load the first two while another one loads the others. A section is its length once decompressed and
-//! its length as it is here (both u64 LE), its CRC-32 once decompressed (u32 LE), then postcard's encoding: in a
-//! deflate stream, but where both lengths are the same. What follows the last section is not looked at.
+//! `MAGIC`, a version byte, then four sections: [`SnapshotColumns`], the events' starts,
+//! [`SavedArguments`], the events' durations. One thread can load the first two while another one
+//! loads the others. A section has its decompressed length and its stored length (both u64 LE), the
+//! CRC-32 of its decompressed bytes (u32 LE), then postcard's encoding in a deflate stream, or
+//! plain if both lengths are equal. Bytes after the last section are ignored.
 //!
-//! Only what was recorded is in it; links are found again after loading. Times are differences to the event before on
-//! the same track, numbers of arguments differences to the number before with the same key: most become small, and
-//! deflate does the rest.
+//! It contains only the recording; links are recomputed after loading. Times are differences to the
+//! previous event on the track, numbers of arguments differences to the previous one of the key:
+//! most become small, and deflate shrinks the rest.
 
 mod arguments;
 
@@ -18,7 +19,7 @@ use flate2::{Compression, Crc};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::packed::Packed;
+use super::packed::PackedNumbers;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::time::Ts;
@@ -27,17 +28,17 @@ use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant, Metadata};
 use crate::trace::node::Node;
 use crate::trace::track::{Process, Track};
 use crate::warning::{Warning, WarningKind};
-pub use arguments::Arguments;
+pub use arguments::SavedArguments;
 
 /// First bytes of every snapshot.
 pub const MAGIC: &[u8] = b"kscope\0";
 /// The version written and read.
 pub const VERSION: u8 = 5;
 
-/// What a snapshot holds but for arguments and times of events, in the order of its encoding.
+/// A snapshot without arguments and times of events, in the order of its encoding.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of `Trace`, column by column")]
-pub struct Columns<'a> {
+pub struct SnapshotColumns<'a> {
     #[serde(borrow)]
     pub strings: Vec<&'a str>,
     pub header: Vec<(StrId, StrId)>,
@@ -51,19 +52,19 @@ pub struct Columns<'a> {
     #[serde(borrow)]
     pub instants: PointColumns<'a>,
     #[serde(borrow)]
-    pub instant_times: Packed<'a>,
+    pub instant_times: PackedNumbers<'a>,
     #[serde(borrow)]
     pub flows: PointColumns<'a>,
     #[serde(borrow)]
-    pub flow_times: Packed<'a>,
+    pub flow_times: PackedNumbers<'a>,
     pub flow_phases: Vec<FlowPhase>,
     #[serde(borrow)]
-    pub flow_ids: Packed<'a>,
+    pub flow_ids: PackedNumbers<'a>,
     pub flow_names: Vec<(u32, StrId)>,
     #[serde(borrow)]
     pub counters: PointColumns<'a>,
     #[serde(borrow)]
-    pub counter_times: Packed<'a>,
+    pub counter_times: PackedNumbers<'a>,
     pub counter_series: Vec<(StrId, f64)>,
     #[serde(borrow)]
     pub metadata: MetadataColumns<'a>,
@@ -71,28 +72,28 @@ pub struct Columns<'a> {
     pub warnings: Vec<SavedWarning>,
 }
 
-/// Columns of what has a place and a time, but for times.
+/// Columns of rows with a position and a time, without the times.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
 pub struct PointColumns<'a> {
     #[serde(borrow)]
-    pub positions: Packed<'a>,
+    pub positions: PackedNumbers<'a>,
     #[serde(borrow)]
-    pub names: Packed<'a>,
+    pub names: PackedNumbers<'a>,
     #[serde(borrow)]
-    pub categories: Packed<'a>,
+    pub categories: PackedNumbers<'a>,
     #[serde(borrow)]
-    pub tracks: Packed<'a>,
+    pub tracks: PackedNumbers<'a>,
 }
 
-/// Columns of what a file says about its tracks.
+/// Columns of metadata events.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as above")]
 pub struct MetadataColumns<'a> {
     #[serde(borrow)]
-    pub positions: Packed<'a>,
+    pub positions: PackedNumbers<'a>,
     #[serde(borrow)]
-    pub names: Packed<'a>,
+    pub names: PackedNumbers<'a>,
     pub places: Vec<(StrId, StrId)>,
     pub times: Vec<Option<i64>>,
 }
@@ -126,7 +127,7 @@ pub fn write_snapshot(trace: &Trace) -> Result<Vec<u8>, Error> {
         let sections = [
             section(&columns(trace))?,
             section(&starts(trace))?,
-            section(&Arguments::of(trace))?,
+            section(&SavedArguments::of(trace))?,
             section(&durs(trace))?,
         ];
         Ok([MAGIC, &[VERSION], &sections.concat()].concat())
@@ -142,7 +143,7 @@ fn section(content: &impl Serialize) -> Result<Vec<u8>, Box<dyn std::error::Erro
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&text)?;
     let deflated = encoder.finish()?;
-    // What hardly becomes smaller takes longer to inflate than to load.
+    // Above this ratio, inflating takes longer than loading plain bytes.
     let body = if deflated.len() > text.len() / 2 { &text } else { &deflated };
     let mut checksum = Crc::new();
     checksum.update(&text);
@@ -150,9 +151,9 @@ fn section(content: &impl Serialize) -> Result<Vec<u8>, Box<dyn std::error::Erro
     Ok([&lengths.concat(), checksum.sum().to_le_bytes().as_slice(), body].concat())
 }
 
-fn columns(trace: &Trace) -> Columns<'_> {
+fn columns(trace: &Trace) -> SnapshotColumns<'_> {
     let strings = &trace.strings;
-    Columns {
+    SnapshotColumns {
         strings: strings.iter().collect(),
         header: trace.header.clone(),
         execution_header: trace.execution_header.clone(),
@@ -177,17 +178,17 @@ fn columns(trace: &Trace) -> Columns<'_> {
     }
 }
 
-fn starts(trace: &Trace) -> Packed<'static> {
+fn starts(trace: &Trace) -> PackedNumbers<'static> {
     times_by_track(trace.events.track.iter().copied().zip(trace.events.start.iter().copied()))
 }
 
-fn durs(trace: &Trace) -> Packed<'static> {
-    Packed::signed(trace.events.dur.iter().map(|dur| dur.0))
+fn durs(trace: &Trace) -> PackedNumbers<'static> {
+    PackedNumbers::signed(trace.events.dur.iter().map(|dur| dur.0))
 }
 
-/// What all rows without a duration have; an event has it too.
+/// The fields of all rows without a duration, and of events.
 #[derive(Debug, Clone, Copy)]
-struct Point {
+struct SavedPoint {
     position: u32,
     name: StrId,
     category: StrId,
@@ -196,7 +197,7 @@ struct Point {
 
 fn event_columns(trace: &Trace) -> PointColumns<'static> {
     let events = &trace.events;
-    let point = |row: usize| Point {
+    let point = |row: usize| SavedPoint {
         position: events.position[row],
         name: events.name[row],
         category: events.category[row],
@@ -205,47 +206,47 @@ fn event_columns(trace: &Trace) -> PointColumns<'static> {
     point_columns((0..events.len()).map(point))
 }
 
-fn point_of_instant(row: &Instant) -> Point {
+fn point_of_instant(row: &Instant) -> SavedPoint {
     let Instant { position, name, category, track, .. } = *row;
-    Point { position, name, category, track }
+    SavedPoint { position, name, category, track }
 }
 
-fn point_of_flow(row: &Flow) -> Point {
+fn point_of_flow(row: &Flow) -> SavedPoint {
     let Flow { position, name, category, track, .. } = *row;
-    Point { position, name, category, track }
+    SavedPoint { position, name, category, track }
 }
 
-fn point_of_counter(row: &Counter) -> Point {
+fn point_of_counter(row: &Counter) -> SavedPoint {
     let Counter { position, name, track, .. } = *row;
-    Point { position, name, category: StrId::EMPTY, track }
+    SavedPoint { position, name, category: StrId::EMPTY, track }
 }
 
 fn metadata_columns(rows: &[Metadata]) -> MetadataColumns<'static> {
     MetadataColumns {
         positions: differences(rows.iter().map(|row| row.position)),
-        names: Packed::of(rows.iter().map(|row| u64::from(row.name.0))),
+        names: PackedNumbers::of(rows.iter().map(|row| u64::from(row.name.0))),
         places: rows.iter().map(|row| (row.process, row.thread)).collect(),
         times: rows.iter().map(|row| row.time.map(|time| time.0)).collect(),
     }
 }
 
-fn point_columns(rows: impl Iterator<Item = Point> + Clone) -> PointColumns<'static> {
+fn point_columns(rows: impl Iterator<Item = SavedPoint> + Clone) -> PointColumns<'static> {
     PointColumns {
         positions: differences(rows.clone().map(|row| row.position)),
-        names: Packed::of(rows.clone().map(|row| u64::from(row.name.0))),
-        categories: Packed::of(rows.clone().map(|row| u64::from(row.category.0))),
-        tracks: Packed::of(rows.map(|row| u64::from(row.track.0))),
+        names: PackedNumbers::of(rows.clone().map(|row| u64::from(row.name.0))),
+        categories: PackedNumbers::of(rows.clone().map(|row| u64::from(row.category.0))),
+        tracks: PackedNumbers::of(rows.map(|row| u64::from(row.track.0))),
     }
 }
 
-fn flow_ids(trace: &Trace) -> Packed<'static> {
+fn flow_ids(trace: &Trace) -> PackedNumbers<'static> {
     let mut last = 0_i64;
     let difference = |id: i64| id.wrapping_sub(std::mem::replace(&mut last, id));
     let number = |id| match id {
         FlowId::Number(number) => number as i64,
         FlowId::Text(_) => 0,
     };
-    Packed::signed(trace.flows.iter().map(|flow| number(flow.id)).map(difference))
+    PackedNumbers::signed(trace.flows.iter().map(|flow| number(flow.id)).map(difference))
 }
 
 fn flow_names(trace: &Trace) -> Vec<(u32, StrId)> {
@@ -267,13 +268,13 @@ fn warnings(trace: &Trace) -> Vec<SavedWarning> {
     trace.warnings.iter().map(saved).collect()
 }
 
-fn differences(positions: impl Iterator<Item = u32>) -> Packed<'static> {
+fn differences(positions: impl Iterator<Item = u32>) -> PackedNumbers<'static> {
     let mut last = 0;
     let difference = |position: u32| position.wrapping_sub(std::mem::replace(&mut last, position));
-    Packed::of(positions.map(difference).map(u64::from))
+    PackedNumbers::of(positions.map(difference).map(u64::from))
 }
 
-fn times_by_track(rows: impl Iterator<Item = (TrackId, Ts)>) -> Packed<'static> {
+fn times_by_track(rows: impl Iterator<Item = (TrackId, Ts)>) -> PackedNumbers<'static> {
     let mut last: FxHashMap<TrackId, i64> = FxHashMap::default();
-    Packed::signed(rows.map(|(track, Ts(time))| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
+    PackedNumbers::signed(rows.map(|(track, Ts(time))| time.wrapping_sub(last.insert(track, time).unwrap_or(0))))
 }

@@ -1,11 +1,11 @@
-//! Streams: what each did one after another, and what held it back.
+//! Adds streams to the graph: the order of work, and the cause of each delay.
 
 use rustc_hash::FxHashMap;
 
-use super::Graph;
-use super::frame::Frame;
+use super::frame::HtaFrame;
+use super::graph::HtaGraph;
+use super::name_facts::HtaWait;
 use super::queue::queue;
-use super::word::Wait;
 use crate::analyze::critical_path::graph::PathKind;
 use crate::sort;
 use crate::trace::args::plain_text;
@@ -14,11 +14,12 @@ use crate::trace::kind::EventKind;
 /// A gap of this or more, in microseconds, is not taken for time between two kernels.
 const MAX_GAP: i64 = 1_500;
 
-/// Among how many streams a wait for a device looks for work; a hostile file may have one for each event.
+/// Among how many streams a wait for a device looks for work; a hostile file may have one for each
+/// event.
 const MAX_STREAMS: usize = 64;
 
 /// Adds the device's work and waits for it, in the order of time; waits by their ends.
-pub(super) fn add(graph: &mut Graph<'_>) {
+pub(super) fn add(graph: &mut HtaGraph<'_>) {
     let frame = graph.frame;
     let is_device = |at: &usize| {
         let row = &frame.rows[*at];
@@ -29,7 +30,8 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     let time = |at: &usize| if is_sync(*at) { frame.rows[*at].end } else { frame.rows[*at].start };
     let times: Vec<i64> = rows.iter().map(time).collect();
     let lengths = queue(frame);
-    let mut streams = Streams { queues: Queues::of(frame), last: Vec::new(), places: FxHashMap::default() };
+    let mut streams =
+        LastStreamWork { queues: StreamQueues::of(frame), last: Vec::new(), places: FxHashMap::default() };
     let mut held: FxHashMap<usize, usize> = FxHashMap::default();
     for at in sort::places(&times).into_iter().map(|place| rows[place as usize]) {
         if is_sync(at) {
@@ -41,18 +43,18 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     }
 }
 
-/// What each stream did last.
-struct Streams {
-    queues: Queues,
+/// The last work of each stream.
+struct LastStreamWork {
+    queues: StreamQueues,
     /// Streams in the order in which they first did something, each with the end of its last work.
     last: Vec<(i64, u32)>,
     places: FxHashMap<i64, usize>,
 }
 
-impl Streams {
-    fn wait(&self, graph: &mut Graph<'_>, at: usize, held: &mut FxHashMap<usize, usize>) {
+impl LastStreamWork {
+    fn wait(&self, graph: &mut HtaGraph<'_>, at: usize, held: &mut FxHashMap<usize, usize>) {
         let row = graph.frame.rows[at];
-        if row.name.wait == Some(Wait::StreamForEvent) {
+        if row.name.wait == Some(HtaWait::StreamForEvent) {
             let launch = row.partner.map(|launch| graph.frame.rows[launch as usize].start);
             let target = launch.and_then(|time| self.queues.next(row.stream, time));
             if let Some((source, target)) = self.queues.recorded(graph.frame, at).zip(target) {
@@ -62,12 +64,12 @@ impl Streams {
         }
         let Some(call) = row.partner.and_then(|launch| graph.ends.get(launch as usize)) else { return };
         let sources: Vec<u32> = match row.name.wait {
-            Some(Wait::Event) => {
+            Some(HtaWait::Event) => {
                 let source = self.queues.recorded(graph.frame, at).and_then(|source| graph.ends.get(source));
                 source.into_iter().collect()
             }
-            Some(Wait::Stream) => self.last_of(row.stream).into_iter().collect(),
-            Some(Wait::Context) => self.last.iter().take(MAX_STREAMS).map(|(_, node)| *node).collect(),
+            Some(HtaWait::Stream) => self.last_of(row.stream).into_iter().collect(),
+            Some(HtaWait::Context) => self.last.iter().take(MAX_STREAMS).map(|(_, node)| *node).collect(),
             _ => return,
         };
         for source in sources {
@@ -79,7 +81,7 @@ impl Streams {
         self.places.get(&stream).map(|place| self.last[*place].1)
     }
 
-    fn work(&mut self, graph: &mut Graph<'_>, at: usize, sync: Option<u32>, lengths: &[Option<i64>]) {
+    fn work(&mut self, graph: &mut HtaGraph<'_>, at: usize, sync: Option<u32>, lengths: &[Option<i64>]) {
         let row = graph.frame.rows[at];
         let (Some(start), Some(end)) = (graph.starts.get(at), graph.ends.get(at)) else { return };
         let dur = graph.gap(start, end);
@@ -110,13 +112,13 @@ impl Streams {
 }
 
 /// Work of each stream by the time of its launch, and records of events.
-struct Queues {
+struct StreamQueues {
     streams: FxHashMap<i64, Vec<(i64, usize)>>,
     records: FxHashMap<i64, i64>,
 }
 
-impl Queues {
-    fn of(frame: &Frame<'_>) -> Self {
+impl StreamQueues {
+    fn of(frame: &HtaFrame<'_>) -> Self {
         let (mut streams, mut records): (FxHashMap<i64, Vec<(i64, usize)>>, _) =
             (FxHashMap::default(), FxHashMap::default());
         for (at, row) in frame.rows.iter().enumerate() {
@@ -131,15 +133,15 @@ impl Queues {
         Self { streams, records }
     }
 
-    /// What was enqueued last before the event was recorded that a wait is for.
-    fn recorded(&self, frame: &Frame<'_>, at: usize) -> Option<usize> {
+    /// The last work enqueued before the event of a wait was recorded.
+    fn recorded(&self, frame: &HtaFrame<'_>, at: usize) -> Option<usize> {
         let time = self.records.get(&integer(frame, at, "wait_on_cuda_event_record_corr_id")?)?;
         let queue = self.streams.get(&integer(frame, at, "wait_on_stream")?)?;
         let end = queue.partition_point(|(enqueued, _)| enqueued < time);
         queue[..end].last().map(|(_, work)| *work)
     }
 
-    /// What was enqueued next on a stream after a time.
+    /// The first work enqueued on a stream after a time.
     fn next(&self, stream: i64, time: i64) -> Option<usize> {
         let queue = self.streams.get(&stream)?;
         let start = queue.partition_point(|(enqueued, _)| *enqueued <= time);
@@ -147,7 +149,7 @@ impl Queues {
     }
 }
 
-fn integer(frame: &Frame<'_>, at: usize, key: &str) -> Option<i64> {
+fn integer(frame: &HtaFrame<'_>, at: usize, key: &str) -> Option<i64> {
     let (trace, event) = (frame.trace, frame.rows[at].event as usize);
     let mut pairs = trace.args.pairs(&trace.strings, trace.events.args(event));
     pairs.find(|(other, _)| *other == key).and_then(|(_, json)| plain_text(&json).parse().ok())

@@ -1,12 +1,13 @@
-//! Edges in the order in which nodes were first joined; another edge between the same two takes the place of the first.
+//! Edges in the order in which nodes were first joined; a second edge between two nodes replaces
+//! the first.
 
 use crate::analyze::critical_path::graph::{PathEdge, PathKind};
 
 /// Edges as they come.
 #[derive(Debug, Default)]
-pub(super) struct Edges(Vec<PathEdge>);
+pub(super) struct HtaEdges(Vec<PathEdge>);
 
-impl Edges {
+impl HtaEdges {
     /// Joins two nodes; the weight is in microseconds.
     pub(super) fn add(&mut self, source: u32, target: u32, weight: i64, kind: PathKind, event: u32) {
         self.0.push(PathEdge { source, target, weight_ns: weight.saturating_mul(1_000), kind, event });
@@ -15,7 +16,7 @@ impl Edges {
     /// One edge between two nodes.
     pub(super) fn distinct(self, num_nodes: usize) -> Vec<PathEdge> {
         let mut list = self.0;
-        let onwards = Onwards::new(num_nodes, &list);
+        let onwards = OutgoingEdges::new(num_nodes, &list);
         // By target: the first edge to it, of the source that is looked at.
         let mut firsts = vec![(u32::MAX, 0); num_nodes];
         let mut is_first = vec![true; list.len()];
@@ -37,10 +38,10 @@ impl Edges {
     }
 }
 
-/// Nodes that have edges, those first that nothing leads to, then those that only these lead to, and so on; each
-/// generation in the order in which it is reached. What is in a circle, or after one, is left out.
+/// Nodes in topological generations: first nodes without predecessors, then their successors, and
+/// so on, each generation in order of discovery. Nodes in or behind a cycle are skipped.
 pub(super) fn generations(num_nodes: usize, edges: &[PathEdge]) -> Vec<u32> {
-    let onwards = Onwards::new(num_nodes, edges);
+    let onwards = OutgoingEdges::new(num_nodes, edges);
     let mut waits_for = vec![0_u32; num_nodes];
     edges.iter().for_each(|edge| waits_for[edge.target as usize] += 1);
     let mut is_seen = vec![false; num_nodes];
@@ -62,12 +63,12 @@ pub(super) fn generations(num_nodes: usize, edges: &[PathEdge]) -> Vec<u32> {
 }
 
 /// Edges by the node that they lead away from, each node's in their order.
-struct Onwards {
+struct OutgoingEdges {
     starts: Vec<u32>,
     edges: Vec<u32>,
 }
 
-impl Onwards {
+impl OutgoingEdges {
     fn new(num_nodes: usize, list: &[PathEdge]) -> Self {
         let mut starts = vec![0_u32; num_nodes + 1];
         list.iter().for_each(|edge| starts[edge.source as usize + 1] += 1);

@@ -1,8 +1,8 @@
-//! The rows that `HolisticTraceAnalysis` looks at, as it sees them.
+//! The rows of a trace as `HolisticTraceAnalysis` loads them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::word::{Category, Name, Wait, Words};
+use super::name_facts::{CategoryFacts, HtaWait, NameFacts, TextCache};
 use crate::analyze::selection::Selection;
 use crate::time::TimeRange;
 use crate::trace::Trace;
@@ -12,7 +12,7 @@ use crate::trace::kind::EventKind;
 
 /// An event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct HtaEvent {
     /// Row of the event table.
     pub(super) event: u32,
     /// Start in microseconds since the file's base.
@@ -25,15 +25,15 @@ pub(super) struct Row {
     pub(super) correlation: i64,
     /// The launch of a device event, a device event of a launch, by place in the frame.
     pub(super) partner: Option<u32>,
-    pub(super) name: Name,
-    pub(super) category: Category,
-    /// What part it has in the graph.
-    pub(super) part: Part,
+    pub(super) name: NameFacts,
+    pub(super) category: CategoryFacts,
+    /// Its role in the graph.
+    pub(super) part: GraphRole,
 }
 
-/// What part an event has in the graph.
+/// The role of an event in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum GraphRole {
     /// None: it is outside of the window.
     Outside,
     /// It is in the window, and others may be inside of it.
@@ -42,19 +42,19 @@ pub(super) enum Part {
     Nodes,
 }
 
-impl Row {
+impl HtaEvent {
     pub(super) fn is_looked_at(&self) -> bool {
-        self.part > Part::Outside
+        self.part > GraphRole::Outside
     }
 }
 
 /// Rows in the order of the file.
-pub(super) struct Frame<'a> {
+pub(super) struct HtaFrame<'a> {
     pub(super) trace: &'a Trace,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<HtaEvent>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> HtaFrame<'a> {
     pub(super) fn of(selection: &Selection<'a>, is_last_left_out: bool) -> Self {
         let trace = &selection.linked.trace;
         let mut frame = Self { trace, rows: rows_of(trace) };
@@ -76,31 +76,33 @@ impl<'a> Frame<'a> {
         self.trace.events.kind[self.rows[row].event as usize]
     }
 
-    /// Whether it is a device event: one with a stream, or one of two waits that have none in newer files.
+    /// Whether it is a device event: one with a stream, or one of two waits that have none in newer
+    /// files.
     pub(super) fn is_on_device(&self, row: usize) -> bool {
         self.rows[row].stream != -1 || self.rows[row].name.is_device_wait()
     }
 
-    /// Leaves out host events from the last iteration on, and device events that no other host event launched.
+    /// Leaves out host events from the last iteration on, and device events that no other host
+    /// event launched.
     fn leave_out_last(&mut self) {
         let is_step = |row: &usize| iteration_number(self.name(*row)).is_some();
         let steps: Vec<usize> = (0..self.rows.len()).filter(is_step).collect();
         let names: FxHashSet<_> = steps.iter().map(|row| self.name(*row)).collect();
         let last = steps.iter().map(|row| self.rows[*row].start).max();
         let Some(last) = last.filter(|_| names.len() > 1) else { return };
-        let is_kept = |row: &&Row| row.stream == -1 && row.start < last;
+        let is_kept = |row: &&HtaEvent| row.stream == -1 && row.start < last;
         let launched: FxHashSet<i64> = self.rows.iter().filter(is_kept).map(|row| row.correlation).collect();
         self.rows.retain(|row| {
             is_kept(&row) || row.stream != -1 && row.correlation != -1 && launched.contains(&row.correlation)
         });
     }
 
-    /// Joins launches and device events by `correlation`; of several, the last is remembered. The first event of a file
-    /// is nobody's partner there.
+    /// Joins launches and device events by `correlation`; of several, the last is remembered. The
+    /// first event of a file is nobody's partner there.
     fn pair(&mut self) {
         let mut sides = [FxHashMap::default(), FxHashMap::default()];
         let is_device = |row: usize| {
-            let Row { stream, correlation, name, .. } = self.rows[row];
+            let HtaEvent { stream, correlation, name, .. } = self.rows[row];
             stream >= 0 && correlation >= 0 || name.is_device_wait()
         };
         let side_of: Vec<usize> = (0..self.rows.len()).map(|row| usize::from(is_device(row))).collect();
@@ -115,30 +117,31 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Looks at host events that begin in a window, device events that they launched, and every wait between streams.
+    /// Looks at host events that begin in a window, device events that they launched, and every
+    /// wait between streams.
     fn look_at(&mut self, first: i64, last: i64) {
-        let is_host = |row: &Row| row.stream == -1 && (first..=last).contains(&row.start) && row.end > row.start;
+        let is_host = |row: &HtaEvent| row.stream == -1 && (first..=last).contains(&row.start) && row.end > row.start;
         let host: Vec<bool> = self.rows.iter().map(is_host).collect();
         for at in 0..self.rows.len() {
             let is_launched = || self.rows[at].partner.is_some_and(|launch| host[launch as usize]);
             let is_looked_at = host[at]
                 || self.is_on_device(at) && is_launched()
-                || self.kind(at) == EventKind::Sync && self.rows[at].name.wait == Some(Wait::StreamForEvent);
+                || self.kind(at) == EventKind::Sync && self.rows[at].name.wait == Some(HtaWait::StreamForEvent);
             let row = &mut self.rows[at];
             let has_nodes = row.category.has_nodes || row.stream != -1 && row.correlation >= 0;
             row.part = match (is_looked_at, has_nodes) {
-                (false, _) => Part::Outside,
-                (true, false) => Part::Inside,
-                (true, true) => Part::Nodes,
+                (false, _) => GraphRole::Outside,
+                (true, false) => GraphRole::Inside,
+                (true, true) => GraphRole::Nodes,
             };
         }
     }
 }
 
-fn rows_of(trace: &Trace) -> Vec<Row> {
+fn rows_of(trace: &Trace) -> Vec<HtaEvent> {
     let events = &trace.events;
-    let mut names = Words::new(&trace.strings, Name::of);
-    let mut categories = Words::new(&trace.strings, Category::of);
+    let mut names = TextCache::new(&trace.strings, NameFacts::of);
+    let mut categories = TextCache::new(&trace.strings, CategoryFacts::of);
     let row_of = |row: usize| {
         let category = categories.of(events.category[row]);
         category.is_row.then(|| row_of(trace, row, names.of(events.name[row]), category))
@@ -146,10 +149,10 @@ fn rows_of(trace: &Trace) -> Vec<Row> {
     (0..events.len()).filter_map(row_of).collect()
 }
 
-fn row_of(trace: &Trace, row: usize, name: Name, category: Category) -> Row {
+fn row_of(trace: &Trace, row: usize, name: NameFacts, category: CategoryFacts) -> HtaEvent {
     let (start, end) = rounded(trace.events.start[row].0.saturating_sub(trace.base_ns), trace.events.dur[row].0);
     let integer = |key| trace.args.integer(&trace.strings, trace.events.args(row), key).unwrap_or(-1);
-    Row {
+    HtaEvent {
         event: row as u32,
         start,
         end,
@@ -158,12 +161,12 @@ fn row_of(trace: &Trace, row: usize, name: Name, category: Category) -> Row {
         partner: None,
         name,
         category,
-        part: Part::Outside,
+        part: GraphRole::Outside,
     }
 }
 
-/// Start and end in whole microseconds, from nanoseconds: up and down, of floats, which have quarters of a microsecond
-/// left when they count from 1970.
+/// Start and end in whole microseconds, from nanoseconds: up and down, of floats, which have
+/// quarters of a microsecond left when they count from 1970.
 fn rounded(start_ns: i64, dur_ns: i64) -> (i64, i64) {
     let micros = |ns: i64| ns.div_euclid(1_000) as f64 + ns.rem_euclid(1_000) as f64 / 1_000.0;
     let start = micros(start_ns);

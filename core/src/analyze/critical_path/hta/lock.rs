@@ -1,10 +1,11 @@
-//! Calls that take the runtime's lock, in the order in which they got it.
+//! Adds calls that take the runtime's lock, in the order in which they got it.
 
-use super::Graph;
+use super::graph::HtaGraph;
 use crate::analyze::critical_path::graph::PathKind;
 
-/// A call's time is its own if it ends before another one that began before it; others wait for the end of that.
-pub(super) fn add(graph: &mut Graph<'_>) {
+/// A call's time is its own if it ends before another one that began before it; others wait for the
+/// end of that.
+pub(super) fn add(graph: &mut HtaGraph<'_>) {
     let mut pending: Vec<u32> = Vec::new();
     let mut last: Option<u32> = None;
     for node in 0..graph.nodes.len() as u32 {
@@ -20,7 +21,7 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     }
 }
 
-fn end(graph: &mut Graph<'_>, node: u32, pending: &mut Vec<u32>, last: Option<u32>) {
+fn end(graph: &mut HtaGraph<'_>, node: u32, pending: &mut Vec<u32>, last: Option<u32>) {
     let event = graph.row(node).event;
     while let Some(start) = pending.pop() {
         if graph.row(start).event == event {

@@ -1,15 +1,15 @@
-//! How many launches of a stream had not begun, at each launch and at each beginning.
+//! Counts the pending launches of a stream at each launch and each start.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::frame::Frame;
+use super::frame::HtaFrame;
 use crate::sort;
 
 /// The length of the queue at each row, where that is known.
 ///
-/// What happens in one microsecond is taken in the order of its nanoseconds, launches first; there the order of the other
-/// program is that of its machine.
-pub(super) fn queue(frame: &Frame<'_>) -> Vec<Option<i64>> {
+/// Events of one microsecond keep the order of their nanoseconds, launches first; the other
+/// program's order depends on its machine.
+pub(super) fn queue(frame: &HtaFrame<'_>) -> Vec<Option<i64>> {
     let rows = &frame.rows;
     let is_launch = |at: &usize| rows[*at].partner.is_some() && rows[*at].name.is_launch;
     let launches: Vec<usize> = (0..rows.len()).filter(is_launch).collect();

@@ -1,24 +1,24 @@
-//! Call stacks: what each thread did one after another.
+//! Adds the call stacks of threads to the graph.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::Graph;
-use super::frame::{Frame, Row};
-use super::word::Name;
+use super::frame::{HtaEvent, HtaFrame};
+use super::graph::HtaGraph;
+use super::name_facts::NameFacts;
 use crate::analyze::critical_path::graph::PathKind;
 use crate::id::StrId;
 use crate::sort;
 use crate::trace::track::Track;
 
 /// A process and a thread, with numbers before texts.
-type Key = (Result<i64, String>, Result<i64, String>);
+type ThreadKey = (Result<i64, String>, Result<i64, String>);
 
 /// Adds the stacks of all threads, by process and thread.
-pub(super) fn add(graph: &mut Graph<'_>) {
+pub(super) fn add(graph: &mut HtaGraph<'_>) {
     let frame = graph.frame;
     let remapped = backward_thread(frame);
-    let mut threads: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
+    let mut threads: BTreeMap<ThreadKey, Vec<u32>> = BTreeMap::new();
     for (track, mut rows) in by_track(frame) {
         let thread = remapped.filter(|(from, _)| *from == track.thread).map_or(track.thread, |(_, to)| to);
         threads.entry((number(frame, track.process), number(frame, thread))).or_default().append(&mut rows);
@@ -26,13 +26,13 @@ pub(super) fn add(graph: &mut Graph<'_>) {
     for mut rows in threads.into_values() {
         if rows.iter().all(|row| frame.rows[*row as usize].stream < 0) {
             sort::ascending(&mut rows);
-            Walk::new(graph).thread(&rows);
+            CallStackWalk::new(graph).thread(&rows);
         }
     }
 }
 
 /// Rows that are looked at, by their tracks.
-fn by_track<'a>(frame: &Frame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u32>)> {
+fn by_track<'a>(frame: &HtaFrame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u32>)> {
     let trace = frame.trace;
     let mut tracks = vec![Vec::new(); trace.tracks.len()];
     for (at, row) in frame.rows.iter().enumerate().filter(|(_, row)| row.is_looked_at()) {
@@ -41,16 +41,16 @@ fn by_track<'a>(frame: &Frame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u32>)
     trace.tracks.iter().zip(tracks).filter(|(_, rows)| !rows.is_empty())
 }
 
-fn number(frame: &Frame<'_>, text: StrId) -> Result<i64, String> {
+fn number(frame: &HtaFrame<'_>, text: StrId) -> Result<i64, String> {
     let text = frame.trace.strings.text(text);
     text.parse().map_err(|_| text.to_owned())
 }
 
 /// The one thread of the backward pass, and the one of the forward pass that its events are put to.
-fn backward_thread(frame: &Frame<'_>) -> Option<(StrId, StrId)> {
-    let only = |is_named: fn(Name) -> bool| {
-        let is_of_pass = |row: &&Row| row.is_looked_at() && row.category.tells_pass && is_named(row.name);
-        let thread = |row: &Row| frame.trace.track(frame.trace.events.track[row.event as usize]).thread;
+fn backward_thread(frame: &HtaFrame<'_>) -> Option<(StrId, StrId)> {
+    let only = |is_named: fn(NameFacts) -> bool| {
+        let is_of_pass = |row: &&HtaEvent| row.is_looked_at() && row.category.tells_pass && is_named(row.name);
+        let thread = |row: &HtaEvent| frame.trace.track(frame.trace.events.track[row.event as usize]).thread;
         let mut threads = frame.rows.iter().filter(is_of_pass).map(thread);
         let first = threads.next()?;
         threads.all(|thread| thread == first).then_some(first)
@@ -61,15 +61,15 @@ fn backward_thread(frame: &Frame<'_>) -> Option<(StrId, StrId)> {
 
 /// The start or the end of an event of a thread.
 #[derive(Clone, Copy)]
-struct Point {
+struct EventBoundary {
     time: i64,
     is_end: bool,
     row: u32,
     dur: i64,
 }
 
-/// The order of what is at one time.
-fn of_one_time(a: &Point, b: &Point) -> Ordering {
+/// The order of boundaries at equal times.
+fn of_one_time(a: &EventBoundary, b: &EventBoundary) -> Ordering {
     match (a.is_end, b.is_end) {
         _ if a.row == b.row => a.is_end.cmp(&b.is_end),
         (false, false) => b.dur.cmp(&a.dur).then(a.row.cmp(&b.row)),
@@ -81,20 +81,20 @@ fn of_one_time(a: &Point, b: &Point) -> Ordering {
 }
 
 /// A walk through the calls of a thread, in the order of a tree.
-struct Walk<'a, 'b> {
-    graph: &'a mut Graph<'b>,
+struct CallStackWalk<'a, 'b> {
+    graph: &'a mut HtaGraph<'b>,
     last: Option<u32>,
     /// Events around, those with nodes and those without.
     open: Vec<u32>,
     depth: usize,
 }
 
-impl<'a, 'b> Walk<'a, 'b> {
-    fn new(graph: &'a mut Graph<'b>) -> Self {
+impl<'a, 'b> CallStackWalk<'a, 'b> {
+    fn new(graph: &'a mut HtaGraph<'b>) -> Self {
         Self { graph, last: None, open: Vec::new(), depth: 0 }
     }
 
-    /// Each event is inside of what had begun last and not ended.
+    /// Each event is inside the latest one that has begun and not ended.
     fn thread(mut self, rows: &[u32]) {
         for point in points(self.graph.frame, rows) {
             if point.is_end {
@@ -148,20 +148,20 @@ impl<'a, 'b> Walk<'a, 'b> {
 }
 
 /// Starts and ends in the order of time.
-fn points(frame: &Frame<'_>, rows: &[u32]) -> Vec<Point> {
+fn points(frame: &HtaFrame<'_>, rows: &[u32]) -> Vec<EventBoundary> {
     let both = |row: &u32| {
         let at = &frame.rows[*row as usize];
         let dur = at.end.saturating_sub(at.start).max(0);
-        [(false, at.start), (true, at.start.saturating_add(dur))].map(|(is_end, time)| Point {
+        [(false, at.start), (true, at.start.saturating_add(dur))].map(|(is_end, time)| EventBoundary {
             time,
             is_end,
             row: *row,
             dur,
         })
     };
-    let points: Vec<Point> = rows.iter().flat_map(both).collect();
+    let points: Vec<EventBoundary> = rows.iter().flat_map(both).collect();
     let times: Vec<i64> = points.iter().map(|point| point.time).collect();
-    let mut points: Vec<Point> = sort::places(&times).into_iter().map(|place| points[place as usize]).collect();
+    let mut points: Vec<EventBoundary> = sort::places(&times).into_iter().map(|place| points[place as usize]).collect();
     points
         .chunk_by_mut(|a, b| a.time == b.time)
         .filter(|same| same.len() > 1)

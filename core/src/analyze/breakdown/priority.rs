@@ -1,0 +1,89 @@
+//! Assigns each nanosecond of a span to one category by priority, as the step time of the
+//! `TensorBoard` plugin does.
+
+use super::span::BreakdownSpan;
+use crate::analyze::class::{WorkClass, classes};
+use crate::analyze::interval::{difference, total_ns, union, within};
+use crate::analyze::selection::Selection;
+use crate::table::{Column, Table, float, int, put_name, text};
+use crate::time::TimeRange;
+use crate::trace::kind::EventKind;
+
+/// Categories in order of priority.
+const PARTS: [&str; 8] = ["kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other"];
+
+/// Time of a span put to one part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepTimeRow {
+    iteration: Option<i64>,
+    part: &'static str,
+    total_ns: i64,
+    share: f64,
+}
+
+pub(super) static TABLE: Table<Vec<StepTimeRow>> =
+    Table { name: "step_time", doc: "a part of a span", num_rows: Vec::len, columns: COLUMNS };
+
+const COLUMNS: &[Column<Vec<StepTimeRow>>] = &[
+    int("iteration", |rows, at| rows[at].iteration),
+    text("part", |rows, at, out| put_name(out, rows[at].part)),
+    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    float("share", |rows, at| Some(rows[at].share)),
+];
+
+/// The parts of each span; they add up to it.
+///
+/// `time of a category = |its events \ those of all categories before it|`; `other` is time without
+/// an event.
+pub(super) fn step_time(selection: &Selection<'_>, spans: &[BreakdownSpan]) -> Vec<StepTimeRow> {
+    let happened = happened(selection);
+    let rows = |span: &BreakdownSpan| {
+        let (mut rest, mut rows) = (vec![span.range], Vec::new());
+        for (part, ranges) in PARTS.iter().zip(&happened) {
+            let after = difference(&rest, &within(ranges, span.range));
+            rows.push((*part, total_ns(&rest) - total_ns(&after)));
+            rest = after;
+        }
+        rows.push((PARTS[PARTS.len() - 1], total_ns(&rest)));
+        let (iteration, span_ns) = (span.iteration, span.range.dur().0.max(1) as f64);
+        rows.into_iter().map(move |(part, total_ns)| StepTimeRow {
+            iteration,
+            part,
+            total_ns,
+            share: total_ns as f64 / span_ns,
+        })
+    };
+    spans.iter().flat_map(rows).collect()
+}
+
+/// Whether a host event of that name loads data.
+pub(in crate::analyze) fn is_loader(name: &str) -> bool {
+    name.contains("DataLoader")
+}
+
+/// When something of each part but the last happened.
+fn happened(selection: &Selection<'_>) -> [Vec<TimeRange>; PARTS.len() - 1] {
+    let trace = &selection.linked.trace;
+    let classes = classes(selection.linked);
+    let mut ranges: [Vec<TimeRange>; PARTS.len() - 1] = Default::default();
+    for row in selection.rows() {
+        let kind = trace.events.kind[row];
+        let part = match kind {
+            EventKind::Kernel if classes[row] == WorkClass::Communication => 3,
+            EventKind::Kernel if classes[row] == WorkClass::Memory => 1,
+            EventKind::Kernel => 0,
+            EventKind::Copy => 1,
+            EventKind::Fill => 2,
+            EventKind::Launch => 4,
+            EventKind::Operator | EventKind::Annotation
+                if !trace.is_on_device(row) && is_loader(trace.event_name(row)) =>
+            {
+                5
+            }
+            EventKind::Operator => 6,
+            _ => continue,
+        };
+        ranges[part].push(selection.time(row));
+    }
+    ranges.map(union)
+}

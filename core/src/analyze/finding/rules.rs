@@ -1,0 +1,61 @@
+//! Lists all rules, and counts the findings of each.
+
+use super::row::Finding;
+use super::rule::Rule;
+use super::{
+    allocation, communication, compile, conv_bias, copy, indexing, launch_bound, loader, long_idle, matmul, optimizer,
+    out_of_memory, rank, start_up, sync,
+};
+use crate::table::{Table, boolean, int, put, put_name, text};
+
+/// All that is looked for.
+pub(super) const RULES: &[&Rule] = &[
+    &sync::SYNC,
+    &sync::ITEM,
+    &copy::PAGEABLE,
+    &copy::EXPOSED,
+    &copy::CREATED_ON_HOST,
+    &loader::NO_WORKERS,
+    &loader::STALL,
+    &launch_bound::LAUNCH_BOUND,
+    &long_idle::LONG_IDLE,
+    &start_up::START_UP,
+    &optimizer::UNFUSED,
+    &optimizer::ZEROED,
+    &matmul::FP32,
+    &matmul::UNALIGNED,
+    &conv_bias::CONV_BIAS,
+    &allocation::ALLOCATION,
+    &out_of_memory::OUT_OF_MEMORY,
+    &compile::RECOMPILATION,
+    &communication::EXPOSED,
+    &indexing::INDEXING,
+    &rank::STRAGGLER,
+    &rank::IMBALANCE,
+];
+
+/// A rule with the number of its findings.
+pub(super) struct RuleCheck {
+    rule: &'static Rule,
+    num_found: i64,
+}
+
+pub(super) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
+    name: "finding_rules",
+    doc: "what is looked for",
+    num_rows: Vec::len,
+    columns: &[
+        text("finding", |rows, at, out| put_name(out, rows[at].rule.name)),
+        int("num_found", |rows, at| Some(rows[at].num_found)),
+        text("what", |rows, at, out| put(out, rows[at].rule.doc)),
+        text("cost", |rows, at, out| put(out, rows[at].rule.cost)),
+        text("advice", |rows, at, out| put(out, rows[at].rule.advice)),
+        boolean("is_pattern", |rows, at| Some(rows[at].rule.is_pattern)),
+    ],
+};
+
+/// Each rule with the number of its findings.
+pub(super) fn checks(findings: &[Finding]) -> Vec<RuleCheck> {
+    let num_found = |rule: &Rule| findings.iter().filter(|finding| finding.name == rule.name).count() as i64;
+    RULES.iter().map(|rule| RuleCheck { rule, num_found: num_found(rule) }).collect()
+}

@@ -1,0 +1,68 @@
+//! Matches the rules of a single trace, locally or on its worker.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::row::{Finding, finding, is_reported};
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::RuleMatch;
+use super::rules::RULES;
+use crate::analyze::job::Job;
+use crate::analyze::options::Options;
+use crate::analyze::query::RankQuery;
+use crate::analyze::selection::Selection;
+
+/// The matches in the selected part of a trace.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct TraceMatches {
+    /// How long that part is.
+    pub(super) span_ns: i64,
+    /// Each with the place of its rule, and ids of events as its evidence.
+    found: Vec<(u8, RuleMatch)>,
+}
+
+impl TraceMatches {
+    /// Skips matches below `min_share` of the span, except for patterns of the program.
+    pub(in crate::analyze) fn of(selection: &Selection<'_>, min_share: f64) -> Self {
+        let (context, span_ns) = (RuleContext::new(selection), selection.span().dur().0);
+        let ids = &context.trace.events.position;
+        let of_rule = |(at, rule): (usize, &&'static Rule)| {
+            let found = if let RuleScope::Trace(find) = rule.find { find(&context) } else { Vec::new() };
+            // Device work runs on several streams at once, and whole events may reach outside.
+            let found = found.into_iter().map(|found| found.at_most(span_ns).with_ids(ids));
+            let told = found.filter(|found| is_reported(rule, found, span_ns, min_share));
+            told.map(|found| (at as u8, found)).collect::<Vec<_>>()
+        };
+        Self { span_ns, found: RULES.iter().enumerate().flat_map(of_rule).collect() }
+    }
+
+    /// As findings about a trace of this rank.
+    pub(super) fn findings(&self, rank: Option<i64>, window: i64) -> impl Iterator<Item = Finding> {
+        let of = move |(at, found): &(u8, RuleMatch)| {
+            let rule = RULES.get(usize::from(*at))?;
+            Some(Finding { rank, window, ..finding(rule, found.clone(), self.span_ns) })
+        };
+        self.found.iter().filter_map(of)
+    }
+}
+
+/// Asks a rank for the matches in its trace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct MatchQuery;
+
+impl RankQuery for MatchQuery {
+    const NAME: &'static str = "matches";
+
+    type Reply = TraceMatches;
+
+    fn respond(self, selection: &Selection<'_>, options: &Options) -> TraceMatches {
+        TraceMatches::of(selection, options.number("min_share"))
+    }
+}
+
+/// The matches in each trace of a job.
+pub(super) fn of_job<'a>(job: &'a Job<'_>, min_share: f64) -> Vec<Cow<'a, TraceMatches>> {
+    job.replies_or::<MatchQuery>(|part| TraceMatches::of(part, min_share))
+}

@@ -1,0 +1,150 @@
+//! Launch configurations of kernels: grid, block and occupancy.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::selection::Selection;
+use crate::id::TemplateId;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+
+/// The launch configuration of a kernel's longest run, and the mean occupancy of all runs by
+/// duration.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LaunchConfig {
+    /// Blocks of the longest run: the product of `grid`.
+    pub blocks: Option<i64>,
+    /// Threads of each of its blocks: the product of `block`.
+    pub threads: Option<i64>,
+    /// Its `registers per thread`.
+    pub registers: Option<i64>,
+    /// Its `shared memory` a block.
+    pub shared_memory_bytes: Option<i64>,
+    /// `est. achieved occupancy %` of all runs, a mean over time.
+    pub occupancy: Option<f64>,
+    /// `min(blocks per multiprocessor, 1)` of all runs, a mean over time.
+    pub sm_efficiency: Option<f64>,
+    /// How often the longest run filled the device: `blocks / (multiprocessors · blocks that one
+    /// holds at a time)`, where the occupancy says how many it holds; 1 where all its blocks run at
+    /// once, which is when the occupancy is no less than that of all of them.
+    pub waves: Option<f64>,
+}
+
+/// The properties of a device that a file records.
+#[derive(Debug, Clone, Copy)]
+struct DeviceCapacity {
+    num_sms: f64,
+    /// Threads that a multiprocessor holds.
+    max_threads: f64,
+}
+
+/// Occupancies are told in whole percents.
+const ROUNDED_PERCENT: f64 = 0.5;
+
+/// Reads launch configurations.
+pub(super) struct LaunchConfigReader<'a> {
+    trace: &'a Trace,
+    devices: FxHashMap<i64, DeviceCapacity>,
+    /// Products of `grid` and `block`, by template.
+    sizes: FxHashMap<TemplateId, (Option<i64>, Option<i64>)>,
+}
+
+impl<'a> LaunchConfigReader<'a> {
+    pub(super) fn new(trace: &'a Trace) -> Self {
+        let device = |value: &Value| {
+            let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
+            let max_threads = number("maxThreadsPerMultiprocessor")?;
+            Some((value.get("id")?.as_i64()?, DeviceCapacity { num_sms: number("numSms")?, max_threads }))
+        };
+        let devices = trace.device_properties().iter().filter_map(device).collect();
+        Self { trace, devices, sizes: FxHashMap::default() }
+    }
+
+    /// All runs of a kernel together; `longest` is one of them.
+    pub(super) fn ran(&mut self, selection: &Selection<'_>, rows: &[usize], longest: usize) -> LaunchConfig {
+        let (mut occupancy, mut efficiency) = (WeightedMean::default(), WeightedMean::default());
+        for row in rows {
+            let dur = selection.dur_ns(*row);
+            occupancy.add(self.float(*row, ArgKey::Occupancy), dur);
+            efficiency.add(self.blocks_per_sm(*row).map(|blocks| blocks.min(1.0)), dur);
+        }
+        let (blocks, threads) = self.sizes(longest);
+        LaunchConfig {
+            blocks,
+            threads,
+            registers: self.integer(longest, ArgKey::Registers),
+            shared_memory_bytes: self.integer(longest, ArgKey::SharedMemory),
+            occupancy: occupancy.mean(),
+            sm_efficiency: efficiency.mean(),
+            waves: self.waves(longest),
+        }
+    }
+
+    fn waves(&mut self, row: usize) -> Option<f64> {
+        let per_sm = self.blocks_per_sm(row)?;
+        if per_sm <= 1.0 {
+            return Some(1.0);
+        }
+        let percent = self.float(row, ArgKey::Occupancy).filter(|percent| *percent > 0.0)?;
+        let max_threads = self.devices.get(&self.trace.device(row)?)?.max_threads;
+        let threads = self.sizes(row).1.filter(|threads| *threads > 0)? as f64;
+        // Where everything runs at once, the occupancy is that of the grid, and says nothing of how
+        // much would fit.
+        let of_grid = 100.0 * per_sm * threads / max_threads;
+        if (of_grid - percent).abs() <= ROUNDED_PERCENT {
+            return Some(1.0);
+        }
+        let num_held = (percent / 100.0 * max_threads / threads).round().max(1.0);
+        Some((per_sm / num_held).max(1.0))
+    }
+
+    /// `blocks per SM`, or the blocks over the device's multiprocessors.
+    fn blocks_per_sm(&mut self, row: usize) -> Option<f64> {
+        self.float(row, ArgKey::BlocksPerSm).or_else(|| {
+            let device = *self.devices.get(&self.trace.device(row)?)?;
+            Some(self.sizes(row).0? as f64 / device.num_sms)
+        })
+    }
+
+    fn sizes(&mut self, row: usize) -> (Option<i64>, Option<i64>) {
+        let trace = self.trace;
+        let product = |key| {
+            let mut text = String::new();
+            trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text);
+            let sizes: Vec<i64> = serde_json::from_str(&text).ok()?;
+            (!sizes.is_empty()).then(|| sizes.into_iter().fold(1, i64::saturating_mul))
+        };
+        let new = || (product(ArgKey::Grid), product(ArgKey::Block));
+        *self.sizes.entry(trace.events.template[row]).or_insert_with(new)
+    }
+
+    fn float(&self, row: usize, key: ArgKey) -> Option<f64> {
+        self.trace.args.float(&self.trace.strings, self.trace.events.args(row), key)
+    }
+
+    fn integer(&self, row: usize, key: ArgKey) -> Option<i64> {
+        self.trace.args.integer(&self.trace.strings, self.trace.events.args(row), key)
+    }
+}
+
+/// A mean of values over time.
+#[derive(Debug, Clone, Copy, Default)]
+struct WeightedMean {
+    sum: f64,
+    weight: f64,
+}
+
+impl WeightedMean {
+    fn add(&mut self, value: Option<f64>, dur_ns: i64) {
+        if let Some(value) = value {
+            // Runs without a duration count only if no run has one.
+            let weight = (dur_ns as f64).max(f64::MIN_POSITIVE);
+            self.sum += value * weight;
+            self.weight += weight;
+        }
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight).filter(|mean| mean.is_finite())
+    }
+}

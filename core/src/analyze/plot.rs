@@ -1,0 +1,85 @@
+//! Declares how a host draws a table.
+
+use serde::Serialize;
+
+/// The way to draw a table: the meaning of its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Plot {
+    /// A bar a row, the first rows from the top; `parts` stand one after another in it.
+    Bars {
+        /// The column that names the bar.
+        label: &'static str,
+        /// The columns whose sum is its length.
+        parts: &'static [&'static str],
+    },
+    /// A waterfall: the first row before and after, and between both the change by each further
+    /// row.
+    Change {
+        /// The column that names the rows.
+        label: &'static str,
+        /// The column of values before.
+        before: &'static str,
+        /// The column of values after.
+        after: &'static str,
+    },
+    /// A step function of time for each value of `series`.
+    Steps {
+        /// The column of times, in nanoseconds.
+        time: &'static str,
+        /// The column of values, each of which lasts until the next.
+        value: &'static str,
+        /// The column that tells the functions apart, where there are several.
+        series: Option<&'static str>,
+    },
+    /// A point a row, on axes that count in powers of ten.
+    Points {
+        /// The column to the right.
+        x: &'static str,
+        /// The column upwards.
+        y: &'static str,
+        /// The column that names the point.
+        label: &'static str,
+        /// The upper bound of the points.
+        ceiling: Option<Ceiling>,
+    },
+}
+
+/// Rooflines over points: lines that rise together to the right, until each reaches its level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ceiling {
+    /// The column of their height over a point.
+    pub height: &'static str,
+    /// The column of the height at which the line over a point is level.
+    pub level: &'static str,
+    /// The column that names the line over a point.
+    pub label: &'static str,
+}
+
+/// The time columns of bars that exist on both sides: host and device.
+const OWN_TIME: [&[&str]; 2] = [&["self_ns"], &["device_self_ns"]];
+
+impl Plot {
+    /// A point a row.
+    pub(super) const fn points(x: &'static str, y: &'static str, label: &'static str) -> Self {
+        Self::Points { x, y, label, ceiling: None }
+    }
+
+    /// Bars of own time: on the device, where there is any.
+    pub(super) fn of_own_time(label: &'static str, has_device: bool) -> Self {
+        Self::Bars { label, parts: OWN_TIME[usize::from(has_device)] }
+    }
+
+    /// Whether it is one of own time on the device.
+    pub(super) fn is_of_device(&self) -> bool {
+        matches!(self, Self::Bars { parts, .. } if *parts == OWN_TIME[1])
+    }
+
+    /// The same of own time, if it is one of that.
+    pub(super) fn with_device(self, has_device: bool) -> Self {
+        match self {
+            Self::Bars { label, parts } if OWN_TIME.contains(&parts) => Self::of_own_time(label, has_device),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Lists all analyses by name.
+
+use super::analysis::Analysis;
+use super::{
+    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
+    operator, options, overlap, queue, roofline, sequence, stacks, straggler, summary_table,
+};
+use crate::error::Error;
+
+/// All analyses, by their names.
+pub const ANALYSES: &[&Analysis] = &[
+    &summary_table::SUMMARY,
+    &breakdown::BREAKDOWN,
+    &overlap::OVERLAP,
+    &operator::OPERATORS,
+    &module::MODULES,
+    &annotation::ANNOTATIONS,
+    &stacks::STACKS,
+    &kernel::KERNELS,
+    &launches::LAUNCHES,
+    &queue::QUEUE_LENGTH,
+    &copy_bandwidth::COPY_BANDWIDTH,
+    &idle::IDLE,
+    &collective::COLLECTIVES,
+    &straggler::STRAGGLERS,
+    &critical_path::CRITICAL_PATH,
+    &critical_path::JOB_CRITICAL_PATH,
+    &sequence::SEQUENCES,
+    &memory::MEMORY,
+    &finding::FINDINGS,
+    &roofline::ROOFLINE,
+];
+
+/// The analysis of that name. An error says which there are.
+pub fn analysis(name: &str) -> Result<&'static Analysis, Error> {
+    ANALYSES.iter().copied().find(|analysis| analysis.name == name).ok_or_else(|| {
+        let names: Vec<_> = ANALYSES.iter().map(|analysis| analysis.name).collect();
+        options::unexpected(&format!("one of the analyses {names:?}"), name)
+    })
+}

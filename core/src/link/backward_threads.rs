@@ -1,0 +1,180 @@
+//! Finds which thread waited for the work of each backward thread.
+
+use rustc_hash::FxHashMap;
+
+use super::backward_work::BackwardWork;
+use super::linked_trace::LinkedTrace;
+use crate::id::{OptionalColumn, StrId, TrackId};
+use crate::sort;
+use crate::time::Ts;
+use crate::trace::kind::EventKind;
+
+impl LinkedTrace {
+    /// Device time of the work launched inside of an event, in nanoseconds; of an annotation also
+    /// of the backward pass that its thread waited for while it lasted.
+    pub fn device_ns(&self, row: usize) -> i64 {
+        let backward_ns = self.backward_work(row).map_or(0, |work| work.during_ns(&self.trace.events, row));
+        self.device_time().total_ns[row].saturating_add(backward_ns)
+    }
+
+    /// Rows of the device work that the backward pass launched for the thread of an annotation
+    /// while that lasted; of other events none.
+    pub fn awaited_work(&self, row: usize) -> &[u32] {
+        self.backward_work(row).map_or(&[], |work| work.during(&self.trace.events, row))
+    }
+
+    /// The work of the backward pass by waiting thread, for annotations; found when first asked
+    /// for.
+    fn backward_work(&self, row: usize) -> Option<&BackwardWork> {
+        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation;
+        is_annotation.then(|| self.backward_work.get_or_init(|| backward_work(self)))
+    }
+}
+
+fn backward_work(linked: &LinkedTrace) -> BackwardWork {
+    let events = &linked.trace.events;
+    let threads = BackwardThreads::of(linked);
+    let mut launches: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
+    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+        let Some(launch) = linked.links.launch.get(row).map(|launch| launch as usize) else { continue };
+        let at = events.start[launch];
+        if let Some(waiting) = threads.waiting_for(linked, launch) {
+            launches.entry(waiting).or_default().push((at, row as u32));
+        }
+    }
+    BackwardWork::of(events, launches)
+}
+
+/// From how many threads to the one that waited: a backward pass may begin another on a thread of
+/// its own.
+const MAX_STEPS: usize = 8;
+
+/// Among how many annotated threads of a process one is looked for.
+const MAX_WAITING: usize = 64;
+
+/// Which thread works for which, and when.
+#[derive(Default)]
+struct BackwardThreads {
+    /// When each thread began backward operators, and on which thread their forward operators ran.
+    served: FxHashMap<TrackId, Vec<(Ts, TrackId)>>,
+    /// The threads of the forward operators of backward operators that ran on another.
+    forward: FxHashMap<u32, TrackId>,
+    /// The innermost of these around each event.
+    around: OptionalColumn,
+    annotated: FxHashMap<TrackId, ThreadTimes>,
+    running: FxHashMap<TrackId, ThreadTimes>,
+    /// Threads with annotations, by process.
+    of_process: FxHashMap<StrId, Vec<TrackId>>,
+}
+
+impl BackwardThreads {
+    fn of(linked: &LinkedTrace) -> Self {
+        let served = served(linked);
+        if served.is_empty() {
+            return Self::default();
+        }
+        let tracks = &linked.trace.events.track;
+        let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks[pair.forward as usize]));
+        let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks[*row as usize] != *forward).collect();
+        let around = linked.links.nesting.innermost(|row| forward.contains_key(&(row as u32)));
+        let annotated = times(linked, |kind| kind == EventKind::Annotation);
+        let running = times(linked, |kind| matches!(kind, EventKind::Operator | EventKind::Launch));
+        let mut of_process: FxHashMap<StrId, Vec<TrackId>> = FxHashMap::default();
+        for track in annotated.keys() {
+            of_process.entry(linked.trace.track(*track).process).or_default().push(*track);
+        }
+        Self { served, forward, around, annotated, running, of_process }
+    }
+
+    /// The thread that waited for the work of a launch.
+    fn waiting_for(&self, linked: &LinkedTrace, launch: usize) -> Option<TrackId> {
+        let events = &linked.trace.events;
+        let (thread, at) = (events.track[launch], events.start[launch]);
+        if let Some(around) = self.around.get(launch) {
+            return self.waiting(linked, thread, self.forward[&around], at);
+        }
+        let served = self.served_at(thread, at)?;
+        let waiting = self.waiting(linked, thread, served, at)?;
+        Some(waiting).filter(|waiting| !self.is_running(*waiting, at))
+    }
+
+    /// The thread that waited for the work of one thread for another, at a time.
+    fn waiting(&self, linked: &LinkedTrace, thread: TrackId, served: TrackId, at: Ts) -> Option<TrackId> {
+        let mut on = served;
+        for _ in 0..MAX_STEPS {
+            if self.is_annotated(on, at) {
+                return Some(on).filter(|on| *on != thread);
+            }
+            let Some(next) = self.served_at(on, at) else { break };
+            on = next;
+        }
+        self.only_idle(linked, thread, at)
+    }
+
+    /// For whom a thread works at a time; none for itself.
+    fn served_at(&self, thread: TrackId, at: Ts) -> Option<TrackId> {
+        let served = self.served.get(&thread)?;
+        let last = served.partition_point(|(begun, _)| *begun <= at).checked_sub(1)?;
+        Some(served[last].1).filter(|other| *other != thread)
+    }
+
+    fn is_running(&self, thread: TrackId, at: Ts) -> bool {
+        self.running.get(&thread).is_some_and(|times| times.contain(at))
+    }
+
+    fn is_annotated(&self, thread: TrackId, at: Ts) -> bool {
+        self.annotated.get(&thread).is_some_and(|times| times.contain(at))
+    }
+
+    /// The one other thread of the process that is in an annotation and runs nothing.
+    fn only_idle(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
+        let all = self.of_process.get(&linked.trace.track(thread).process)?;
+        let is_idle =
+            |other: &TrackId| *other != thread && self.is_annotated(*other, at) && !self.is_running(*other, at);
+        let mut idle = all.iter().copied().filter(is_idle);
+        let first = idle.next().filter(|_| all.len() <= MAX_WAITING)?;
+        idle.next().is_none().then_some(first)
+    }
+}
+
+fn served(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<(Ts, TrackId)>> {
+    let events = &linked.trace.events;
+    let mut served: FxHashMap<TrackId, Vec<(Ts, TrackId)>> = FxHashMap::default();
+    for pair in linked.forward_backward() {
+        let [forward, backward] = [pair.forward, pair.backward].map(|row| events.track[row as usize]);
+        served.entry(backward).or_default().push((events.start[pair.backward as usize], forward));
+    }
+    served.retain(|thread, served| served.iter().any(|(_, forward)| forward != thread));
+    served.values_mut().for_each(|served| sort::ascending(served));
+    served
+}
+
+/// Times of a thread that do not touch, by their starts.
+#[derive(Default)]
+struct ThreadTimes(Vec<(Ts, Ts)>);
+
+impl ThreadTimes {
+    fn contain(&self, at: Ts) -> bool {
+        let num_begun = self.0.partition_point(|(start, _)| *start <= at);
+        num_begun.checked_sub(1).is_some_and(|last| at < self.0[last].1)
+    }
+}
+
+/// When each thread was in events of some kinds.
+fn times(linked: &LinkedTrace, is_it: impl Fn(EventKind) -> bool) -> FxHashMap<TrackId, ThreadTimes> {
+    let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
+    let mut times: FxHashMap<TrackId, ThreadTimes> = FxHashMap::default();
+    // By track, and in each by the starts.
+    for row in nesting.order.iter().map(|row| *row as usize) {
+        if !is_it(events.kind[row]) || linked.trace.is_on_device(row) {
+            continue;
+        }
+        let (start, end) = (events.start[row], events.end(row));
+        let ThreadTimes(of_track) = times.entry(events.track[row]).or_default();
+        match of_track.last_mut().filter(|(_, until)| start <= *until) {
+            Some((_, until)) => *until = (*until).max(end),
+            None => of_track.push((start, end)),
+        }
+    }
+    times
+}

@@ -1,0 +1,65 @@
+//! A collective, a wait for one, and all of a trace.
+
+use std::sync::Arc;
+
+use super::facts::CollectiveFacts;
+use crate::trace::collective::CollectivePattern;
+use crate::trace::group::{GroupRanks, ProcessGroups};
+
+/// A communication. Rows are those of the tables of events and nodes.
+#[derive(Debug, Clone, Default)]
+pub struct Collective {
+    /// The requesting host event: its record, or else an event around or inside it.
+    pub event: Option<u32>,
+    /// The node of that call.
+    pub node: Option<u32>,
+    /// The outermost node of the call, which takes and gives its tensors.
+    pub outer_node: Option<u32>,
+    /// The host event that it was itself, where its backend works on the host (`gloo:all_reduce`).
+    pub run: Option<u32>,
+    /// The device events that it was.
+    pub device_events: Vec<u32>,
+    /// Its name, one for all spellings; a record's own where it is unknown.
+    pub name: Option<String>,
+    /// Its communication pattern.
+    pub pattern: Option<CollectivePattern>,
+    /// Facts from the files: node first, then host event, then device event.
+    pub facts: CollectiveFacts,
+    /// Its group among the process groups.
+    pub group: Option<u32>,
+    /// The ranks of that group, where they are known.
+    pub ranks: Option<Arc<GroupRanks>>,
+    /// The place of this rank in the group.
+    pub place: Option<i64>,
+    /// The rank that sends to all or receives from all.
+    pub root_rank: Option<i64>,
+    /// The rank that sends, of two.
+    pub src_rank: Option<i64>,
+    /// The rank that receives, of two.
+    pub dst_rank: Option<i64>,
+    /// Its wait among the waits.
+    pub wait: Option<u32>,
+}
+
+/// All communications of a trace, and the host's waits for them.
+#[derive(Debug, Clone, Default)]
+pub struct Collectives {
+    /// Communications by the start of the call; those that only the Execution Trace knows, by their
+    /// nodes.
+    pub rows: Vec<Collective>,
+    /// Waits, in the same order.
+    pub waits: Vec<CollectiveWait>,
+    /// The process groups, by their recorded names.
+    pub groups: ProcessGroups,
+    /// The rank whose trace it is, where a file tells it.
+    pub rank: Option<i64>,
+}
+
+/// A wait of the host for a communication.
+#[derive(Debug, Clone, Default)]
+pub struct CollectiveWait {
+    /// The call that waits.
+    pub call: Collective,
+    /// Index of the awaited collective.
+    pub collective: Option<u32>,
+}

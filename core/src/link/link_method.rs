@@ -1,0 +1,71 @@
+//! The method that found a link, with its confidence.
+
+use serde::Serialize;
+
+/// The key that matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkMethod {
+    /// Equal record ids: `Record function id` and `rf_id`, or those of an operator and of a device
+    /// event.
+    RecordId,
+    /// Equal external ids: `External id` and `rf_id`, which old `PyTorch` counted as one, or those
+    /// of an operator and of the device event that it caused.
+    ExternalId,
+    /// The same place in the sequences of names of a thread.
+    Sequence,
+    /// The same place in the iteration that fits best; half as sure where others fit as well.
+    Window,
+    /// Equal `correlation`.
+    Correlation,
+    /// A flow of the file.
+    Flow,
+    /// Equal `Sequence number` on the forward thread.
+    SequenceNumber,
+    /// Inside of it in time.
+    Enclosure,
+    /// The same event of the device was recorded and waited for.
+    SyncEvent,
+    /// The last on its stream before.
+    StreamOrder,
+    /// The last that ended while a call that waits lasted.
+    EndedInside,
+    /// The last that ended on another stream before work began that had been made to wait.
+    EndedBefore,
+}
+
+impl LinkMethod {
+    /// The name used in tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RecordId => "record_id",
+            Self::ExternalId => "external_id",
+            Self::Sequence => "sequence",
+            Self::Window => "window",
+            Self::Correlation => "correlation",
+            Self::Flow => "flow",
+            Self::SequenceNumber => "sequence_number",
+            Self::Enclosure => "enclosure",
+            Self::SyncEvent => "sync_event",
+            Self::StreamOrder => "stream_order",
+            Self::EndedInside => "ended_inside",
+            Self::EndedBefore => "ended_before",
+        }
+    }
+
+    /// How sure such a link is where nothing else tells, from 0 to 1.
+    ///
+    /// Ids that the profiler assigns to both ends are certain. `External id` agrees with the
+    /// operator around the launch in 99 of 100 cases. A sequence number is matched on a thread that
+    /// is itself inferred. Work that ended inside a wait matches the reports in 18 of 18 cases, but
+    /// with few streams. Work that ended before delayed work matches the last record in 4 of 4
+    /// cases.
+    pub fn confidence(self) -> f32 {
+        match self {
+            Self::ExternalId | Self::SequenceNumber => 0.99,
+            Self::Sequence | Self::Window | Self::Enclosure => 0.9,
+            Self::EndedInside | Self::EndedBefore => 0.8,
+            Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
+        }
+    }
+}

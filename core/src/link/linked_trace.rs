@@ -1,0 +1,177 @@
+//! A trace with its links, and what is derived from both when it is first asked for.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::backward_work::BackwardWork;
+use super::collective::row::Collectives;
+use super::dependency::{self, DataDependencies};
+use super::device_time::{self, DeviceTime};
+use super::edge::Edge;
+use super::enclosing_events::{self, EnclosingEvents};
+use super::forward_backward::{self, ForwardBackward};
+use super::links::Links;
+use super::{linker, node, node_spans, relink, sync};
+use crate::error::Error;
+use crate::trace::Trace;
+use crate::trace::group::{ProcessGroup, process_groups};
+use crate::trace::node::{Node, NodeSpan};
+use crate::trace::tensor::{TensorUse, tensor_uses};
+use crate::warning::Warning;
+
+/// A trace with its links.
+#[derive(Debug, Clone, Default)]
+pub struct LinkedTrace {
+    /// The recording.
+    pub trace: Trace,
+    /// Its links.
+    pub links: Links,
+    pub(super) depths: OnceLock<Vec<u32>>,
+    pub(super) children_ns: OnceLock<Vec<i64>>,
+    pub(super) device_time: OnceLock<DeviceTime>,
+    pub(super) backward_work: OnceLock<BackwardWork>,
+    pub(super) node_device_ns: OnceLock<Vec<Option<i64>>>,
+    pub(super) tensors: OnceLock<Vec<TensorUse>>,
+    pub(super) dependencies: OnceLock<DataDependencies>,
+    pub(super) forward_backward: OnceLock<Vec<ForwardBackward>>,
+    pub(super) frames: OnceLock<EnclosingEvents>,
+    pub(super) sync_edges: OnceLock<Vec<Edge>>,
+    pub(super) edges: OnceLock<Vec<Edge>>,
+    pub(super) groups: OnceLock<Vec<ProcessGroup>>,
+    pub(super) attrs: OnceLock<Vec<Value>>,
+    pub(super) collectives: OnceLock<Collectives>,
+}
+
+impl LinkedTrace {
+    /// Links a trace.
+    pub fn new(trace: Trace) -> Self {
+        Self::with_threads(trace, 1)
+    }
+
+    /// Links a trace on as many threads as may be made; two are made use of.
+    pub fn with_threads(trace: Trace, max_threads: usize) -> Self {
+        let max_threads = if trace.events.len() < WORTH_A_THREAD { 1 } else { max_threads };
+        let links = linker::link(&trace, max_threads);
+        Self { trace, links, ..Self::default() }
+    }
+
+    /// Links a trace as if one iteration of its longer recording were all that the shorter one
+    /// recorded: the one of that number, or the one that fits best.
+    ///
+    /// Ignores process and record ids, so files of two runs of one program link, too.
+    ///
+    /// # Errors
+    /// When one of the recordings is missing, or the iteration does not fit; then it says how well
+    /// others do.
+    pub fn relink(mut trace: Trace, iteration: Option<i64>) -> Result<Self, Error> {
+        trace.expect_execution()?;
+        let text = iteration.map_or_else(|| String::from("null"), |number| number.to_string());
+        let (key, value) = (trace.strings.intern(node::ASKED_FOR), trace.strings.intern(&text));
+        trace.execution_header.retain(|(other, _)| *other != key);
+        trace.execution_header.push((key, value));
+        let linked = Self::new(trace);
+        if linked.links.nodes.how.is_some() {
+            return Ok(linked);
+        }
+        Err(relink::unfit(&linked.trace, &linked.links.nodes, iteration))
+    }
+
+    /// How many events are above each event, from parent to parent; counted when first asked for.
+    pub fn depths(&self) -> &[u32] {
+        self.depths.get_or_init(|| self.links.nesting.depths())
+    }
+
+    /// The lane of each event in its track, as if there were no others than those that are shown;
+    /// of these, events of one lane never overlap.
+    pub fn lanes(&self, is_shown: &dyn Fn(usize) -> bool) -> Vec<u32> {
+        self.links.nesting.lanes(&self.trace, is_shown)
+    }
+
+    /// Time in the children of each event, summed, in nanoseconds; when first asked for.
+    pub fn children_ns(&self) -> &[i64] {
+        self.children_ns.get_or_init(|| self.links.nesting.children_ns(&self.trace.events.dur))
+    }
+
+    /// Nodes by iteration, from their linked events, in order of time.
+    ///
+    /// For Execution Traces that do not say so themselves, as [`edit`](crate::edit) takes it.
+    pub fn spans(&self) -> Vec<NodeSpan> {
+        node_spans::spans(&self.trace, &self.links)
+    }
+
+    /// Device time of host events; summed when first asked for.
+    pub fn device_time(&self) -> &DeviceTime {
+        self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
+    }
+
+    /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when
+    /// first asked for.
+    pub fn node_device_ns(&self) -> &[Option<i64>] {
+        let sum = || device_time::of_nodes(&self.trace, &self.links.nodes, self.device_time());
+        self.node_device_ns.get_or_init(sum)
+    }
+
+    /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
+    pub fn tensors(&self) -> &[TensorUse] {
+        self.tensors.get_or_init(|| tensor_uses(&self.trace.nodes, &self.trace.strings))
+    }
+
+    /// Data dependencies between nodes of the Execution Trace; computed on first use.
+    ///
+    /// From `inputs`, `outputs` and `op_schema` of the nodes, called in the order of their ids.
+    pub fn data_dependencies(&self) -> &DataDependencies {
+        let parents = &self.links.nodes.parent_of_node;
+        self.dependencies.get_or_init(|| dependency::data_dependencies(&self.trace, parents, self.tensors()))
+    }
+
+    /// Operators of the forward pass with the operators of the backward pass they caused, sorted;
+    /// found when first asked for.
+    ///
+    /// From `fwdbwd` flows, and where there is none from `Sequence number` and `Fwd thread id`.
+    pub fn forward_backward(&self) -> &[ForwardBackward] {
+        let find = || forward_backward::link_forward_backward(&self.trace, &self.links.nesting);
+        self.forward_backward.get_or_init(find)
+    }
+
+    /// Python frames, modules and annotations that events are for; found when first asked for.
+    pub fn frames(&self) -> &EnclosingEvents {
+        self.frames.get_or_init(|| enclosing_events::find_frames(&self.trace, &self.links, self.forward_backward()))
+    }
+
+    /// Waits for device events, by the row of the waiter; computed on first use.
+    ///
+    /// From `cuda_sync` events: kind, `stream`, `wait_on_stream` and
+    /// `wait_on_cuda_event_record_corr_id`. For unreported host waits from times: the work that
+    /// ended last during the call ([`EndedInside`](super::LinkMethod::EndedInside)). For unreported
+    /// waits between streams: the work that ended before the delayed work began
+    /// ([`EndedBefore`](super::LinkMethod::EndedBefore)).
+    pub fn sync_edges(&self) -> &[Edge] {
+        self.sync_edges.get_or_init(|| sync::sync_edges(&self.trace, &self.links))
+    }
+
+    /// All defects: those of the files, then those found while linking.
+    pub fn warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.trace.warnings.iter().chain(&self.links.warnings)
+    }
+
+    /// The process groups; found when first asked for.
+    pub fn process_groups(&self) -> &[ProcessGroup] {
+        self.groups.get_or_init(|| process_groups(&self.trace))
+    }
+
+    /// An attribute of a node that has no field, such as those of collectives.
+    pub fn node_attr(&self, node: usize, key: &str) -> Option<&Value> {
+        let parse = |node: &Node| serde_json::from_str(self.trace.strings.text(node.rest)).unwrap_or_default();
+        self.attrs.get_or_init(|| self.trace.nodes.iter().map(parse).collect()).get(node)?.get(key)
+    }
+
+    /// Time in an event that is in none of its children, in nanoseconds; a device event's whole
+    /// duration.
+    pub fn self_ns(&self, row: usize) -> i64 {
+        self.trace.events.dur[row].0.saturating_sub(self.children_ns()[row]).max(0)
+    }
+}
+
+/// Fewer events are linked before a second thread would have begun.
+pub(super) const WORTH_A_THREAD: usize = 10_000;

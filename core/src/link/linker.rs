@@ -1,0 +1,49 @@
+//! Links a trace: nesting beside launches, iterations and nodes, on two threads where that is worth
+//! it.
+
+use super::event_warnings::count_events;
+use super::links::Links;
+use super::{iteration, launch, nesting, node, owner};
+use crate::threads::both;
+use crate::trace::Trace;
+use crate::warning::{WarningKind, Warnings};
+
+pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
+    let nest = || {
+        let mut warnings = Warnings::default();
+        (nesting::nest(trace, &mut warnings), warnings)
+    };
+    let join = || {
+        let mut warnings = Warnings::default();
+        count_odd_durations(trace, &mut warnings);
+        let (launch, launched) = launch::link_launches(trace, &mut warnings);
+        let (iterations, late) = iteration::find_iterations(trace);
+        let nodes = node::link_nodes(trace, &iterations, &mut warnings);
+        count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
+        let iteration = iteration::of_events(trace, &iterations, &launch);
+        Links { launch, launched, nodes, iterations, iteration, warnings, ..Links::default() }
+    };
+    let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
+    warnings.extend(&joined.warnings);
+    let (operator, named) = owner::own(trace, &nesting, &joined.launch);
+    Links { nesting, operator, named, warnings, ..joined }
+}
+
+fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
+    let rows = (0..trace.events.len()).filter(|row| trace.events.dur[*row].0 == 0);
+    count_events(trace, WarningKind::ZeroDuration, rows, warnings);
+    count_events(trace, WarningKind::ImmenseTime, immense(trace), warnings);
+}
+
+/// Rows with which durations up to there add up to more than a number of 64 bits holds, or that end
+/// so long after the first start.
+fn immense(trace: &Trace) -> impl Iterator<Item = usize> {
+    let (start, dur) = (&trace.events.start, &trace.events.dur);
+    let first = i128::from(start.iter().copied().min().unwrap_or_default().0.min(0));
+    let mut sum = 0_i128;
+    (0..start.len()).filter(move |row| {
+        let dur = i128::from(dur[*row].0);
+        sum += dur;
+        sum.max(i128::from(start[*row].0) + dur - first) > i128::from(i64::MAX)
+    })
+}

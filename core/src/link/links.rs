@@ -1,0 +1,33 @@
+//! The links of one trace, as columns beside it.
+
+use super::iteration::Iteration;
+use super::launch::LaunchedEvents;
+use super::nesting::Nesting;
+use super::node::NodeLinks;
+use super::owner::NamedOwner;
+use crate::id::OptionalColumn;
+use crate::warning::Warnings;
+
+/// Everything that is derived from one trace, a row an event unless said otherwise.
+#[derive(Debug, Clone, Default)]
+pub struct Links {
+    /// Parents, and the order of each track.
+    pub nesting: Nesting,
+    /// Row of the host event that enqueued a device event.
+    pub launch: OptionalColumn,
+    /// The same, from the launch's side.
+    pub launched: LaunchedEvents,
+    /// Row of the operator or annotation that owns an event: the innermost around it, or around its
+    /// launch, or the one that a device event without a launch names.
+    pub operator: OptionalColumn,
+    /// Device events whose launch is unknown, but that name their operator; by row.
+    pub named: Vec<NamedOwner>,
+    /// Operators and annotations with their nodes of the Execution Trace.
+    pub nodes: NodeLinks,
+    /// Iterations in the order of time.
+    pub iterations: Vec<Iteration>,
+    /// Row in `iterations`.
+    pub iteration: OptionalColumn,
+    /// Rows that should be linked and are not.
+    pub warnings: Warnings,
+}

@@ -1,0 +1,100 @@
+//! Links nodes with events in the first way that fits: by ids, by order of names, or within one
+//! iteration.
+
+use super::call::is_call;
+use super::iteration_match::RecordingPair;
+use super::matched_nodes::MatchedNodes;
+use super::node_links::NodeLinks;
+use super::shape::InputShapes;
+use super::{fill, id, parent, process, sequence, thread};
+use crate::error::Position;
+use crate::id::OptionalColumn;
+use crate::link::iteration::Iteration;
+use crate::link::link_method::LinkMethod;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::warning::{WarningKind, Warnings};
+
+pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> NodeLinks {
+    let found = find(trace, iterations, warnings);
+    let mut links = NodeLinks {
+        node_of_event: OptionalColumn::empty(trace.events.len()),
+        event_of_node: OptionalColumn::empty(trace.nodes.len()),
+        parent_of_node: parent::link_parents(trace, warnings),
+        how: found.how,
+        confidence: found.confidence,
+        windows: found.windows,
+    };
+    for (event, node) in found.rows {
+        links.node_of_event.set(event as usize, node);
+        if links.event_of_node.get(node as usize).is_none() {
+            links.event_of_node.set(node as usize, event);
+        }
+    }
+    links
+}
+
+/// In the header of the Execution Trace, the iteration to link (see `LinkedTrace::relink`): so a
+/// snapshot keeps it.
+pub(in crate::link) const ASKED_FOR: &str = "linked_iteration";
+
+pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> MatchedNodes {
+    if trace.nodes.is_empty() || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
+        return MatchedNodes::default();
+    }
+    let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
+    if let Some((_, iteration)) = asked {
+        return by_names(trace, iterations, trace.strings.text(*iteration).parse().ok(), warnings);
+    }
+    if process::are_of_two_processes(trace) {
+        warnings.push_many(WarningKind::OtherProcess, 1, Position::default);
+        return MatchedNodes::default();
+    }
+    let recorded = id::shared(trace, ArgKey::RecordId);
+    if recorded.count > 0 {
+        // Ids count from 1 in every run, so those of another run are shared too, but they name
+        // other operators.
+        if !recorded.are_of_one_run() {
+            warnings.push_many(WarningKind::ForeignExecutionTrace, 1, Position::default);
+            return MatchedNodes { confidence: recorded.agreement(), ..MatchedNodes::default() };
+        }
+        return recorded.found(LinkMethod::RecordId);
+    }
+    let external = id::shared(trace, ArgKey::ExternalId);
+    if external.is_one_numbering() {
+        return external.found(LinkMethod::ExternalId);
+    }
+    by_names(trace, iterations, None, warnings)
+}
+
+/// Links by the order of names: from end to end, or else the one recording within the other.
+pub(super) fn by_names(
+    trace: &Trace,
+    iterations: &[Iteration],
+    iteration: Option<i64>,
+    warnings: &mut Warnings,
+) -> MatchedNodes {
+    let threads = thread::threads(trace);
+    let shapes = InputShapes::new(trace);
+    let mut found = MatchedNodes::default();
+    if iteration.is_none() {
+        found = sequence::found(sequence::align_threads(&threads, &shapes), LinkMethod::Sequence);
+    }
+    if found.how.is_none() {
+        let chosen = RecordingPair::new(trace, iterations, &threads, &shapes).link(iteration);
+        let part = sequence::found(chosen.linked, LinkMethod::Window);
+        let confidence = match part.how {
+            Some(_) => part.confidence * chosen.sureness,
+            None => part.confidence.max(found.confidence),
+        };
+        let mut windows = chosen.windows;
+        windows.iter_mut().for_each(|window| window.is_linked &= part.how.is_some());
+        found = MatchedNodes { confidence, windows, ..part };
+    }
+    if found.how.is_some() {
+        fill::fill(trace, &mut found.rows);
+    } else {
+        warnings.push_many(WarningKind::UnlikeExecutionTrace, 1, Position::default);
+    }
+    found
+}

@@ -1,0 +1,111 @@
+//! Reads files: recognises each by its content and passes it to its reader.
+
+use std::sync::Arc;
+
+use super::builder::TraceBuilder;
+use super::container::{Container, sniff};
+use super::input::{Input, Limits, ReadProgress};
+use super::json_text::read_text;
+#[cfg(feature = "nsight")]
+use super::nsight;
+use super::recording::Recording;
+use super::text_window::TextWindow;
+#[cfg(feature = "chakra")]
+use super::{chakra, graph};
+use super::{memory, open, snapshot, timeline};
+use crate::error::Error;
+use crate::trace::Trace;
+
+/// Reads one file of any sort: a trace as in [`read`], a snapshot of one, a Chakra trace, a memory
+/// snapshot, or a memory timeline.
+///
+/// # Errors
+/// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
+pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
+    let (name, watch) = (input.name, input.watch.take());
+    let mut window = open::open(input, limits)?;
+    match sniff(window.text()) {
+        Container::Snapshot => {
+            window.gather()?;
+            let trace = snapshot::read_snapshot(window.text(), limits);
+            trace.map(Recording::of).map_err(|error| error.of_snapshot(name))
+        }
+        #[cfg(feature = "chakra")]
+        Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),
+        #[cfg(feature = "chakra")]
+        Container::ChakraJson => {
+            open::skip_mark(&mut window);
+            window.gather()?;
+            graph::read_graph(&window, name).map(Recording::Chakra)
+        }
+        Container::Pickle | Container::MemorySnapshot => {
+            open::skip_mark(&mut window);
+            window.gather()?;
+            let snapshot = memory::read_memory_snapshot(window.text(), name.map(Arc::from))?;
+            Ok(Recording::MemorySnapshot(Box::new(snapshot)))
+        }
+        Container::MemoryTimeline => {
+            open::skip_mark(&mut window);
+            window.gather()?;
+            timeline::read_memory_timeline(&window, name.map(Arc::from)).map(Recording::MemoryTimeline)
+        }
+        _ => {
+            let mut builder = TraceBuilder::default();
+            read_window(window, name, watch, limits, &mut builder)?;
+            builder.finish().map(Recording::of)
+        }
+    }
+}
+
+/// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order. An
+/// export of Nsight Systems is read as the Kineto trace that it would be.
+///
+/// Metrics that `ks.profile` sampled (`metrics_<rank>.jsonl`) may be given with them: they become
+/// counters.
+///
+/// Files are told apart by their content, not by their names. Defects that can be survived are
+/// counted in [`Trace::warnings`].
+///
+/// # Errors
+/// When a file is no trace at all, when two files are of the same sort, or when a limit is passed.
+///
+/// ```
+/// use kinetoscope::{Input, Limits, read};
+/// let json = br#"{"traceEvents": [{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]}"#;
+/// let trace = read([Input::new(json)], Limits::default())?;
+/// assert_eq!(trace.events.start[0].0, 5_100);
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> Result<Trace, Error> {
+    let mut builder = TraceBuilder::default();
+    for mut input in inputs {
+        let (name, watch) = (input.name, input.watch.take());
+        read_window(open::open(input, limits)?, name, watch, limits, &mut builder)?;
+    }
+    builder.finish()
+}
+
+pub(super) fn read_window(
+    mut window: TextWindow<'_>,
+    name: Option<&str>,
+    watch: Option<ReadProgress<'_>>,
+    limits: Limits,
+    builder: &mut TraceBuilder,
+) -> Result<(), Error> {
+    #[cfg(feature = "nsight")]
+    if sniff(window.text()) == Container::Sqlite {
+        window.gather()?;
+        let database = nsight::NsightDatabase::in_memory(window.text(), name)?;
+        drop(window);
+        return nsight::read_export(database, watch, limits, builder);
+    }
+    #[cfg(not(feature = "nsight"))]
+    let _ = watch;
+    if sniff(window.text()) == Container::Metrics {
+        window.gather()?;
+        builder.metrics = window.text().to_vec();
+        return Ok(());
+    }
+    open::expect_json(&mut window, name)?;
+    read_text(window, name, limits, builder)
+}

@@ -1,0 +1,87 @@
+//! Sums the tables of all ranks by name.
+
+use rustc_hash::FxHashMap;
+
+use super::report_frame::ReportFrame;
+use crate::sort;
+use crate::table::ColumnValues;
+
+/// The columns to sum, and how.
+pub(super) struct RankTotals {
+    /// The column of names, and one that tells rows of a name apart, if there is one.
+    pub(super) keys: [&'static str; 2],
+    /// Columns that are added up; the first one ranks rows, and is told of single ranks, too.
+    pub(super) sums: &'static [&'static str],
+    /// The column with the longest event of a row.
+    pub(super) longest: &'static str,
+}
+
+/// The rows of a name on all ranks.
+struct NameGroup {
+    first: usize,
+    sums: Vec<i64>,
+    least: i64,
+    most: i64,
+    /// The row with the longest event, and how long that is.
+    longest: (i64, usize),
+}
+
+impl RankTotals {
+    /// The groups with the most of the first sum, as rows: beside the sums there are `share` of
+    /// all, `mean_ns`, `least_ns` and `most_ns` of a rank, and the longest event with its rank.
+    pub(super) fn top(&self, all: &ReportFrame, limit: usize) -> ReportFrame {
+        let mut groups = self.groups(all);
+        let num_groups = groups.len();
+        let whole: i64 = groups.iter().fold(0, |sum, group| sum.saturating_add(group.sums[0]));
+        sort::by_key(&mut groups, |group| (std::cmp::Reverse(group.sums[0]), group.first));
+        groups.truncate(limit);
+        let ints = |of: &dyn Fn(&NameGroup) -> Option<i64>| ColumnValues::Int(groups.iter().map(of).collect());
+        let mut columns: Vec<_> = self.keys.into_iter().map(|key| (key, texts(all, key, &groups))).collect();
+        for (at, name) in self.sums.iter().enumerate() {
+            columns.push((*name, ints(&|group| Some(group.sums[at]))));
+        }
+        let share = |group: &NameGroup| Some(group.sums[0] as f64 / whole.max(1) as f64);
+        columns.push(("share", ColumnValues::Float(groups.iter().map(share).collect())));
+        let count = self.sums.iter().position(|name| *name == "count");
+        columns.push(("mean_ns", ints(&|group| group.sums[0].checked_div(group.sums[count?]))));
+        columns.push(("least_ns", ints(&|group| Some(group.least))));
+        columns.push(("most_ns", ints(&|group| Some(group.most))));
+        columns.push(("max_ns", ints(&|group| Some(group.longest.0).filter(|ns| *ns > 0))));
+        for name in ["rank", "window", "longest_id"] {
+            columns.push((name, ints(&|group| all.int(name, group.longest.1))));
+        }
+        ReportFrame::of_columns(columns, num_groups)
+    }
+
+    fn groups(&self, all: &ReportFrame) -> Vec<NameGroup> {
+        let mut known: FxHashMap<[&str; 2], usize> = FxHashMap::default();
+        let mut groups: Vec<NameGroup> = Vec::new();
+        for row in 0..all.num_rows {
+            let sums = self.sums.iter().map(|name| all.int(name, row).unwrap_or(0)).collect::<Vec<_>>();
+            let longest = (all.int(self.longest, row).unwrap_or(0), row);
+            let at = *known.entry(self.keys.map(|key| all.text(key, row).unwrap_or_default())).or_insert(groups.len());
+            let Some(group) = groups.get_mut(at) else {
+                groups.push(NameGroup { first: row, least: sums[0], most: sums[0], sums, longest });
+                continue;
+            };
+            group.least = group.least.min(sums[0]);
+            group.most = group.most.max(sums[0]);
+            if longest.0 > group.longest.0 {
+                group.longest = longest;
+            }
+            group.sums.iter_mut().zip(sums).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        }
+        groups
+    }
+}
+
+fn texts(all: &ReportFrame, key: &str, groups: &[NameGroup]) -> ColumnValues {
+    let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
+    for group in groups {
+        let text = all.text(key, group.first);
+        bytes.push_str(text.unwrap_or_default());
+        ends.push(bytes.len());
+        valid.push(text.is_some());
+    }
+    ColumnValues::Text { bytes, ends, valid }
+}

@@ -1,0 +1,18 @@
+//! Tables of what the traces of a job share: their collectives and their clocks.
+
+use std::sync::Arc;
+
+use kinetoscope::link::rank::JobRanks;
+use kinetoscope::table::RANK_TABLES;
+use pyo3::prelude::*;
+
+use crate::tables::Tables;
+use crate::trace::Trace;
+
+/// Tables of a job, from traces with ranks: shared collectives and clocks.
+#[pyfunction]
+pub(crate) fn rank_tables(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>, is_aligned: bool) -> Tables {
+    let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
+    let ranks = py.detach(|| JobRanks::new(traces, is_aligned));
+    Tables::new("traces of a job", String::from("{}"), &Arc::new(ranks), RANK_TABLES)
+}
