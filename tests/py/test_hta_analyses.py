@@ -244,10 +244,21 @@ def test_queues(analyzer: TraceAnalysis) -> None:
 def test_bandwidth(analyzer: TraceAnalysis) -> None:
     series = analyzer.get_memory_bw_time_series()
     assert series[0].to_numpy().tolist() == [[40, 0, "Memcpy HtoD", 2], [42, 0, "Memcpy HtoD", 0]]
+    assert series[0].index.tolist() == [0, 1]
     summary = analyzer.get_memory_bw_summary([0, 3])
     assert summary is not None
     assert summary.index.tolist() == [(0, "Memcpy HtoD"), (3, "Memcpy HtoD")]
     assert summary[("memory_bw_gbps", "mean")].tolist() == [2, 2]
+
+
+def test_copies_without_a_bandwidth_have_an_empty_summary(tmp_path: Path) -> None:
+    events = launched(1, 1, "Memcpy HtoD", 7, (10, 10))
+    del events[1]["args"]["memory bandwidth (GB/s)"]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    summary = TraceAnalysis(trace_files={0: str(path)}).get_memory_bw_summary()
+    assert summary is not None
+    assert (len(summary), summary.columns[0]) == (0, ("memory_bw_gbps", "count"))
 
 
 def test_annotations(analyzer: TraceAnalysis) -> None:

@@ -120,7 +120,7 @@ def test_instances_of_an_annotation(analyzer: TraceAnalysis) -> None:
         starts[instance] = found[0].node_list[0].ts, len(found[0].node_list)
     assert starts == {None: (10, 10), 0: (10, 10), 1: (1010, 10), (0, 1): (10, 20)}
     assert analyzer.critical_path_analysis(0, "backward", 0) is None
-    with pytest.raises(ValueError, match="expected one of the 2 instances of forward, found 2"):
+    with pytest.raises(ValueError, match="expected one of the 2 instances of forward, counted from 0, found 2"):
         analyzer.critical_path_analysis(0, "forward", 2)
 
 
@@ -238,6 +238,19 @@ def test_a_file_that_contradicts_itself_is_refused(graph: CPGraph, tmp_path: Pat
 
 
 # --- the overlay --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("args", ["text", 7, None])
+def test_arguments_that_are_no_object_give_way_to_the_mark(args: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    events = [made | {"args": args} if "mm" in made["name"] else made for made in EVENTS]
+    path.write_text(json.dumps({"traceEvents": events}))
+    analyzer = TraceAnalysis(trace_files={0: str(path)})
+    found = analyzer.critical_path_analysis(0, "forward", 0)
+    assert found is not None
+    drawn = json.loads(Path(analyzer.overlay_critical_path_analysis(0, found[0], str(tmp_path))).read_text())
+    assert {"critical": 1} in [made.get("args") for made in drawn["traceEvents"] if "mm" in made["name"]]
 
 
 @pytest.mark.unit

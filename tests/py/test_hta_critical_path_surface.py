@@ -146,7 +146,7 @@ def test_numbers_of_numpy_are_instances(analyzer: TraceAnalysis) -> None:
 
 @pytest.mark.unit
 def test_a_symbol_without_events_has_no_instances(analyzer: TraceAnalysis) -> None:
-    with pytest.raises(ValueError, match="expected one of the 0 instances of cpu_op, found 0"):
+    with pytest.raises(ValueError, match="expected one of the 0 instances of cpu_op, counted from 0, found 0"):
         analyzer.critical_path_analysis(0, "cpu_op", 0)
 
 

@@ -157,6 +157,14 @@ def test_without_plotly_a_notebook_shows_svg(name: str, notebook: list[str]) -> 
     assert not re.search(r"\b(nan|inf)\b", page)
 
 
+def test_pages_and_warnings_have_no_control_characters(no_plotly: None) -> None:
+    intervals = drawing.Intervals("a\x00b\x1b[31m", EVENTS, INTERVALS.columns)
+    assert not re.search("[\x00\x1b]", output.page(intervals))
+    with pytest.warns(RuntimeWarning, match="no way to show") as caught:
+        output.show([intervals])
+    assert "\x1b" not in str(caught[0].message)
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_plotly_shows_as_many_figures(name: str, figures: list[Any]) -> None:
     draw, count = PICTURES[name]

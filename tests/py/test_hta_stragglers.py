@@ -73,6 +73,16 @@ def test_where_all_communication_is_short_those_are_found_that_come_last(tmp_pat
 
 
 @pytest.mark.unit
+def test_without_steps_those_are_found_that_come_last(tmp_path: Path) -> None:
+    steps = [[made for number, late in enumerate(lates, 1) for made in step(number, late)] for lates in LATE]
+    without = [[made for made in events if not made["name"].startswith("ProfilerStep")] for events in steps]
+    analyzer = analyzed(tmp_path, without)
+    assert analyzer.get_potential_stragglers(num_candidates=3) == [1, 2]
+    with pytest.raises(ValueError, match=r"expected some of the steps \[\], found \[1\]"):
+        analyzer.get_potential_stragglers([1])
+
+
+@pytest.mark.unit
 def test_others_may_find_them(analyzer: TraceAnalysis) -> None:
     def longest(df: pandas.DataFrame, symbols: Any, count: int, visualize: Any) -> pandas.Series:
         assert (set(df["iteration"]), count, visualize) == ({3}, 1, True)

@@ -17,7 +17,7 @@ Range = tuple[int, int]
 """Start and end, in ns as in the tables."""
 
 Align = Literal["clocks", "recorded", "start"] | dict[str, int] | None
-"""How the times of several traces are laid over each other; ARCHITECTURE.md lists the ways."""
+"""How the times of several traces are laid over each other; docs/protocol.md lists the ways."""
 
 _NAMED = 50
 

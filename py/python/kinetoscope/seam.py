@@ -1,4 +1,4 @@
-"""The host seam: a request in JSON, an answer with a JSON header and binary columns (see ARCHITECTURE.md)."""
+"""The host seam: a request in JSON, an answer with a JSON header and binary columns (see docs/protocol.md)."""
 
 from __future__ import annotations
 

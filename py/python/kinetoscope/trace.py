@@ -218,7 +218,7 @@ class Trace(Analyses):
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
     def query(self, request: dict[str, hints.Any]) -> hints.seam.Answer:
-        """Asks the core what the viewer asks it; ARCHITECTURE.md lists the requests.
+        """Asks the core what the viewer asks it; docs/protocol.md lists the requests.
 
         Its times are ns since `origin_ns`. TraceError for a request that it does not know.
         """
@@ -286,7 +286,7 @@ class Trace(Analyses):
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
 
         Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
-        `like_chakra` decides and formats as that program does even where it is wrong; ARCHITECTURE.md lists the
+        `like_chakra` decides and formats as that program does even where it is wrong; docs/et-plus.md lists the
         differences. Says what was linked and what was left out. TraceError when the trace has no Execution Trace;
         OSError when it cannot be written, and then `path` holds what it held before.
         """

@@ -31,8 +31,8 @@ def bandwidths(traces: Trace, rank: int) -> pandas.DataFrame | None:
     starts = copies[["ts", "pid", "memory_bw_gbps"]].copy()
     starts.insert(2, "name", [get_memory_kernel_type(names[number]) for number in copies["name"]])
     ends = starts.assign(ts=(copies["ts"] + numpy.maximum(copies["dur"], 1)), memory_bw_gbps=-starts["memory_bw_gbps"])
-    points = pandas.concat([ends, starts], ignore_index=True).sort_values("ts", kind="stable")
-    points = points.sort_values("name", kind="stable")
+    starts.index, ends.index = pandas.RangeIndex(len(copies)), pandas.RangeIndex(len(copies), 2 * len(copies))
+    points = pandas.concat([ends, starts]).sort_values("ts", kind="stable").sort_values("name", kind="stable")
     points["memory_bw_gbps"] = points.groupby("name")["memory_bw_gbps"].cumsum()
     points.loc[points["memory_bw_gbps"].abs() <= _REMAINDER, "memory_bw_gbps"] = 0.0
     return pandas.DataFrame(points[_COLUMNS])

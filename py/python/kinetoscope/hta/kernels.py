@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TYPES = (KernelType.COMPUTATION.name, KernelType.COMMUNICATION.name, KernelType.MEMORY.name)
 _STATISTICS = {"sum": "sum (us)", "max": "max (us)", "min": "min (us)", "std": "stddev", "mean": "mean (us)"}
 _OTHERS = "others"
+_EMPTY = {"name": object, "kernel_type": object, "rank": "int64"}
 
 
 class Shown(NamedTuple):
@@ -41,7 +42,8 @@ def kernel_types(traces: Trace, *, with_memory: bool) -> pandas.DataFrame:
                 sums[" overlapping ".join(running)] += int(time)
     total = sum(sums.values())
     rows = [(label, time, round(100 * time / total, 1)) for label, time in sorted(sums.items(), key=_largest) if time]
-    return pandas.DataFrame(rows, columns=["kernel_type", "sum", "percentage"])
+    found = pandas.DataFrame(rows, columns=["kernel_type", "sum", "percentage"])
+    return found.astype({"sum": "int64", "percentage": "float64"})
 
 
 def _largest(of_label: tuple[str, int]) -> tuple[int, str]:
@@ -99,4 +101,6 @@ def _has_row(statistics: pandas.DataFrame, shown: Shown) -> pandas.Series:
 
 def _joined(tables: Sequence[pandas.DataFrame], order: list[str]) -> pandas.DataFrame:
     found = pandas.concat([table for table in tables if len(table)] or list(tables)[:1])
+    if found.empty:  # without values, pandas knows no types
+        found = found.astype({name: kind for name, kind in _EMPTY.items() if name in found})
     return found.sort_values(order, ignore_index=True).rename(columns=_STATISTICS)

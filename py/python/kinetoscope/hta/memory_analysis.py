@@ -42,7 +42,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Category(Enum):
-    """What memory is used for."""
+    """Purposes of memory."""
 
     INPUT = auto()
     TEMPORARY = auto()

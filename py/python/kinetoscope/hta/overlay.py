@@ -50,7 +50,7 @@ def write_overlay(traces: Trace, rank: int, graph: CPGraph, output_dir: str, sho
 def _drawn(events: list[dict[str, Any]], graph: CPGraph, shown: Shown) -> list[dict[str, Any]]:
     critical = graph.critical_path_events_set
     for label in critical:
-        events[label].setdefault("args", {})["critical"] = 1
+        events[label]["args"] = {**_args(events[label]), "critical": 1}
     edges = _edges(graph, shown)
     flows = [end for number, edge in enumerate(edges) for end in _flow(number, edge, graph, events)]
     if shown.only_critical:
@@ -95,4 +95,10 @@ def _end(node: CPNode, events: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _inside(event: dict[str, Any]) -> float:
     """How far before its end an arrow from device work begins: at the end, viewers put it to what comes next."""
-    return min(1, event.get("dur", 0)) if "stream" in event.get("args", {}) else 0
+    return min(1, event.get("dur", 0)) if "stream" in _args(event) else 0
+
+
+def _args(event: dict[str, Any]) -> dict[str, Any]:
+    """The arguments; none where a damaged file has something else in their place."""
+    args = event.get("args")
+    return args if isinstance(args, dict) else {}

@@ -53,7 +53,8 @@ def window_of(t: Trace, rank: int, annotation: str, instance_id: int | tuple[int
     else:
         labels = frame.index[frame["name"].isin(matches)]
         if not len(chosen := labels[instances]):
-            raise ValueError(f"expected one of the {len(labels)} instances of {annotation}, found {instance_id}")
+            known = f"{len(labels)} instances of {annotation}, counted from 0"
+            raise ValueError(f"expected one of the {known}, found {instance_id}")
         times = _times(t, rank).loc[chosen]
         return PathWindow(int(times["start_ns"].min()), int((times["start_ns"] + times["dur_ns"]).max()))
     return None

@@ -36,8 +36,8 @@ def queue_lengths(traces: Trace, rank: int) -> pandas.DataFrame | None:
 
 
 def summary(series: Mapping[int, pandas.DataFrame], by: str, value: str) -> pandas.DataFrame | None:
-    """Statistics of the points of each rank's series, by a column; not weighted by time."""
-    frames = [frame.assign(rank=rank) for rank, frame in series.items() if len(frame)]
+    """Statistics of the points of each rank's series, by a column; not weighted by time. None without series."""
+    frames = [frame.assign(rank=rank) for rank, frame in series.items()]
     if not frames:
         return None
     return pandas.DataFrame(pandas.concat(frames)[["rank", by, value]].groupby(["rank", by]).describe())
@@ -53,4 +53,6 @@ def blocked(traces: Trace, series: Mapping[int, pandas.DataFrame], full: int) ->
             if is_full.any():
                 time = times[is_full].sum()
                 rows.append((rank, stream, time, time / traces.get_trace_duration(rank)))
-    return pandas.DataFrame(rows, columns=list(_BLOCKED))
+    streams = [frame["stream"].dtype for frame in series.values()]
+    found = pandas.DataFrame(rows, columns=list(_BLOCKED))
+    return found.astype({"stream": streams[0]}) if streams else found

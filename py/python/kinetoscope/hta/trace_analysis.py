@@ -215,11 +215,14 @@ class TraceAnalysis:
         instance_id: int | tuple[int, int] | None,
         data_load_events: Sequence[str] | None = None,
     ) -> tuple[CPGraph, bool] | None:
-        """The critical path of what an annotation covers, and whether there is one; None without this annotation.
+        """Finds the critical path in the time of an annotation, and says whether there is one; None without it.
 
-        `annotation` is a part of its name, all of the trace when empty. `instance_id` says which of its instances, in
-        the frame's order, or from which to which; the first where it is None. Host events whose names match one of
-        `data_load_events`, regular expressions, count as `data_loading`. ValueError for an instance that there is not.
+        `annotation` is a part of its name; an empty one means the whole trace. `instance_id` is the place of an
+        instance in the frame, from 0, or the first and the last place of several; None is the first. Host events
+        whose names match one of the regular expressions `data_load_events` count as `data_loading`.
+
+        Raises:
+            ValueError: the instance does not exist.
         """
         return CriticalPathAnalysis.critical_path_analysis(self.t, rank, annotation, instance_id, data_load_events)
 
@@ -233,8 +236,8 @@ class TraceAnalysis:
     ) -> str:
         """Writes the rank's trace with its critical path marked, `overlaid_critical_path_<file>`; returns the path.
 
-        Without host and device events that are not on the path, unless asked for; with arrows for those edges of the
-        path that are in no event; or, if asked for where all events are kept, for all edges.
+        With `only_show_critical_events`, host and device events outside the path are left out. Arrows show the edges of
+        the path from one event to another. `show_all_edges` shows all edges of the graph, where all events are kept.
         """
         return CriticalPathAnalysis.overlay_critical_path_analysis(
             self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges

@@ -33,7 +33,8 @@ class StragglerAnalysis:
     ) -> list[int]:
         """Lists at most `num_candidates` ranks, those first that are late in the most steps.
 
-        Where the default finds no long communication to compare, the ranks that came last to communications count.
+        Where the default finds no steps, or no long communication to compare, the ranks that came last to
+        communications count.
 
         Raises:
             ValueError: none of `profiler_steps` exists.
@@ -41,6 +42,9 @@ class StragglerAnalysis:
         count = max(num_candidates, 1)
         known = cls.get_profiler_steps(t)
         steps = known if profiler_steps is None else [step for step in profiler_steps if step in known]
+        is_default = straggler_identification_impl is find_stragglers_with_late_start_comm_kernels
+        if not known and profiler_steps is None and is_default:
+            return comes_last(t, [])[:count]
         if not steps:
             raise ValueError(f"expected some of the steps {known}, found {profiler_steps}")
         rows = pandas.concat([frame.assign(rank=rank) for rank, frame in t.get_all_traces().items()])
@@ -48,7 +52,7 @@ class StragglerAnalysis:
         try:
             late = straggler_identification_impl(rows, t.symbol_table, count, visualize)
         except ValueError:
-            if straggler_identification_impl is not find_stragglers_with_late_start_comm_kernels:
+            if not is_default:
                 raise
             return comes_last(t, steps)[:count]
         latest: pandas.Series = late.sort_index().sort_values(ascending=False, kind="stable")

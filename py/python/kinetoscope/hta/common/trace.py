@@ -119,7 +119,7 @@ class Trace:
         self.trace_path = normalize_path(trace_dir)
         """The folder of the traces."""
         self.parser_config = parser_config or ParserConfig.get_default_cfg()
-        """What becomes a column."""
+        """The arguments that become columns."""
         self.traces: dict[int, pandas.DataFrame] = {}
         """The frame of each rank."""
         self.symbol_table = TraceSymbolTable()
@@ -218,11 +218,11 @@ class Trace:
         return self._recorded[rank]
 
     def analyze(self, rank: int, name: str, **options: Any) -> Answer:
-        """What an analysis answers about those events of a rank that are in its frame."""
+        """Runs an analysis of the events that a rank's frame has."""
         return self.recorded(rank).analyze(name, **options, **self._parts[rank])
 
     def analyze_job(self, name: str, **options: Any) -> Answer:
-        """What an analysis answers about all ranks together."""
+        """Runs an analysis of all ranks together."""
         traces = [(rank, self.recorded(rank)._native) for rank in self.get_ranks()]  # noqa: SLF001 - the package's own
         return answered_of_job(traces, name, options)
 
@@ -397,6 +397,6 @@ class Trace:
 
 
 def _before_last_step(trace: recorded.Trace | None) -> Wanted:
-    """What begins before the last step, and the device work that this launched."""
+    """Selects host events that begin before the last step, and the device work that they launched."""
     starts = [] if trace is None else [start for (start,) in trace.iterations.select("start_ns").rows()]
     return {"end_ns": max(starts), "whole": True} if starts else {}

@@ -29,6 +29,7 @@ CLOSE_END: int = 1
 """Kind of the end of an event, for `sort_events`."""
 
 _OPENING, _INSTANT, _CLOSING = range(3)
+_LARGEST = 2**63 - 1
 
 
 def sort_events(a: Array) -> None:
@@ -301,7 +302,7 @@ class CallStackGraph(CallTree[CallStackNode]):
 
 
 def _root(identity: CallStackIdentity, nodes: Iterable[int]) -> int:
-    """Returns minus the number of the thread, or a free negative number where it has none."""
-    if isinstance(identity.tid, str) or not identity.tid:
+    """Returns minus the number of the thread; a free negative number where it has none, or one over 63 bits."""
+    if isinstance(identity.tid, str) or not 0 < abs(identity.tid) <= _LARGEST:
         return min([*nodes, NON_EXISTENT_NODE_INDEX]) - 1
     return -abs(identity.tid)

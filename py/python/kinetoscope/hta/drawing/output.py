@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from kinetoscope.hta.drawing import svg
 from kinetoscope.hta.drawing.picture import Picture
 from kinetoscope.html import STYLE, figure
 from kinetoscope.notice import warn
 from kinetoscope.progress import _notebook
-from kinetoscope.text import escaped
+from kinetoscope.text import printable
 from kinetoscope.whole import written_whole
 
 _PAGES = (".html", ".htm")
@@ -60,7 +61,7 @@ def html(picture: Picture) -> str:
 
 def page(picture: Picture) -> str:
     """A whole HTML page without scripts."""
-    head = f"<meta charset='utf-8'><title>{escaped(picture.title)}</title><style>{_PAGE}</style>"
+    head = f"<meta charset='utf-8'><title>{svg.escaped(picture.title)}</title><style>{_PAGE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{fragment([picture])}</body></html>\n"
 
 
@@ -71,7 +72,7 @@ def fragment(pictures: Sequence[Picture]) -> str:
 
 def _titles(pictures: Sequence[Picture]) -> str:
     more = f" and {len(pictures) - 1} more" if len(pictures) > 1 else ""
-    return f'the picture "{pictures[0].title}"{more}'
+    return f'the picture "{printable(pictures[0].title)}"{more}'
 
 
 def _has_plotly() -> bool:
