@@ -244,7 +244,7 @@ def test_a_file_that_contradicts_itself_is_refused(graph: CPGraph, tmp_path: Pat
 @pytest.mark.parametrize("args", ["text", 7, None])
 def test_arguments_that_are_no_object_give_way_to_the_mark(args: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.json"
-    events = [made | {"args": args} if "mm" in made["name"] else made for made in EVENTS]
+    events = [made | {"args": args} if "mm" in str(made["name"]) else made for made in EVENTS]
     path.write_text(json.dumps({"traceEvents": events}))
     analyzer = TraceAnalysis(trace_files={0: str(path)})
     found = analyzer.critical_path_analysis(0, "forward", 0)
