@@ -84,6 +84,9 @@ fn of_one_time(a: &EventBoundary, b: &EventBoundary) -> Ordering {
 struct CallStackWalk<'a, 'b> {
     graph: &'a mut HtaGraph<'b>,
     last: Option<u32>,
+    /// The parent of the event that `last` ends. HTA gives it the time until the next event
+    /// starts, even if it has ended.
+    parent_of_last: Option<u32>,
     /// Events around, those with nodes and those without.
     open: Vec<u32>,
     depth: usize,
@@ -91,7 +94,7 @@ struct CallStackWalk<'a, 'b> {
 
 impl<'a, 'b> CallStackWalk<'a, 'b> {
     fn new(graph: &'a mut HtaGraph<'b>) -> Self {
-        Self { graph, last: None, open: Vec::new(), depth: 0 }
+        Self { graph, last: None, parent_of_last: None, open: Vec::new(), depth: 0 }
     }
 
     /// Each event is inside the latest one that has begun and not ended.
@@ -119,7 +122,7 @@ impl<'a, 'b> CallStackWalk<'a, 'b> {
     fn join(&mut self, last: u32, node: u32) {
         let event = |row: u32| self.graph.frame.rows[row as usize].event;
         let (is_outermost, gap) = (self.depth == 0, self.graph.gap(last, node));
-        let around = if self.graph.nodes[last as usize].is_start { None } else { self.open.last().copied() };
+        let around = if self.graph.nodes[last as usize].is_start { None } else { self.parent_of_last };
         let owner = around.map_or(self.graph.row(last).event, event);
         if is_outermost {
             self.graph.edges.add(last, node, 0, PathKind::Dependency, self.graph.row(node).event);
@@ -137,6 +140,7 @@ impl<'a, 'b> CallStackWalk<'a, 'b> {
             self.graph.edges.add(last, node, gap, PathKind::Operator, self.graph.row(node).event);
         }
         self.last = Some(node);
+        self.parent_of_last = self.open.last().copied();
         self.depth -= 1;
     }
 

@@ -94,8 +94,11 @@ def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> No
     """Adds `et_node` to the frame of a rank: the id of the node that each event was, NaN for other events.
 
     Without a file of the rank, or for nodes that `load_execution_trace` did not read, the `rf_id` of a node is the
-    `external_id` of its event. Warns when no event has a node. Raises ValueError for an unknown rank.
+    `external_id` of its event. Warns when no event has a node. Raises ValueError for an unknown rank, TypeError for an
+    object without nodes.
     """
+    if not hasattr(et, "nodes"):
+        raise TypeError(f"expected what load_execution_trace gives, found {type(et).__name__}")
     frame = trace.get_trace(rank)
     source: str | None = getattr(getattr(et, "trace", None), "source", None)
     path = trace.trace_files.get(rank)
