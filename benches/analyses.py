@@ -21,7 +21,7 @@ from length import beside_short
 from pairs import Measure, Pairs
 
 if TYPE_CHECKING:
-    from kinetoscope.answer import Answer
+    from kinetoscope._analysis.result import Answer
 
 NUM_TIMES = 5
 NUM_PAIRS = 3

@@ -12,7 +12,7 @@ import job
 import kinetoscope as ks
 from case import Measured, Skipped
 from fresh import apart
-from kinetoscope import afar
+from kinetoscope._remote import worker
 
 FEW, MANY = 64, 1024
 NUM_WORKERS = 2
@@ -40,7 +40,7 @@ def measure() -> list[Measured]:
 
 def _forget() -> None:
     """Workers keep what they read last: of fewer ranks all, of more a part."""
-    afar._MAX_KEPT_EVENTS = 0  # noqa: SLF001 - what is compared is reading
+    worker._MAX_KEPT_EVENTS = 0  # noqa: SLF001 - what is compared is reading
 
 
 class _Answered:

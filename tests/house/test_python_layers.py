@@ -6,118 +6,58 @@ import sys
 from pathlib import PurePosixPath
 
 import pytest
-from rules import python, tree
-from rules.layers import Edge, Layers, findings
+from rules import circles, python, tree
+from rules.layers import Edge, Layers, against
 
 pytestmark = pytest.mark.unit
 
 LAYERS = Layers(
     modules={
         "native": {"_native"},
+        "base": {"_base"},
+        "files": {"_io"},
         "nouns": {
-            *(
-                "analyses",
-                "answer",
-                "archive",
-                "cache",
-                "cells",
-                "chakra",
-                "differences",
-                "discover",
-                "doctor",
-                "early",
-                "entry",
-                "export",
-                "file",
-                "head",
-                "hints",
-                "job",
-            ),
-            *(
-                "linked",
-                "load",
-                "memory",
-                "names",
-                "notice",
-                "nsight",
-                "nsys",
-                "processors",
-                "progress",
-                "read",
-            ),
-            *(
-                "remote",
-                "request",
-                "screen",
-                "seam",
-                "sorts",
-                "source",
-                "sql",
-                "summary",
-                "table",
-                "tables",
-                "text",
-                "trace",
-            ),
-            *("afar", "recording", "scattered"),
-            *("traceset", "wanted", "whole", "window", "workers"),
+            *("_analysis", "_export", "_load", "_remote"),
+            *("chakra", "memory", "table", "tables", "trace", "trace_set"),
         },
-        "hosts": {
-            *(
-                "aligned",
-                "arguments",
-                "callbacks",
-                "chart",
-                "cli",
-                "collect",
-                "desk",
-                "fit",
-                "forms",
-                "hta",
-                "html",
-                "message",
-                "note",
-                "output",
-                "pace",
-            ),
-            *("pages", "questions", "replay", "report", "sharing", "static", "terminal", "widget"),
-        },
+        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "replay"},
     },
-    may_import={"native": set(), "nouns": {"native"}, "hosts": {"native", "nouns"}},
+    may_import={
+        "native": set(),
+        "base": {"native"},
+        "files": {"native", "base"},
+        "nouns": {"native", "base", "files"},
+        "hosts": {"native", "base", "files", "nouns"},
+    },
     exceptions={
-        ("answer", "chart"): "Answer.plot(), imported at the call",
-        ("summary", "html"): "its _repr_html_ is the report's, imported at the call",
-        ("trace", "html"): "as above",
-        ("trace", "report"): "trace.report(), imported at the call",
-        ("differences", "aligned"): "its report(), imported at the call",
-        ("trace", "static"): "trace.render_static(), imported at the call",
-        ("traceset", "report"): "job.report(), imported at the call",
-        ("traceset", "static"): "job.render_static(), imported at the call",
-        ("trace", "widget"): "trace.timeline(), imported at the call",
-        ("traceset", "widget"): "job.timeline(), imported at the call",
-        ("differences", "widget"): "ks.diff(a, b).timeline(), imported at the call",
+        ("_analysis", "_report"): "AnalysisResult.plot(), diff.report(), a summary's HTML: imported at the call",
+        ("_analysis", "_notebook"): "ks.diff(a, b).timeline(), imported at the call",
+        ("trace", "_report"): "trace.report(), render_static() and its HTML, imported at the call",
+        ("trace", "_notebook"): "trace.timeline(), imported at the call",
+        ("trace_set", "_report"): "job.report() and render_static(), imported at the call",
+        ("trace_set", "_notebook"): "job.timeline(), imported at the call",
     },
 )
 
-# The modules that a library is for.
+# The files or packages that a library is for.
 LIBRARIES = {
-    "IPython": {"collect", "progress"},
+    "IPython": {"_base.progress", "_notebook.magics"},
     "accelerate": {"callbacks"},
-    "anywidget": {"widget"},
-    "duckdb": {"sql"},
-    "fsspec": {"remote"},
+    "anywidget": {"_notebook.widget"},
+    "duckdb": {"_export.sql"},
+    "fsspec": {"_io.remote"},
     "lightning": {"callbacks"},
     "networkx": {"hta"},
     "numpy": {"hta"},  # frames of pandas are its arrays
-    "pandas": {"hints", "hta", "table"},
+    "pandas": {"_base.lazy", "hta", "table"},
     "plotly": {"hta"},
-    "polars": {"hints", "table"},
-    "pyarrow": {"export", "hints", "hta", "sql", "table"},
-    "psutil": {"collect"},
-    "rich": {"progress", "terminal"},
-    "torch": {"collect", "replay"},
+    "polars": {"_base.lazy", "table"},
+    "pyarrow": {"_base.lazy", "_export.sql", "_export.tables", "hta", "table"},
+    "psutil": {"profiling"},
+    "rich": {"_base.progress", "_cli.terminal"},
+    "torch": {"profiling", "replay"},
     "pytorch_lightning": {"callbacks"},
-    "traitlets": {"widget"},
+    "traitlets": {"_notebook.widget"},
     "transformers": {"callbacks"},
 }
 
@@ -125,8 +65,14 @@ PACKAGE = "py/python/kinetoscope"
 
 
 def module(path: str) -> str:
-    """The public module that a file is, or is in."""
+    """The module at the top of the package that a file is, or is in."""
     return PurePosixPath(path).relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def place(path: str) -> str:
+    """The module that a file is; of a public package, the package."""
+    found = ".".join(PurePosixPath(path).relative_to(PACKAGE).with_suffix("").parts)
+    return found if found.startswith("_") else module(path)
 
 
 def own(name: str) -> str | None:
@@ -147,13 +93,35 @@ def edges(sources: dict[str, str], *, lazy: bool = True) -> list[Edge]:
     ]
 
 
+def file_of(path: str) -> str:
+    """The dotted name of a file below the package; `__init__` stands for its folder."""
+    parts = PurePosixPath(path).relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def file_edges(sources: dict[str, str]) -> list[tuple[str, str]]:
+    """Imports between files that run when a file is imported."""
+    files = {file_of(name) for name in sources}
+    found: list[tuple[str, str]] = []
+    for name, source in sources.items():
+        for imported in python.imports(source):
+            if imported.lazy or own(imported.module) is None:
+                continue
+            target = imported.module.lstrip(".").removeprefix("kinetoscope").lstrip(".") or "__init__"
+            inner_names = [f"{target}.{inner_name}" for inner_name in imported.names]
+            wanted = [file for file in inner_names if file in files]
+            wanted += [target] if target in files and len(wanted) < max(len(inner_names), 1) else []
+            found += [(file_of(name), file) for file in wanted if file != file_of(name)]
+    return found
+
+
 def loaded_at_import(sources: dict[str, str]) -> set[str]:
-    """The modules that `import kinetoscope` runs."""
-    direct = edges(sources, lazy=False)
+    """The files that `import kinetoscope` runs."""
+    direct = file_edges(sources)
     loaded, previous = {"__init__"}, set[str]()
     while loaded != previous:
         previous = set(loaded)
-        loaded |= {edge.target for edge in direct if edge.source in loaded}
+        loaded |= {target for source, target in direct if source in loaded}
     return loaded
 
 
@@ -162,13 +130,13 @@ def foreign(sources: dict[str, str]) -> list[str]:
     loaded = loaded_at_import(sources)
     found: list[str] = []
     for name, source in sources.items():
-        for line, imported, lazy in python.imports(source):
+        for line, imported, lazy, _ in python.imports(source):
             library = imported.split(".")[0]
             if own(imported) is not None or library in sys.stdlib_module_names:
                 continue
-            if module(name) not in LIBRARIES.get(library, set()):
-                found.append(f"{name}:{line}: {library} is not for {module(name)}")
-            elif not lazy and module(name) in loaded:
+            if place(name) not in LIBRARIES.get(library, set()):
+                found.append(f"{name}:{line}: {library} is not for {place(name)}")
+            elif not lazy and file_of(name) in loaded:
                 found.append(f"{name}:{line}: `import kinetoscope` would load {library}: import it where it is used")
     return found
 
@@ -183,7 +151,8 @@ def inner(sources: dict[str, str]) -> dict[str, str]:
 
 
 def test_package() -> None:
-    found = findings(LAYERS, edges(inner(sources())))
+    # rooms of one layer may know each other: circles are looked for among files
+    found = against(LAYERS, edges(inner(sources())))
     assert not found, "\n".join(found)
 
 
@@ -197,16 +166,31 @@ def test_what_differs_between_versions_of_torch_is_in_one_module() -> None:
         for name, source in sources().items()
         if any(found.module.split(".")[0] == "torch" for found in python.imports(source))
     }
-    assert knowing == {f"{PACKAGE}/collect/pytorch.py", f"{PACKAGE}/replay/backend.py"}
+    assert knowing == {f"{PACKAGE}/profiling/pytorch.py", f"{PACKAGE}/replay/backend.py"}
+
+
+def test_no_large_circle_of_files() -> None:
+    found = circles.findings(file_edges(sources()))
+    assert not found, "\n".join(found)
+
+
+def test_a_large_circle_is_found() -> None:
+    names = ["table", "_io.file", "_load.read", "trace"]
+    files = {
+        f"{PACKAGE}/{name.replace('.', '/')}.py": f"from kinetoscope.{names[(at + 1) % 4]} import thing"
+        for at, name in enumerate(names)
+    }
+    (line,) = circles.findings(file_edges(files))
+    assert line.startswith("circle of 4 files, expected at most 3")
 
 
 @pytest.mark.parametrize(
     ("file", "source", "found"),
     [
-        ("table.py", "from kinetoscope import widget", "table (nouns) may not import widget (hosts)"),
-        ("table.py", "from kinetoscope.html import page", "table (nouns) may not import html (hosts)"),
-        ("table.py", "from . import cli", "table (nouns) may not import cli (hosts)"),
-        ("table.py", "def f():\n    import kinetoscope.report", "table (nouns) may not import report (hosts)"),
+        ("table.py", "from kinetoscope import _report", "table (nouns) may not import _report (hosts)"),
+        ("table.py", "from kinetoscope._report.html import page", "table (nouns) may not import _report (hosts)"),
+        ("_io/file.py", "from kinetoscope import table", "_io (files) may not import table (nouns)"),
+        ("table.py", "def f():\n    import kinetoscope._cli.main", "table (nouns) may not import _cli (hosts)"),
         ("table.py", "from kinetoscope.thing import x", "expected every module in a layer, found thing in none"),
         (
             "table.py",
@@ -217,30 +201,30 @@ def test_what_differs_between_versions_of_torch_is_in_one_module() -> None:
 )
 def test_an_import_upwards_is_found(file: str, source: str, found: str) -> None:
     layers = LAYERS._replace(exceptions={})
-    (line,) = findings(layers, edges({f"{PACKAGE}/{file}": source}))
+    (line,) = against(layers, edges({f"{PACKAGE}/{file}": source}))
     assert line.endswith(found)
 
 
 def test_imports_for_type_checkers_are_let_be() -> None:
     source = (
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n    from kinetoscope import widget\n"
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n    from kinetoscope import _report\n"
     )
     files = {f"{PACKAGE}/table.py": source}
-    assert findings(LAYERS._replace(exceptions={}), edges(files)) == []
+    assert against(LAYERS._replace(exceptions={}), edges(files)) == []
     assert foreign(files) == []
 
 
 def test_a_library_in_the_wrong_module_is_found() -> None:
-    files = {f"{PACKAGE}/text.py": "def f():\n    import torch.cuda\n"}
-    assert foreign(files) == [f"{PACKAGE}/text.py:2: torch is not for text"]
+    files = {f"{PACKAGE}/_base/text.py": "def f():\n    import torch.cuda\n"}
+    assert foreign(files) == [f"{PACKAGE}/_base/text.py:2: torch is not for _base.text"]
 
 
 def test_a_library_loaded_with_the_package_is_found() -> None:
     files = {
-        f"{PACKAGE}/__init__.py": "from kinetoscope.read import read",
-        f"{PACKAGE}/read.py": "from kinetoscope import collect",
-        f"{PACKAGE}/collect.py": "import torch",
-        f"{PACKAGE}/widget.py": "import anywidget",
+        f"{PACKAGE}/__init__.py": "from kinetoscope._load.read import read",
+        f"{PACKAGE}/_load/read.py": "from kinetoscope import profiling",
+        f"{PACKAGE}/profiling/__init__.py": "import torch",
+        f"{PACKAGE}/_notebook/widget.py": "import anywidget",
     }
-    expected = f"{PACKAGE}/collect.py:1: `import kinetoscope` would load torch: import it where it is used"
+    expected = f"{PACKAGE}/profiling/__init__.py:1: `import kinetoscope` would load torch: import it where it is used"
     assert foreign(files) == [expected]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.analyses import JobAnalyses
+from kinetoscope._analysis.methods import JobAnalyses
 
 if TYPE_CHECKING:
     from pathlib import Path

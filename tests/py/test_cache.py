@@ -10,8 +10,9 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
-from kinetoscope import _native, cache, entry
-from kinetoscope.cli import main
+from kinetoscope import _native
+from kinetoscope._cli.main import main
+from kinetoscope._io import cache, cache_entry
 
 pytestmark = pytest.mark.unit
 
@@ -35,13 +36,13 @@ def folder(tmp_path: Path) -> Path:
 def read_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many snapshots were kept: one for each trace that was not in the cache."""
     counts: list[int] = []
-    keep = entry._keep
+    keep = cache_entry._keep
 
     def counted(trace: _native.Trace, entry: Path) -> None:
         counts.append(1)
         keep(trace, entry)
 
-    monkeypatch.setattr(entry, "_keep", counted)
+    monkeypatch.setattr(cache_entry, "_keep", counted)
     yield counts
     monkeypatch.setattr(cache, "_folder", [])
 
@@ -155,9 +156,9 @@ def test_many_writers_at_once(kineto: Path, folder: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: Path) -> None:
-    from kinetoscope.entry import through_cache
-    from kinetoscope.file import LocalFile
-    from kinetoscope.load import Options
+    from kinetoscope._io.cache_entry import through_cache
+    from kinetoscope._io.file import LocalFile
+    from kinetoscope._load.load import Options
 
     def read() -> _native.Trace | _native.Tables:
         trace = _native.read([(str(kineto), None)])

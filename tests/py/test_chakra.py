@@ -12,7 +12,7 @@ import kinetoscope as ks
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from protobuf import ATTRIBUTES, Node, attribute, metadata, scalar, stream
 
 pytestmark = pytest.mark.unit

@@ -11,7 +11,7 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from graph import COLL, METADATA, attrs, et_node, graph, rows
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from protobuf import Message, decoded
 
 pytestmark = pytest.mark.unit

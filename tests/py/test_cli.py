@@ -12,7 +12,7 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from terminal import all_of
 
 pytestmark = pytest.mark.unit

@@ -18,7 +18,7 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from terminal import all_of
 
 pytestmark = pytest.mark.unit
@@ -217,7 +217,7 @@ def test_a_job(data: Path, tmp_path: Path, given: str, capsys: Captured) -> None
 
 
 def test_several_files_find_their_execution_traces(data: Path, tmp_path: Path) -> None:
-    from kinetoscope.job import read_several
+    from kinetoscope._load.job import read_several
 
     shutil.copytree(data / "minimal_cpu", tmp_path / "other")
     found = read_several([str(data / "mlp_gloo/kineto_trace_0.json.gz"), str(tmp_path / "other")])

@@ -10,7 +10,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 
 HTA = "facebookresearch__HolisticTraceAnalysis/tests/data"
 PARAM = "facebookresearch__param/et_replay/tests/inputs"

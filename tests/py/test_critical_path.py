@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kinetoscope.answer import Answer
+    from kinetoscope._analysis.result import Answer
 
 DATA = "facebookresearch__HolisticTraceAnalysis/tests/data"
 TRACES = [

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from kinetoscope.desk import Desk
-from kinetoscope.message import MESSAGE_BYTES
+from kinetoscope._notebook.batching import MESSAGE_BYTES
+from kinetoscope._notebook.request_queue import Desk
 
 pytestmark = pytest.mark.unit
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 
 pytestmark = pytest.mark.unit
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kinetoscope.discover import pair_up
-from kinetoscope.head import Head
-from kinetoscope.names import execution_beside, is_execution, told_apart
+from kinetoscope._io.discovery import pair_up
+from kinetoscope._io.header import Head
+from kinetoscope._io.paths import execution_beside, is_execution, told_apart
 
 pytestmark = pytest.mark.unit
 

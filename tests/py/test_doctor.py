@@ -6,7 +6,7 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.doctor import diagnosis
+from kinetoscope._analysis.doctor import diagnosis
 
 pytestmark = pytest.mark.unit
 

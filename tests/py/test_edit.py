@@ -10,7 +10,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from test_execution import shared_texts
 from test_linked import LAYOUTS, document
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.cli import main
-from kinetoscope.export import Part, export
+from kinetoscope._cli.main import main
+from kinetoscope._export.tables import Part, export
 
 pytestmark = pytest.mark.unit
 

@@ -11,9 +11,9 @@ from typing import Any
 import fsspec
 import kinetoscope as ks
 import pytest
-from kinetoscope.collect import gather as module
-from kinetoscope.collect.folder import Recording
-from kinetoscope.collect.gather import gather, parts, to_first
+from kinetoscope.profiling import gather as module
+from kinetoscope.profiling.folder import Recording
+from kinetoscope.profiling.gather import gather, parts, to_first
 from recorded import launch
 
 

@@ -48,8 +48,8 @@ def test_reading_a_file_loads_nothing_that_it_does_not_need(data: Path) -> None:
 
 
 def test_a_command_loads_nothing_that_another_one_needs() -> None:
-    unneeded = ("kinetoscope.report", "kinetoscope.widget", "tempfile", "webbrowser")
-    code = f"import sys, kinetoscope.cli; print([name for name in {unneeded!r} if name in sys.modules])"
+    unneeded = ("kinetoscope._report.page", "kinetoscope._notebook.widget", "tempfile", "webbrowser")
+    code = f"import sys, kinetoscope._cli.main; print([name for name in {unneeded!r} if name in sys.modules])"
     assert run(code).strip() == "[]"
 
 
@@ -67,7 +67,9 @@ def test_what_is_public_is_there_whatever_was_imported_before() -> None:
     assert run(code).strip() == "[]"
 
 
-@pytest.mark.parametrize("first", [f"kinetoscope.{name}" for name in ("cli", "collect.profiler", "read", "job")])
+@pytest.mark.parametrize(
+    "first", [f"kinetoscope.{name}" for name in ("_cli.main", "profiling.profiler", "_load.read", "_load.job")]
+)
 @pytest.mark.parametrize("name", ["profile", "read", "read_dir"])
 def test_a_function_is_not_hidden_by_a_module(first: str, name: str) -> None:
     assert run(f"import {first}, kinetoscope; print(callable(kinetoscope.{name}))").strip() == "True"

@@ -9,8 +9,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
-from kinetoscope.doctor import diagnosis
+from kinetoscope._analysis.doctor import diagnosis
+from kinetoscope._cli.main import main
 from test_linked import document
 
 PARAM = "facebookresearch__param/et_replay/tests/inputs"

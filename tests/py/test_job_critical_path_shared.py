@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.answer import Answer, answered_of_job
+from kinetoscope._analysis.result import Answer, answered_of_job
 
 pytestmark = pytest.mark.shared
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from linker import Linker, dependencies
 
 PARAM = "facebookresearch__param/et_replay/tests/inputs"

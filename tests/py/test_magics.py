@@ -123,6 +123,8 @@ def test_help_lists_the_options_of_the_command(shell: Any, capsys: pytest.Captur
 
 
 def test_the_extension_needs_no_torch() -> None:
-    code = "import sys; import kinetoscope.collect.magics; print([n for n in ('torch', 'IPython') if n in sys.modules])"
+    code = (
+        "import sys; import kinetoscope._notebook.magics; print([n for n in ('torch', 'IPython') if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -12,9 +12,9 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.collect import sensors
-from kinetoscope.collect.metrics import Sampler
-from kinetoscope.collect.sensors import Sensor
+from kinetoscope.profiling import sensors
+from kinetoscope.profiling.metrics import Sampler
+from kinetoscope.profiling.sensors import Sensor
 
 torch = pytest.importorskip("torch")
 
@@ -146,7 +146,7 @@ def test_a_sensor_that_fails_does_not_harm_the_loop(tmp_path: Path, monkeypatch:
     def fail(_: object) -> list[Any]:
         raise RuntimeError("no driver")
 
-    monkeypatch.setattr("kinetoscope.collect.sampling.sensors", fail)
+    monkeypatch.setattr("kinetoscope.profiling.sampling.sensors", fail)
     with pytest.warns(RuntimeWarning, match="metrics are not sampled.*no driver"):
         with ks.profile(tmp_path, metrics=True) as prof:
             loop(prof, 1)
@@ -157,7 +157,7 @@ def test_odd_values_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     answers: list[Any] = ["N/A", None, {"value": 1}, float("nan"), "12.5"]
     powers = itertools.chain(answers, itertools.repeat(answers[-1]))
     odd = Sensor("odd", {"power_w": lambda: next(powers), "clock_mhz": lambda: 7})
-    monkeypatch.setattr("kinetoscope.collect.sampling.sensors", lambda _: [odd])
+    monkeypatch.setattr("kinetoscope.profiling.sampling.sensors", lambda _: [odd])
     with ks.profile(tmp_path, metrics=0.01) as prof:
         loop(prof, 4)
     shown = [line["args"] for line in lines(tmp_path / "metrics_0.jsonl") if "args" in line]
@@ -218,7 +218,7 @@ def test_energy_of_iterations(tmp_path: Path, *, has_counter: bool) -> None:
 
 
 def test_energy_of_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetoscope.collect.sampling.sensors", lambda _: [joules("GPU", has_counter=True)])
+    monkeypatch.setattr("kinetoscope.profiling.sampling.sensors", lambda _: [joules("GPU", has_counter=True)])
     with ks.profile(tmp_path, wait=1, active=1, metrics=0.01) as prof:
         loop(prof, 3)
     assert [row.iteration for row in prof.energy] == [0, 1, 2, 3]

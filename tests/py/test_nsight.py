@@ -13,10 +13,10 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.discover import pair_up, rank_of
-from kinetoscope.file import LocalFile
-from kinetoscope.head import peek
-from kinetoscope.names import is_trace
+from kinetoscope._io.discovery import pair_up, rank_of
+from kinetoscope._io.file import LocalFile
+from kinetoscope._io.header import peek
+from kinetoscope._io.paths import is_trace
 
 pytestmark = pytest.mark.unit
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from recorded import iterations
 
 torch = pytest.importorskip("torch")
@@ -208,8 +208,7 @@ def test_no_marks_without_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_commands_load_no_torch() -> None:
     # a site may load either by itself
-    code = (
-        "import sys; own = {*sys.modules}; import kinetoscope.cli; print(*{'torch', 'IPython'} & {*sys.modules} - own)"
-    )
+    code = "import sys; own = {*sys.modules}; import kinetoscope._cli.main"
+    code += "; print(*{'torch', 'IPython'} & {*sys.modules} - own)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -12,8 +12,8 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 import recorded
-from kinetoscope.collect import limits
-from kinetoscope.collect.limits import Limits, Size
+from kinetoscope.profiling import limits
+from kinetoscope.profiling.limits import Limits, Size
 
 torch = pytest.importorskip("torch")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.collect import trigger
+from kinetoscope.profiling import trigger
 from recorded import iterations as recorded
 
 torch = pytest.importorskip("torch")

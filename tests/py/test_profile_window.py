@@ -17,8 +17,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.collect import check, folder, pytorch
-from kinetoscope.collect.check import flaws
+from kinetoscope.profiling import check, folder, pytorch
+from kinetoscope.profiling.check import flaws
 from recorded import iterations, launch
 
 torch = pytest.importorskip("torch")

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from kinetoscope.collect.folder import Finished, RecordingFolder, file_names
-from kinetoscope.collect.rank import current_rank
-from kinetoscope.collect.writer import Writer
+from kinetoscope.profiling.folder import Finished, RecordingFolder, file_names
+from kinetoscope.profiling.rank import current_rank
+from kinetoscope.profiling.writer import Writer
 
 pytestmark = pytest.mark.unit
 

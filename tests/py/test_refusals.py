@@ -9,8 +9,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
-from kinetoscope.names import is_url
+from kinetoscope._cli.main import main
+from kinetoscope._io.paths import is_url
 
 pytestmark = pytest.mark.unit
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
-from kinetoscope.names import is_url
-from kinetoscope.remote import public
+from kinetoscope._cli.main import main
+from kinetoscope._io.paths import is_url
+from kinetoscope._io.remote import public
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 from kinetoscope.replay.agree import DisagreementError, agree
 from kinetoscope.replay.contents import expected, given
 from kinetoscope.replay.infer import infer

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.report import asset
+from kinetoscope._report.page import asset
 
 BUILT = Path(ks.__file__).parent / "_static/page.js"
 pytestmark = [
@@ -107,7 +107,7 @@ def test_the_summary_is_there_without_scripts(page: Page) -> None:
 
 
 def test_names_stay_text(hostile: ks.Trace) -> None:
-    from kinetoscope.report import report_page
+    from kinetoscope._report.page import report_page
 
     page = Page(report_page([(None, hostile)], "</title><script>window.hostile = 1</script>", [hostile.snapshot()]))
     words = " ".join(page.words)

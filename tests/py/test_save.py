@@ -11,7 +11,7 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 
 pytestmark = pytest.mark.unit
 

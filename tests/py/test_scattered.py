@@ -14,8 +14,9 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope import _native, afar
-from kinetoscope.recording import Read, Recording
+from kinetoscope import _native
+from kinetoscope._load.recording import Read, Recording
+from kinetoscope._remote import worker
 
 ANALYSES = [analysis["name"] for analysis in json.loads(_native.analyses_json())]
 
@@ -129,7 +130,7 @@ def test_only_what_ranks_have_in_common_travels(folder: Path) -> None:
 
 
 def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(afar, "_kept", afar._Kept())
+    monkeypatch.setattr(worker, "_kept", worker._Kept())
     reads: list[str] = []
     read = Recording.read
 
@@ -142,7 +143,7 @@ def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.Monke
     job.breakdown()
     job.kernels()
     assert len(reads) == 2
-    monkeypatch.setattr(afar, "_MAX_KEPT_EVENTS", 1)
+    monkeypatch.setattr(worker, "_MAX_KEPT_EVENTS", 1)
     job.operators()
     job.operators()
     assert len(reads) > 3
@@ -162,7 +163,7 @@ def test_a_rank_that_cannot_be_read_is_reported_and_the_rest_stands(folder: Path
 
 def test_a_rank_that_goes_away_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = ks.read_dir(folder, executor=Counting())
-    monkeypatch.setattr(afar, "_kept", afar._Kept())
+    monkeypatch.setattr(worker, "_kept", worker._Kept())
     for file in folder.glob("*_1.json.gz"):
         file.unlink()
     with pytest.warns(RuntimeWarning, match=r"kineto_trace_1.*can no longer be read.*No such file"):
@@ -174,7 +175,7 @@ def test_a_rank_that_goes_away_is_told(folder: Path, monkeypatch: pytest.MonkeyP
         assert {row[0] for row in job.job_critical_path().rows()} == {0}
     for file in folder.glob("*.gz"):
         file.unlink()
-    monkeypatch.setattr(afar, "_kept", afar._Kept())
+    monkeypatch.setattr(worker, "_kept", worker._Kept())
     with pytest.warns(RuntimeWarning), pytest.raises(ks.TraceError, match="found none that can be read"):
         job.operators()
 

@@ -40,9 +40,9 @@ def folder(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def num_kept() -> int:
     """Traces that this worker has read, as it says itself."""
-    from kinetoscope import afar
+    from kinetoscope._remote import worker
 
-    return len(afar._kept._found)
+    return len(worker._kept._found)
 
 
 def test_every_worker_has_its_part(client: Any, folder: Path) -> None:

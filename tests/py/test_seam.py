@@ -8,7 +8,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.seam import decoded
+from kinetoscope._analysis.protocol import decoded
 
 pytestmark = pytest.mark.unit
 

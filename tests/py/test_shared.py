@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import kinetoscope as ks
 import pytest
-from kinetoscope import workers
+from kinetoscope._base import threads
 
 pytestmark = pytest.mark.shared
 
@@ -231,7 +231,7 @@ def gain_of_two(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], objec
     def gain(work: Callable[[], object]) -> float:
         seconds: list[float] = []
         for num_threads in (1, 2):
-            monkeypatch.setattr(workers, "_MAX_THREADS", num_threads)
+            monkeypatch.setattr(threads, "_MAX_THREADS", num_threads)
             start = time.perf_counter()
             work()
             seconds.append(time.perf_counter() - start)
@@ -251,7 +251,7 @@ def holds_where_free(found: list[tuple[float, float]], factor: float) -> None:
 def hash_all() -> object:
     """Work that scales."""
     content = bytes(100_000_000)
-    return workers.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
+    return threads.for_each(range(4), lambda _number, _reading: hashlib.blake2b(content).digest())
 
 
 def test_kernels_of_a_graph_find_the_operators_that_were_captured(shared: Path) -> None:

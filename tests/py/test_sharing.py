@@ -11,8 +11,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.cli import main
-from kinetoscope.fit import fitting_page, num_bytes
+from kinetoscope._cli.main import main
+from kinetoscope._report.size_limit import fitting_page, num_bytes
 
 pytestmark = pytest.mark.unit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kinetoscope import text
+from kinetoscope._base import text
 
 pytestmark = pytest.mark.unit
 

@@ -25,7 +25,7 @@ Message = tuple[dict[str, Any], list[Any]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
-    from kinetoscope.widget import Timeline
+    from kinetoscope._notebook.widget import Timeline
 
     messages: list[Message] = []
     monkeypatch.setattr(Timeline, "send", lambda _, content, buffers=None: messages.append((content, buffers or [])))
@@ -128,7 +128,7 @@ def test_what_cannot_be_answered_is_said(
 
 def test_a_large_trace_stays_in_the_kernel(cuda: ks.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (cuda.timeline()._where, cuda.timeline()._note) == ("browser", "")
-    monkeypatch.setattr("kinetoscope.widget.BROWSER_EVENTS", 100)
+    monkeypatch.setattr("kinetoscope._notebook.widget.BROWSER_EVENTS", 100)
     assert cuda.timeline()._where == "kernel"
     assert f"{cuda.num_events} events" in cuda.timeline()._note
 
@@ -230,8 +230,8 @@ def test_chosen_events_are_a_table(cuda: ks.Trace) -> None:
 
 
 def test_several_traces_are_one_timeline(cuda: ks.Trace, transformer: ks.Trace, sent: list[Message]) -> None:
-    from kinetoscope.screen import Part
-    from kinetoscope.widget import Timeline
+    from kinetoscope._analysis.session import Part
+    from kinetoscope._notebook.widget import Timeline
 
     widget = Timeline([Part(cuda, "before", 0), Part(transformer, "after", 1)])
     assert widget._parts == [{"name": "before", "rank": 0}, {"name": "after", "rank": 1}]
@@ -250,9 +250,9 @@ def test_several_traces_are_one_timeline(cuda: ks.Trace, transformer: ks.Trace, 
 
 
 def test_a_range_is_read_as_the_reader_aligned_the_traces(data: Path) -> None:
-    from kinetoscope import seam
-    from kinetoscope.screen import Part
-    from kinetoscope.widget import Timeline
+    from kinetoscope._analysis import protocol
+    from kinetoscope._analysis.session import Part
+    from kinetoscope._notebook.widget import Timeline
 
     job = ks.read_dir(data / "mlp_gloo")
     widget = Timeline([Part(trace, rank=rank) for rank, trace in zip(job.ranks, job, strict=True)])
@@ -260,7 +260,7 @@ def test_a_range_is_read_as_the_reader_aligned_the_traces(data: Path) -> None:
     for align in ("recorded", "start"):
         widget.set_state({"_align": align, "_range": [0.0, 1000.0]})
         assert widget.range is not None
-        origin = int(seam.ask(widget._screen._session, {"type": "overview", "align": align}).data["origin_ns"])
+        origin = int(protocol.ask(widget._screen._session, {"type": "overview", "align": align}).data["origin_ns"])
         assert widget.range[0] == origin
         starts.append(len(widget.selected_events))
     assert starts[1] >= starts[0]

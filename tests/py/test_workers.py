@@ -18,8 +18,8 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope.progress import bar
-from kinetoscope.workers import for_each
+from kinetoscope._base.progress import bar
+from kinetoscope._base.threads import for_each
 from terminal import all_of
 
 pytestmark = pytest.mark.unit
@@ -145,7 +145,7 @@ def test_ctrl_c_ends_a_job_with_all_its_threads(large_job: Path, read: str) -> N
 def test_ctrl_c_ends_the_command_without_noise(large_job: Path, tmp_path: Path) -> None:
     program = """
         import sys
-        from kinetoscope.cli import main
+        from kinetoscope._cli.main import main
         print("go", flush=True)
         sys.exit(main(["export", sys.argv[1], "-o", sys.argv[2]]))
     """
@@ -192,7 +192,7 @@ class Display:
 
 @pytest.mark.parametrize("delay", [0, 1])
 def test_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch, delay: int) -> None:
-    from kinetoscope import progress
+    from kinetoscope._base import progress
 
     display = Display()
     monkeypatch.setattr(progress, "_notebook", lambda: display)
@@ -215,7 +215,7 @@ def test_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch, delay: int) -> Non
 def test_the_notebook_is_found() -> None:
     program = """
         import sys, types
-        from kinetoscope.progress import _notebook
+        from kinetoscope._base.progress import _notebook
         assert _notebook() is None
         import IPython
         assert _notebook() is None

@@ -17,24 +17,24 @@
 
 from __future__ import annotations
 
-from kinetoscope import hints
+from kinetoscope._base import lazy
+from kinetoscope._base.lazy import looked_up
+from kinetoscope._io.cache import use_cache
+from kinetoscope._load.read import read
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
-from kinetoscope.cache import use_cache
-from kinetoscope.hints import looked_up
-from kinetoscope.read import read
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False  # as `typing` has it, which would be half a megabyte
 if TYPE_CHECKING:
+    from kinetoscope._analysis.differences import diff
+    from kinetoscope._load.job import read_dir
     from kinetoscope.chakra import Chakra
-    from kinetoscope.collect.profiler import profile
-    from kinetoscope.differences import diff
-    from kinetoscope.job import read_dir
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
+    from kinetoscope.profiling.profiler import profile
     from kinetoscope.replay.replay import replay_comms
     from kinetoscope.table import Table
     from kinetoscope.tables import Tables
-    from kinetoscope.traceset import TraceSet
+    from kinetoscope.trace_set import TraceSet
 else:
     # What reading one file does without.
     __getattr__ = looked_up(
@@ -45,10 +45,10 @@ else:
             "MemoryTimeline": "kinetoscope.memory",
             "Table": "kinetoscope.table",
             "Tables": "kinetoscope.tables",
-            "TraceSet": "kinetoscope.traceset",
-            "diff": "kinetoscope.differences",
-            "profile": "kinetoscope.collect.profiler",
-            "read_dir": "kinetoscope.job",
+            "TraceSet": "kinetoscope.trace_set",
+            "diff": "kinetoscope._analysis.differences",
+            "profile": "kinetoscope.profiling.profiler",
+            "read_dir": "kinetoscope._load.job",
             "replay_comms": "kinetoscope.replay.replay",
         },
     )
@@ -57,9 +57,9 @@ else:
         return sorted(__all__)
 
 
-def load_ipython_extension(shell: hints.Any) -> None:
+def load_ipython_extension(shell: lazy.Any) -> None:
     """`%load_ext kinetoscope`: the magics `%kinetoscope` and `%%kinetoscope`, whose `--help` says more."""
-    from kinetoscope.collect.magics import register
+    from kinetoscope._notebook.magics import register
 
     register(shell)
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from kinetoscope.cli import main
+from kinetoscope._cli.main import main
 
 sys.exit(main())

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetoscope._io.atomic import write_bytes, write_whole
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
-from kinetoscope.whole import write_bytes, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

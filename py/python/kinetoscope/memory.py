@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kinetoscope.answer import Answer
+from kinetoscope._analysis.result import Answer
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 

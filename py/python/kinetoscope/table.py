@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinetoscope import _native, hints, text
+from kinetoscope import _native
+from kinetoscope._base import lazy, text
 
 _SHOWN_ROWS = 5
 _SHOWN_COLUMNS = 10
@@ -63,19 +64,19 @@ class Table:
         """
         return self._native.json_lines(start, len(self) if stop is None else stop, before)
 
-    def to_arrow(self) -> hints.pyarrow.Table:
+    def to_arrow(self) -> lazy.pyarrow.Table:
         """As a `pyarrow.Table`. ImportError without pyarrow."""
         import pyarrow
 
         return pyarrow.table(self)
 
-    def to_polars(self) -> hints.polars.DataFrame:
+    def to_polars(self) -> lazy.polars.DataFrame:
         """As a `polars.DataFrame`. ImportError without polars."""
         import polars
 
         return polars.DataFrame(self)
 
-    def to_pandas(self) -> hints.pandas.DataFrame:
+    def to_pandas(self) -> lazy.pandas.DataFrame:
         """As a `pandas.DataFrame`. ImportError without pandas and pyarrow.
 
         Integers and truths stay exact: a column with nulls becomes pandas' nullable type, not floats or objects.

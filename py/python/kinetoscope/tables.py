@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kinetoscope import _native, text
-from kinetoscope.export import Part, export
+from kinetoscope import _native
+from kinetoscope._base import text
+from kinetoscope._export.tables import Part, export
 from kinetoscope.table import Table
 
 

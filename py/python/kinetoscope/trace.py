@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from kinetoscope import _native, hints
-from kinetoscope.analyses import Analyses
-from kinetoscope.processors import num_processors
+from kinetoscope import _native
+from kinetoscope._analysis.methods import Analyses
+from kinetoscope._base import lazy
+from kinetoscope._base.processors import num_processors
 
 
 class Trace(Analyses):
@@ -46,7 +47,7 @@ class Trace(Analyses):
         number = _number(iteration, "the number of an iteration")
         return Trace(self._native.linked_to(number), self.source, self.execution_source)
 
-    def captured(self, capture: Trace) -> hints.Table:
+    def captured(self, capture: Trace) -> lazy.Table:
         """The kernels of CUDA and HIP graphs that ran in this trace, each with the call that captured it in another.
 
         A graph's kernels have one launch and no operator of their own. One row each: `id` here; `captured_launch`,
@@ -63,63 +64,63 @@ class Trace(Analyses):
 
     # --- tables ---------------------------------------------------------------------------------------------------
 
-    def table(self, name: str) -> hints.Table:
+    def table(self, name: str) -> lazy.Table:
         """A table by its name; the properties below are the same. KeyError when there is no such table."""
         from kinetoscope.table import Table
 
         return Table(self._native.table(name))
 
     @cached_property
-    def events(self) -> hints.Table:
+    def events(self) -> lazy.Table:
         """What has a duration: complete events (`ph` X), and pairs of begin and end. In the file's order."""
         return self.table("events")
 
     @cached_property
-    def instants(self) -> hints.Table:
+    def instants(self) -> lazy.Table:
         """Points in time (`ph` i)."""
         return self.table("instants")
 
     @cached_property
-    def counters(self) -> hints.Table:
+    def counters(self) -> lazy.Table:
         """Values over time (`ph` C)."""
         return self.table("counters")
 
     @cached_property
-    def flows(self) -> hints.Table:
+    def flows(self) -> lazy.Table:
         """Ends of the arrows that the file draws (`ph` s, t, f)."""
         return self.table("flows")
 
     @cached_property
-    def nodes(self) -> hints.Table:
+    def nodes(self) -> lazy.Table:
         """Vertices of the Execution Trace, with the event each was."""
         return self.table("nodes")
 
     @cached_property
-    def tensors(self) -> hints.Table:
+    def tensors(self) -> lazy.Table:
         """Uses of tensors in the Execution Trace: one row for each that goes into a node or comes out of it."""
         return self.table("tensors")
 
     @cached_property
-    def dependencies(self) -> hints.Table:
+    def dependencies(self) -> lazy.Table:
         """Data dependencies in the Execution Trace: one row for each node that reads what another one computed."""
         return self.table("dependencies")
 
     @cached_property
-    def process_groups(self) -> hints.Table:
+    def process_groups(self) -> lazy.Table:
         """Which ranks talk to each other, as either file says it; `ranks` is empty for all."""
         return self.table("process_groups")
 
     @cached_property
-    def iterations(self) -> hints.Table:
+    def iterations(self) -> lazy.Table:
         """Steps of the training (`ProfilerStep#n`)."""
         return self.table("iterations")
 
     @cached_property
-    def links(self) -> hints.Table:
+    def links(self) -> lazy.Table:
         """Edges between events, with the key that matched (`how`) and a confidence from 0 to 1."""
         return self.table("links")
 
-    def collectives(self) -> hints.Table:
+    def collectives(self) -> lazy.Table:
         """Communications between ranks, one row each, from the Execution Trace, the Kineto trace, or both joined.
 
         `sources` says which of the recordings know of it: `node`, `host`, `device`. What they do not say is null. Times
@@ -129,14 +130,14 @@ class Trace(Analyses):
         return self.table("collectives")
 
     @cached_property
-    def health(self) -> hints.Table:
+    def health(self) -> lazy.Table:
         """Every kind of defect that was survived, with its count, the first place, and what was done. Best without any.
 
         The rows of severity `note` are no defects: events of no duration, partial overlaps, launches of nothing.
         """
         return self.table("health")
 
-    def sql(self, query: str, /, **tables: object) -> hints.Table:
+    def sql(self, query: str, /, **tables: object) -> lazy.Table:
         """What a query in SQL answers, by DuckDB: all tables of the trace are there by their names.
 
         ::
@@ -147,7 +148,7 @@ class Trace(Analyses):
         `tables` are further ones, answers of analyses or anything that DuckDB reads, such as DataFrames. A query reads
         these and no files. ImportError without DuckDB, ValueError for what it does not understand.
         """
-        from kinetoscope.sql import sql
+        from kinetoscope._export.sql import sql
 
         own = {name: self.table(name) for name in self._native.table_names()}
         return sql(query, {name: [(table, {})] for name, table in {**own, **tables}.items()})
@@ -165,12 +166,12 @@ class Trace(Analyses):
         return self._native.rank
 
     @cached_property
-    def metadata(self) -> dict[str, hints.Any]:
+    def metadata(self) -> dict[str, lazy.Any]:
         """The headers of the files, as they are."""
         return _json(self._native.metadata_json)
 
     @cached_property
-    def coverage(self) -> dict[str, hints.Any]:
+    def coverage(self) -> dict[str, lazy.Any]:
         """How much was linked, by the key that matched, and why the rest was not.
 
         `nodes` are those of the Execution Trace with their event on the host, `operators` the host's operators and
@@ -200,31 +201,31 @@ class Trace(Analyses):
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def analyze(self, name: str, **request: hints.Any) -> hints.Answer:
+    def analyze(self, name: str, **request: lazy.Any) -> lazy.Answer:
         """An analysis by its name, with its options and the part of the trace to look at."""
-        from kinetoscope.answer import answered
+        from kinetoscope._analysis.result import answered
 
         return answered(self._native, name, request)
 
-    def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> hints.Summary:
+    def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> lazy.Summary:
         """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given.
 
         Of operators and kernels it has at most `limit` each, those of the most time.
         """
-        from kinetoscope.summary import Summary
+        from kinetoscope._analysis.summary import Summary
 
         bounds = {"start": start_ns, "end": end_ns}
         since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
-    def query(self, request: dict[str, hints.Any]) -> hints.seam.Answer:
+    def query(self, request: dict[str, lazy.Any]) -> lazy.protocol.Answer:
         """Asks the core what the viewer asks it; docs/protocol.md lists the requests.
 
         Its times are ns since `origin_ns`. TraceError for a request that it does not know.
         """
-        from kinetoscope import seam
+        from kinetoscope._analysis import protocol
 
-        return seam.ask(self._native, request)
+        return protocol.ask(self._native, request)
 
     def picture(self, width: int = 900) -> str:
         """The timeline at a glance, as SVG of this width in pixels."""
@@ -234,17 +235,17 @@ class Trace(Analyses):
         """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
         return self._native.snapshot()
 
-    def save(self, path: str | os.PathLike[str]) -> hints.Path:
+    def save(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the snapshot to a file, `run.kscope` for example, which `kinetoscope.read` loads faster than the JSON.
 
         Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
         it was made of. OSError when it cannot be written, and then `path` holds what it held before.
         """
-        from kinetoscope.whole import write_bytes
+        from kinetoscope._io.atomic import write_bytes
 
         return write_bytes(path, self.snapshot())
 
-    def export(self, path: str | os.PathLike[str], table: str = "events") -> hints.Path:
+    def export(self, path: str | os.PathLike[str], table: str = "events") -> lazy.Path:
         """Writes a table to a file: Parquet, Arrow IPC, CSV or JSON lines (`.parquet`, `.arrow`, `.csv`, `.jsonl`).
 
         The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV and
@@ -252,37 +253,37 @@ class Trace(Analyses):
         without pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held
         before.
         """
-        from kinetoscope.export import export
+        from kinetoscope._export.tables import export
 
         return export(self.parts(table), path)
 
-    def parts(self, table: str) -> list[hints.Part]:
+    def parts(self, table: str) -> list[lazy.Part]:
         """What `export` writes."""
-        from kinetoscope.export import Part
+        from kinetoscope._export.tables import Part
 
         return [Part(self.table(table), {})]
 
-    def to_chrome(self, path: str | os.PathLike[str]) -> hints.Path:
+    def to_chrome(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.
 
         It reads back to equal tables with equal ids. Nodes are not in it. OSError when it cannot be written, and then
         `path` holds what it held before.
         """
-        from kinetoscope.whole import write_whole
+        from kinetoscope._io.atomic import write_whole
 
         return write_whole(path, self._native.write_chrome)[0]
 
-    def to_execution_trace(self, path: str | os.PathLike[str]) -> hints.Path:
+    def to_execution_trace(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the Execution Trace's JSON as it was read: keys, types, digits; compressed when `path` ends in `.gz`.
 
         TraceError when the trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what
         it held before.
         """
-        from kinetoscope.whole import write_whole
+        from kinetoscope._io.atomic import write_whole
 
         return write_whole(path, self._native.write_execution)[0]
 
-    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> hints.Linked:
+    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> lazy.Linked:
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
 
         Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
@@ -290,11 +291,11 @@ class Trace(Analyses):
         differences. Says what was linked and what was left out. TraceError when the trace has no Execution Trace;
         OSError when it cannot be written, and then `path` holds what it held before.
         """
-        from kinetoscope.linked import write_linked
+        from kinetoscope._export.et_plus import write_linked
 
         return write_linked(self._native, path, like_chakra=like_chakra)
 
-    def to_param_comms(self, path: str | os.PathLike[str]) -> hints.Path:
+    def to_param_comms(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list.
 
         Process groups come first, then communications and waits in the order of their calls, each wait with the `req`
@@ -302,15 +303,15 @@ class Trace(Analyses):
         because nothing names them or their call is not in the window. OSError when the file cannot be written, and then
         `path` holds what it held before.
         """
-        from kinetoscope.notice import warn
-        from kinetoscope.whole import write_whole
+        from kinetoscope._base.warnings import warn
+        from kinetoscope._io.atomic import write_whole
 
         target, counts = write_whole(path, lambda target, _: self._native.write_param_comms(target))
         if num_left_out := counts[1]:
             warn(f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded")
         return target
 
-    def to_chakra(self, path: str | os.PathLike[str]) -> hints.Chakra:
+    def to_chakra(self, path: str | os.PathLike[str]) -> lazy.Chakra:
         """Writes the graph that simulators read (MLCommons Chakra, `.et`), and the process groups beside it.
 
         Returns what was written: its class says what that is, and its `health` what was left out. The groups are
@@ -397,9 +398,9 @@ class Trace(Analyses):
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
-    def timeline(self, height: int = 560) -> hints.Timeline:
+    def timeline(self, height: int = 560) -> lazy.Timeline:
         """The interactive timeline, for the output of a notebook's cell; `height` in pixels. Needs anywidget."""
-        from kinetoscope.widget import Timeline
+        from kinetoscope._notebook.widget import Timeline
 
         return Timeline(self, height=height)
 
@@ -410,7 +411,7 @@ class Trace(Analyses):
         title: str | None = None,
         redact: bool = False,
         max_size: int | str | None = None,
-    ) -> hints.Path:
+    ) -> lazy.Path:
         """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
 
         The file needs nothing but itself: it opens from disk and without a network. Of what `trim` made it is about
@@ -418,19 +419,19 @@ class Trace(Analyses):
         out as much as it takes for the file to be no larger (see `thin`), and the page says what. OSError when it
         cannot be written, ValueError when no page is so small.
         """
-        from kinetoscope.report import write_report
+        from kinetoscope._report.page import write_report
 
         trace = self.redact() if redact else self
         return write_report([(self.rank, trace)], path, title or trace.title, max_size)
 
-    def render_static(self, height: int = 640) -> hints.Static:
+    def render_static(self, height: int = 640) -> lazy.Static:
         """The report in a frame, for the output of a notebook's cell: it is alive without a kernel.
 
         The trace is saved with the notebook, and so survives reopening it, `nbconvert`, and being mailed; `height` in
         pixels. Where scripts are off there is a picture, and in a notebook that is not trusted, too.
         """
-        from kinetoscope.report import report_page
-        from kinetoscope.static import Static
+        from kinetoscope._report.page import report_page
+        from kinetoscope._report.static import Static
 
         page = report_page([(self.rank, self)], self.title, [self.snapshot()])
         return Static(page, self.picture(), self.title, height)
@@ -439,13 +440,13 @@ class Trace(Analyses):
         return repr(self.summary())
 
     def _repr_html_(self) -> str:
-        from kinetoscope.html import trace_html
+        from kinetoscope._report.html import trace_html
 
         return trace_html(self, self.summary())
 
-    def _repr_mimebundle_(self, **_options: hints.Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_options: lazy.Any) -> dict[str, str]:
         """Text, and HTML without scripts: a summary and the timeline at a glance."""
-        from kinetoscope.html import trace_html
+        from kinetoscope._report.html import trace_html
 
         summary = self.summary()
         return {"text/plain": repr(summary), "text/html": trace_html(self, summary)}
@@ -469,7 +470,7 @@ def _number(value: int | None, what: str, *, is_signed: bool = True) -> int | No
     return number
 
 
-def _json(text: str) -> hints.Any:
+def _json(text: str) -> lazy.Any:
     import json
 
     return json.loads(text)

@@ -29,6 +29,13 @@ class Layers(NamedTuple):
 def findings(layers: Layers, edges: Iterable[Edge]) -> list[str]:
     """Imports against the layers, modules in no layer, cycles, and exceptions that nothing needs."""
     edges = [edge for edge in edges if edge.source != edge.target]
+    pairs = {(edge.source, edge.target) for edge in edges}
+    return against(layers, edges) + _cycles(pairs - layers.exceptions.keys())
+
+
+def against(layers: Layers, edges: Iterable[Edge]) -> list[str]:
+    """Imports against the layers, modules in no layer, and exceptions that nothing needs."""
+    edges = [edge for edge in edges if edge.source != edge.target]
     used: set[tuple[str, str]] = set()
     found: list[str] = []
     for edge in edges:
@@ -40,8 +47,7 @@ def findings(layers: Layers, edges: Iterable[Edge]) -> list[str]:
             used.add((edge.source, edge.target))
         elif target not in layers.may_import[source] | {source}:
             found.append(f"{edge.place}: {edge.source} ({source}) may not import {edge.target} ({target})")
-    found += [f"exception {pair}: nothing needs it" for pair in sorted(layers.exceptions.keys() - used)]
-    return found + _cycles({(edge.source, edge.target) for edge in edges} - layers.exceptions.keys())
+    return found + [f"exception {pair}: nothing needs it" for pair in sorted(layers.exceptions.keys() - used)]
 
 
 def _cycles(edges: set[tuple[str, str]]) -> list[str]:

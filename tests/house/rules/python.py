@@ -13,6 +13,8 @@ class Import(NamedTuple):
     line: int
     module: str
     lazy: bool
+    names: tuple[str, ...] = ()
+    """What is imported from the module; each may be a module itself."""
 
 
 def imports(source: str) -> Iterator[Import]:
@@ -50,4 +52,4 @@ def _from(node: ast.ImportFrom, *, lazy: bool) -> Iterator[Import]:
         for alias in node.names:
             yield Import(node.lineno, f"{module}.{alias.name}".replace("..", "."), lazy)
     else:
-        yield Import(node.lineno, module, lazy)
+        yield Import(node.lineno, module, lazy, tuple(alias.name for alias in node.names))

@@ -13,7 +13,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope import _native, seam
+from kinetoscope import _native
+from kinetoscope._analysis import protocol
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GLUE = REPOSITORY / "wasm/dist/kinetoscope_wasm.js"
@@ -49,7 +50,7 @@ class BothCores:
             path.write_bytes(trace.snapshot())
 
     def data(self, request: Request) -> dict[str, Any]:
-        return seam.ask(self.native, request).data
+        return protocol.ask(self.native, request).data
 
     def compare(self, requests: Sequence[Request]) -> None:
         for request, digest in zip(requests, self.digests(requests), strict=True):

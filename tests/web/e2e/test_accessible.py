@@ -8,7 +8,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.report import write_report
+from kinetoscope._report.page import write_report
 
 pytestmark = pytest.mark.browser
 

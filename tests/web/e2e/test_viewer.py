@@ -11,7 +11,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.report import report_page, viewer_page
+from kinetoscope._report.page import report_page, viewer_page
 
 pytestmark = pytest.mark.browser
 

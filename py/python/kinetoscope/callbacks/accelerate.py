@@ -7,7 +7,7 @@ from typing import Any
 
 from accelerate.utils import ProfileKwargs
 
-from kinetoscope.collect.profiler import profile
+from kinetoscope.profiling.profiler import profile
 
 
 class Profile(ProfileKwargs):

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope.collect.profiler import profile
+from kinetoscope.profiling.profiler import profile
 
 if TYPE_CHECKING or "pytorch_lightning" in sys.modules:
     from pytorch_lightning.callbacks import Callback

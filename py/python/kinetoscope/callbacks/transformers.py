@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from kinetoscope.collect.profiler import profile
+from kinetoscope.profiling.profiler import profile
 
 _LEFT: list[profile] = []
 """The recording that runs, or that a training which raised has left running."""

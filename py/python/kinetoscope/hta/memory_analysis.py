@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas
 
+from kinetoscope._load.read import read
 from kinetoscope.hta import drawing
 from kinetoscope.memory import MemoryTimeline
-from kinetoscope.read import read
 
 colorscheme = [
     "rgb(102, 197, 204)",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from kinetoscope.answer import Answer
+    from kinetoscope._analysis.result import Answer
 
 _NS = 1000
 BLOCKING_CALLS = (

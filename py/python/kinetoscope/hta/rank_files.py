@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetoscope._base.progress import bar
+from kinetoscope._base.threads import for_each
+from kinetoscope._base.warnings import warn
+from kinetoscope._io.cache import cache_folder
+from kinetoscope._io.file import file_at_path
+from kinetoscope._io.header import peek
+from kinetoscope._load.job import read_dir
+from kinetoscope._load.load import Options, load
 from kinetoscope._native import TraceError
-from kinetoscope.cache import cache_folder
-from kinetoscope.file import file_at_path
-from kinetoscope.head import peek
-from kinetoscope.job import read_dir
-from kinetoscope.load import Options, load
-from kinetoscope.notice import warn
-from kinetoscope.progress import bar
-from kinetoscope.workers import for_each
 
 if TYPE_CHECKING:
     from kinetoscope._native import Reading
     from kinetoscope.trace import Trace
-    from kinetoscope.traceset import Member
+    from kinetoscope.trace_set import Member
 
 
 class MissingTraceError(FileNotFoundError, ValueError):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinetoscope._io.atomic import written_whole
 from kinetoscope.hta.path_parts import CPEdge, CPEdgeType, CPNode, PathParts
-from kinetoscope.whole import written_whole
 
 if TYPE_CHECKING:
     import pandas

@@ -9,8 +9,8 @@ import numpy
 import pandas
 
 from kinetoscope import _native
+from kinetoscope._base.warnings import warn
 from kinetoscope.hta.utils.utils import KernelType, merge_kernel_intervals
-from kinetoscope.notice import warn
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope.whole import written_whole
+from kinetoscope._io.atomic import written_whole
 
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace

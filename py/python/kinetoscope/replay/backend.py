@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, final
 
-from kinetoscope.collect.rank import local_rank
+from kinetoscope.profiling.rank import local_rank
 from kinetoscope.replay.contents import Parts
 from kinetoscope.replay.message import Group, Message
 from kinetoscope.replay.options import Options

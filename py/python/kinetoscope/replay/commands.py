@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetoscope.arguments import count, number
-from kinetoscope.cells import section
-from kinetoscope.forms import add_form, form_of, hand_out
+from kinetoscope._cli.arguments import count, number
+from kinetoscope._cli.output_format import add_form, form_of, hand_out
+from kinetoscope._cli.terminal import print_section
+from kinetoscope._report.table_text import section
 from kinetoscope.replay.options import BACKENDS, DEVICES, REBALANCE, Options
-from kinetoscope.terminal import print_section
 
 if TYPE_CHECKING:
     from kinetoscope.replay.result import Replay

@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope import _native, text
+from kinetoscope import _native
+from kinetoscope._base import text
 from kinetoscope.replay.message import SUPPORTED, Group, Message, canonical
 from kinetoscope.table import Table
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kinetoscope import text
+from kinetoscope._base import text
 from kinetoscope.replay.options import Options, expect_sound
 from kinetoscope.replay.plan import Plan, Step, plan_of
 from kinetoscope.replay.result import Replay, samples
@@ -14,7 +14,7 @@ from kinetoscope.replay.settle import settle
 from kinetoscope.replay.source import Reader, readers
 from kinetoscope.replay.world import World, world
 from kinetoscope.trace import Trace
-from kinetoscope.traceset import TraceSet
+from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,7 +180,7 @@ def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[
         once(number)
     if options.profile is None:
         return [once(number) for number in range(options.num_replays)], []
-    from kinetoscope.collect.profiler import profile
+    from kinetoscope.profiling.profiler import profile
 
     passes: list[Mapping[int, int]] = []
     with profile(options.profile, wait=0, warmup=1, active=options.num_replays, repeat=1) as prof:

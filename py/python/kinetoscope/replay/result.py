@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope import _native, text
+from kinetoscope import _native
+from kinetoscope._base import text
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Replay(Table):
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Writes the table to a file: Parquet, Arrow IPC, CSV, JSON lines or JSON, as the ending says."""
-        from kinetoscope.export import Part, export, export_json
+        from kinetoscope._export.tables import Part, export, export_json
 
         target, parts = Path(path), [Part(self, {})]
         return export_json(parts, target) if target.suffix == ".json" else export(parts, target)

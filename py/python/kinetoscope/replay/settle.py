@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kinetoscope import text
+from kinetoscope._base import text
 from kinetoscope.replay.agree import Agreement, Place, agree
 from kinetoscope.replay.infer import Found, infer
 from kinetoscope.replay.message import Group, Message

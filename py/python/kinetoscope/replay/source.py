@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from kinetoscope.trace import Trace
-from kinetoscope.traceset import TraceSet
+from kinetoscope.trace_set import TraceSet
 
 Reader = Callable[[], Trace]
 
@@ -32,8 +32,8 @@ def readers(job: TraceSet | Trace | str | os.PathLike[str]) -> list[Reader]:
 
 
 def _job_at(path: str | os.PathLike[str]) -> TraceSet | Trace:
-    from kinetoscope.job import read_dir
-    from kinetoscope.read import read
+    from kinetoscope._load.job import read_dir
+    from kinetoscope._load.read import read
 
     if os.path.isfile(path):  # noqa: PTH113 - a path or an address
         found = read(path)

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 from zlib import crc32
 
-from kinetoscope.collect.rank import current_rank, job_size
+from kinetoscope.profiling.rank import current_rank, job_size
 
 _JOBS = ("SLURM_STEP_ID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID")
 _FIRST_PORT, _NUM_PORTS = 20_000, 10_000

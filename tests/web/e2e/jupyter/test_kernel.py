@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 SHOW = "widget = trace.timeline()\nwidget"
-LARGE = "import kinetoscope.widget\nkinetoscope.widget.BROWSER_EVENTS = 100\n"
+SILENCE = (
+    "import kinetoscope._notebook.request_queue\nkinetoscope._notebook.request_queue.Desk.take = lambda *_: None\n"
+)
+LARGE = "import kinetoscope._notebook.widget\nkinetoscope._notebook.widget.BROWSER_EVENTS = 100\n"
 # As a page's policy has it without 'wasm-unsafe-eval'.
 FORBIDDEN = """
 for (const name of ["compile", "instantiate", "compileStreaming", "instantiateStreaming"])
@@ -78,8 +81,7 @@ def test_a_kernel_that_is_silent_is_spoken_of_and_the_picture_is_there(
     opened: Callable[..., Any], read_fixture: str, shot: Callable[[Page, str], None]
 ) -> None:
     """Also a kernel that is gone: nobody can tell the two apart."""
-    silence = "import kinetoscope.desk\nkinetoscope.desk.Desk.take = lambda *_: None\n"
-    notebook = opened("silent", [f"{read_fixture}{silence}{SHOW}"])
+    notebook = opened("silent", [f"{read_fixture}{SILENCE}{SHOW}"])
     notebook.run(0)
     page = notebook.page
     page.locator(".ks-waiting", has_text="Check that the kernel is running").wait_for()
@@ -90,8 +92,7 @@ def test_a_kernel_that_is_silent_is_spoken_of_and_the_picture_is_there(
 def test_a_kernel_that_falls_silent_is_spoken_of(
     opened: Callable[..., Any], timeline_on: Any, read_fixture: str
 ) -> None:
-    silence = "import kinetoscope.desk\nkinetoscope.desk.Desk.take = lambda *_: None\nprint('silent')"
-    notebook = opened("falls", [f"{read_fixture}{LARGE}{SHOW}", silence])
+    notebook = opened("falls", [f"{read_fixture}{LARGE}{SHOW}", f"{SILENCE}print('silent')"])
     notebook.run(0)
     page = notebook.page
     timeline = timeline_on(page).wait().settle()

@@ -27,7 +27,7 @@ def path(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_first_picture_comes_soon(opened: Callable[..., Any], path: str, slowness: Callable[[], float]) -> None:
-    read = f"import kinetoscope as ks\nimport kinetoscope.widget\ntrace = ks.read({path!r})"
+    read = f"import kinetoscope as ks\nimport kinetoscope._notebook.widget\ntrace = ks.read({path!r})"
     notebook = opened(f"soon{len(path)}", [read, *["trace.timeline()"] * TRIES])
     notebook.run(0)
     page = notebook.page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas
 
+from kinetoscope._base.warnings import warn
 from kinetoscope.hta import drawing
 from kinetoscope.hta.aten import kernels_and_delays
 from kinetoscope.hta.common.trace import Trace
@@ -11,7 +12,6 @@ from kinetoscope.hta.launches import launch_stats
 from kinetoscope.hta.patterned import write_patterns
 from kinetoscope.hta.sequences import frequent_sequences
 from kinetoscope.hta.utils.checker import is_valid_directory
-from kinetoscope.notice import warn
 
 
 class CudaKernelAnalysis:

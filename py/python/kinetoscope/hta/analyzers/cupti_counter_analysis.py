@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas
 
+from kinetoscope._base.warnings import warn
 from kinetoscope.hta import cupti
 from kinetoscope.hta.common.trace import Trace
 from kinetoscope.hta.common.trace_call_graph import CallGraph
-from kinetoscope.notice import warn
 
 _COUNTER = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 # a fused multiplication and addition is two operations

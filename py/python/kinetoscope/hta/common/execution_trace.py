@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas
 
+from kinetoscope._base.warnings import warn
+from kinetoscope._load.read import read
 from kinetoscope.hta.common.trace import Trace
 from kinetoscope.hta.utils.utils import normalize_path
-from kinetoscope.notice import warn
-from kinetoscope.read import read
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded

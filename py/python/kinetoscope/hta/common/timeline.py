@@ -8,6 +8,7 @@ from enum import Enum
 
 import pandas
 
+from kinetoscope._base.warnings import warn
 from kinetoscope.hta import drawing
 from kinetoscope.hta.common.trace_df import (
     find_events_by_name_patterns_using_decoded_names,
@@ -15,7 +16,6 @@ from kinetoscope.hta.common.trace_df import (
 )
 from kinetoscope.hta.common.trace_filter import Filter
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
-from kinetoscope.notice import warn
 
 AnnotationStreamID: int = 0
 """The `stream` of annotations that stand over kernels."""

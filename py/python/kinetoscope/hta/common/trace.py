@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas
 
-from kinetoscope.answer import answered_of_job
+from kinetoscope._analysis.result import answered_of_job
+from kinetoscope._base.warnings import warn
 from kinetoscope.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files
 from kinetoscope.hta.common.trace_filter import CPUOperatorFilter, GPUKernelFilter
 from kinetoscope.hta.common.trace_parser import MetaData, MetaDataKey, parse_trace_dataframe, parse_trace_dict, parsed
@@ -28,12 +29,11 @@ from kinetoscope.hta.row_links import (
 )
 from kinetoscope.hta.utils.utils import get_mp_pool_size, normalize_path
 from kinetoscope.hta.written import document_of, write_document
-from kinetoscope.notice import warn
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded
-    from kinetoscope.answer import Answer
-    from kinetoscope.wanted import Wanted
+    from kinetoscope._analysis.result import Answer
+    from kinetoscope._analysis.selection import Wanted
 
 __all__ = [
     "DEFAULT_TRACE_DIR",

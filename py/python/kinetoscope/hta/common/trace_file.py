@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from kinetoscope import _native
-from kinetoscope.cache import cache_folder
-from kinetoscope.file import LocalFile
-from kinetoscope.head import Head, head_of, peek
+from kinetoscope._io.cache import cache_folder
+from kinetoscope._io.file import LocalFile
+from kinetoscope._io.header import Head, head_of, peek
+from kinetoscope._io.paths import natural, rank_of
+from kinetoscope._load.load import Options, load
 from kinetoscope.hta.configs.config import logger
 from kinetoscope.hta.written import write_document
-from kinetoscope.load import Options, load
-from kinetoscope.names import natural, rank_of
 
 _SUFFIXES = (".gz", ".json")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy
 import pandas
 
+from kinetoscope._load.read import read
 from kinetoscope.hta.common.trace_file import read_trace
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
 from kinetoscope.hta.configs.default_values import AttributeSpec, ValueType
@@ -16,7 +17,6 @@ from kinetoscope.hta.configs.parser_config import DEFAULT_PARSE_VERSION, ParserB
 from kinetoscope.hta.frame import event_frame
 from kinetoscope.hta.rank_files import RankFile
 from kinetoscope.hta.utils.utils import get_value_from_dict, normalize_gpu_stream_numbers
-from kinetoscope.read import read
 
 if TYPE_CHECKING:
     import io

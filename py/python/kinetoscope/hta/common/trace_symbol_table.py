@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas
 
+from kinetoscope._io.atomic import written_whole
 from kinetoscope.hta.common.types import (
     CPU_EVENTS_CATEGORY_PATTERN,
     KERNEL_CATEGORY_PATTERN,
@@ -16,7 +17,6 @@ from kinetoscope.hta.common.types import (
     ProfilerStepGroupingPattern,
 )
 from kinetoscope.hta.utils.utils import shorten_name
-from kinetoscope.whole import written_whole
 
 __all__ = ["TraceSymbolTable", "decode_symbol_id_to_symbol_name", "shorten_name"]
 

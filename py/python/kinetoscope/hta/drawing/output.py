@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from kinetoscope._base.progress import _notebook
+from kinetoscope._base.text import printable
+from kinetoscope._base.warnings import warn
+from kinetoscope._io.atomic import written_whole
+from kinetoscope._report.html import STYLE, figure
 from kinetoscope.hta.drawing import svg
 from kinetoscope.hta.drawing.picture import Picture
-from kinetoscope.html import STYLE, figure
-from kinetoscope.notice import warn
-from kinetoscope.progress import _notebook
-from kinetoscope.text import printable
-from kinetoscope.whole import written_whole
 
 _PAGES = (".html", ".htm")
 _PAGE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;padding:0 16px}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from kinetoscope import text
+from kinetoscope._base import text
 
 
 class Picture(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kinetoscope import text
+from kinetoscope._base import text
 from kinetoscope.hta.drawing.units import Unit, ticks
 
 WIDTH = 760.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kinetoscope import text
+from kinetoscope._base import text
 
 _STEPS = (1, 2, 5, 10)
 _NUM_TICKS = 6

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas
 
+from kinetoscope._base.processors import num_processors
 from kinetoscope.hta.common.types import (
     CommunicateKernelGroupingPattern,
     ComputeKernelGroupingPattern,
     MemoryKernelGroupingPattern,
 )
 from kinetoscope.hta.configs.config import logger
-from kinetoscope.processors import num_processors
 
 _OPENED_BY = {">": "<", ")": "("}
 _MEMORY_SHARE = 0.8

@@ -1,0 +1,222 @@
+"""The summary of a trace, as the core gives it, laid out for text, HTML and a terminal alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinetoscope._base import text
+
+Row = Mapping[str, Any]
+
+_TEXT_WIDTH = 64
+
+
+class Section(NamedTuple):
+    """A table of the summary, its cells already in words."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    numbers: list[bool]
+    """Which columns hold numbers, to be set flush right."""
+    left_out: int
+    """How many rows there are besides."""
+
+    def __str__(self) -> str:
+        rows = [[text.clipped(text.printable(cell), _TEXT_WIDTH) for cell in row] for row in self.rows]
+        lines = [self.title, text.aligned(self.header, rows, self.numbers)]
+        return "\n".join([*lines, f"and {self.left_out:,} more"] if self.left_out else lines)
+
+
+class Card(NamedTuple):
+    """One number that says much."""
+
+    label: str
+    value: str
+
+
+class Summary:
+    """Findings, devices, iterations, top operators, kernels and modules, health: of a trace, or of a range of it.
+
+    `data` holds the numbers, integer ns; `str()` and `repr()` give tables in plain text, a notebook shows them as HTML.
+    """
+
+    def __init__(self, data: dict[str, Any], title: str = "trace") -> None:
+        self.data = data
+        self.title = title
+
+    @property
+    def cards(self) -> list[Card]:
+        """The numbers to see first."""
+        data = self.data
+        cards = [Card("span", text.duration(data["duration_ns"])), Card("events", text.count(data["num_events"]))]
+        if data["num_nodes"]:
+            cards.append(Card("nodes", text.count(data["num_nodes"])))
+        if data["iteration_time"]:
+            cards.append(Card("iterations", _iterations(data["iteration_time"])))
+        return cards + [_device_card(device) for device in data["devices"]]
+
+    @property
+    def headline(self) -> str:
+        """Title and cards, in one line."""
+        return f"{text.printable(self.title)}: {' · '.join(f'{card.label} {card.value}' for card in self.cards)}"
+
+    def sections(self, limit: int = 10) -> list[Section]:
+        """The tables that have rows, each with at most `limit` of them."""
+        return [_section(layout, self.data, limit) for layout in _LAYOUTS if self.data[layout.key]]
+
+    def __repr__(self) -> str:
+        return "\n\n".join([text.printable(self.headline), *map(str, self.sections())])
+
+    def _repr_html_(self) -> str:
+        from kinetoscope._report.html import summary_html
+
+        return summary_html(self)
+
+
+def _iterations(time: Row) -> str:
+    """How many, how long on average and how much that varies, and which took longest."""
+    spread = f" ± {text.duration(round(time['std_ns']))}" if time["std_ns"] is not None else ""
+    slowest = f", slowest {time['slowest']}: {text.duration(time['slowest_ns'])}" if time["count"] > 1 else ""
+    return f"{text.count(time['count'])} × {text.duration(time['mean_ns'])}{spread}{slowest}"
+
+
+def _device_card(device: Row) -> Card:
+    number = "" if device["device"] is None else f" {device['device']}"
+    return Card(f"device{number} busy", text.share(device["busy_share"], 1))
+
+
+# --- layout -------------------------------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    title: str
+    key: str
+    words: Callable[[Any], str]
+    is_number: bool = True
+    is_optional: bool = False
+    """Left out when it holds nothing but zeros."""
+
+
+class _Layout(NamedTuple):
+    key: str
+    title: str
+    columns: Sequence[_Column]
+    count_key: str | None = None
+    """Where the data says how many rows there are, when it does not hold them all."""
+    limit: int | None = None
+    """More are never shown."""
+
+
+def _word(title: str, key: str) -> _Column:
+    return _Column(title, key, str, is_number=False)
+
+
+def _count(title: str, key: str) -> _Column:
+    return _Column(title, key, text.count)
+
+
+def _time(title: str, key: str) -> _Column:
+    return _Column(title, key, text.duration)
+
+
+def _device_time(title: str, key: str) -> _Column:
+    return _Column(title, key, text.duration, is_optional=True)
+
+
+def _share(number: float) -> str:
+    return text.share(number, 1)
+
+
+_LAYOUTS = (
+    _Layout(
+        "findings",
+        "Findings",
+        (
+            _word("finding", "name"),
+            _word("of", "subject"),
+            _time("cost", "cost_ns"),
+            _Column("share", "share", _share),
+            _word("what helps", "advice"),
+        ),
+        "num_findings",
+        limit=3,
+    ),
+    _Layout(
+        "breakdown",
+        "Devices",
+        (
+            _Column("device", "device", lambda number: "" if number is None else str(number)),
+            _time("compute", "compute_ns"),
+            _device_time("exposed communication", "exposed_communication_ns"),
+            _device_time("exposed copies", "exposed_copy_ns"),
+            _device_time("exposed other work", "exposed_other_ns"),
+            _time("idle", "idle_ns"),
+        ),
+    ),
+    _Layout(
+        "time_by_kind",
+        "Time by kind",
+        (_word("kind", "kind"), _count("count", "count"), _time("total", "total_ns"), _time("self", "self_ns")),
+    ),
+    _Layout(
+        "iterations",
+        "Iterations",
+        (_count("iteration", "iteration"), _time("duration", "dur_ns"), _device_time("device busy", "device_busy_ns")),
+    ),
+    _Layout(
+        "operators",
+        "Top operators",
+        (
+            _word("operator", "name"),
+            _count("count", "count"),
+            _time("self", "self_ns"),
+            _time("total", "total_ns"),
+            _device_time("device self", "device_self_ns"),
+            _device_time("device total", "device_total_ns"),
+        ),
+        "num_operators",
+    ),
+    _Layout(
+        "kernels",
+        "Top kernels, copies and fills",
+        (
+            _word("name", "name"),
+            _word("kind", "kind"),
+            _count("count", "count"),
+            _time("total", "total_ns"),
+            _time("mean", "mean_ns"),
+            _time("longest", "max_ns"),
+            _Column("share", "share", _share),
+        ),
+        "num_kernels",
+    ),
+    _Layout(
+        "modules",
+        "Top modules",
+        (
+            _word("module", "module"),
+            _count("count", "count"),
+            _time("total", "total_ns"),
+            _device_time("device self", "device_self_ns"),
+            _device_time("device total", "device_total_ns"),
+        ),
+        "num_modules",
+    ),
+    _Layout("health", "Health", (_word("defect", "message"), _count("count", "count"), _word("first", "first"))),
+)
+
+
+def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
+    rows: list[Row] = data[layout.key]
+    columns = [column for column in layout.columns if not column.is_optional or any(row[column.key] for row in rows)]
+    limit = min(limit, layout.limit or limit)
+    num_rows = data[layout.count_key] if layout.count_key else len(rows)
+    return Section(
+        title=layout.title,
+        header=[column.title for column in columns],
+        rows=[[column.words(row[column.key]) for column in columns] for row in rows[:limit]],
+        numbers=[column.is_number for column in columns],
+        left_out=num_rows - len(rows[:limit]),
+    )

@@ -1,0 +1,1 @@
+"""Modules that every other one may import."""

@@ -1,0 +1,82 @@
+"""Names for annotations in modules that import little, imported when an annotation is looked up.
+
+`typing.get_type_hints` evaluates annotations in their modules, where names for type checkers alone do not exist.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor as Executor
+    from pathlib import Path as Path
+    from typing import Any as Any
+    from typing import Literal as Literal
+
+    import pandas as pandas
+    import polars as polars
+    import pyarrow as pyarrow
+    from typing_extensions import Self as Self
+    from typing_extensions import Unpack as Unpack
+
+    from kinetoscope._analysis import protocol as protocol
+    from kinetoscope._analysis import session as session
+    from kinetoscope._analysis.result import Answer as Answer
+    from kinetoscope._analysis.selection import Wanted as Wanted
+    from kinetoscope._analysis.summary import Summary as Summary
+    from kinetoscope._export.et_plus import Linked as Linked
+    from kinetoscope._export.tables import Part as Part
+    from kinetoscope._io.source import Cache as Cache
+    from kinetoscope._io.source import Source as Source
+    from kinetoscope._notebook.widget import Timeline as Timeline
+    from kinetoscope._remote.coordinator import Scattered as Scattered
+    from kinetoscope._report.static import Static as Static
+    from kinetoscope.chakra import Chakra as Chakra
+    from kinetoscope.table import Table as Table
+
+
+def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
+    """Makes a `__getattr__` that imports names from other modules, or the modules, at their first use."""
+
+    def found(name: str) -> object:
+        import sys
+        from importlib import import_module
+
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        other = import_module(names[name])
+        value = other if names[name].rpartition(".")[2] == name else getattr(other, name)
+        return vars(sys.modules[module]).setdefault(name, value)
+
+    return found
+
+
+if not TYPE_CHECKING:
+    __getattr__ = looked_up(
+        __name__,
+        {
+            "Answer": "kinetoscope._analysis.result",
+            "Any": "typing",
+            "Cache": "kinetoscope._io.source",
+            "Chakra": "kinetoscope.chakra",
+            "Executor": "concurrent.futures",
+            "Linked": "kinetoscope._export.et_plus",
+            "Literal": "typing",
+            "Part": "kinetoscope._export.tables",
+            "Scattered": "kinetoscope._remote.coordinator",
+            "Path": "pathlib",
+            "Self": "typing_extensions",
+            "Source": "kinetoscope._io.source",
+            "Static": "kinetoscope._report.static",
+            "Summary": "kinetoscope._analysis.summary",
+            "Table": "kinetoscope.table",
+            "Timeline": "kinetoscope._notebook.widget",
+            "Unpack": "typing_extensions",
+            "Wanted": "kinetoscope._analysis.selection",
+            "pandas": "pandas",
+            "polars": "polars",
+            "pyarrow": "pyarrow",
+            "session": "kinetoscope._analysis.session",
+            "protocol": "kinetoscope._analysis.protocol",
+        },
+    )

@@ -1,0 +1,1 @@
+"""Tables, SQL and traces that leave for other tools."""

@@ -1,0 +1,38 @@
+"""The Execution Trace with times and device work from the Kineto trace: what was written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope._io.atomic import write_whole
+
+if TYPE_CHECKING:
+    from kinetoscope import _native
+
+
+class Linked(NamedTuple):
+    """A file that `Trace.to_linked` wrote."""
+
+    path: Path
+    num_nodes: int
+    """Nodes of the Execution Trace."""
+    num_linked: int
+    """Those of them that have times."""
+    num_device_events: int
+    """Kernels, copies and fills that were added as nodes."""
+    num_left_out: int
+    """Those that were not, because nothing says which node caused them."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: {self.num_linked:,} of {self.num_nodes:,} nodes with times, "
+            f"{self.num_device_events:,} device events added, {self.num_left_out:,} left out"
+        )
+
+
+def write_linked(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> Linked:
+    """Writes the file under a temporary name first; see `Trace.to_linked`."""
+    target, counts = write_whole(path, lambda target, gzip: native.write_linked(target, gzip, like_chakra))
+    return Linked(target, *counts)

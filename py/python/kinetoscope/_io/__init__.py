@@ -1,0 +1,1 @@
+"""Files: where bytes come from, and where they go."""

@@ -1,0 +1,1 @@
+"""The timeline in a notebook, and the magics."""

@@ -1,0 +1,1 @@
+"""Jobs whose ranks the workers of an executor read."""
