@@ -42,7 +42,7 @@ def _seconds(source: Input) -> float:
 
 def _link(source: Input, target: Path) -> None:
     trace = ks.read(source.path / "kineto_trace_0.json", source.path / "torch_et_0.json")
-    linked = trace.to_linked(target)
+    linked = trace.to_et_plus(target)
     if linked.num_linked < LINKED * linked.num_nodes:
         raise Skipped(f"only {linked.num_linked} of {linked.num_nodes} nodes are linked")
 

@@ -101,17 +101,17 @@ pub enum WarningKind {
     /// A text that may be private.
     Redacted,
     /// The end of a flow that repeats `correlation`.
-    ThinnedFlow,
+    ShrunkFlow,
     /// A call of Python.
-    ThinnedFrame,
+    ShrunkFrame,
     /// Arguments that no table has a column for.
-    ThinnedArguments,
+    ShrunkArguments,
     /// A point in time.
-    ThinnedInstant,
+    ShrunkInstant,
     /// A node of the Execution Trace.
-    ThinnedNode,
+    ShrunkNode,
     /// A short call on the host.
-    ThinnedEvent,
+    ShrunkEvent,
     /// An event at time 0, though all others are of this century, or far from the base of the file.
     ZeroTime,
     /// An iteration whose annotation begins after calls that were made in it.
@@ -187,12 +187,12 @@ impl WarningKind {
             Self::ImmenseTime => "immense_time",
             Self::Trimmed => "trimmed",
             Self::Redacted => "redacted",
-            Self::ThinnedFlow => "thinned_flow",
-            Self::ThinnedFrame => "thinned_frame",
-            Self::ThinnedArguments => "thinned_arguments",
-            Self::ThinnedInstant => "thinned_instant",
-            Self::ThinnedNode => "thinned_node",
-            Self::ThinnedEvent => "thinned_event",
+            Self::ShrunkFlow => "shrunk_flow",
+            Self::ShrunkFrame => "shrunk_frame",
+            Self::ShrunkArguments => "shrunk_arguments",
+            Self::ShrunkInstant => "shrunk_instant",
+            Self::ShrunkNode => "shrunk_node",
+            Self::ShrunkEvent => "shrunk_event",
         }
     }
 
@@ -207,12 +207,12 @@ impl WarningKind {
             | Self::NodeWithoutTime
             | Self::Trimmed
             | Self::Redacted
-            | Self::ThinnedFlow
-            | Self::ThinnedFrame
-            | Self::ThinnedArguments
-            | Self::ThinnedInstant
-            | Self::ThinnedNode
-            | Self::ThinnedEvent => Severity::Note,
+            | Self::ShrunkFlow
+            | Self::ShrunkFrame
+            | Self::ShrunkArguments
+            | Self::ShrunkInstant
+            | Self::ShrunkNode
+            | Self::ShrunkEvent => Severity::Note,
             _ => Severity::Defect,
         }
     }
@@ -292,12 +292,12 @@ impl WarningKind {
             }
             Self::Trimmed => "an event is not in the range that was asked for, nor linked with what is: left out",
             Self::Redacted => "a text is not known to be harmless: a pseudonym stands for it, or, in a header, nothing",
-            Self::ThinnedFlow => "to make this smaller, an arrow that a launch's correlation draws, too: left out",
-            Self::ThinnedFrame => "to make this smaller, a call of Python: left out",
-            Self::ThinnedArguments => "to make this smaller, arguments that no table has a column for: left out",
-            Self::ThinnedInstant => "to make this smaller, a point in time, such as an allocation: left out",
-            Self::ThinnedNode => "to make this smaller, a node of the Execution Trace: left out",
-            Self::ThinnedEvent => "to make this smaller, a short call on the host without device work: left out",
+            Self::ShrunkFlow => "to make this smaller, an arrow that a launch's correlation draws, too: left out",
+            Self::ShrunkFrame => "to make this smaller, a call of Python: left out",
+            Self::ShrunkArguments => "to make this smaller, arguments that no table has a column for: left out",
+            Self::ShrunkInstant => "to make this smaller, a point in time, such as an allocation: left out",
+            Self::ShrunkNode => "to make this smaller, a node of the Execution Trace: left out",
+            Self::ShrunkEvent => "to make this smaller, a short call on the host without device work: left out",
         }
     }
 }

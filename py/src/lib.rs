@@ -59,7 +59,7 @@ mod _native {
     #[pymodule_export]
     use crate::trace::{Trace, redacted};
     #[pymodule_export]
-    use crate::worker::{answer_of_packed, answer_of_told, communications, packed_answer, questions, told};
+    use crate::worker::{answer_of_packed, answer_of_replies, communications, packed_answer, plan, respond};
 
     /// The format of a file by its first bytes.
     #[pyfunction]

@@ -69,7 +69,7 @@ impl Trace {
     /// The trace with its nodes linked by names and shapes alone: to that iteration, or to the one
     /// that fits best.
     #[pyo3(signature = (iteration=None))]
-    fn linked_to(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
+    fn relink(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
         let linked = py.detach(|| LinkedTrace::relink(self.linked.trace.clone(), iteration));
         let linked = linked.map_err(|error| raised(&error))?;
         Ok(Self::of(Arc::new(linked)))
@@ -134,7 +134,7 @@ impl Trace {
 
     /// Writes the Execution Trace with times and device work, in a gzip stream or plain. Returns
     /// the numbers of nodes, linked nodes, added and skipped device events.
-    fn write_linked(
+    fn write_et_plus(
         &self,
         py: Python<'_>,
         path: String,
@@ -207,11 +207,11 @@ impl Trace {
     }
 
     /// The trace with as much left out as it takes for its snapshot to have so many bytes at most.
-    fn thin(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Self> {
+    fn shrink(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Self> {
         let linked = &self.linked;
-        let thinned = py
+        let shrunk = py
             .detach(|| shrink(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes)));
-        thinned.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
+        shrunk.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
     }
 
     /// The whole trace as an SVG picture.

@@ -48,42 +48,42 @@ pub(crate) fn answer_of_packed(
 /// The next queries to each trace, from the collectives of all and the replies so far; empty bytes
 /// for a trace without queries.
 #[pyfunction]
-pub(crate) fn questions<'py>(
+pub(crate) fn plan<'py>(
     py: Python<'py>,
     traces: Ranked<'_>,
-    told: Vec<Vec<Vec<u8>>>,
+    replies: Vec<Vec<Vec<u8>>>,
     name: &str,
     request: &str,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let traces = linked(traces);
-    let all = py.detach(|| analysis(name)?.plan(&traces, &told, request)).map_err(|error| raised(&error))?;
+    let all = py.detach(|| analysis(name)?.plan(&traces, &replies, request)).map_err(|error| raised(&error))?;
     Ok(all.iter().map(|asked| PyBytes::new(py, asked)).collect())
 }
 
 /// The reply of a trace to queries.
 #[pyfunction]
-pub(crate) fn told<'py>(
+pub(crate) fn respond<'py>(
     py: Python<'py>,
     trace: PyRef<'_, Trace>,
     name: &str,
     request: &str,
-    questions: PyBackedBytes,
+    queries: PyBackedBytes,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let linked = trace.linked();
-    bytes(py, || analysis(name)?.respond(&linked, &questions, request))
+    bytes(py, || analysis(name)?.respond(&linked, &queries, request))
 }
 
 /// The result for a job, from the collectives of all traces and the replies.
 #[pyfunction]
-pub(crate) fn answer_of_told(
+pub(crate) fn answer_of_replies(
     py: Python<'_>,
     traces: Ranked<'_>,
-    told: Vec<Vec<Vec<u8>>>,
+    replies: Vec<Vec<Vec<u8>>>,
     name: &str,
     request: &str,
 ) -> PyResult<Answered> {
     let traces = linked(traces);
-    answered(py.detach(|| analysis(name)?.answer_of_replies(&traces, &told, request)))
+    answered(py.detach(|| analysis(name)?.answer_of_replies(&traces, &replies, request)))
 }
 
 fn bytes(py: Python<'_>, make: impl FnOnce() -> Result<Vec<u8>, Error> + Send) -> PyResult<Bound<'_, PyBytes>> {

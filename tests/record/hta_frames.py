@@ -2,7 +2,7 @@
 
     $(scripts/hta.sh) tests/record/hta_frames.py ../shared/data
 
-writes tests/golden/hta/frames.json. tests/py/test_hta_frame_shapes.py holds kinetoscope.hta against it.
+writes tests/golden/hta/frames.json. tests/py/hta/test_frame_shapes.py holds kinetoscope.hta against it.
 """
 
 from __future__ import annotations

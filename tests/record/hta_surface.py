@@ -2,7 +2,7 @@
 
     $(scripts/hta.sh) tests/record/hta_surface.py
 
-writes tests/golden/hta/surface.json. tests/py/test_hta_surface.py holds kinetoscope.hta against it.
+writes tests/golden/hta/surface.json. tests/py/hta/test_surface.py holds kinetoscope.hta against it.
 """
 
 from __future__ import annotations

@@ -40,13 +40,13 @@ struct Part {
     range: Option<(i64, i64)>,
     stream: Option<i64>,
     is_launched_inside: bool,
-    is_whole: bool,
+    is_unclipped: bool,
 }
 
 impl Part {
     /// The same at any time, where times are cut to the range.
     fn around(&self) -> Self {
-        let is_cut = !self.is_whole && !self.is_launched_inside;
+        let is_cut = !self.is_unclipped && !self.is_launched_inside;
         Self { range: self.range.filter(|_| !is_cut), ..self.clone() }
     }
 }
@@ -60,13 +60,13 @@ impl Work {
         let Some((from, to)) = part.range else { return part.stream.is_none_or(|stream| stream == self.stream) };
         let is_launched = self.launch.is_some_and(|launch| (from..to).contains(&launch));
         let overlaps = self.start < to && (self.end() > from || self.start >= from);
-        let is_inside = if part.is_whole { is_launched } else { overlaps && (is_launched || !part.is_launched_inside) };
+        let is_inside = if part.is_unclipped { is_launched } else { overlaps && (is_launched || !part.is_launched_inside) };
         is_inside && part.stream.is_none_or(|stream| stream == self.stream)
     }
 
     /// When it runs, inside the part.
     fn time(&self, part: &Part) -> (i64, i64) {
-        let Some((from, to)) = part.range.filter(|_| !part.is_whole) else { return (self.start, self.end()) };
+        let Some((from, to)) = part.range.filter(|_| !part.is_unclipped) else { return (self.start, self.end()) };
         let start = self.start.max(from);
         (start, self.end().min(to).max(start))
     }
@@ -86,7 +86,7 @@ fn work() -> impl Strategy<Value = Work> {
 fn part() -> impl Strategy<Value = Part> {
     let range = prop::option::of((0..45_i64, 0..45_i64).prop_map(|(a, b)| (a.min(b), a.max(b))));
     (range, prop::option::weighted(0.3, 7..9_i64), any::<bool>(), any::<bool>())
-        .prop_map(|(range, stream, is_launched_inside, is_whole)| Part { range, stream, is_launched_inside, is_whole })
+        .prop_map(|(range, stream, is_launched_inside, is_unclipped)| Part { range, stream, is_launched_inside, is_unclipped })
 }
 
 fn linked(all: &[Work]) -> Arc<LinkedTrace> {
@@ -109,8 +109,8 @@ fn linked(all: &[Work]) -> Arc<LinkedTrace> {
 
 fn selection<'a>(linked: &'a Arc<LinkedTrace>, part: &Part) -> Selection<'a> {
     let range = part.range.map(|(from, to)| TimeRange { start: Ts(from * US), end: Ts(to * US) });
-    let Part { stream, is_launched_inside, is_whole, .. } = *part;
-    Selection { linked, range, stream, is_launched_inside, is_whole }
+    let Part { stream, is_launched_inside, is_unclipped, .. } = *part;
+    Selection { linked, range, stream, is_launched_inside, is_unclipped }
 }
 
 /// The microseconds of the part, or of the whole trace.
@@ -171,7 +171,7 @@ proptest! {
         let mut cuts = [cuts.0, cuts.1, cuts.2];
         cuts.sort_unstable();
         let total = |from: i64, to: i64| {
-            let part = Part { range: Some((from, to)), stream: None, is_launched_inside: false, is_whole: false };
+            let part = Part { range: Some((from, to)), stream: None, is_launched_inside: false, is_unclipped: false };
             let selection = selection(&linked, &part);
             let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], 0);
             let kernels: i64 = kernels(&selection, 0).iter().map(|row| row.total_ns).sum();

@@ -232,7 +232,7 @@ fn what_real_files_do_not_link_was_launched_before_they_began() {
     for (name, trace) in shared::traces() {
         let coverage = coverage(&LinkedTrace::new(trace));
         let missing = coverage.device_events.unlinked.get(&UnlinkedReason::LaunchMissing);
-        // These were cut, and thinned out.
+        // These were cut, and shrunk out.
         let is_part = ["trunc_", "trace_compare"].iter().any(|part| name.contains(part));
         assert!(missing.is_none() || is_part, "{name}");
         num_early += coverage.device_events.unlinked.get(&UnlinkedReason::LaunchedBefore).unwrap_or(&0);

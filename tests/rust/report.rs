@@ -131,7 +131,7 @@ fn ranks_of_a_job_are_told_apart() {
 fn what_is_not_as_it_was_recorded_is_said() {
     let session = Session::new(linked(&events()));
     assert!(!html(&session).contains("ks-edited"));
-    let small = asked(&session, &json!({"left_out": {"thinned_frame": 1200, "thinned_node": 0, "missing_launch": 3}}));
+    let small = asked(&session, &json!({"left_out": {"shrunk_frame": 1200, "shrunk_node": 0, "missing_launch": 3}}));
     assert!(
         small.contains("<b>Made smaller</b>: left out are 1,200 calls of Python. The tables here are of the whole")
     );

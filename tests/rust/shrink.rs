@@ -10,7 +10,7 @@ fn size(trace: &kinetoscope::Trace) -> usize {
     write_snapshot(trace).unwrap().len()
 }
 
-fn thinned(linked: &LinkedTrace, max_bytes: usize) -> Option<LinkedTrace> {
+fn shrunk(linked: &LinkedTrace, max_bytes: usize) -> Option<LinkedTrace> {
     shrink(linked, &mut |trace| size(trace) <= max_bytes).ok().map(LinkedTrace::new)
 }
 
@@ -18,17 +18,17 @@ fn assert_thins(name: &str, linked: &LinkedTrace) {
     let whole = size(&linked.trace);
     let mut last = linked.trace.events.len() + 1;
     for percent in [100, 90, 70, 50, 30, 20, 10] {
-        let Some(part) = thinned(linked, whole * percent / 100) else { continue };
+        let Some(part) = shrunk(linked, whole * percent / 100) else { continue };
         assert!(size(&part.trace) <= whole * percent / 100, "{name} {percent}");
         let trace = &part.trace;
         assert!(trace.events.len() <= last, "{name} {percent}: a smaller one has more in it");
         last = trace.events.len();
         let count = |kind| trace.warnings.count(kind) as usize;
-        let gone = count(WarningKind::ThinnedFrame) + count(WarningKind::ThinnedEvent);
+        let gone = count(WarningKind::ShrunkFrame) + count(WarningKind::ShrunkEvent);
         assert_eq!(trace.events.len() + gone, linked.trace.events.len(), "{name} {percent}");
-        assert_eq!(trace.flows.len() + count(WarningKind::ThinnedFlow), linked.trace.flows.len(), "{name} {percent}");
-        assert_eq!(trace.instants.len() + count(WarningKind::ThinnedInstant), linked.trace.instants.len());
-        assert_eq!(trace.nodes.len() + count(WarningKind::ThinnedNode), linked.trace.nodes.len());
+        assert_eq!(trace.flows.len() + count(WarningKind::ShrunkFlow), linked.trace.flows.len(), "{name} {percent}");
+        assert_eq!(trace.instants.len() + count(WarningKind::ShrunkInstant), linked.trace.instants.len());
+        assert_eq!(trace.nodes.len() + count(WarningKind::ShrunkNode), linked.trace.nodes.len());
         assert_eq!(trace.range(), linked.trace.range(), "{name} {percent}: what is left lasts as long");
         assert_work_stays(&format!("{name} {percent}"), linked, &part);
     }
@@ -92,7 +92,7 @@ fn functions_in_which_nothing_ran_go_first() {
     assert_eq!(part.events.position, [0, 3]);
     assert!(part.events.kind.contains(&EventKind::Python));
     assert_eq!(num_asked, 2);
-    assert!(part.metadata_json().contains(r#"{"edit":"thin","left_out":{"thinned_frame":2}}"#));
+    assert!(part.metadata_json().contains(r#"{"edit":"shrink","left_out":{"shrunk_frame":2}}"#));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn texts_that_only_arguments_had_go_with_them() {
     };
     let events: Vec<_> = (0..50).map(event).collect();
     let linked = LinkedTrace::new(files::trace(&format!("[{}]", events.join(","))));
-    let part = shrink(&linked, &mut |trace| trace.warnings.count(WarningKind::ThinnedArguments) > 0).unwrap();
+    let part = shrink(&linked, &mut |trace| trace.warnings.count(WarningKind::ShrunkArguments) > 0).unwrap();
     assert_eq!(part.events.len(), 50);
     assert!(part.strings.iter().all(|text| !text.contains("xxx")));
 }

@@ -21,9 +21,9 @@ pub struct Selection<'a> {
     pub stream: Option<i64>,
     /// Whether device events are left out whose launch is not inside the range.
     pub is_launched_inside: bool,
-    /// Whether events belong to the range that they begin in, and device work to that of its
-    /// launch: as a whole, rather than cut to the range.
-    pub is_whole: bool,
+    /// Whether times are not cut to the range: an event counts whole in the range in which it
+    /// begins, device work in the range in which its launch begins.
+    pub is_unclipped: bool,
 }
 
 /// A request for a part of a trace.
@@ -39,8 +39,8 @@ pub struct SelectionRequest {
     pub stream: Option<i64>,
     /// See [`Selection::is_launched_inside`].
     pub is_launched_inside: bool,
-    /// See [`Selection::is_whole`].
-    pub is_whole: bool,
+    /// See [`Selection::is_unclipped`].
+    pub is_unclipped: bool,
 }
 
 impl SelectionRequest {
@@ -54,13 +54,13 @@ impl SelectionRequest {
         };
         let (start_ns, end_ns) = (integer("start_ns")?, integer("end_ns")?);
         let (iteration, stream) = (integer("iteration")?, integer("stream")?);
-        let mut flag = |name: &str| match request.remove(name) {
-            None | Some(Value::Null) => Ok(false),
+        let mut flag = |name: &str, default: bool| match request.remove(name) {
+            None | Some(Value::Null) => Ok(default),
             Some(Value::Bool(is_wanted)) => Ok(is_wanted),
             Some(other) => Err(unexpected(&format!("true or false as {name}"), &other.to_string())),
         };
-        let (is_launched_inside, is_whole) = (flag("launched_inside")?, flag("whole")?);
-        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_whole })
+        let (is_launched_inside, is_unclipped) = (flag("launched_inside", false)?, !flag("clip", true)?);
+        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_unclipped })
     }
 }
 
@@ -72,7 +72,7 @@ impl<'a> Selection<'a> {
 
     /// The bounds of a range, if there is one.
     pub fn within(linked: &'a Arc<LinkedTrace>, range: Option<TimeRange>) -> Self {
-        Self { linked, range, stream: None, is_launched_inside: false, is_whole: false }
+        Self { linked, range, stream: None, is_launched_inside: false, is_unclipped: false }
     }
 
     /// Resolves a request. An error where the trace does not have the part.
@@ -81,13 +81,13 @@ impl<'a> Selection<'a> {
         if let Some(stream) = wanted.stream {
             expect_stream(linked, stream)?;
         }
-        let SelectionRequest { stream, is_launched_inside, is_whole, .. } = *wanted;
-        Ok(Self { linked, range, stream, is_launched_inside, is_whole })
+        let SelectionRequest { stream, is_launched_inside, is_unclipped, .. } = *wanted;
+        Ok(Self { linked, range, stream, is_launched_inside, is_unclipped })
     }
 
     /// The same at any time.
     pub(super) fn anytime(&self) -> Self {
-        Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_whole: false }
+        Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_unclipped: false }
     }
 
     /// Devices that at any time have work that is looked at. One that has none in the range is idle
@@ -135,23 +135,23 @@ impl<'a> Selection<'a> {
         let is_launched =
             || self.linked.links.launch.get(row).is_some_and(|launch| begins_inside(events.start[launch as usize]));
         match on {
-            Some(_) if self.is_whole && events.kind[row].is_device_work() => is_launched(),
-            _ if self.is_whole => begins_inside(events.start[row]),
+            Some(_) if self.is_unclipped && events.kind[row].is_device_work() => is_launched(),
+            _ if self.is_unclipped => begins_inside(events.start[row]),
             _ if !range.overlaps(events.start[row], events.dur[row]) => false,
             Some(_) if self.is_launched_inside => is_launched(),
             _ => true,
         }
     }
 
-    /// The event's time, cut to the range unless events are taken as a whole.
+    /// The event's time, cut to the range if the selection clips.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
         self.cut(TimeRange { start: events.start[row], end: events.end(row) })
     }
 
-    /// A time, cut to the range unless events are taken as a whole.
+    /// A time, cut to the range if the selection clips.
     pub(super) fn cut(&self, time: TimeRange) -> TimeRange {
-        self.range.filter(|_| !self.is_whole).map_or(time, |range| clip(time, range))
+        self.range.filter(|_| !self.is_unclipped).map_or(time, |range| clip(time, range))
     }
 
     /// The event's duration inside the range, in nanoseconds.
@@ -170,7 +170,7 @@ impl<'a> Selection<'a> {
                 add_ns(&mut self_ns[row], dur);
             }
             // A call in the range may contain events that begin after it.
-            if let Some(parent) = parent.filter(|parent| is_inside || (self.is_whole && self.contains(*parent))) {
+            if let Some(parent) = parent.filter(|parent| is_inside || (self.is_unclipped && self.contains(*parent))) {
                 add_ns(&mut self_ns[parent], -dur);
             }
         }

@@ -79,7 +79,7 @@ impl<'a> TraceShrinker<'a> {
         Self { linked, kept: KeptRows::all(&linked.trace), ends, keeps_arguments: true, has_news: false }
     }
 
-    /// The trace as far as it was thinned, if that fits.
+    /// The trace as far as it was shrunk, if that fits.
     fn fitting(&mut self, fits: &mut dyn FnMut(&Trace) -> bool) -> Option<Trace> {
         if !std::mem::take(&mut self.has_news) {
             return None;
@@ -92,7 +92,7 @@ impl<'a> TraceShrinker<'a> {
         let mut trace = self.kept.rows_of(whole);
         if !self.keeps_arguments {
             let num_fewer = keep_known_arguments(&mut trace);
-            trace.warnings.push_many(WarningKind::ThinnedArguments, num_fewer, Position::default);
+            trace.warnings.push_many(WarningKind::ShrunkArguments, num_fewer, Position::default);
         }
         let mut trace = compact(trace);
         let kinds = &whole.events.kind;
@@ -100,19 +100,19 @@ impl<'a> TraceShrinker<'a> {
         let left_out = || (0..whole.events.len()).filter(|row| !self.kept.events[*row]);
         let num_frames = left_out().filter(is_frame).count();
         let counts = [
-            (WarningKind::ThinnedFlow, whole.flows.len() - count(&self.kept.flows)),
-            (WarningKind::ThinnedFrame, num_frames),
-            (WarningKind::ThinnedInstant, whole.instants.len() - count(&self.kept.instants)),
-            (WarningKind::ThinnedNode, whole.nodes.len() - count(&self.kept.nodes)),
-            (WarningKind::ThinnedEvent, left_out().count() - num_frames),
+            (WarningKind::ShrunkFlow, whole.flows.len() - count(&self.kept.flows)),
+            (WarningKind::ShrunkFrame, num_frames),
+            (WarningKind::ShrunkInstant, whole.instants.len() - count(&self.kept.instants)),
+            (WarningKind::ShrunkNode, whole.nodes.len() - count(&self.kept.nodes)),
+            (WarningKind::ShrunkEvent, left_out().count() - num_frames),
         ];
         for (kind, num_left_out) in counts {
             trace.warnings.push_many(kind, num_left_out as u64, Position::default);
         }
-        let thinned = trace.warnings.iter().filter(|warning| warning.kind.name().starts_with("thinned_"));
+        let shrunk = trace.warnings.iter().filter(|warning| warning.kind.name().starts_with("shrunk_"));
         let counts: serde_json::Map<_, _> =
-            thinned.map(|warning| (warning.kind.name().to_owned(), json!(warning.count))).collect();
-        note(&mut trace, &json!({"edit": "thin", "left_out": counts}));
+            shrunk.map(|warning| (warning.kind.name().to_owned(), json!(warning.count))).collect();
+        note(&mut trace, &json!({"edit": "shrink", "left_out": counts}));
         trace
     }
 

@@ -27,7 +27,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
             iteration: request.iteration,
             stream: request.stream,
             is_launched_inside: request.launched_inside,
-            is_whole: request.whole,
+            is_unclipped: !request.clip,
         }
     };
     let options = Options::new(analysis.options, request.options.clone())?;

@@ -131,7 +131,7 @@ pub(super) struct AnalyzeRequest {
     pub(super) iteration: Option<i64>,
     pub(super) stream: Option<i64>,
     pub(super) launched_inside: bool,
-    pub(super) whole: bool,
+    pub(super) clip: bool,
     pub(super) options: Map<String, Value>,
     pub(super) limit: Option<usize>,
     /// Of several traces, the one that is asked about; all of them, if nobody says which.
@@ -167,7 +167,7 @@ impl AnalyzeRequest {
             iteration: fields.maybe("iteration")?,
             stream: fields.maybe("stream")?,
             launched_inside: fields.maybe("launched_inside")?.unwrap_or_default(),
-            whole: fields.maybe("whole")?.unwrap_or_default(),
+            clip: fields.maybe("clip")?.unwrap_or(true),
             options: fields.maybe("options")?.unwrap_or_default(),
             limit: fields.maybe("limit")?,
             part: fields.maybe("part")?,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kinetoscope._analysis.result import Answer
+from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 
@@ -23,7 +23,7 @@ class MemorySnapshot(Tables):
     `device` is null for pinned memory of the host. `extra` has the keys that are no columns, as a JSON object.
     """
 
-    def memory(self) -> Answer:
+    def memory(self) -> AnalysisResult:
         """What each device holds, and what it held at most.
 
         `requested_bytes` are those in use as they were asked for, counted back from the end through the actions;
@@ -35,7 +35,7 @@ class MemorySnapshot(Tables):
         how much at the peak: `site` is the innermost frame that is no part of torch, `stack_id` refers to `frames`,
         both null where the allocation is older than the actions.
         """
-        return Answer(*self._native.memory())
+        return AnalysisResult(*self._native.memory())
 
     @cached_property
     def actions(self) -> Table:
@@ -81,13 +81,13 @@ class MemoryTimeline(Tables):
         timeline.sizes.to_pandas().plot.area(x="time_ns", y=["parameter_bytes", "activation_bytes"])
     """
 
-    def memory(self) -> Answer:
+    def memory(self) -> AnalysisResult:
         """How much memory was used for what: a row for all (`total`), then one for each category.
 
         `peak_bytes` are the most that there were, at `peak_ns`; `at_peak_bytes` those when the total was at its peak,
         `share` that of the total, and `last_bytes` those at the end.
         """
-        return Answer(*self._native.memory())
+        return AnalysisResult(*self._native.memory())
 
     @cached_property
     def sizes(self) -> Table:

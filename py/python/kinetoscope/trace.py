@@ -25,7 +25,7 @@ class Trace(Analyses):
         """The path or name of what was read; None when it came as bytes."""
         self.execution_source = execution_source
         """The path of the Execution Trace that was read with it."""
-        self.ids_before: memoryview | None = None
+        self.original_ids: memoryview | None = None
         """Of a trace that `trim` made, the id that each of its elements had; None of others."""
 
     @classmethod
@@ -33,7 +33,7 @@ class Trace(Analyses):
         """The trace that `snapshot` packed. TraceError when it is of another version, or none."""
         return cls(_native.Trace.from_snapshot(snapshot, max_threads=num_processors()))
 
-    def linked_to(self, iteration: int | None = None) -> Trace:
+    def relink(self, *, iteration: int | None = None) -> Trace:
         """The same trace with its nodes linked by names and shapes alone: to this iteration, or to the best.
 
         For files that were not recorded at the same time, or of which one covers a single iteration of the other's
@@ -45,7 +45,7 @@ class Trace(Analyses):
         fit.
         """
         number = _number(iteration, "the number of an iteration")
-        return Trace(self._native.linked_to(number), self.source, self.execution_source)
+        return Trace(self._native.relink(number), self.source, self.execution_source)
 
     def captured(self, capture: Trace) -> lazy.Table:
         """The kernels of CUDA and HIP graphs that ran in this trace, each with the call that captured it in another.
@@ -180,7 +180,7 @@ class Trace(Analyses):
         `how`; and `unlinked`, the counts by the reason, which `reasons` says in words.
 
         `confidence` is that of the links between nodes and operators, and `windows` lists the iterations that fit where
-        one file covers only a part of what the other does (see `linked_to`).
+        one file covers only a part of what the other does (see `relink`).
         """
         return _json(self._native.coverage_json)
 
@@ -201,7 +201,7 @@ class Trace(Analyses):
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def analyze(self, name: str, **request: lazy.Any) -> lazy.Answer:
+    def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
         """An analysis by its name, with its options and the part of the trace to look at."""
         from kinetoscope._analysis.result import answered
 
@@ -218,7 +218,7 @@ class Trace(Analyses):
         since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
-    def query(self, request: dict[str, lazy.Any]) -> lazy.protocol.Answer:
+    def query(self, request: dict[str, lazy.Any]) -> lazy.protocol.QueryResult:
         """Asks the core what the viewer asks it; docs/protocol.md lists the requests.
 
         Its times are ns since `origin_ns`. TraceError for a request that it does not know.
@@ -283,7 +283,7 @@ class Trace(Analyses):
 
         return write_whole(path, self._native.write_execution)[0]
 
-    def to_linked(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> lazy.Linked:
+    def to_et_plus(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> lazy.EtPlusFile:
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
 
         Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
@@ -291,9 +291,9 @@ class Trace(Analyses):
         differences. Says what was linked and what was left out. TraceError when the trace has no Execution Trace;
         OSError when it cannot be written, and then `path` holds what it held before.
         """
-        from kinetoscope._export.et_plus import write_linked
+        from kinetoscope._export.et_plus import write_et_plus
 
-        return write_linked(self._native, path, like_chakra=like_chakra)
+        return write_et_plus(self._native, path, like_chakra=like_chakra)
 
     def to_param_comms(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list.
@@ -361,7 +361,7 @@ class Trace(Analyses):
         launches enqueued, forward and backward partners, what was waited for, owners; and what each stream did right
         before and after, with its launch, for the gaps at the ends. So links of what is in the range are as before. Of
         the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is the position in the
-        file that `to_chrome` writes; `ids_before` has the ids here. TraceError when there is no such iteration, or
+        file that `to_chrome` writes; `original_ids` has the ids here. TraceError when there is no such iteration, or
         neither is asked for.
 
         What the part was taken from is in its `metadata`, and a report of it is about the range: with the figures that
@@ -371,7 +371,7 @@ class Trace(Analyses):
         bounds = (_number(start_ns, what), _number(end_ns, what), _number(iteration, "the number of an iteration"))
         native, ids = self._native.trim(*bounds)
         part = Trace(native, self.source, self.execution_source)
-        part.ids_before = memoryview(ids).cast("I")
+        part.original_ids = memoryview(ids).cast("I")
         return part
 
     def redact(self, *, keep_modules: bool = False) -> Trace:
@@ -384,7 +384,7 @@ class Trace(Analyses):
         """
         return redacted([self], keep_modules=keep_modules)[0]
 
-    def thin(self, max_bytes: int) -> Trace:
+    def shrink(self, max_bytes: int) -> Trace:
         """The trace with as much left out as it takes for `snapshot()` to have at most so many bytes.
 
         What goes, only as far as needed: arrows that launches draw anyway, calls of Python in which no operator ran,
@@ -393,7 +393,9 @@ class Trace(Analyses):
         not enough.
         """
         return Trace(
-            self._native.thin(max(_number(max_bytes, "a number of bytes") or 0, 0)), self.source, self.execution_source
+            self._native.shrink(max(_number(max_bytes, "a number of bytes") or 0, 0)),
+            self.source,
+            self.execution_source,
         )
 
     # --- looks ----------------------------------------------------------------------------------------------------
@@ -416,7 +418,7 @@ class Trace(Analyses):
 
         The file needs nothing but itself: it opens from disk and without a network. Of what `trim` made it is about
         that range, and opens there. `redact` is the method of that name. `max_size`, in bytes or as `"10MB"`, leaves
-        out as much as it takes for the file to be no larger (see `thin`), and the page says what. OSError when it
+        out as much as it takes for the file to be no larger (see `shrink`), and the page says what. OSError when it
         cannot be written, ValueError when no page is so small.
         """
         from kinetoscope._report.page import write_report

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kinetoscope._remote.coordinator import Scattered
     from kinetoscope._remote.worker import Look
 
-_SHOWN_LEFT_OUT = 10
+_SHOWN_SKIPPED = 10
 _PICTURE_WIDTH = 900
 
 
@@ -134,17 +134,17 @@ class TraceSet(JobAnalyses):
     """All traces of a job, in the order of their ranks. A rank may have several: one for each window that was recorded.
 
     `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace. `repr` says
-    which files were paired (`pairs`), which were left out and why (`left_out`), and what is odd about them (`notes`).
+    which files were paired (`pairs`), which were left out and why (`skipped`), and what is odd about them (`notes`).
     """
 
     def __init__(
         self,
         members: Sequence[Member],
-        left_out: Mapping[str, str] | None = None,
+        skipped: Mapping[str, str] | None = None,
         scattered: lazy.Scattered | None = None,
     ) -> None:
         self._members = list(members)
-        self._left_out = dict(left_out or {})
+        self._skipped = dict(skipped or {})
         self._scattered = scattered
 
     @property
@@ -158,10 +158,10 @@ class TraceSet(JobAnalyses):
         return [member.pair for member in self.members]
 
     @property
-    def left_out(self) -> dict[str, str]:
+    def skipped(self) -> dict[str, str]:
         """The files that are in no trace, by name, and why."""
         failures = (member.failures for member in self._members)
-        return {name: why for part in (self._left_out, *failures) for name, why in sorted(part.items())}
+        return {name: why for part in (self._skipped, *failures) for name, why in sorted(part.items())}
 
     @property
     def notes(self) -> list[str]:
@@ -232,7 +232,7 @@ class TraceSet(JobAnalyses):
         executor: lazy.Executor | None = None,
         progress: bool | None = None,
         **request: Any,
-    ) -> lazy.Answer:
+    ) -> lazy.AnalysisResult:
         """An analysis by its name: of each trace, or of the job where it compares ranks.
 
         `rank`, one or several, is all that is looked at. Reads what is not read yet; ValueError when there is no trace,
@@ -246,7 +246,7 @@ class TraceSet(JobAnalyses):
             return answered_of_job(self.chosen(rank), name, request)
         failures = scattered.look(self._members)
         self._members = [member for member in self._members if member not in failures]
-        self._left_out |= _left_out(failures)
+        self._skipped |= _skipped(failures)
         return scattered.answer(self._of_ranks(rank), name, request)
 
     def report(
@@ -378,9 +378,9 @@ class TraceSet(JobAnalyses):
     _HEADER = ("rank", "rank from", "Kineto trace", "Execution Trace", "paired by", "events", "nodes")
 
     def _remarks(self) -> list[str]:
-        left_out = [f"{name}: {why}" for name, why in self.left_out.items()]
-        more = [f"and {len(left_out) - _SHOWN_LEFT_OUT:,} more"] if len(left_out) > _SHOWN_LEFT_OUT else []
-        return [*self.notes, *(["left out:"] if left_out else []), *left_out[:_SHOWN_LEFT_OUT], *more]
+        skipped = [f"{name}: {why}" for name, why in self.skipped.items()]
+        more = [f"and {len(skipped) - _SHOWN_SKIPPED:,} more"] if len(skipped) > _SHOWN_SKIPPED else []
+        return [*self.notes, *(["left out:"] if skipped else []), *skipped[:_SHOWN_SKIPPED], *more]
 
     def __repr__(self) -> str:
         title = f"TraceSet: {text.plural(len(self), 'trace')} of {text.plural(len(self.ranks), 'rank')}"
@@ -414,20 +414,20 @@ def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:
     return found
 
 
-def trace_set(members: Sequence[Member], left_out: Mapping[str, str], *, progress: bool | None) -> TraceSet:
+def trace_set(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """The set of these members, all read; those that cannot be are left out."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    return TraceSet([member for member in members if member not in failures], {**left_out, **_left_out(failures)})
+    return TraceSet([member for member in members if member not in failures], {**skipped, **_skipped(failures)})
 
 
 def scattered_set(
-    members: Sequence[Member], left_out: Mapping[str, str], executor: Executor, *, progress: bool | None
+    members: Sequence[Member], skipped: Mapping[str, str], executor: Executor, *, progress: bool | None
 ) -> TraceSet:
     """The set of these members, all read by an executor's workers; those that cannot be are left out."""
     scattered = _scattered(executor, progress=progress)
     failures = scattered.look(members)
     left = [member for member in members if member not in failures]
-    return TraceSet(left, {**left_out, **_left_out(failures)}, scattered)
+    return TraceSet(left, {**skipped, **_skipped(failures)}, scattered)
 
 
 def _scattered(executor: Executor, *, progress: bool | None) -> Scattered:
@@ -436,7 +436,7 @@ def _scattered(executor: Executor, *, progress: bool | None) -> Scattered:
     return Scattered(executor, progress)
 
 
-def _left_out(failures: Mapping[Member, str]) -> dict[str, str]:
+def _skipped(failures: Mapping[Member, str]) -> dict[str, str]:
     return {name: why for member, why in failures.items() for name in member.pair.names}
 
 

@@ -85,7 +85,7 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
     let (events, links) = (&selection.linked.trace.events, &selection.linked.links);
     let mut gaps = Vec::new();
     // Events before or after a range determine when and why a gap inside of it began.
-    let is_cut = !selection.is_whole && !selection.is_launched_inside;
+    let is_cut = !selection.is_unclipped && !selection.is_launched_inside;
     let range = selection.range.filter(|_| is_cut);
     let around = range.map(|_| selection.anytime());
     let around = around.as_ref().unwrap_or(selection);

@@ -12,13 +12,13 @@ use crate::view::chart::time_words;
 use crate::view::svg::escape;
 
 /// Kinds of removed rows when a trace is shrunk: key and display name.
-const THINNED: [(&str, &str); 6] = [
-    ("thinned_event", "short calls on the host"),
-    ("thinned_frame", "calls of Python"),
-    ("thinned_node", "nodes of the Execution Trace"),
-    ("thinned_instant", "points in time, such as allocations"),
-    ("thinned_arguments", "events' arguments that no table shows"),
-    ("thinned_flow", "arrows that launches draw, too"),
+const SHRUNK: [(&str, &str); 6] = [
+    ("shrunk_event", "short calls on the host"),
+    ("shrunk_frame", "calls of Python"),
+    ("shrunk_node", "nodes of the Execution Trace"),
+    ("shrunk_instant", "points in time, such as allocations"),
+    ("shrunk_arguments", "events' arguments that no table shows"),
+    ("shrunk_flow", "arrows that launches draw, too"),
 ];
 
 /// How often something was done, by its name.
@@ -39,9 +39,9 @@ pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> String 
     if own("redacted") > 0 {
         note(&mut out, "Redacted", "pseudonyms stand for texts that may be private");
     }
-    let of_page = thinned(given);
+    let of_page = shrunk(given);
     if of_page.is_empty() {
-        let words = thinned(own);
+        let words = shrunk(own);
         if !words.is_empty() {
             note(&mut out, "Made smaller", &format!("left out are {words}. All that is here is of what is left"));
         }
@@ -66,8 +66,8 @@ fn trimmed(extent: Option<TrimExtent>, num_left_out: u64) -> Option<String> {
     (!all.is_empty()).then(|| all.join(". "))
 }
 
-fn thinned(count_of: impl Fn(&str) -> u64) -> String {
-    let counts = THINNED.iter().map(|(kind, words)| (count_of(kind), words)).filter(|(number, _)| *number > 0);
+fn shrunk(count_of: impl Fn(&str) -> u64) -> String {
+    let counts = SHRUNK.iter().map(|(kind, words)| (count_of(kind), words)).filter(|(number, _)| *number > 0);
     counts.map(|(number, words)| format!("{} {words}", count(number as i64))).collect::<Vec<_>>().join(", ")
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinetoscope import _native
 from kinetoscope._analysis.request import written
-from kinetoscope._analysis.result import Answer
+from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._analysis.session import Align, Part, Screen
 from kinetoscope._base import lazy
 from kinetoscope.trace import Trace
@@ -44,7 +44,7 @@ def diff(
     return Differences(found, [Part(before, "before"), Part(after, "after")])
 
 
-class Differences(Answer):
+class Differences(AnalysisResult):
     """What differs, as tables; and both sides on one timeline."""
 
     def __init__(

@@ -108,7 +108,7 @@ def _windows(trace: Trace) -> Iterator[Finding]:
         yield Finding("note", words, "ks.read(…, iteration=…), or --iteration, takes another")
     if not trace.coverage["nodes"]["num_linked"]:
         with suppress(_native.TraceError):
-            asked = trace.linked_to()
+            asked = trace.relink()
             nodes = asked.coverage["nodes"]
             linked = f"{text.count(nodes['num_linked'])} of {text.count(nodes['count'])} nodes linked"
             words = window(asked) or linked

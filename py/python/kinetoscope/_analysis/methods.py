@@ -16,13 +16,13 @@ class Analyses:
     which traces are looked at. TraceError for a part that there is not, or an option that an analysis does not have.
     """
 
-    def analyze(self, name: str, **request: lazy.Any) -> lazy.Answer:
+    def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
         """An analysis by its name; the methods are the same. `request` holds its options and the part to look at."""
         raise NotImplementedError
 
     def breakdown(
-        self, *, per: str = "iteration", micro_ns: int = 5_000, **part: lazy.Unpack[lazy.Wanted]
-    ) -> lazy.Answer:
+        self, *, per: str = "iteration", micro_ns: int = 5_000, **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Where the time of each device went, by iteration; `per="selection"` takes all that is looked at as one.
 
         `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns`, to the
@@ -39,14 +39,16 @@ class Analyses:
         """
         return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
 
-    def overlap(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def overlap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Communication of each device that computation hides: `hidden_ns`, and what is left, `exposed_ns`.
 
         By collective, after `all` of them together; kinds that run at the same time both count it.
         """
         return self.analyze("overlap", **part)
 
-    def operators(self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def operators(
+        self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Operators: calls, self and total time on the host, and device time of the work that they launched.
 
         By name; by name and input shapes (`by="shape"`); by name and the innermost `stack_depth` Python frames
@@ -58,7 +60,7 @@ class Analyses:
         """
         return self.analyze("operators", by=by, stack_depth=stack_depth, **part)
 
-    def modules(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def modules(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Modules (`nn.Module`), by name: calls, host time, and device time of forward and backward work.
 
         Device work is for the innermost module around its launch or, when a backward operator launched it, around the
@@ -66,7 +68,7 @@ class Analyses:
         """
         return self.analyze("modules", **part)
 
-    def annotations(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def annotations(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Ranges that the user named, by name, on the host and as the device has them (`side`).
 
         `device_total_ns` is the device time of all work launched inside those on the host, and of what the backward
@@ -75,7 +77,7 @@ class Analyses:
         """
         return self.analyze("annotations", **part)
 
-    def stacks(self, *, depth: int = 256, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def stacks(self, *, depth: int = 256, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Host and device time by stack of Python frames, `outermost;…;innermost`, as flame graphs take them.
 
         `self_ns` is host time in the innermost frame and in no frame inside it, `device_self_ns` the time of the device
@@ -83,7 +85,7 @@ class Analyses:
         """
         return self.analyze("stacks", depth=depth, **part)
 
-    def kernels(self, *, short_ns: int = 10_000, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def kernels(self, *, short_ns: int = 10_000, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Kernels, copies and fills by name, the longest total first.
 
         `total_ns` is the sum over all runs, `share` that over the sum of all device work, `std_ns` the sample standard
@@ -100,7 +102,7 @@ class Analyses:
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
-    def launches(self, *, prefix: str | None = None, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def launches(self, *, prefix: str | None = None, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Device events with their launches: `dur_ns` of the call, `device_dur_ns` of the work, `delay_ns` between.
 
         `delay_ns` is from the end of the call to the start of the work, 0 where that was earlier. A launch of several
@@ -113,7 +115,7 @@ class Analyses:
         """
         return self.analyze("launches", prefix=prefix, **part)
 
-    def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """How much launched work was waiting on each stream: mean over time, longest, time empty, time full.
 
         Work is in the queue from the start of its launch to its own start. `full_ns` is the time with `full` in it or
@@ -121,7 +123,7 @@ class Analyses:
         """
         return self.analyze("queue_length", full=full, **part)
 
-    def copy_bandwidth(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def copy_bandwidth(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Bytes, time and bandwidth (GB/s) of copies and fills, by what they copy from and to.
 
         `mean_gbps` is the sum of the bytes over the sum of the times. Beside it `copy_bandwidth_series`, the bandwidth
@@ -130,8 +132,13 @@ class Analyses:
         return self.analyze("copy_bandwidth", **part)
 
     def idle(
-        self, *, kernel_wait_ns: int = 30, micro_ns: int = 5_000, longest: int = 100, **part: lazy.Unpack[lazy.Wanted]
-    ) -> lazy.Answer:
+        self,
+        *,
+        kernel_wait_ns: int = 30,
+        micro_ns: int = 5_000,
+        longest: int = 100,
+        **part: lazy.Unpack[lazy.Selection],
+    ) -> lazy.AnalysisResult:
         """When each stream had nothing to do between its first event and its last, and why.
 
         `host_wait`: the next work was launched only after the gap had begun; `kernel_wait`: it had been launched, and
@@ -141,7 +148,7 @@ class Analyses:
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
-    def stragglers(self, *, longest: int = 20, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def stragglers(self, *, longest: int = 20, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Ranks of a job that others wait for, the costliest first: how often they come last, and why.
 
         `num_last` and `num_first` count the communications with others (`num_collectives`) that a rank came to last or
@@ -168,8 +175,8 @@ class Analyses:
         factor: float = 1.0,
         like: str = "kinetoscope",
         without_last: bool = False,
-        **part: lazy.Unpack[lazy.Wanted],
-    ) -> lazy.Answer:
+        **part: lazy.Unpack[lazy.Selection],
+    ) -> lazy.AnalysisResult:
         """The longest chain of what waited for what, step by step: what must be faster for the whole to be faster.
 
         `kind` says what a step is: `operator` (time inside a host event that is in none inside it), `launch` (from a
@@ -190,8 +197,8 @@ class Analyses:
         return self.analyze("critical_path", **options, **part)
 
     def sequences(
-        self, *, operator: str | None = None, min_length: int = 3, **part: lazy.Unpack[lazy.Wanted]
-    ) -> lazy.Answer:
+        self, *, operator: str | None = None, min_length: int = 3, **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Sequences of kernels, copies and fills that operators launch, by how many calls launch the same one.
 
         Under the outermost operators whose name holds `operator` (all, without one), with all that is inside them, in
@@ -199,7 +206,7 @@ class Analyses:
         """
         return self.analyze("sequences", operator=operator, min_length=min_length, **part)
 
-    def memory(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def memory(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Memory of each device: the most that was allocated at a time and when, allocations, releases.
 
         From `[memory]` events, which `profile_memory=True` records. Beside it `memory_series`, what was allocated and
@@ -214,7 +221,7 @@ class Analyses:
         """
         return self.analyze("memory", **part)
 
-    def findings(self, *, min_share: float = 0.005, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def findings(self, *, min_share: float = 0.005, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """What slows the run down: whom it concerns (`subject`), what was seen, what it costs, and what helps.
 
         `cost_ns` is the time that it costs at most, as its rule counts it; several findings may have the same time.
@@ -230,8 +237,8 @@ class Analyses:
         return self.analyze("findings", min_share=min_share, **part)
 
     def roofline(
-        self, *, device: str | None = None, on: str = "device", **part: lazy.Unpack[lazy.Wanted]
-    ) -> lazy.Answer:
+        self, *, device: str | None = None, on: str = "device", **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Operators against what the device can do at most: operations, bytes, and the time that they need at least.
 
         A row is for calls of one operator with equal shapes and types. `flops` and `bytes` are those of one call:
@@ -257,7 +264,7 @@ class Analyses:
 class JobAnalyses(Analyses):
     """What can be asked of all traces of a job, where a trace has something else of the name."""
 
-    def summary(self, *, top: int = 5, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def summary(self, *, top: int = 5, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """A row for each trace: span, iterations (`iteration_mean_ns`, `iteration_std_ns`, the slowest), `busy_share`.
 
         `busy_share` is the time with device work over the span, of several devices the mean. Beside it `iterations`,
@@ -265,7 +272,7 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
-    def job_critical_path(self, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """What the end of the job waited for, step by step back through all ranks, in the order of time.
 
         The graphs are those of `critical_path`. Each step leads back to what came last of what was waited for, and from
@@ -278,7 +285,7 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("job_critical_path", **part)
 
-    def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Wanted]) -> lazy.Answer:
+    def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Communications of all ranks: one row for each rank's part, trace after trace.
 
         Parts of the same communication have the same `collective_id`, found by its process group and number in sequence

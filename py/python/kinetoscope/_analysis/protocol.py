@@ -15,7 +15,7 @@ _FORMATS: dict[str, Literal["d", "I", "B"]] = {"f64": "d", "u32": "I", "u8": "B"
 _SIZES = {"f64": 8, "u32": 4, "u8": 1}
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     """What the core says to a request."""
 
     data: dict[str, Any]
@@ -24,12 +24,12 @@ class Answer(NamedTuple):
     """Columns by name: memoryviews of format `d`, `I` or `B`, which numpy takes without a copy."""
 
 
-def ask(trace: _native.Trace | _native.Session, request: dict[str, Any]) -> Answer:
+def ask(trace: _native.Trace | _native.Session, request: dict[str, Any]) -> QueryResult:
     """Asks the core. TraceError when the request is not understood."""
     return decoded(trace.query(json.dumps(request).encode()))
 
 
-def decoded(response: bytes) -> Answer:
+def decoded(response: bytes) -> QueryResult:
     """Takes a response apart. TraceError when it says that it is an error."""
     end = 4 + int.from_bytes(response[:4], "little")
     header = json.loads(response[4:end])
@@ -37,7 +37,7 @@ def decoded(response: bytes) -> Answer:
         raise TraceError(header["error"])
     content = memoryview(response)[-(-end // _ALIGNMENT) * _ALIGNMENT :]
     columns = {column["name"]: _view(content, column) for column in header.get("columns", [])}
-    return Answer(header.get("data", {}), columns)
+    return QueryResult(header.get("data", {}), columns)
 
 
 def _view(content: memoryview[int], column: dict[str, Any]) -> memoryview[Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kinetoscope._report.chart import Chart
 
 
-class Answer(Table):
+class AnalysisResult(Table):
     """The table that answers; `tables` holds it and those beside it, by name.
 
     Where it has no rows, `reason` says why.
@@ -66,13 +66,15 @@ class Answer(Table):
         return super()._repr_html_()
 
 
-def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> Answer:
+def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> AnalysisResult:
     """What the core answers about one trace."""
-    return Answer(*_native.analyze(trace, name, written(request)))
+    return AnalysisResult(*_native.analyze(trace, name, written(request)))
 
 
-def answered_of_job(traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]) -> Answer:
+def answered_of_job(
+    traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]
+) -> AnalysisResult:
     """What the core answers about the traces of a job, each with its rank."""
     from kinetoscope._base.processors import num_processors
 
-    return Answer(*_native.analyze_job(traces, name, written(request), num_processors()))
+    return AnalysisResult(*_native.analyze_job(traces, name, written(request), num_processors()))

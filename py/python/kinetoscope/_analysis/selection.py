@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
-class Wanted(TypedDict, total=False):
+class Selection(TypedDict, total=False):
     """The part of a trace that is looked at; all of it where nothing is said."""
 
     start_ns: int | None
@@ -22,8 +22,11 @@ class Wanted(TypedDict, total=False):
     """Look at the device events of this stream alone."""
     launched_inside: bool
     """Leave out device events whose launch is not inside the range."""
-    whole: bool
-    """Take what begins in the range, and device work that is launched in it, as a whole; nothing is cut."""
+    clip: bool
+    """Cut times to the range (default).
+
+    With False, an event counts whole in the range in which it begins, device work in that of its launch.
+    """
     rank: int | Iterable[int] | None
     """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
     executor: Executor | None

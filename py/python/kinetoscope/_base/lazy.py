@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from kinetoscope._analysis import protocol as protocol
     from kinetoscope._analysis import session as session
-    from kinetoscope._analysis.result import Answer as Answer
-    from kinetoscope._analysis.selection import Wanted as Wanted
+    from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
+    from kinetoscope._analysis.selection import Selection as Selection
     from kinetoscope._analysis.summary import Summary as Summary
-    from kinetoscope._export.et_plus import Linked as Linked
+    from kinetoscope._export.et_plus import EtPlusFile as EtPlusFile
     from kinetoscope._export.tables import Part as Part
     from kinetoscope._io.source import Cache as Cache
     from kinetoscope._io.source import Source as Source
@@ -55,12 +55,12 @@ if not TYPE_CHECKING:
     __getattr__ = looked_up(
         __name__,
         {
-            "Answer": "kinetoscope._analysis.result",
+            "AnalysisResult": "kinetoscope._analysis.result",
             "Any": "typing",
             "Cache": "kinetoscope._io.source",
             "Chakra": "kinetoscope.chakra",
             "Executor": "concurrent.futures",
-            "Linked": "kinetoscope._export.et_plus",
+            "EtPlusFile": "kinetoscope._export.et_plus",
             "Literal": "typing",
             "Part": "kinetoscope._export.tables",
             "Scattered": "kinetoscope._remote.coordinator",
@@ -72,7 +72,7 @@ if not TYPE_CHECKING:
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope._notebook.widget",
             "Unpack": "typing_extensions",
-            "Wanted": "kinetoscope._analysis.selection",
+            "Selection": "kinetoscope._analysis.selection",
             "pandas": "pandas",
             "polars": "polars",
             "pyarrow": "pyarrow",

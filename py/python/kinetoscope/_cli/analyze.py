@@ -18,7 +18,7 @@ from kinetoscope._report.table_text import section
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
-    from kinetoscope._analysis.result import Answer
+    from kinetoscope._analysis.result import AnalysisResult
     from kinetoscope.table import Table
     from kinetoscope.trace import Trace
 
@@ -131,7 +131,12 @@ def _add_part(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--launched-inside", action="store_true", help="leave out device work that is launched outside of it"
     )
-    group.add_argument("--whole", action="store_true", help="take what begins in the range as a whole; nothing is cut")
+    group.add_argument(
+        "--no-clip",
+        dest="clip",
+        action="store_false",
+        help="count an event whole in the range in which it or its launch begins, without cutting its time",
+    )
 
 
 def _analyze(options: argparse.Namespace) -> None:
@@ -166,7 +171,7 @@ def _one_of(options: argparse.Namespace, trace: str) -> Trace | TraceSet:
     return found
 
 
-def _answer(options: argparse.Namespace, answer: Answer, form: str | None) -> None:
+def _answer(options: argparse.Namespace, answer: AnalysisResult, form: str | None) -> None:
     table = _table(answer, options.table)
     if form in PICTURES:
         print(f"{answer.plot(options.table).save(options.output)}: a picture of {table.name}")
@@ -197,10 +202,10 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     own = {name: getattr(options, f"option_{name}") for name in options.wanted}
     part = {name: getattr(options, name) for name, _, _ in _PART}
     asked = {name: value for name, value in {**own, **part}.items() if value is not None}
-    return {**asked, "launched_inside": options.launched_inside, "whole": options.whole}
+    return {**asked, "launched_inside": options.launched_inside, "clip": options.clip}
 
 
-def _table(answer: Answer, name: str | None) -> Table:
+def _table(answer: AnalysisResult, name: str | None) -> Table:
     if name is None:
         return answer
     if name not in answer.tables:
@@ -208,7 +213,7 @@ def _table(answer: Answer, name: str | None) -> Table:
     return answer.tables[name]
 
 
-def _show(answer: Answer, table: Table, limit: int) -> None:
+def _show(answer: AnalysisResult, table: Table, limit: int) -> None:
     if len(table):
         print_section(section(table, limit))
     else:

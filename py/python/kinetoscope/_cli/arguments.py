@@ -108,7 +108,7 @@ def _several(options: argparse.Namespace) -> TraceSet:
     if options.output:
         refuse_input(options.output, options.traces)
     job = read_several(options.traces, max_bytes=options.max_bytes, cache=options.cache)
-    for name, why in job.left_out.items():
+    for name, why in job.skipped.items():
         print(f"kinetoscope: {name} was left out: {why}", file=sys.stderr)
     return job
 

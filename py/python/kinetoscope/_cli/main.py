@@ -247,13 +247,13 @@ def _link(options: argparse.Namespace) -> None:
     if nodes["count"] and not nodes["num_linked"]:
         raise ValueError(f"expected two files of one run, found none of {nodes['count']:,} nodes linked: {_DOCTOR}")
     with busy(f"writing {options.output}"):
-        linked = trace.to_linked(options.output, like_chakra=options.like_chakra)
+        linked = trace.to_et_plus(options.output, like_chakra=options.like_chakra)
     print(linked)
     _tell_window(trace)
 
 
 def _linked_to(trace: Trace, iteration: int | None) -> Trace:
-    return trace if iteration is None else trace.linked_to(iteration)
+    return trace if iteration is None else trace.relink(iteration=iteration)
 
 
 def _tell_window(trace: Trace) -> None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from kinetoscope import _native
 
 
-class Linked(NamedTuple):
-    """A file that `Trace.to_linked` wrote."""
+class EtPlusFile(NamedTuple):
+    """A file that `Trace.to_et_plus` wrote."""
 
     path: Path
     num_nodes: int
@@ -32,7 +32,7 @@ class Linked(NamedTuple):
         )
 
 
-def write_linked(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> Linked:
-    """Writes the file under a temporary name first; see `Trace.to_linked`."""
-    target, counts = write_whole(path, lambda target, gzip: native.write_linked(target, gzip, like_chakra))
-    return Linked(target, *counts)
+def write_et_plus(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> EtPlusFile:
+    """Writes the file under a temporary name first; see `Trace.to_et_plus`."""
+    target, counts = write_whole(path, lambda target, gzip: native.write_et_plus(target, gzip, like_chakra))
+    return EtPlusFile(target, *counts)

@@ -21,7 +21,7 @@ class Archive(NamedTuple):
 
     files: dict[str, File]
     """Those that may be traces, whatever they are called."""
-    left_out: dict[str, str]
+    skipped: dict[str, str]
     """What the others are."""
 
 
@@ -37,13 +37,13 @@ def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], obj
         what = _native.sniff(content[:1024])
         inside = BytesFile(f"{file.label or 'archive'}/{name}", content)
         if _native.is_archive(inside.head()):
-            archive.left_out[name] = "an archive in an archive"
+            archive.skipped[name] = "an archive in an archive"
         elif what in _TRACES:
             archive.files[name] = inside
             if begin:
                 begin(name, inside)
         else:
-            archive.left_out[name] = what
+            archive.skipped[name] = what
 
     with file.opened() as source:
         try:
@@ -52,5 +52,5 @@ def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], obj
             if error.errno is not None or not archive.files:  # the file cannot be read, or nothing in it
                 raise
             warn(f"{file.label or 'the archive'} is damaged: what is whole was read: {error}")
-            archive.left_out["(the rest)"] = f"damaged: {error}"
+            archive.skipped["(the rest)"] = f"damaged: {error}"
     return archive

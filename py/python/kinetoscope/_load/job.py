@@ -57,7 +57,7 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
 
     `folder` is a path or an address, or an archive. The rank of a trace is the one in its file (`distributedInfo`),
     else the one in its name; two files of one rank are two windows of it. Files that are no trace are left out, and
-    `TraceSet.left_out` says why.
+    `TraceSet.skipped` says why.
 
     All are read at once, on all processors: then what is wrong with a file is known at once. With `eager=False` only
     their heads are, and a trace is read when it is first asked for; for jobs that are larger than the memory, or of
@@ -97,7 +97,7 @@ def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache:
     for source in sources:
         inside = _at(source, options)
         found.files.update(inside.files)
-        found.left_out.update({name: why for name, why in inside.left_out.items() if is_trace(name)})
+        found.skipped.update({name: why for name, why in inside.skipped.items() if is_trace(name)})
     return _job(found, ", ".join(sources), options, Manner())
 
 
@@ -108,7 +108,7 @@ def read_archive(file: File, execution: File | None, options: Options) -> Trace 
     )
     if len(job) > 1:
         return job
-    for name, why in job.left_out.items():
+    for name, why in job.skipped.items():
         if is_trace(name):
             warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
     return job.members[0].trace
@@ -149,7 +149,7 @@ def _under(folder: str, found: Archive) -> Archive:
     """The same files, by names with that of their folder or archive before them."""
     place = folder.rstrip("/")
     inside = {f"{place}/{name}": file for name, file in found.files.items()}
-    return Archive(inside, {f"{place}/{name}": why for name, why in found.left_out.items()})
+    return Archive(inside, {f"{place}/{name}": why for name, why in found.skipped.items()})
 
 
 def _by_name(files: Mapping[str, File]) -> Archive:
@@ -171,7 +171,7 @@ def _archived_job(file: File, execution: File | None, options: Options, *, progr
         # one name may be in both
         for name, inside in more.files.items():
             found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
-        found.left_out.update(more.left_out)
+        found.skipped.update(more.skipped)
         return _job(found, file.label or "the archive", options, Manner(progress=progress))
     with Early(options) as early:
         found = unpacked(file, options.max_bytes, early.begin)
@@ -197,33 +197,31 @@ def _job(
     unread = {name: file for name, file in files.items() if name not in heads}
     heads.update(zip(unread, for_each(list(unread.values()), lambda file, _: peek(file)), strict=True))
     recordings = pair_up(files, heads)
-    left_out = {**found.left_out, **recordings.copies}
+    skipped = {**found.skipped, **recordings.copies}
 
     def member(pair: Pair) -> Member:
         alone = traces.get(pair.names[0]) if len(pair.names) == 1 else None
         return Member(pair, files, heads, options, alone)
 
     members = [member(pair) for pair in recordings.pairs]
-    job = _read(members, left_out, heads, manner)
+    job = _read(members, skipped, heads, manner)
     if not len(job):
-        raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.left_out)}")
+        raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.skipped)}")
     return job
 
 
-def _read(
-    members: Sequence[Member], left_out: Mapping[str, str], heads: Mapping[str, Head], manner: Manner
-) -> TraceSet:
+def _read(members: Sequence[Member], skipped: Mapping[str, str], heads: Mapping[str, Head], manner: Manner) -> TraceSet:
     """The members, read here, or by others, or later."""
     if manner.executor is not None:
-        return scattered_set(members, left_out, manner.executor, progress=manner.progress)
+        return scattered_set(members, skipped, manner.executor, progress=manner.progress)
     later = [member for member in members if not manner.eager and _is_certain(member.pair.names, heads)]
-    job = trace_set([member for member in members if member not in later], left_out, progress=manner.progress)
-    return TraceSet([*job.members, *later], job.left_out) if later else job
+    job = trace_set([member for member in members if member not in later], skipped, progress=manner.progress)
+    return TraceSet([*job.members, *later], job.skipped) if later else job
 
 
-def _nothing(left_out: Mapping[str, str]) -> str:
+def _nothing(skipped: Mapping[str, str]) -> str:
     """What there is instead of traces."""
-    seen = [f"{name} ({why})" for name, why in left_out.items()]
+    seen = [f"{name} ({why})" for name, why in skipped.items()]
     more = [f"{len(seen) - _SHOWN:,} more files"] if len(seen) > _SHOWN else []
     return ", ".join(seen[:_SHOWN] + more) or "no file"
 

@@ -48,7 +48,7 @@ def read(
     address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,
     `x_trace.json` and `x_et.json`); False for none.
 
-    `iteration` links the two by names and shapes alone, to this iteration of the longer one, as `Trace.linked_to` does;
+    `iteration` links the two by names and shapes alone, to this iteration of the longer one, as `Trace.relink` does;
     of an archive, those of each rank.
 
     `max_bytes` bounds the size of each file after decompression, and of all files in an archive. `cache` is a folder
@@ -74,7 +74,7 @@ def read(
 
 def _linked_to(found: Trace | Tables, iteration: int) -> Trace:
     if isinstance(found, Trace):
-        return found.linked_to(iteration)
+        return found.relink(iteration=iteration)
     raise _native.UnsupportedTraceError(f"expected a trace to link, found {found.sort} ({found.source})")
 
 

@@ -50,7 +50,7 @@ class Recording(NamedTuple):
         """To the iteration that was asked for, where there are two files to link."""
         if self.options.iteration is None or not (trace.num_events and len(trace.nodes)):
             return trace
-        return trace.linked_to(self.options.iteration)
+        return trace.relink(iteration=self.options.iteration)
 
 
 class Read(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native
 from kinetoscope._analysis.request import written
-from kinetoscope._analysis.result import Answer
+from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._base.warnings import warn
 from kinetoscope._load.recording import Read
 from kinetoscope._remote import worker
@@ -39,19 +39,19 @@ class Scattered(NamedTuple):
                 member.looked(found)
         return failures
 
-    def answer(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> Answer:
+    def answer(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> AnalysisResult:
         """An analysis of these members, of which somebody has looked at each."""
         text, kind = written(request), _kind(name)
         if kind == "one":
             _native.answer_of_packed([], name, text)  # what is wrong with the question is told before anyone is asked
-            return Answer(*_native.answer_of_packed(self._told(worker.answer, members, name, text), name, text))
+            return AnalysisResult(*_native.answer_of_packed(self._told(worker.answer, members, name, text), name, text))
         return self._compared([member for member in members if member.look], name, text)
 
-    def _compared(self, members: Sequence[Member], name: str, text: str) -> Answer:
+    def _compared(self, members: Sequence[Member], name: str, text: str) -> AnalysisResult:
         """Asks in rounds, until nothing is left to ask. Without whoever can no longer be read, it begins anew."""
         met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
         told: list[list[bytes]] = [[] for _ in met]
-        while any(questions := _native.questions(met, told, name, text)):
+        while any(questions := _native.plan(met, told, name, text)):
             asked = [(at, question) for at, question in enumerate(questions) if question]
             said = self._ask(worker.tell, [(members[at], (name, text, question)) for at, question in asked])
             failed = {at: one for (at, _), one in zip(asked, said, strict=True) if isinstance(one, Failed)}
@@ -61,7 +61,7 @@ class Scattered(NamedTuple):
             for (at, _), one in zip(asked, said, strict=True):
                 if not isinstance(one, Failed):
                     told[at].append(one)
-        return Answer(*_native.answer_of_told(met, told, name, text))
+        return AnalysisResult(*_native.answer_of_replies(met, told, name, text))
 
     def _told(
         self, question: Callable[..., bytes], members: Sequence[Member], *arguments: str

@@ -105,7 +105,7 @@ def answer(read: Read, name: str, request: str) -> bytes:
 
 def tell(read: Read, name: str, request: str, questions: bytes) -> bytes:
     """What it says to the questions of an analysis that compares ranks."""
-    return _native.told(read.trace._native, name, request, questions)  # noqa: SLF001 - as above
+    return _native.respond(read.trace._native, name, request, questions)  # noqa: SLF001 - as above
 
 
 # --- who asks -----------------------------------------------------------------------------------------------------

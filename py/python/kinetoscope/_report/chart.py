@@ -21,7 +21,7 @@ _PAGE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;pa
 
 
 class Chart:
-    """A picture of a table, made by `Answer.plot`: a notebook shows it with the table folded away under it."""
+    """A picture of a table, made by `AnalysisResult.plot`: a notebook shows it with the table folded away under it."""
 
     def __init__(self, svg: str, table: Table) -> None:
         self.svg = svg

@@ -47,7 +47,8 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
         room = max(sum(sizes) + (limit - len(made)) * 3 // 4 - 3 * len(sizes), 0)  # base64 has four bytes for three
         try:
             smaller = [
-                (rank, trace.thin(room * size // sum(sizes))) for (rank, trace), size in zip(traces, sizes, strict=True)
+                (rank, trace.shrink(room * size // sum(sizes)))
+                for (rank, trace), size in zip(traces, sizes, strict=True)
             ]
         except _native.TraceError:
             break

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from kinetoscope._analysis.result import Answer
+    from kinetoscope._analysis.result import AnalysisResult
 
 _NS = 1000
 BLOCKING_CALLS = (
@@ -125,7 +125,7 @@ class Clock(NamedTuple):
         return self.us(ns - self.origin_ns)
 
 
-def parts_of(answer: Answer, clock: Clock, blocking: Collection[int]) -> PathParts:
+def parts_of(answer: AnalysisResult, clock: Clock, blocking: Collection[int]) -> PathParts:
     """Converts the tables of `critical_path(like="hta")`; `blocking` are the events that may wait for a device."""
     nodes = [
         CPNode(node, event, clock.ts(time_ns), is_start, event in blocking)

@@ -35,7 +35,7 @@ def has_events_alone(trace: Trace) -> bool:
     if len(trace.instants) or len(trace.counters) or len(trace.flows):
         return False
     part = _first_instant(trace)  # which keeps the metadata
-    return part.ids_before is not None and len(part.ids_before) == part.num_events
+    return part.original_ids is not None and len(part.original_ids) == part.num_events
 
 
 def _first_instant(trace: Trace) -> Trace:

@@ -32,8 +32,8 @@ from kinetoscope.hta.written import document_of, write_document
 
 if TYPE_CHECKING:
     from kinetoscope import trace as recorded
-    from kinetoscope._analysis.result import Answer
-    from kinetoscope._analysis.selection import Wanted
+    from kinetoscope._analysis.result import AnalysisResult
+    from kinetoscope._analysis.selection import Selection
 
 __all__ = [
     "DEFAULT_TRACE_DIR",
@@ -134,7 +134,7 @@ class Trace:
         self._files = {file.path: file for file in files.values()}
         self._recorded = {}
         self._clocks = {}
-        self._parts: dict[int, Wanted] = {}
+        self._parts: dict[int, Selection] = {}
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -217,11 +217,11 @@ class Trace:
         self.get_trace(rank)
         return self._recorded[rank]
 
-    def analyze(self, rank: int, name: str, **options: Any) -> Answer:
+    def analyze(self, rank: int, name: str, **options: Any) -> AnalysisResult:
         """Runs an analysis of the events that a rank's frame has."""
         return self.recorded(rank).analyze(name, **options, **self._parts[rank])
 
-    def analyze_job(self, name: str, **options: Any) -> Answer:
+    def analyze_job(self, name: str, **options: Any) -> AnalysisResult:
         """Runs an analysis of all ranks together."""
         traces = [(rank, self.recorded(rank)._native) for rank in self.get_ranks()]  # noqa: SLF001 - the package's own
         return answered_of_job(traces, name, options)
@@ -396,7 +396,7 @@ class Trace:
         return next(iter(self.get_ranks()), -1) if rank is None else rank
 
 
-def _before_last_step(trace: recorded.Trace | None) -> Wanted:
+def _before_last_step(trace: recorded.Trace | None) -> Selection:
     """Selects host events that begin before the last step, and the device work that they launched."""
     starts = [] if trace is None else [start for (start,) in trace.iterations.select("start_ns").rows()]
-    return {"end_ns": max(starts), "whole": True} if starts else {}
+    return {"end_ns": max(starts), "clip": False} if starts else {}

@@ -1,0 +1,214 @@
+"""`kinetoscope run` and `kinetoscope nsys`, and the marks that `nsys=True` makes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope._cli.main import main
+from support.recorded import iterations
+
+torch = pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::UserWarning")]
+
+SCRIPT = """
+import sys
+import helper
+import torch
+for step in range(int(sys.argv[1])):
+    torch.ones(3).add(1)
+    prof.step()
+if "fail" in sys.argv:
+    raise ValueError("the script's own")
+if "exit" in sys.argv:
+    sys.exit(7)
+print(__name__, sys.argv[1:], helper.__name__)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "helper.py").touch()
+    (folder / "train.py").write_text(SCRIPT)
+    return str(folder / "train.py")
+
+
+# --- run ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_script_is_recorded(script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.argv, sys.path[:]
+    options = ["--wait", "1", "--active", "2", "--no-et", "-d", str(tmp_path / "traces")]
+    assert main(["run", *options, "-o", str(tmp_path / "report.html"), script, "5", "--stack"]) == 0
+    assert (sys.argv, sys.path[:]) == before
+    said = capsys.readouterr().out
+    assert said.startswith("__main__ ['5', '--stack'] helper\n")
+    assert [Path(line).name for line in said.splitlines()[1:]] == ["kineto_trace_0.json.gz", "report.html"]
+    trace = ks.read(tmp_path / "traces/kineto_trace_0.json.gz")
+    assert iterations(trace) == [1, 2]
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(("how", "code"), [("fail", 1), ("exit", 7)])
+def test_a_script_that_ends_badly_leaves_its_trace(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str, code: int
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "-d", str(tmp_path / "traces"), script, "2", how])
+    assert ended.value.code == code
+    said = capsys.readouterr().err
+    assert ("ValueError: the script's own" in said, "runpy" in said) == (how == "fail", False)
+    assert len(list((tmp_path / "traces").iterdir())) == 2
+
+
+def test_options_and_warnings_of_a_script_are_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys, warnings, torch\n"
+        "for _ in range(3): warnings.warn('divided by zero', RuntimeWarning); torch.ones(3)\n"
+        "print(sys.argv[1:])\n"
+    )
+    folder = str(tmp_path / "traces")
+    assert main(["run", "-d", folder, str(script), "--n", "6", "--mem", "-o", "out.txt", "--wait=3"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("['--n', '6', '--mem', '-o', 'out.txt', '--wait=3']\n")
+    assert said.err.count("RuntimeWarning: divided by zero") == 1
+    assert f"{script}:2: " in said.err
+
+
+def test_a_recording_at_an_iteration(script: str, tmp_path: Path) -> None:
+    assert main(["run", "--at", "3", "--active", "1", "-d", str(tmp_path / "traces"), script, "6"]) == 0
+    trace = ks.read(tmp_path / "traces/kineto_trace_0.json.gz")
+    assert iterations(trace) == [3]
+
+
+def test_no_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-d", str(tmp_path / "traces"), str(tmp_path / "none.py")]) == 2
+    assert "expected a script, found none" in capsys.readouterr().err
+    assert not (tmp_path / "traces").exists()
+
+
+# --- nsys ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of that name that says how it was called, and runs what it was given."""
+    program = tmp_path / "bin/nsys"
+    program.parent.mkdir()
+    program.write_text(
+        '#!/bin/bash\necho "$@" > "$NSYS_CALLED"\nwhile [[ $1 != -o ]]; do shift; done\nshift 2\nexec "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("NSYS_CALLED", str(tmp_path / "called"))
+    return tmp_path / "called"
+
+
+def test_a_program_runs_under_nsys(nsys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "3")
+    code = "import os, sys; sys.exit(5 if os.environ['KINETOSCOPE_NSYS'] == '1' else 6)"
+    with pytest.raises(SystemExit) as ended:
+        main(["nsys", "--", sys.executable, "-c", code])
+    assert ended.value.code == 5
+    expected = "profile --capture-range=cudaProfilerApi --capture-range-end=stop --force-overwrite=true -o nsys_3"
+    assert nsys.read_text().startswith(f"{expected} {sys.executable} -c ")
+    assert main(["nsys", "-o", "mine", "true"]) == 0
+    assert "-o mine true" in nsys.read_text()
+
+
+def test_without_nsys_or_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["nsys", "--", "true"]) == 2
+    assert "found no nsys on the path" in capsys.readouterr().err
+    assert main(["nsys"]) == 2
+    assert "expected a program" in capsys.readouterr().err
+
+
+@pytest.fixture
+def marks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What CUDA was told."""
+    told: list[str] = []
+    profiler = SimpleNamespace(start=lambda: told.append("start"), stop=lambda: told.append("stop"))
+    nvtx = SimpleNamespace(range_push=lambda name: told.append(name[-1]), range_pop=lambda: told.append("pop"))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "profiler", profiler)
+    monkeypatch.setattr(torch.cuda, "nvtx", nvtx)
+    return told
+
+
+def loop(prof: ks.profile, iterations: int) -> None:
+    with prof:
+        for _ in range(iterations):
+            prof.step()
+
+
+def test_marks_of_a_window(tmp_path: Path, marks: list[str]) -> None:
+    ready: list[int] = []
+    prof = ks.profile(tmp_path, nsys=True, wait=1, active=2, on_trace_ready=lambda prof: ready.append(prof.step_num))
+    loop(prof, 4)
+    assert " ".join(marks) == "0 pop start 1 pop 2 pop stop 3 pop 4 pop"
+    assert (ready, prof.files, list(tmp_path.iterdir())) == ([3], [], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "iterations", "expected"),
+    [
+        ({}, 1, "start 0 pop 1 pop stop"),
+        ({"active": 1, "repeat": 2}, 3, "start 0 pop stop start 1 pop stop 2 pop 3 pop"),
+        ({"active": 9}, 1, "start 0 pop 1 pop stop"),
+        ({"wait": 3, "active": 1, "max_iterations": 1}, 4, "0 pop 1 pop 2 pop start 3 pop stop 4 pop"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_marks_are_where_torch_would_record(
+    tmp_path: Path, marks: list[str], options: dict[str, Any], iterations: int, expected: str
+) -> None:
+    loop(ks.profile(tmp_path, nsys=True, **options), iterations)
+    assert " ".join(marks) == expected
+
+
+def test_marks_end_with_the_loop(tmp_path: Path, marks: list[str]) -> None:
+    with pytest.raises(ZeroDivisionError), ks.profile(tmp_path, nsys=True, active=5):
+        _ = 1 // 0
+    assert marks == ["start", "0", "pop", "stop"]
+
+
+def test_under_nsys_every_recording_marks(tmp_path: Path, marks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETOSCOPE_NSYS", "1")
+    loop(ks.profile(tmp_path), 1)
+    assert marks == ["start", "0", "pop", "1", "pop", "stop"]
+
+
+def test_marks_end_when_the_schedule_raises(tmp_path: Path, marks: list[str]) -> None:
+    def schedule(step: int) -> Any:
+        return torch.profiler.ProfilerAction.RECORD if step < 2 else 1 // 0
+
+    with pytest.raises(ZeroDivisionError):
+        loop(ks.profile(tmp_path, nsys=True, schedule=schedule), 2)
+    assert marks == ["start", "0", "pop", "1", "pop", "stop"]
+
+
+def test_no_marks_without_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match="expected CUDA"):
+        ks.profile(tmp_path, nsys=True)
+
+
+def test_commands_load_no_torch() -> None:
+    # a site may load either by itself
+    code = "import sys; own = {*sys.modules}; import kinetoscope._cli.main"
+    code += "; print(*{'torch', 'IPython'} & {*sys.modules} - own)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,358 @@
+"""What lies in a folder after a window: whole files, kernels' sources, process groups; and what is told of flaws."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.profiling import check, folder, pytorch
+from kinetoscope.profiling.check import flaws
+from support.recorded import iterations, launch
+
+torch = pytest.importorskip("torch")
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("nothing_left_running"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+
+def loop(prof: ks.profile, iterations: int) -> None:
+    for _ in range(iterations):
+        torch.ones(4, 4).matmul(torch.ones(4, 4))
+        prof.step()
+
+
+def names(of: Path) -> list[str]:
+    return sorted(path.name for path in of.iterdir())
+
+
+def nodes(path: Path) -> list[str]:
+    return [node["name"] for node in json.loads(gzip.decompress(path.read_bytes()))["nodes"]]
+
+
+# --- off the loop's thread ----------------------------------------------------------------------------------------
+
+
+def test_the_loop_goes_on_while_files_are_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    compressed = folder._compressed
+    monkeypatch.setattr(folder, "_compressed", lambda path: may_go_on.wait(60) and compressed(path))
+    with ks.profile(tmp_path, active=1) as prof:
+        loop(prof, 3)
+        assert not list(tmp_path.glob("*.gz"))
+        may_go_on.set()
+    assert len(prof.files) == 2
+
+
+def test_the_loops_thread_tells_what_failed_on_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def fail(_: Path) -> Path:
+        goes_on.wait()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folder, "_compressed", fail)
+    with ks.profile(tmp_path, active=1) as prof:
+        loop(prof, 1)
+        goes_on.set()
+        prof._writer.wait()
+        with pytest.warns(RuntimeWarning, match="could not be written.*No space") as told:
+            prof.step()
+    assert told[0].filename == __file__
+    assert (prof.files, names(tmp_path)) == ([], [])
+
+
+def test_a_file_that_a_full_disk_cut_off_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    export = torch.profiler.profile.export_chrome_trace
+
+    def cut_off(self: Any, path: str) -> None:
+        export(self, path)
+        os.truncate(path, 500)
+
+    monkeypatch.setattr(torch.profiler.profile, "export_chrome_trace", cut_off)
+    with pytest.warns(RuntimeWarning, match="could not be written.*is the disk full"):
+        with ks.profile(tmp_path, active=1) as prof:
+            loop(prof, 2)
+    assert (prof.files, names(tmp_path)) == ([], [])
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: it is found before the loop, or survived in it."""
+    code = (
+        "import resource, sys, warnings, torch, kinetoscope as ks\n"
+        "warnings.simplefilter('always')\n"
+        "limit = lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))\n"
+        "limit(1000)\n"
+        "try: ks.profile(sys.argv[1]).start()\n"
+        "except OSError as error: print('before:', error)\n"
+        "limit(resource.RLIM_INFINITY)\n"
+        "prof = ks.profile(sys.argv[1], active=2)\n"
+        "prof.start()\n"
+        "limit(5000)\n"
+        "for step in range(4): torch.ones(3).add(1); prof.step()\n"
+        "prof.stop()\n"
+        "print('after:', prof.files)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=100)
+    assert "before: [Errno 27]" in done.stdout
+    assert "after: []" in done.stdout
+    assert "could not be written" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_a_loop_that_compresses_itself_keeps_its_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refused(self: threading.Thread) -> None:
+        if self.name == "kinetoscope-writer":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    def record() -> None:
+        with ks.profile(tmp_path) as prof:
+            loop(prof, 1)
+        found.append((len(prof.files), os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    other = threading.Thread(target=record)
+    other.start()
+    other.join()
+    assert found == [(2, os.getpriority(os.PRIO_PROCESS, 0))]
+
+
+def test_ctrl_c_from_outside(tmp_path: Path) -> None:
+    code = (
+        "import sys, torch, kinetoscope as ks\n"
+        "with ks.profile(sys.argv[1], warmup=1, active=100_000) as prof:\n"
+        "    for step in range(100_000):\n"
+        "        torch.ones(3).add(1)\n"
+        "        prof.step()\n"
+        "        if step == 5: print('running', flush=True)\n"
+    )
+    running = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=-1, stderr=-1, text=True)
+    with running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "running\n"
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=100)
+    assert "KeyboardInterrupt" in said
+    assert names(tmp_path) == ["kineto_trace_0.json.gz", "torch_et_0.json.gz"]
+    assert flaws(folder.Recording(tmp_path / names(tmp_path)[0], tmp_path / names(tmp_path)[1], 0, 0)) == []
+
+
+def test_ctrl_c_while_an_iteration_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter = torch.profiler.record_function.__enter__
+
+    def interrupted(self: Any) -> Any:
+        if self.name == "ProfilerStep#2":
+            raise KeyboardInterrupt
+        return enter(self)
+
+    monkeypatch.setattr(torch.profiler.record_function, "__enter__", interrupted)
+    with pytest.raises(KeyboardInterrupt), ks.profile(tmp_path, active=5) as prof:
+        loop(prof, 5)
+    assert iterations(prof.trace) == [0, 1]
+
+
+def test_files_are_whole_when_the_program_ends_in_a_window(tmp_path: Path) -> None:
+    code = (
+        "import sys, torch, kinetoscope as ks\n"
+        "prof = ks.profile(sys.argv[1], active=1, repeat=0)\n"
+        "prof.start()\n"
+        "for _ in range(3): torch.ones(3).add(1); prof.step()\n"
+        "sys.exit(3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 3
+    assert len(ks.read_dir(tmp_path)) == 4
+    assert not list(tmp_path.glob(".*"))
+
+
+# --- beside the Execution Trace -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kernel() -> Iterator[str]:
+    """The name of a module that Inductor has generated, as far as its cache knows."""
+    from torch._inductor.codecache import PyCodeCache
+
+    module = PyCodeCache.load("def triton_poi_fused_0():\n    pass\n")
+    yield Path(module.__file__).name
+    PyCodeCache.modules.remove(module)
+
+
+def test_sources_of_kernels(tmp_path: Path, kernel: str) -> None:
+    with ks.profile(tmp_path, active=1, repeat=2) as prof:
+        loop(prof, 3)
+    for recording in prof.recordings:
+        theirs = torch.profiler.ExecutionTraceObserver.get_resources_dir_for_et_path(str(recording.execution))
+        assert str(recording.sources) == theirs
+        assert recording.sources is not None
+        assert "triton_poi_fused_0" in (recording.sources / kernel).read_text()
+    with ks.profile(tmp_path, active=1, compress=False) as prof:
+        loop(prof, 2)
+    assert names(tmp_path) == ["kineto_trace_0.json", "torch_et_0.json", "torch_et_0_resources"]
+    assert len(ks.read_dir(tmp_path)) == 1
+
+
+def test_no_sources_without_kernels(tmp_path: Path) -> None:
+    with ks.profile(tmp_path) as prof:
+        loop(prof, 1)
+    assert prof.recordings[0].sources is None
+
+
+TWO_RANKS = (
+    "import sys, torch, torch.distributed as dist, kinetoscope as ks\n"
+    "del torch.profiler.ExecutionTraceObserver._record_pg_config\n"
+    "torch.profiler.ExecutionTraceObserver.start = lambda self: (\n"
+    "    torch._C._profiler._enable_execution_trace_observer(), setattr(self, '_execution_trace_running', True))\n"
+    "dist.init_process_group('gloo')\n"
+    "with ks.profile(sys.argv[1], warmup=1, active=1, repeat=2, check=False) as prof:\n"
+    "    for _ in range(5):\n"
+    "        dist.all_reduce(torch.ones(3))\n"
+    "        prof.step()\n"
+    "dist.destroy_process_group()\n"
+)
+
+
+def test_process_groups_are_recorded_once_a_window_where_the_observer_leaves_them_out(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TWO_RANKS)
+    launch(tmp_path / "train.py", tmp_path / "traces")
+    traces = sorted((tmp_path / "traces").glob("torch_et_*"))
+    assert len(traces) == 4
+    assert [nodes(path).count("## process_group:init ##") for path in traces] == [1] * 4
+    assert all([group for (group,) in ks.read(path).process_groups.select("ranks").rows()] for path in traces)
+
+
+# --- the look at what was recorded --------------------------------------------------------------------------------
+
+
+def test_a_whole_recording_has_no_flaws(tmp_path: Path) -> None:
+    with ks.profile(tmp_path, warmup=1, active=2) as prof:
+        loop(prof, 4)
+    assert flaws(prof.recordings[0]) == []
+    assert any("nodes of the Execution Trace have their event" in found.what for found in prof.diagnosis)
+
+
+def rewritten(path: Path, old: str, new: str) -> None:
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(old.encode(), new.encode())))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "flaw"),
+    [
+        (0, '"Record function id"', '"other"', "by no record ids"),
+        (1, "ProfilerStep#1", "ProfilerStep#7", "has the iterations 1, 2, its Execution Trace 2, 7"),
+        (0, "{", "[", "cannot be read"),
+    ],
+)
+def test_a_flaw_is_found(tmp_path: Path, file: int, old: str, new: str, flaw: str) -> None:
+    with ks.profile(tmp_path, warmup=1, active=2) as prof:
+        loop(prof, 4)
+    rewritten(prof.files[file], old, new)
+    assert flaw in str(flaws(prof.recordings[0]))
+
+
+def test_launches_without_their_kernels_are_a_flaw(tmp_path: Path) -> None:
+    with ks.profile(tmp_path, warmup=1, active=2) as prof:
+        loop(prof, 4)
+    rewritten(prof.files[0], "cpu_op", "cuda_runtime")
+    assert flaws(prof.recordings[0]) == []
+    rewritten(prof.files[0], "aten::ones", "cudaLaunchKernel")
+    assert "has no device events for 4 launches: let the window last longer" in str(flaws(prof.recordings[0]))
+
+
+def test_a_flaw_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = pytorch.start_observer
+    monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
+    with pytest.warns(RuntimeWarning, match="by no record ids"):
+        with ks.profile(tmp_path, warmup=1, active=1) as prof:
+            loop(prof, 3)
+    with ks.profile(tmp_path, warmup=1, active=1, check=False) as prof:
+        loop(prof, 3)
+
+
+def test_a_giant_recording_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ks.profile(tmp_path, warmup=1, active=1, compress=False) as prof:
+        loop(prof, 3)
+    prof.files[0].write_text("x" * 10_000)
+    assert flaws(prof.recordings[0]) != []
+    monkeypatch.setattr(check, "_MAX_BYTES", 5000)
+    assert flaws(prof.recordings[0], 10_000) == []
+
+
+def test_how_large_a_recording_is_says_torchs_file_and_not_the_end_of_the_gzip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, compressed = pytorch.start_observer, folder._compressed
+
+    def huge(source: Path) -> Path:
+        packed = compressed(source)
+        with packed.open("r+b") as file:
+            file.seek(-4, os.SEEK_END)
+            file.write(bytes(4))  # as of a file of 4 GiB
+        return packed
+
+    monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
+    monkeypatch.setattr(folder, "_compressed", huge)
+    monkeypatch.setattr(check, "_MAX_BYTES", 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with ks.profile(tmp_path, warmup=1, active=1) as prof:
+            loop(prof, 3)
+
+
+# --- what CUDA reports --------------------------------------------------------------------------------------------
+
+
+def test_cuda_reports_waits_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+    activity = torch.profiler.ProfilerActivity
+    monkeypatch.setattr(torch._C._profiler, "_ExperimentalConfig", lambda **options: made.append(options))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    pytorch.with_sync_events(None, None)
+    assert made == []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    pytorch.with_sync_events("theirs", None)
+    pytorch.with_sync_events(None, [activity.CPU])
+    assert made == []
+    for activities in (None, [activity.CPU, activity.CUDA], [activity.CPU, {activity.CUDA: ["KERNEL"]}]):
+        pytorch.with_sync_events(None, activities)
+    assert made == [{"enable_cuda_sync_events": True}] * 3
+
+
+# --- what it costs ------------------------------------------------------------------------------------------------
+
+
+def test_overhead(tmp_path: Path) -> None:
+    def slowly(_: object) -> None:
+        time.sleep(0.2)
+
+    with ks.profile(tmp_path, wait=2, active=2, on_trace_ready=slowly) as prof:
+        for _ in range(6):
+            time.sleep(0.02)
+            prof.step()
+    overhead = prof.overhead
+    assert 0 < overhead.own_ns < 10**9
+    assert 0 < overhead.torch_ns < 10**10
+    assert overhead.waiting_ns is not None
+    assert overhead.recording_ns is not None
+    assert 20_000_000 < overhead.waiting_ns < 200_000_000
+    assert overhead.slowdown == overhead.recording_ns / overhead.waiting_ns
+    assert "ms" in str(overhead)
+    assert ks.profile(tmp_path).overhead.slowdown is None
