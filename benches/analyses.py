@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kinetoscope as ks
+from beside_hta import python
 from case import Measured, Skipped, compared
 from case import short as rounded
 from fresh import apart
-from hta import python
 from inputs import SHARED, Input, large
 from kinetoscope import _native
 from length import beside_short
 from pairs import Measure, Pairs
 
 if TYPE_CHECKING:
-    from kinetoscope._analysis.result import Answer
+    from kinetoscope._analysis.result import AnalysisResult
 
 NUM_TIMES = 5
 NUM_PAIRS = 3
@@ -67,7 +67,7 @@ def _all_made(trace: ks.Trace) -> None:
         _made(trace, name)
 
 
-def _made(trace: ks.Trace, name: str) -> Answer:
+def _made(trace: ks.Trace, name: str) -> AnalysisResult:
     """An answer with its rows, which are made when they are first counted."""
     answer = trace.analyze(name)
     for table in answer.tables.values():

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import analyses
+import beside_hta
 import collect
 import document
 import frames
-import hta
 import length
 import linking
 import memory
@@ -55,14 +55,14 @@ EXPERIMENTS = [
         [Case("1 GB of JSON: time for each event", about_one(0.15, "× that of 56 MB"))],
     ),
     Experiment(
-        hta.measure,
+        beside_hta.measure,
         [
             Case("beside HTA: time", at_least(20, 60, "× faster")),
             Case("beside HTA: peak memory", at_most(0.1, None, "× HTA's")),
         ],
     ),
     Experiment(
-        hta.measure_long,
+        beside_hta.measure_long,
         [
             Case("1 GB of JSON, beside HTA: time", at_least(20, 60, "× faster")),
             Case("1 GB of JSON, beside HTA: peak memory", at_most(0.1, None, "× HTA's")),

@@ -46,7 +46,7 @@ impl Error {
             ErrorKind::Malformed { position, .. }
             | ErrorKind::Unsupported { position, .. }
             | ErrorKind::Snapshot { position, .. } => Some(position),
-            ErrorKind::Unreadable { .. } | ErrorKind::Limit { .. } | ErrorKind::Request { .. } => None,
+            ErrorKind::Unreadable { .. } | ErrorKind::Limit { .. } | ErrorKind::UnknownOption { .. } | ErrorKind::Request { .. } => None,
         }
     }
 
@@ -117,6 +117,14 @@ pub enum ErrorKind {
         found: String,
         /// The file, if it was read from one.
         position: Position,
+    },
+    /// A request with an option that the analysis does not have.
+    #[error("expected {expected}, found {found}")]
+    UnknownOption {
+        /// The options of the analysis.
+        expected: String,
+        /// The given name.
+        found: String,
     },
     /// A request that is not understood.
     #[error("expected {expected}, found {found}")]

@@ -4,7 +4,7 @@ use std::io;
 
 use kinetoscope::{Error, ErrorKind};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(kinetoscope, TraceError, PyValueError, "A trace cannot be given.");
@@ -17,6 +17,8 @@ pub(crate) fn raised(error: &Error) -> PyErr {
     match error.kind() {
         ErrorKind::Malformed { .. } | ErrorKind::Snapshot { .. } => TraceParseError::new_err(message),
         ErrorKind::Unsupported { .. } => UnsupportedTraceError::new_err(message),
+        // Python's own error for a keyword that a function does not have.
+        ErrorKind::UnknownOption { .. } => PyTypeError::new_err(message),
         ErrorKind::Unreadable { .. } => PyOSError::new_err(message),
         _ => TraceError::new_err(message),
     }

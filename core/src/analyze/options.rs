@@ -44,7 +44,8 @@ impl Options {
         for (name, value) in &given {
             let Some(option) = all.iter().find(|option| option.name == name) else {
                 let names: Vec<_> = all.iter().map(|option| option.name).collect();
-                return Err(unexpected(&format!("options named {names:?}"), name));
+                let expected = format!("options named {names:?}");
+                return Err(ErrorKind::UnknownOption { expected, found: name.clone() }.into());
             };
             option.check(value)?;
         }
