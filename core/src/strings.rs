@@ -86,6 +86,24 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// A cache of facts on texts, each derived once.
+pub(crate) struct TextCache<'a, T> {
+    strings: &'a Strings,
+    tell: fn(&str) -> T,
+    known: Vec<Option<T>>,
+}
+
+impl<'a, T: Copy> TextCache<'a, T> {
+    pub(crate) fn new(strings: &'a Strings, tell: fn(&str) -> T) -> Self {
+        Self { strings, tell, known: vec![None; strings.len()] }
+    }
+
+    pub(crate) fn of(&mut self, id: StrId) -> T {
+        let tell = || (self.tell)(self.strings.text(id));
+        self.known.get_mut(id.index()).map_or_else(tell, |known| *known.get_or_insert_with(tell))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

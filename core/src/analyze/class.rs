@@ -1,9 +1,9 @@
-//! Classifies device work as computation, communication, memory or other, from a table of name
-//! patterns.
+//! Classifies device work as computation, communication, memory or other, by the names of kernels.
 
 use crate::link::LinkedTrace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
+use crate::vendor::is_kernel_of;
 
 /// The purpose of device work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,61 +17,6 @@ pub enum WorkClass {
     /// Only contains or waits for other work.
     Other,
 }
-
-/// Where in a name, in lower case, a pattern stands.
-#[derive(Debug, Clone, Copy)]
-enum PatternPlace {
-    Start,
-    Anywhere,
-}
-
-/// Patterns of kernel names; the first match decides, and names without a match compute.
-const PATTERNS: &[(PatternPlace, &str, WorkClass)] = &[
-    // NCCL of any age, RCCL, MSCCL, HCCL, oneCCL.
-    (PatternPlace::Start, "nccl", WorkClass::Communication),
-    (PatternPlace::Anywhere, "ncclkernel", WorkClass::Communication),
-    (PatternPlace::Anywhere, "nccldevkernel", WorkClass::Communication),
-    (PatternPlace::Anywhere, "rccl", WorkClass::Communication),
-    (PatternPlace::Anywhere, "msccl", WorkClass::Communication),
-    (PatternPlace::Start, "hccl", WorkClass::Communication),
-    (PatternPlace::Anywhere, "oneccl", WorkClass::Communication),
-    // One-sided communication, and the kernels built on it.
-    (PatternPlace::Anywhere, "nvshmem", WorkClass::Communication),
-    (PatternPlace::Anywhere, "rocshmem", WorkClass::Communication),
-    (PatternPlace::Anywhere, "deep_ep::", WorkClass::Communication),
-    // Collectives that inference engines and symmetric memory bring themselves.
-    (PatternPlace::Anywhere, "cross_device_reduce", WorkClass::Communication),
-    (PatternPlace::Anywhere, "quickreduce", WorkClass::Communication),
-    (PatternPlace::Anywhere, "all_reduce", WorkClass::Communication),
-    (PatternPlace::Anywhere, "allreduce", WorkClass::Communication),
-    (PatternPlace::Anywhere, "all_gather", WorkClass::Communication),
-    (PatternPlace::Anywhere, "allgather", WorkClass::Communication),
-    (PatternPlace::Anywhere, "reduce_scatter", WorkClass::Communication),
-    (PatternPlace::Anywhere, "reducescatter", WorkClass::Communication),
-    (PatternPlace::Anywhere, "all_to_all", WorkClass::Communication),
-    (PatternPlace::Anywhere, "alltoall", WorkClass::Communication),
-    (PatternPlace::Anywhere, "userbuffers_", WorkClass::Communication),
-    (PatternPlace::Start, "collective_subgraph_execution", WorkClass::Communication),
-    // Copies and fills that are kernels: of ROCm, and of MTIA.
-    (PatternPlace::Start, "memcpy", WorkClass::Memory),
-    (PatternPlace::Start, "memset", WorkClass::Memory),
-    (PatternPlace::Start, "hipmemcpy", WorkClass::Memory),
-    (PatternPlace::Start, "hipmemset", WorkClass::Memory),
-    (PatternPlace::Start, "__amd_rocclr_copy", WorkClass::Memory),
-    (PatternPlace::Start, "__amd_rocclr_fill", WorkClass::Memory),
-    (PatternPlace::Start, "copydevicetodevice", WorkClass::Memory),
-    (PatternPlace::Start, "copydevicetohost", WorkClass::Memory),
-    (PatternPlace::Start, "copyhosttodevice", WorkClass::Memory),
-    (PatternPlace::Start, "copybuffer", WorkClass::Memory),
-    (PatternPlace::Start, "fillbuffer", WorkClass::Memory),
-    (PatternPlace::Start, "dma", WorkClass::Memory),
-    // Events that MTIA reports around the work of its elements.
-    (PatternPlace::Start, "runfunction", WorkClass::Other),
-    (PatternPlace::Start, "job_exe", WorkClass::Other),
-    (PatternPlace::Start, "packet", WorkClass::Other),
-    (PatternPlace::Start, "pe_exe", WorkClass::Other),
-    (PatternPlace::Start, "cpum_exe_subgraph", WorkClass::Other),
-];
 
 impl WorkClass {
     /// All classes, in the order of their codes.
@@ -96,11 +41,15 @@ impl WorkClass {
     /// ```
     pub fn of_kernel(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
-        let matches = |(at, pattern, _): &&(PatternPlace, &str, WorkClass)| match at {
-            PatternPlace::Start => lower.starts_with(pattern),
-            PatternPlace::Anywhere => lower.contains(pattern),
-        };
-        PATTERNS.iter().find(matches).map_or(Self::Computation, |(.., class)| *class)
+        if is_kernel_of(&lower, |kernels| kernels.communication) {
+            Self::Communication
+        } else if is_kernel_of(&lower, |kernels| kernels.memory) {
+            Self::Memory
+        } else if is_kernel_of(&lower, |kernels| kernels.envelope) {
+            Self::Other
+        } else {
+            Self::Computation
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::link::LinkedTrace;
 use crate::trace::collective::known;
+use crate::vendor::{collective_word, is_communication_kernel};
 
 /// The names of device events that communicate.
 pub(super) struct CommunicationNames<'a> {
@@ -32,10 +33,8 @@ impl<'a> CommunicationNames<'a> {
 /// collective loses its arguments.
 fn of_kernel(name: &str) -> &str {
     let name = name.split(['(', '<']).next().unwrap_or(name);
-    let mut words = name.split('_');
-    let is_nccl = words.next().is_some_and(|word| word.starts_with("nccl"));
-    let named = words.next().filter(|_| is_nccl).and_then(known);
-    named.map_or(name, |(name, _)| name)
+    let word = collective_word(name).filter(|_| is_communication_kernel(name));
+    word.and_then(known).map_or(name, |(name, _)| name)
 }
 
 #[cfg(test)]

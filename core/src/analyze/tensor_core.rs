@@ -1,58 +1,6 @@
-//! Recognizes kernels that use tensor cores or matrix cores, from a table of name patterns.
+//! Recognizes kernels that use tensor cores or matrix cores, by their names.
 
-/// Parts of names, in lower case.
-const NAMES: &[&str] = &[
-    // Those of the TensorBoard plugin, which has them from PyProf: cuBLAS and cuDNN from Volta to
-    // Ampere.
-    "h884",
-    "s884",
-    "h1688",
-    "s1688",
-    "c1688",
-    "hmma",
-    "i8816",
-    "16816",
-    "dgrad_1x1_stride_2x2",
-    "first_layer_wgrad_kernel",
-    "conv1x1",
-    "conv2d_c1_k1",
-    "direct_group",
-    "xmma_implicit_gemm",
-    "xmma_sparse_conv",
-    "xmma_warp_specialized_implicit_gemm",
-    // The shape of the unit's product: cuDNN 8's convolutions.
-    "_tensor16x8x",
-    "_tensor8x8x",
-    "xmma_gemm",
-    "xmma_sparse_gemm",
-    // CUTLASS, Hopper, Blackwell.
-    "tensorop",
-    "gmma",
-    "tcgen05",
-    "_umma",
-    "nvjet",
-    "deep_gemm",
-    // Attention.
-    "flash_fwd",
-    "flash_bwd",
-    "fmha_cutlass",
-    "fmha_fwd",
-    "fmha_bwd",
-    "fmhafwd",
-    "fmhabwd",
-    "cudnn_generated_fort_native_sdpa",
-    // Tensile, composable kernels, MIOpen.
-    "_mi16x16",
-    "_mi32x32",
-    "mfma",
-    "xdlops",
-    "_xdl_",
-    "gtcx",
-];
-
-/// Parts of names that say the opposite, whatever else they say: products in float32 by the other
-/// units.
-const OTHERS: &[&str] = &["xmma_gemm_f32f32_f32f32", "simt"];
+use crate::vendor::is_kernel_of;
 
 /// Whether a kernel of that name computes with units for matrices.
 ///
@@ -63,8 +11,7 @@ const OTHERS: &[&str] = &["xmma_gemm_f32f32_f32f32", "simt"];
 /// ```
 pub fn uses_tensor_cores(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    let has = |names: &[&str]| names.iter().any(|part| lower.contains(part));
-    has(NAMES) && !has(OTHERS)
+    is_kernel_of(&lower, |kernels| kernels.matrix_units) && !is_kernel_of(&lower, |kernels| kernels.other_units)
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Texts that reveal nothing private: profilers, runtimes and `PyTorch` write them. `harmless.tsv`
-//! lists them with a reason per group; all other text counts as private.
+//! lists them with a reason per group, and [`VENDORS`] has the names of vendors; all other text
+//! counts as private.
 
 use rustc_hash::FxHashSet;
 
+use crate::vendor::{self, VENDORS};
+
 const LIST: &str = include_str!("harmless.tsv");
 
-/// Kinds of entries: `word` (in lower case), `header` (a key), `device` and `call` (prefixes of
+/// Kinds of entries: `word` (in lower case), `header` (a key), `device` (starts of
 /// names), `module`.
 fn listed(sort: &'static str) -> impl Iterator<Item = &'static str> {
     let rows = LIST.lines().filter_map(move |line| line.strip_prefix(sort)?.strip_prefix('\t'));
@@ -18,7 +21,7 @@ pub(super) struct HarmlessWords(FxHashSet<&'static str>);
 
 impl Default for HarmlessWords {
     fn default() -> Self {
-        Self(listed("word").collect())
+        Self(listed("word").chain(VENDORS.iter().flat_map(|vendor| vendor.words())).collect())
     }
 }
 
@@ -42,21 +45,21 @@ impl HarmlessWords {
 
 /// Whether a key of a header stays.
 pub(super) fn is_header(key: &str) -> bool {
-    listed("header").any(|other| other == key)
+    let mut versions = VENDORS.iter().flat_map(|vendor| vendor.versions);
+    listed("header").any(|other| other == key) || versions.any(|(other, ..)| *other == key)
 }
 
 /// Whether a text is the name of a device as its maker gives it.
 pub(super) fn is_device(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -()".contains(&byte);
-    listed("device").any(|start| name.starts_with(start)) && name.bytes().all(is_plain)
+    let is_known = || listed("device").any(|start| name.starts_with(start)) || vendor::of_device(name).is_some();
+    is_known() && name.bytes().all(is_plain)
 }
 
-/// Whether a text is the name of a function of a runtime or driver: such a start, then a capital or
-/// an underscore.
+/// Whether a text is the name of a function of a runtime or driver.
 pub(super) fn is_call(name: &str) -> bool {
-    let is_start = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_uppercase() || letter == '_');
-    let is_known = || listed("call").any(|start| name.strip_prefix(start).is_some_and(is_start));
-    name == "INVALID" || is_known() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    let is_plain = || name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    name == "INVALID" || vendor::has_call_prefix(name) && is_plain()
 }
 
 /// Whether a text is the name of a class of `torch.nn`.

@@ -12,6 +12,7 @@ use super::public::{is_operator, is_public};
 use super::texts::with_texts;
 use crate::strings::Strings;
 use crate::trace::node::{Node, NodeKind};
+use crate::vendor::is_device_type;
 
 /// Prefixes that `PyTorch` adds to foreign names.
 const PREFIXES: [&str; 5] = [
@@ -139,5 +140,5 @@ impl Pseudonyms {
 /// Whether a text stands for a thing without a value (`<None>`), or for a device.
 fn is_tag(text: &str) -> bool {
     let device = text.split(':').next().unwrap_or_default();
-    text.starts_with('<') && text.ends_with('>') || matches!(device, "cpu" | "cuda" | "meta" | "hpu" | "mtia" | "xpu")
+    text.starts_with('<') && text.ends_with('>') || matches!(device, "cpu" | "meta") || is_device_type(device)
 }

@@ -1,9 +1,10 @@
 //! Tells the names of `PyTorch` from private ones.
 
 use crate::trace::iteration::iteration_number;
+use crate::vendor::is_backend;
 
 /// Namespaces of operators that everyone has.
-const NAMESPACES: [&str; 17] = [
+const NAMESPACES: [&str; 16] = [
     "aten",
     "autograd",
     "c10d",
@@ -12,7 +13,6 @@ const NAMESPACES: [&str; 17] = [
     "cudnn",
     "fbgemm",
     "inductor",
-    "nccl",
     "onednn",
     "prim",
     "prims",
@@ -40,13 +40,13 @@ pub(super) fn is_public(name: &str) -> bool {
 /// has one colon (`nccl:send 0->1`).
 pub(super) fn is_operator(name: &str) -> bool {
     let Some((namespace, operator)) = name.split_once(':') else { return false };
-    let is_communication = namespace == "nccl";
+    let is_communication = is_backend(namespace);
     let is_plain = |character: char| {
         character.is_ascii_alphanumeric()
             || matches!(character, '_' | '.' | ':')
             || is_communication && matches!(character, '>' | '-' | ' ')
     };
-    NAMESPACES.contains(&namespace) && (is_communication || operator.starts_with(':')) && operator.chars().all(is_plain)
+    (is_communication || NAMESPACES.contains(&namespace) && operator.starts_with(':')) && operator.chars().all(is_plain)
 }
 
 /// Such as the numbers of a compiled region, `0/1`; and a name that is none.

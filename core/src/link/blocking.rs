@@ -11,13 +11,12 @@ use super::link_method::LinkMethod;
 use super::links::Links;
 use super::sync::enqueued;
 use crate::sort;
+use crate::strings::TextCache;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
-
-/// Parts of the names of such calls, in every runtime.
-const NAMES: [&str; 2] = ["Synchronize", "synchronize"];
+use crate::vendor;
 
 /// Parts of the names of copies without the host, and of copies that may be asynchronous.
 const WITHIN_DEVICES: &str = "(Device -> Device)";
@@ -30,8 +29,9 @@ pub(super) const MAX_PASSED: usize = 256;
 /// Edges to the calls that no report says anything of.
 pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     let (events, ended) = (&trace.events, ended(trace));
+    let mut waits = TextCache::new(&trace.strings, vendor::synchronizes);
     let edge = |call: usize| {
-        let is_wait = NAMES.iter().any(|name| trace.event_name(call).contains(name));
+        let is_wait = waits.of(events.name[call]);
         let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
         Some(Edge::between(EdgeKind::Sync, LinkMethod::EndedInside, source, call as u32))
     };
@@ -56,7 +56,7 @@ fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) ->
     let num_ended = ended.partition_point(|(end, _)| *end <= events.end(call));
     let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start[call]);
     // After a recorded event, its stream may have more work.
-    let is_of_event = trace.event_name(call).contains("Event");
+    let is_of_event = vendor::synchronizes_event(trace.event_name(call));
     let is_left = |row: usize| next_on_stream(trace, links, row).is_some_and(|next| outlasts(trace, links, next, call));
     let is_awaited = |row: usize| is_enqueued_before(trace, links, row, call) && (is_of_event || !is_left(row));
     inside.map(|(_, row)| *row).find(|row| is_awaited(*row as usize))

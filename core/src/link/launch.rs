@@ -1,15 +1,15 @@
 //! Links device events with their launches.
 
-use rustc_hash::FxHashMap;
-
 use super::event_warnings::count_events;
 use super::flow::{FlowTargets, flows};
 use super::link_method::LinkMethod;
-use crate::id::{OptionalColumn, StrId};
+use crate::id::OptionalColumn;
 use crate::sort;
+use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
+use crate::vendor::enqueues;
 use crate::warning::{WarningKind, Warnings};
 
 /// Device events of each launch: pairs of launch and device event, sorted.
@@ -67,15 +67,6 @@ pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
         && rows.any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
 }
 
-/// Whether a call of this name has a device work: most of them ask for an attribute, wait, or
-/// record an event.
-///
-/// Calls that add nodes to a graph only describe work.
-fn enqueues(call: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| call.contains(word));
-    has(&["Launch", "Memcpy", "Memset", "nqueue", "memcpy"]) && !has(&["HostFunc", "Node", "Attribute"])
-}
-
 /// Joins device work and launches on `correlation`, then by the flows that the file draws. One
 /// launch may have many device events (graphs).
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
@@ -100,11 +91,8 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let launched = LaunchedEvents { pairs, by_flow };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
-    // There are few names, and many calls of each.
-    let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
-    let mut enqueues =
-        |row: usize| *known.entry(trace.events.name[row]).or_insert_with(|| enqueues(trace.event_name(row)));
-    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueues(*row));
+    let mut enqueue = TextCache::new(&trace.strings, enqueues);
+    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
     let idle = hosts.filter(|row| launched.of(*row).len() == 0);
     count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
     (launch, launched)

@@ -14,16 +14,11 @@ use super::link_method::LinkMethod;
 use super::links::Links;
 use crate::id::{StrId, TrackId};
 use crate::sort;
+use crate::strings::TextCache;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-
-/// Parts of the names of such calls, in every runtime, and of calls that record an event.
-const WAIT: &str = "StreamWaitEvent";
-const RECORD: &str = "EventRecord";
-
-/// The name of a device's report of such a wait.
-const REPORT: &str = "Stream Wait Event";
+use crate::vendor::{self, DeviceWait};
 
 /// The delay until work without dependencies begins. In real files it is within 38 µs after the
 /// awaited work, on AMD as on NVIDIA. With another cause it is never within 700 µs.
@@ -194,14 +189,17 @@ fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, ProcessCalls> {
     let events = &trace.events;
     let mut processes: FxHashMap<StrId, ProcessCalls> = FxHashMap::default();
     let mut reported: FxHashSet<StrId> = FxHashSet::default();
+    let mut reports = TextCache::new(&trace.strings, vendor::device_wait);
+    let mut waits = TextCache::new(&trace.strings, vendor::makes_stream_wait);
+    let mut records = TextCache::new(&trace.strings, vendor::records_event);
     for row in 0..events.len() {
-        let name = trace.event_name(row);
+        let name = events.name[row];
         let place = (events.start[row], row as u32);
-        if events.kind[row] == EventKind::Sync && name == REPORT {
+        if events.kind[row] == EventKind::Sync && reports.of(name) == Some(DeviceWait::StreamForEvent) {
             reported.extend(links.launch.get(row).map(|call| trace.process_of(call as usize)));
-        } else if is_launch(trace, row) && name.contains(WAIT) {
+        } else if is_launch(trace, row) && waits.of(name) {
             processes.entry(trace.process_of(row)).or_default().waits.push(place);
-        } else if is_launch(trace, row) && name.contains(RECORD) {
+        } else if is_launch(trace, row) && records.of(name) {
             processes.entry(trace.process_of(row)).or_default().records.push(place);
         }
     }

@@ -16,6 +16,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::args::plain_text;
 use crate::trace::kind::EventKind;
+use crate::vendor::{self, DeviceWait};
 
 /// A device, as its number and the process that uses it, as far as they are told.
 type SyncDevice = (Option<i64>, Option<i64>);
@@ -105,15 +106,18 @@ impl<'a> SyncFinder<'a> {
 
     fn of(&mut self, sync: usize) -> Vec<Edge> {
         let (call, start, _) = self.call(sync);
-        let kind = self.text(sync, "cuda_sync_kind").unwrap_or_else(|| self.trace.event_name(sync).to_owned());
-        let (how, pairs): (LinkMethod, Vec<(u32, u32)>) = match kind.as_str() {
-            "Stream Sync" => (LinkMethod::StreamOrder, to(call, self.last(sync, self.stream(sync), start))),
-            "Context Sync" => (LinkMethod::StreamOrder, to(call, self.last_of_all(sync, start))),
-            "Event Sync" => (LinkMethod::SyncEvent, to(call, self.recorded(sync))),
-            "Stream Wait Event" => {
+        let wait = match self.text(sync, vendor::is_wait_kind) {
+            Some(kind) => vendor::device_wait(&kind),
+            None => vendor::device_wait(self.trace.event_name(sync)),
+        };
+        let (how, pairs): (LinkMethod, Vec<(u32, u32)>) = match wait {
+            Some(DeviceWait::Stream) => (LinkMethod::StreamOrder, to(call, self.last(sync, self.stream(sync), start))),
+            Some(DeviceWait::Context) => (LinkMethod::StreamOrder, to(call, self.last_of_all(sync, start))),
+            Some(DeviceWait::Event) => (LinkMethod::SyncEvent, to(call, self.recorded(sync))),
+            Some(DeviceWait::StreamForEvent) => {
                 (LinkMethod::SyncEvent, self.recorded(sync).zip(self.next(sync, start)).into_iter().collect())
             }
-            _ => return Vec::new(),
+            None => return Vec::new(),
         };
         let in_order = pairs.into_iter().filter(|pair| self.is_in_order(*pair));
         in_order.map(|(source, target)| Edge::between(EdgeKind::Sync, how, source, target)).collect()
@@ -176,13 +180,13 @@ impl<'a> SyncFinder<'a> {
         self.trace.args.integer(&self.trace.strings, self.trace.events.args(row), key)
     }
 
-    fn text(&self, row: usize, key: &str) -> Option<String> {
+    fn text(&self, row: usize, is_key: impl Fn(&str) -> bool) -> Option<String> {
         let mut pairs = self.trace.args.pairs(&self.trace.strings, self.trace.events.args(row));
-        pairs.find(|(other, _)| *other == key).map(|(_, json)| plain_text(&json))
+        pairs.find(|(key, _)| is_key(key)).map(|(_, json)| plain_text(&json))
     }
 
     fn integer(&self, row: usize, key: &str) -> Option<i64> {
-        self.text(row, key)?.parse().ok()
+        self.text(row, |other| other == key)?.parse().ok()
     }
 }
 

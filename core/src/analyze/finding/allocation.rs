@@ -4,6 +4,7 @@ use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
+use crate::vendor::allocates;
 
 pub(super) static ALLOCATION: Rule = Rule {
     name: "allocation_in_steady_state",
@@ -15,33 +16,8 @@ pub(super) static ALLOCATION: Rule = Rule {
     find: RuleScope::Trace(found),
 };
 
-/// Calls that allocate or free, in the runtimes of NVIDIA and AMD.
-const CALLS: [&str; 16] = [
-    "cudaMalloc",
-    "cudaFree",
-    "cudaMallocAsync",
-    "cudaFreeAsync",
-    "cudaHostAlloc",
-    "cudaMallocHost",
-    "cudaFreeHost",
-    "cuMemCreate",
-    "cuMemMap",
-    "cuMemUnmap",
-    "cuMemSetAccess",
-    "hipMalloc",
-    "hipFree",
-    "hipHostMalloc",
-    "hipHostFree",
-    "hipMallocAsync",
-];
-
-/// Whether a call allocates or frees.
-pub(super) fn is_call(name: &str) -> bool {
-    CALLS.contains(&name)
-}
-
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
-    let calls = context.named(is_call).into_iter().filter(|row| is_steady(context, *row));
+    let calls = context.named(allocates).into_iter().filter(|row| is_steady(context, *row));
     let costs = calls.map(|row| (context.name(row).to_owned(), context.time(row).dur().0, row));
     let confidence = if context.links.iterations.len() > 1 { 0.9 } else { 0.5 };
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {

@@ -8,6 +8,7 @@ use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::trace::kind::EventKind;
+use crate::vendor::launches_graph;
 
 pub(super) static LAUNCH_BOUND: Rule = Rule {
     name: "launch_bound",
@@ -69,7 +70,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
 /// With graphs in use, only the gaps between them remain.
 fn of_graphs(context: &RuleContext<'_>) -> String {
     let launch = &context.links.launch;
-    let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| context.name(call).contains("GraphLaunch"));
+    let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| launches_graph(context.name(call)));
     let count = context.selection.device_work().filter(is_of_graph).count();
     if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
 }

@@ -7,8 +7,9 @@ use super::launch_bound::MAX_GAP_NS;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
-use super::{allocation, loader, start_up};
+use super::{loader, start_up};
 use crate::sort;
+use crate::vendor;
 
 pub(super) static LONG_IDLE: Rule = Rule {
     name: "long_idle",
@@ -62,8 +63,7 @@ fn what_the_host_did(context: &RuleContext<'_>, gap: &IdleGap) -> Option<String>
         return Some(UNRECORDED.to_owned());
     };
     let row = context.trace.events.row_at(host.id)?;
-    let is_reported =
-        start_up::is_waiting(&host.name) || start_up::is_one(context, row) || allocation::is_call(&host.name);
+    let is_reported = vendor::may_wait(&host.name) || start_up::is_one(context, row) || vendor::allocates(&host.name);
     // An iteration's own time has no known cause.
     let name = if host.name.starts_with("ProfilerStep#") { UNRECORDED.to_owned() } else { host.name };
     (!is_reported).then_some(name)

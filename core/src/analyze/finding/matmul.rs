@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::super::number_text::plural;
+use super::super::tensor_core::uses_tensor_cores;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::{JsonArgs, RuleContext};
 use super::rule_match::{RuleMatch, by_subject};
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
+use crate::vendor;
 
 pub(super) static FP32: Rule = Rule {
     name: "fp32_matmul",
@@ -30,9 +32,6 @@ pub(super) static UNALIGNED: Rule = Rule {
 /// The operators that multiply matrices themselves.
 const MATMULS: [&str; 5] = ["aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::_addmm_activation"];
 
-/// Parts of kernel names that mean tensor cores or rounding to TF32.
-const MATRIX_UNITS: [&str; 6] = ["tf32", "tensorop", "s1688", "s16816", "xf32", "mfma"];
-
 /// The first compute capability with TF32.
 const FIRST_WITH_TF32: i64 = 8;
 
@@ -40,9 +39,12 @@ fn fp32(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let devices = context.trace.device_properties();
     let major = |device: &Value| device.get("computeMajor").and_then(Value::as_i64);
     let majors: Vec<_> = devices.iter().filter_map(major).collect();
-    // AMD's numbers of generations mean other things.
-    let is_nvidia = !devices.iter().any(|device| device.to_string().contains("AMD"));
-    if !is_nvidia || majors.is_empty() || majors.iter().any(|major| *major < FIRST_WITH_TF32) {
+    // The numbers of generations of other vendors mean other things.
+    let is_other = |name: &String| vendor::of_device(name).is_some_and(|vendor| !vendor.has_compute_capability);
+    if context.trace.device_names().iter().any(is_other)
+        || majors.is_empty()
+        || majors.iter().any(|major| *major < FIRST_WITH_TF32)
+    {
         return Vec::new();
     }
     let mut types = context.json_args(ArgKey::InputTypes);
@@ -67,7 +69,7 @@ fn fp32(context: &RuleContext<'_>) -> Vec<RuleMatch> {
 fn is_plain_gemm(kernel: &str) -> bool {
     let lower = kernel.to_ascii_lowercase();
     let is_gemm = ["sgemm", "f32f32_f32f32"].iter().any(|part| lower.contains(part));
-    is_gemm && !MATRIX_UNITS.iter().any(|part| lower.contains(part))
+    is_gemm && !uses_tensor_cores(&lower) && !vendor::is_kernel_of(&lower, |kernels| kernels.rounded_float32)
 }
 
 fn unaligned(context: &RuleContext<'_>) -> Vec<RuleMatch> {

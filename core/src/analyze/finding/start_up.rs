@@ -10,6 +10,7 @@ use super::rule_match::{RuleMatch, by_subject};
 use crate::id::TrackId;
 use crate::time::TimeRange;
 use crate::trace::kind::EventKind;
+use crate::vendor::may_wait;
 
 pub(super) static START_UP: Rule = Rule {
     name: "start_up",
@@ -23,20 +24,12 @@ pub(super) static START_UP: Rule = Rule {
 /// Calls that only launch take no longer.
 const LONG_NS: i64 = 5_000_000;
 
-/// Calls that wait for the device.
-const WAITS: [&str; 4] = ["Synchronize", "StreamWait", "Query", "Memcpy"];
-
-/// Whether a call of this name may be waiting for the device.
-pub(super) fn is_waiting(name: &str) -> bool {
-    WAITS.iter().any(|part| name.contains(part))
-}
-
 /// Whether an event is a long call of the runtime that is done once.
 pub(super) fn is_one(context: &RuleContext<'_>, row: usize) -> bool {
     context.trace.events.kind[row] == EventKind::Launch
         && !context.trace.is_on_device(row)
         && context.selection.dur_ns(row) >= LONG_NS
-        && !is_waiting(context.trace.event_name(row))
+        && !may_wait(context.trace.event_name(row))
         && context.is_start_up(row as u32)
 }
 

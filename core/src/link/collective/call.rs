@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::trace::collective::{CollectivePattern, known};
+use crate::vendor::is_backend;
 
 /// The role of a row in a collective, from the outermost to the innermost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +38,7 @@ pub(super) fn part(row: usize, name: &str) -> Option<CollectiveRow> {
     let role = match name.split_once(':') {
         _ if name == "record_param_comms" => CallRole::Record,
         Some(("c10d" | "c10d_functional" | "_c10d_functional" | "_c10d_functional_autograd", _)) => CallRole::Operator,
-        Some(("nccl" | "rccl" | "ucc" | "xccl" | "hccl", _)) => CallRole::Annotation,
+        Some((backend, _)) if is_backend(backend) => CallRole::Annotation,
         Some(("gloo" | "mpi", _)) => CallRole::Run,
         _ => return None,
     };

@@ -11,6 +11,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::{CollectivePattern, known, name};
 use crate::trace::kind::EventKind;
+use crate::vendor::{collective_word, is_backend, is_communication_kernel};
 
 /// The parts of one communication.
 #[derive(Debug, Default)]
@@ -78,7 +79,7 @@ fn device_events(linked: &LinkedTrace, hosts: &CollectiveCalls) -> (FxHashMap<u3
             continue;
         }
         let communicates = match trace.events.kind[row] {
-            EventKind::Kernel => is_of_backend(trace.event_name(row)) || has_collective(trace, row),
+            EventKind::Kernel => is_communication_kernel(trace.event_name(row)) || has_collective(trace, row),
             EventKind::Copy => is_copy_of_backend(linked, row),
             _ => false,
         };
@@ -102,19 +103,15 @@ fn has_collective(trace: &Trace, row: usize) -> bool {
 fn is_copy_of_backend(linked: &LinkedTrace, row: usize) -> bool {
     let owner = linked.links.operator.get(row).map(|owner| owner as usize);
     let is_range = |owner: &usize| linked.trace.events.kind[*owner] == EventKind::Annotation;
-    owner.filter(is_range).is_some_and(|owner| is_of_backend(linked.trace.event_name(owner)))
+    owner.filter(is_range).is_some_and(|owner| {
+        let name = linked.trace.event_name(owner);
+        name.split_once(':').is_some_and(|(backend, _)| is_backend(backend))
+    })
 }
 
-fn is_of_backend(name: &str) -> bool {
-    ["nccl", "rccl", "hccl"].iter().any(|backend| name.starts_with(backend))
-}
-
-/// The collective in a kernel's name: `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Generic kernels
-/// name none.
+/// The collective in a kernel's name.
 fn kernel_name(name: &str) -> Option<&'static str> {
-    let rest = name.split_once("Kernel_")?.1;
-    let word = rest.split(|c: char| !c.is_ascii_alphabetic()).next()?;
-    known(word).map(|(name, _)| name)
+    collective_word(name).and_then(known).map(|(name, _)| name)
 }
 
 fn host_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {

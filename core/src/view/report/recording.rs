@@ -8,13 +8,11 @@ use super::section::{ReportSection, SectionOutcome};
 use super::source::ReportSource;
 use super::words::{count, date, plural};
 use crate::trace::Trace;
+use crate::vendor::{VENDORS, VersionFormat};
 use crate::view::svg::{clipped, escape};
 
 /// Profiler options: the file's key, and the option's name.
 const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
-/// Versions that a file may name, in thousands and tens: 12040 is 12.4.
-const VERSIONS: [(&str, &str); 3] =
-    [("cuda_runtime_version", "CUDA runtime"), ("cuda_driver_version", "CUDA driver"), ("cupti_version", "CUPTI")];
 /// The longest value that is shown.
 const LONGEST: usize = 300;
 
@@ -63,11 +61,13 @@ fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
         ));
     }
     facts.push(("options", options(trace)));
-    for (key, name) in VERSIONS {
-        facts.push((name, trace.header_value(key).as_ref().map(version).unwrap_or_default()));
-    }
-    for (key, name) in [("hip_runtime_version", "HIP runtime"), ("roctracer_version", "roctracer")] {
-        facts.push((name, trace.header_value(key).as_ref().map(words).unwrap_or_default()));
+    for (key, format, name) in VENDORS.iter().flat_map(|vendor| vendor.versions) {
+        let value = trace.header_value(key);
+        let value = match format {
+            VersionFormat::Thousands => value.as_ref().map(version),
+            VersionFormat::Text => value.as_ref().map(words),
+        };
+        facts.push((name, value.unwrap_or_default()));
     }
     if let Some(origin) = trace.header_value("kinetoscope") {
         facts.push(("command", words(&origin["command"])));

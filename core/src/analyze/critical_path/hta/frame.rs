@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::name_facts::{CategoryFacts, HtaWait, NameFacts, TextCache};
+use super::name_facts::{CategoryFacts, HtaWait, NameFacts};
 use crate::analyze::selection::Selection;
+use crate::strings::TextCache;
 use crate::time::TimeRange;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;

@@ -1,8 +1,5 @@
 //! Classifies event names and categories, once per distinct text.
 
-use crate::id::StrId;
-use crate::strings::Strings;
-
 /// Calls that take the runtime's lock.
 const LOCKING: [&str; 3] = ["cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"];
 /// Calls that may wait for the device.
@@ -97,23 +94,5 @@ impl CategoryFacts {
             has_nodes: matches!(text, "cpu_op" | "cuda_runtime" | "cuda_driver"),
             tells_pass: matches!(text, "cpu_op" | "user_annotation"),
         }
-    }
-}
-
-/// A cache of classified texts.
-pub(super) struct TextCache<'a, W> {
-    strings: &'a Strings,
-    tell: fn(&str) -> W,
-    known: Vec<Option<W>>,
-}
-
-impl<'a, W: Copy> TextCache<'a, W> {
-    pub(super) fn new(strings: &'a Strings, tell: fn(&str) -> W) -> Self {
-        Self { strings, tell, known: vec![None; strings.len()] }
-    }
-
-    pub(super) fn of(&mut self, id: StrId) -> W {
-        let tell = || (self.tell)(self.strings.text(id));
-        self.known.get_mut(id.index()).map_or_else(tell, |known| *known.get_or_insert_with(tell))
     }
 }

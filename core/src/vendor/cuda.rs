@@ -1,0 +1,108 @@
+//! NVIDIA: CUDA, CUPTI and NCCL.
+
+use super::entry::NamePattern::{Anywhere, Start};
+use super::entry::{
+    CommunicationLibraries, DeviceWait, HostCalls, KernelNames, Vendor, VersionFormat, WaitReports, device,
+};
+use crate::event_kind::EventKind;
+
+pub(super) static CUDA: Vendor = Vendor {
+    name: "cuda",
+    categories: &[
+        // A graph that was traced as a whole is one execution of device code.
+        device("cuda_graph", EventKind::Kernel),
+        device("cuda_sync", EventKind::Sync),
+        device("cuda_profiler_range", EventKind::Other),
+    ],
+    reports: WaitReports {
+        kind_keys: &["cuda_sync_kind"],
+        names: &[
+            ("Stream Sync", DeviceWait::Stream),
+            ("Context Sync", DeviceWait::Context),
+            ("Event Sync", DeviceWait::Event),
+            ("Stream Wait Event", DeviceWait::StreamForEvent),
+        ],
+    },
+    calls: HostCalls {
+        allocate: &[
+            "cudaMalloc",
+            "cudaFree",
+            "cudaMallocAsync",
+            "cudaFreeAsync",
+            "cudaHostAlloc",
+            "cudaMallocHost",
+            "cudaFreeHost",
+            "cuMemCreate",
+            "cuMemMap",
+            "cuMemUnmap",
+            "cuMemSetAccess",
+        ],
+        ..HostCalls::LIKE_CUDA
+    },
+    kernels: KernelNames {
+        communication: &[
+            // NCCL of any age.
+            Start("nccl"),
+            Anywhere("ncclkernel"),
+            Anywhere("nccldevkernel"),
+            // One-sided communication.
+            Anywhere("nvshmem"),
+            // Transformer Engine.
+            Anywhere("userbuffers_"),
+        ],
+        matrix_units: &[
+            // Those of the TensorBoard plugin, which has them from PyProf: cuBLAS and cuDNN from
+            // Volta to Ampere.
+            Anywhere("h884"),
+            Anywhere("s884"),
+            Anywhere("h1688"),
+            Anywhere("s1688"),
+            Anywhere("c1688"),
+            Anywhere("hmma"),
+            Anywhere("i8816"),
+            Anywhere("16816"),
+            Anywhere("dgrad_1x1_stride_2x2"),
+            Anywhere("first_layer_wgrad_kernel"),
+            Anywhere("conv1x1"),
+            Anywhere("conv2d_c1_k1"),
+            Anywhere("direct_group"),
+            Anywhere("xmma_implicit_gemm"),
+            Anywhere("xmma_sparse_conv"),
+            Anywhere("xmma_warp_specialized_implicit_gemm"),
+            // The shape of the unit's product: cuDNN 8's convolutions.
+            Anywhere("_tensor16x8x"),
+            Anywhere("_tensor8x8x"),
+            Anywhere("xmma_gemm"),
+            Anywhere("xmma_sparse_gemm"),
+            // CUTLASS, Hopper, Blackwell.
+            Anywhere("tensorop"),
+            Anywhere("gmma"),
+            Anywhere("tcgen05"),
+            Anywhere("_umma"),
+            Anywhere("nvjet"),
+            Anywhere("deep_gemm"),
+            // Attention.
+            Anywhere("fmha_cutlass"),
+            Anywhere("cudnn_generated_fort_native_sdpa"),
+        ],
+        // Products in float32 by the other units.
+        other_units: &[Anywhere("xmma_gemm_f32f32_f32f32"), Anywhere("simt")],
+        rounded_float32: &[Anywhere("tf32")],
+        ..KernelNames::EMPTY
+    },
+    communication: CommunicationLibraries {
+        backends: &["nccl"],
+        kernels: &["nccl"],
+        // `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Generic kernels name no collective.
+        before_collective: &["Kernel_"],
+    },
+    devices: &["NVIDIA", "Tesla", "Quadro", "GeForce", "Graphics Device"],
+    has_compute_capability: true,
+    device_types: &["cuda"],
+    call_prefixes: &["cuda", "cu"],
+    versions: &[
+        ("cuda_runtime_version", VersionFormat::Thousands, "CUDA runtime"),
+        ("cuda_driver_version", VersionFormat::Thousands, "CUDA driver"),
+        ("cupti_version", VersionFormat::Thousands, "CUPTI"),
+    ],
+};

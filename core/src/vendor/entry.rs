@@ -1,0 +1,222 @@
+//! The entry of a vendor: all names by which a trace shows its devices.
+
+use crate::event_kind::EventKind;
+
+/// A vendor of devices, with the names that its runtime, its kernels and its libraries have.
+///
+/// All lists may be empty. A name is compared as the file has it, unless a field says otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct Vendor {
+    /// The name of the platform, in lower case.
+    pub name: &'static str,
+    /// Categories of events (`cat`) that only this vendor has.
+    pub categories: &'static [EventCategory],
+    /// Reports of waits that its devices write.
+    pub reports: WaitReports,
+    /// Calls of its runtime and driver, by their roles.
+    pub calls: HostCalls,
+    /// Names of its kernels.
+    pub kernels: KernelNames,
+    /// Its libraries for communication.
+    pub communication: CommunicationLibraries,
+    /// Starts of the names of its devices, as `deviceProperties` has them.
+    pub devices: &'static [&'static str],
+    /// Whether `computeMajor` of its devices is a compute capability of CUDA.
+    pub has_compute_capability: bool,
+    /// Types of device in `PyTorch`: the word before the colon in `cuda:0`.
+    pub device_types: &'static [&'static str],
+    /// Starts of the names of its calls. A capital letter or an underscore follows, but for a start
+    /// that ends in `@`. Roles of such a call come from this vendor alone.
+    pub call_prefixes: &'static [&'static str],
+    /// Keys of the file's header that hold versions, each with its format and a label.
+    pub versions: &'static [(&'static str, VersionFormat, &'static str)],
+}
+
+impl Vendor {
+    /// A vendor without any names, to start an entry from.
+    pub const EMPTY: Self = Self {
+        name: "",
+        categories: &[],
+        reports: WaitReports { kind_keys: &[], names: &[] },
+        calls: HostCalls::EMPTY,
+        kernels: KernelNames::EMPTY,
+        communication: CommunicationLibraries { backends: &[], kernels: &[], before_collective: &[] },
+        devices: &[],
+        has_compute_capability: false,
+        device_types: &[],
+        call_prefixes: &[],
+        versions: &[],
+    };
+
+    /// Words that stand for the vendor, its devices and its libraries.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.device_types.iter().chain(self.communication.backends);
+        std::iter::once(self.name).chain(names.copied())
+    }
+
+    /// Whether a call has one of the vendor's prefixes.
+    pub(super) fn has_call(&self, name: &str) -> bool {
+        self.call_prefixes.iter().any(|prefix| {
+            let Some(rest) = name.strip_prefix(prefix) else { return false };
+            prefix.ends_with('@') || rest.starts_with(|letter: char| letter.is_ascii_uppercase() || letter == '_')
+        })
+    }
+}
+
+/// A category of events.
+#[derive(Debug, Clone, Copy)]
+pub struct EventCategory {
+    /// `cat`, in lower case.
+    pub name: &'static str,
+    /// The kind of its events.
+    pub kind: EventKind,
+    /// Whether its events are on a stream of a device.
+    pub is_on_device: bool,
+}
+
+/// A category of events on a device.
+pub(super) const fn device(name: &'static str, kind: EventKind) -> EventCategory {
+    EventCategory { name, kind, is_on_device: true }
+}
+
+/// A wait that a device reports as an event of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceWait {
+    /// The host waits for a stream.
+    Stream,
+    /// The host waits for all streams of a device.
+    Context,
+    /// The host waits for a recorded event.
+    Event,
+    /// A stream waits for a recorded event.
+    StreamForEvent,
+}
+
+/// Names of waits that a device reports.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitReports {
+    /// Keys of `args` that hold the name of the wait. Without the key, the event has that name.
+    pub kind_keys: &'static [&'static str],
+    /// Names of waits.
+    pub names: &'static [(&'static str, DeviceWait)],
+}
+
+/// Calls of a runtime or driver by their roles. Entries are parts of names, except `allocate`.
+#[derive(Debug, Clone, Copy)]
+pub struct HostCalls {
+    /// Enqueues work on a device.
+    pub enqueue: &'static [&'static str],
+    /// Only describes or queries work, although a part of its name is in `enqueue`.
+    pub describe: &'static [&'static str],
+    /// Enqueues the work of a whole graph.
+    pub launch_graph: &'static [&'static str],
+    /// Blocks the host until work of a device is done.
+    pub synchronize: &'static [&'static str],
+    /// Blocks the host until a recorded event is done. Its name also has a part of `synchronize`.
+    pub synchronize_event: &'static [&'static str],
+    /// May last as long as work of a device, as do those of `synchronize`.
+    pub may_wait: &'static [&'static str],
+    /// Makes a stream wait for a recorded event.
+    pub stream_wait: &'static [&'static str],
+    /// Records an event on a stream.
+    pub record_event: &'static [&'static str],
+    /// Allocates or frees memory of the device, or pinned memory. Whole names.
+    pub allocate: &'static [&'static str],
+}
+
+impl HostCalls {
+    /// No calls.
+    pub const EMPTY: Self = Self {
+        enqueue: &[],
+        describe: &[],
+        launch_graph: &[],
+        synchronize: &[],
+        synchronize_event: &[],
+        may_wait: &[],
+        stream_wait: &[],
+        record_event: &[],
+        allocate: &[],
+    };
+
+    /// The roles in the runtime of CUDA, for runtimes that name their calls after it.
+    pub const LIKE_CUDA: Self = Self {
+        enqueue: &["Launch", "Memcpy", "Memset"],
+        // Such calls add nodes to a graph, set attributes, or run a function of the host.
+        describe: &["HostFunc", "Node", "Attribute"],
+        launch_graph: &["GraphLaunch"],
+        synchronize: &["Synchronize"],
+        synchronize_event: &["EventSynchronize"],
+        may_wait: &["Synchronize", "StreamWait", "Query", "Memcpy"],
+        stream_wait: &["StreamWaitEvent"],
+        record_event: &["EventRecord"],
+        allocate: &[],
+    };
+}
+
+/// The place of a pattern in a name.
+#[derive(Debug, Clone, Copy)]
+pub enum NamePattern {
+    /// The name starts with it.
+    Start(&'static str),
+    /// The name has it anywhere.
+    Anywhere(&'static str),
+}
+
+impl NamePattern {
+    /// Whether a name has the pattern.
+    pub(super) fn matches(self, name: &str) -> bool {
+        match self {
+            Self::Start(pattern) => name.starts_with(pattern),
+            Self::Anywhere(pattern) => name.contains(pattern),
+        }
+    }
+}
+
+/// Patterns of kernel names, all in lower case. Kernels without a match compute.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelNames {
+    /// Exchanges data with other ranks.
+    pub communication: &'static [NamePattern],
+    /// Copies or fills memory.
+    pub memory: &'static [NamePattern],
+    /// Only contains or waits for other work.
+    pub envelope: &'static [NamePattern],
+    /// Computes with units for matrices.
+    pub matrix_units: &'static [NamePattern],
+    /// Computes without units for matrices, although a pattern of `matrix_units` matches.
+    pub other_units: &'static [NamePattern],
+    /// Rounds 32-bit floats for units for matrices.
+    pub rounded_float32: &'static [NamePattern],
+}
+
+impl KernelNames {
+    /// No names.
+    pub const EMPTY: Self = Self {
+        communication: &[],
+        memory: &[],
+        envelope: &[],
+        matrix_units: &[],
+        other_units: &[],
+        rounded_float32: &[],
+    };
+}
+
+/// Libraries for communication.
+#[derive(Debug, Clone, Copy)]
+pub struct CommunicationLibraries {
+    /// Backends of process groups. `PyTorch` annotates a call with them: `nccl:all_reduce`.
+    pub backends: &'static [&'static str],
+    /// Starts of kernel names.
+    pub kernels: &'static [&'static str],
+    /// Parts of kernel names that the name of the collective follows.
+    pub before_collective: &'static [&'static str],
+}
+
+/// The format of a version in a file's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VersionFormat {
+    /// A number of thousands and tens: 12040 is 12.4.
+    Thousands,
+    /// A text.
+    Text,
+}

@@ -1,0 +1,25 @@
+//! Intel Gaudi: Synapse and HCCL.
+//!
+//! `hpu_op` is no category of devices: it holds work of the device and of the host.
+
+use super::entry::NamePattern::Start;
+use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor};
+
+pub(super) static HPU: Vendor = Vendor {
+    name: "hpu",
+    calls: HostCalls {
+        enqueue: &["synLaunch", "synMemCopy", "synMemset", "enqueue", "Enqueue"],
+        synchronize: &["synStreamSynchronize", "synEventSynchronize", "synDeviceSynchronize"],
+        synchronize_event: &["synEventSynchronize"],
+        may_wait: &["Synchronize", "synStreamWaitEvent", "Query", "synMemCopy"],
+        stream_wait: &["synStreamWaitEvent"],
+        record_event: &["synEventRecord"],
+        allocate: &["synDeviceMalloc", "synDeviceFree", "synHostMalloc", "synHostFree"],
+        ..HostCalls::EMPTY
+    },
+    kernels: KernelNames { communication: &[Start("hccl")], ..KernelNames::EMPTY },
+    communication: CommunicationLibraries { backends: &["hccl"], kernels: &["hccl"], ..Vendor::EMPTY.communication },
+    device_types: &["hpu"],
+    call_prefixes: &["syn"],
+    ..Vendor::EMPTY
+};

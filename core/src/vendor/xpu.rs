@@ -1,0 +1,38 @@
+//! Intel: SYCL's Unified Runtime, Level Zero and oneCCL.
+
+use super::entry::NamePattern::Anywhere;
+use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor, device};
+use crate::event_kind::EventKind;
+
+pub(super) static XPU: Vendor = Vendor {
+    name: "xpu",
+    categories: &[device("xpu_sync", EventKind::Sync)],
+    calls: HostCalls {
+        // `urEnqueueKernelLaunch`, `urEnqueueUSMMemcpy`, `zeCommandListAppendLaunchKernel`.
+        enqueue: &["Enqueue", "AppendLaunch", "AppendMemory"],
+        describe: &["EventsWait"],
+        // `urEnqueueEventsWaitWithBarrier` records an event and makes a queue wait for one alike,
+        // so it has neither role.
+        synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
+        may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],
+        synchronize_event: &["urEventWait", "EventHostSynchronize"],
+        allocate: &[
+            "urUSMDeviceAlloc",
+            "urUSMHostAlloc",
+            "urUSMSharedAlloc",
+            "urUSMFree",
+            "zeMemAllocDevice",
+            "zeMemAllocHost",
+            "zeMemAllocShared",
+            "zeMemFree",
+        ],
+        ..HostCalls::EMPTY
+    },
+    kernels: KernelNames { communication: &[Anywhere("oneccl")], ..KernelNames::EMPTY },
+    // `oneccl_reduce_base` is a step of several collectives: a kernel names none.
+    communication: CommunicationLibraries { backends: &["xccl"], kernels: &["oneccl"], ..Vendor::EMPTY.communication },
+    devices: &["Intel"],
+    device_types: &["xpu"],
+    call_prefixes: &["xpu", "ur", "ze"],
+    ..Vendor::EMPTY
+};
