@@ -13,7 +13,7 @@ pytestmark = pytest.mark.unit
 
 LAYERS = Layers(
     modules={
-        "base": {"error", "warning", "time", "id", "strings", "threads", "sort", "label"},
+        "base": {"error", "event_kind", "warning", "time", "id", "strings", "threads", "sort", "label", "vendor"},
         "json": {"json"},
         "chakra": {"chakra"},
         "memory": {"memory"},

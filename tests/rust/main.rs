@@ -56,5 +56,6 @@ mod stream_wait;
 mod summary;
 mod sync;
 mod trim;
+mod vendors;
 mod worker;
 mod zoom;

@@ -26,7 +26,11 @@ pub(super) static MTIA: Vendor = Vendor {
         ],
         ..KernelNames::EMPTY
     },
-    communication: CommunicationLibraries { backends: &["hccl"], kernels: &["hccl"], ..Vendor::EMPTY.communication },
+    communication: CommunicationLibraries {
+        backends: &["hccl"],
+        kernels: &["hccl", "collective_subgraph_execution"],
+        ..Vendor::EMPTY.communication
+    },
     devices: &["ARTEMIS"],
     device_types: &["mtia"],
     call_prefixes: &["mtia"],

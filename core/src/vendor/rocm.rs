@@ -52,7 +52,11 @@ pub(super) static ROCM: Vendor = Vendor {
         rounded_float32: &[Anywhere("xf32")],
         ..KernelNames::EMPTY
     },
-    communication: CommunicationLibraries { backends: &["rccl"], kernels: &["rccl"], ..Vendor::EMPTY.communication },
+    communication: CommunicationLibraries {
+        backends: &["rccl"],
+        kernels: &["rccl", "void rccl"],
+        ..Vendor::EMPTY.communication
+    },
     devices: &["AMD", "Radeon"],
     device_types: &["hip"],
     call_prefixes: &["hip", "hsa"],

@@ -43,6 +43,15 @@ def code(source: str) -> str:
     return blank[: tests.start()] if tests else blank
 
 
+def literals(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each string outside comments and unit tests."""
+    length = len(code(source))
+    for match in _NOISE.finditer(source):
+        text = match.group()
+        if match.start() < length and not text.startswith("/") and '"' in text:
+            yield source.count("\n", 0, match.start()) + 1, text[text.index('"') + 1 : text.rindex('"')]
+
+
 def imports(path: str, source: str) -> Iterator[tuple[int, str]]:
     """Line and top-level module of each path that starts at `crate`, or climbs out of its own module.
 
