@@ -136,7 +136,7 @@ pub fn collective_word(kernel: &str) -> Option<&str> {
 
 /// The vendor of a device by its name in `deviceProperties`.
 pub fn of_device(name: &str) -> Option<&'static Vendor> {
-    VENDORS.into_iter().find(|vendor| vendor.devices.iter().any(|start| name.starts_with(start)))
+    VENDORS.iter().copied().find(|vendor| vendor.devices.iter().any(|start| name.starts_with(start)))
 }
 
 /// Whether a device type is one of a vendor, as in `cuda:0`.
