@@ -1,6 +1,6 @@
 //! Intel Gaudi: Synapse and HCCL.
 //!
-//! `hpu_op` is no category of devices: it holds work of the device and of the host.
+//! `hpu_op` is no category of devices: its events are of the device or of the host.
 
 use super::entry::NamePattern::Start;
 use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor};

@@ -20,8 +20,8 @@ pub use entry::{
 };
 
 /// All vendors, and the names that several of them share.
-pub static VENDORS: [&Vendor; 8] =
-    [&cuda::CUDA, &rocm::ROCM, &xpu::XPU, &mtia::MTIA, &ascend::ASCEND, &hpu::HPU, &aiu::AIU, &portable::PORTABLE];
+pub static VENDORS: &[&Vendor] =
+    &[&cuda::CUDA, &rocm::ROCM, &xpu::XPU, &mtia::MTIA, &ascend::ASCEND, &hpu::HPU, &aiu::AIU, &portable::PORTABLE];
 
 /// The category of events of a name in lower case.
 pub fn category(lower: &str) -> Option<&'static EventCategory> {

@@ -10,12 +10,12 @@ pub(super) static XPU: Vendor = Vendor {
     calls: HostCalls {
         // `urEnqueueKernelLaunch`, `urEnqueueUSMMemcpy`, `zeCommandListAppendLaunchKernel`.
         enqueue: &["Enqueue", "AppendLaunch", "AppendMemory"],
+        // `urEnqueueEventsWaitWithBarrier` both records events and makes a queue wait for them, so
+        // it has neither role.
         describe: &["EventsWait"],
-        // `urEnqueueEventsWaitWithBarrier` records an event and makes a queue wait for one alike,
-        // so it has neither role.
         synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
-        may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],
         synchronize_event: &["urEventWait", "EventHostSynchronize"],
+        may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],
         allocate: &[
             "urUSMDeviceAlloc",
             "urUSMHostAlloc",
