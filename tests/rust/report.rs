@@ -27,7 +27,9 @@ fn asked(session: &Session, more: &Value) -> String {
     let bytes = session.query(request.to_string().as_bytes());
     let end = 4 + u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&bytes[4..end]).unwrap();
-    header["data"]["html"].as_str().unwrap().to_owned()
+    let page = header["data"]["html"].as_str().unwrap().to_owned();
+    assert!(!page.contains("analysis failed"), "{page}");
+    page
 }
 
 fn events() -> Value {
@@ -61,7 +63,16 @@ fn a_range_of_a_job_names_its_trace() {
         session.add("", Some(rank), linked(&events())).unwrap();
     }
     let page = html(&session);
-    assert!(["0", "1"].iter().all(|part| page.contains(&format!("href=\"#range=100000-400000&part={part}\""))));
+    assert!(["0", "1"].iter().all(|part| page.contains(&format!("href=\"#range=100000-400000&amp;part={part}\""))));
+}
+
+/// Sections read all their tables before they look at rows: a table that an analysis lacks fails
+/// here, whatever the traces hold.
+#[test]
+fn every_table_of_a_section_exists() {
+    let empty = || linked(&json!([]));
+    assert!(html(&Session::new(empty())).contains("ks-missing"));
+    assert!(job(&[empty(), empty()]).contains("ks-missing"));
 }
 
 #[test]

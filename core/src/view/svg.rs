@@ -1,27 +1,33 @@
-//! Escapes and measures SVG text.
+//! Finishes markup, and measures and shortens its texts.
+
+use std::fmt;
+
+use maud::Markup;
 
 use crate::label::Label;
 
-/// A text with nothing in it that a page or a reader of XML would take for anything else.
-pub(super) fn escape(text: &str) -> String {
-    let clean = text.chars().filter(|character| is_shown(*character));
-    clean.fold(String::new(), |mut out, character| {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-        out
-    })
+/// The text of finished markup. Its templates escape texts of a trace; this removes the characters
+/// that no page should hold.
+pub(super) fn finished(markup: Markup) -> String {
+    let mut text = markup.into_string();
+    text.retain(is_shown);
+    text
 }
 
 /// Excludes controls, characters that XML forbids, and marks of text direction.
 fn is_shown(character: char) -> bool {
-    !character.is_control()
+    (character == '\n' || !character.is_control())
         && !matches!(character, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A coordinate in pixels, with one decimal.
+#[derive(Clone, Copy)]
+pub(super) struct Px(pub(super) f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.1}", self.0)
+    }
 }
 
 /// The longest name that is told whole: a file may hold one of any size.

@@ -8,7 +8,7 @@ use crate::table::{ColumnType, ColumnValues, TableRows};
 /// Columns that tell rows of one name apart, where they differ.
 const APART: &[&str] = &["rank", "window", "device", "stream", "side", "input_shapes"];
 /// Ends of the names of points in time, which have no length.
-pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", "peak_ns"];
+pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "time_ns", "peak_ns"];
 /// Starts of the names of values that have no sum.
 const NO_SUMS: &[&str] = &["mean", "median", "max", "min", "std", "peak", "first", "last"];
 

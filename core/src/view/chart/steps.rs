@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::{ChartColumn, apart};
 use super::drawing::ChartDrawing;
-use super::style::{COLOURS, SIZE, WIDTH, sideward, upward};
+use super::style::{COLOURS, ChartFill, SIZE, WIDTH, sideward, upward};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{clipped, escape, name_in_sentence, width};
+use crate::view::svg::{Px, clipped, name_in_sentence, width};
 
 /// More lines could not be told apart.
 const MAX_SERIES: usize = COLOURS.len();
@@ -47,7 +48,7 @@ pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Opt
     let legend: Vec<_> = if keys.is_empty() || all.len() + num_left_out < 2 {
         Vec::new()
     } else {
-        all.iter().zip(COLOURS).map(|(one, colour)| (one.name.clone(), colour)).collect()
+        all.iter().zip(COLOURS).map(|(one, colour)| (one.name.clone(), ChartFill::of(colour))).collect()
     };
     let mut notes = vec![format!("0 is {start} ns")];
     if num_left_out > 0 {
@@ -78,7 +79,7 @@ fn functions(num_rows: usize, keys: &[ChartColumn], times: &ChartColumn, values:
     all
 }
 
-fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> String {
+fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> Markup {
     let values = || all.iter().flat_map(|one| one.points.iter().map(|(_, value)| *value));
     let (least, most) =
         values().fold((0.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
@@ -88,24 +89,26 @@ fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> String
     let pixels = WIDTH - left - RIGHT;
     let span = end.wrapping_sub(start) as u64 as f64;
     let along = ChartAxis::linear(ChartUnit::Time, 0.0, span, pixels);
-    let mut out = String::new();
-    upward(&mut out, &upwards, left, [pixels, HEIGHT]);
-    sideward(&mut out, &along, left, HEIGHT);
-    for (one, colour) in all.iter().zip(COLOURS) {
-        let x = |time: i64| along.at(time.wrapping_sub(start) as u64 as f64);
-        let path = path(&one.points, |time| x(time).round() as usize, |value| HEIGHT - upwards.at(value), pixels);
-        let title = escape(&format!("{}: at most {}", clipped(&one.name, 300), unit.words(one.most())));
-        let _ = write!(out, "<g transform=\"translate({left:.1} 0)\"><title>{title}</title>");
-        if let (1, Some(path)) = (all.len(), path.strip_prefix('M')) {
-            let (floor, first) = (HEIGHT - upwards.at(0.0), path.split(' ').next().unwrap_or("0"));
-            let _ = write!(
-                out,
-                "<path d=\"M{first} {floor:.1}L{path}V{floor:.1}z\" fill=\"{colour}\" fill-opacity=\".18\"/>"
-            );
+    let x = |time: i64| along.at(time.wrapping_sub(start) as u64 as f64);
+    let line = |one: &StepSeries| {
+        path(&one.points, |time| x(time).round() as usize, |value| HEIGHT - upwards.at(value), pixels)
+    };
+    let floor = Px(HEIGHT - upwards.at(0.0));
+    html! {
+        (upward(&upwards, left, [pixels, HEIGHT]))
+        (sideward(&along, left, HEIGHT))
+        @for (one, colour) in all.iter().zip(COLOURS) {
+            @let path = line(one);
+            g transform={ "translate(" (Px(left)) " 0)" } {
+                title { (clipped(&one.name, 300)) ": at most " (unit.words(one.most())) }
+                @if let (1, Some(path)) = (all.len(), path.strip_prefix('M')) {
+                    @let first = path.split(' ').next().unwrap_or("0");
+                    path d={ "M" (first) " " (floor) "L" (path) "V" (floor) "z" } fill=(colour) fill-opacity=".18" {}
+                }
+                path d=(path) fill="none" stroke=(colour) stroke-width="1.5" {}
+            }
         }
-        let _ = write!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/></g>");
     }
-    out
 }
 
 /// The line through pixel columns: in each from the value before to the least, the most and the

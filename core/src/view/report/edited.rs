@@ -1,7 +1,6 @@
 //! Notes that a trace is trimmed, redacted or shrunk.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::source::ReportSource;
@@ -9,7 +8,6 @@ use super::words::{count, plural};
 use crate::edit::TrimExtent;
 use crate::time::Dur;
 use crate::view::chart::time_words;
-use crate::view::svg::escape;
 
 /// Kinds of removed rows when a trace is shrunk: key and display name.
 const SHRUNK: [(&str, &str); 6] = [
@@ -26,30 +24,27 @@ pub(in crate::view) type EditCounts = Map<String, Value>;
 
 /// A paragraph for each sort of change; `left_out` of the traces that the page carries, where the
 /// report is of the whole.
-pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> String {
+pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> Markup {
     let own = |kind: &str| -> u64 {
         let warnings = source.traces().flat_map(|(_, linked)| linked.trace.warnings.iter());
         warnings.filter(|warning| warning.kind.name() == kind).map(|warning| warning.count).sum()
     };
     let given = |kind: &str| left_out.get(kind).and_then(Value::as_u64).unwrap_or_default();
-    let mut out = String::new();
-    if let Some(words) = trimmed(source.extent(), own("trimmed")) {
-        note(&mut out, "A part of the recording", &words);
-    }
-    if own("redacted") > 0 {
-        note(&mut out, "Redacted", "pseudonyms stand for texts that may be private");
-    }
-    let of_page = shrunk(given);
-    if of_page.is_empty() {
-        let words = shrunk(own);
-        if !words.is_empty() {
-            note(&mut out, "Made smaller", &format!("left out are {words}. All that is here is of what is left"));
+    let trimmed = trimmed(source.extent(), own("trimmed"));
+    let shrunk_words = match (shrunk(given), shrunk(own)) {
+        (page, own) if page.is_empty() => {
+            (!own.is_empty()).then(|| format!("left out are {own}. All that is here is of what is left"))
         }
-    } else {
-        let all = "The tables here are of the whole recording; the timeline, and what is saved, have what is left";
-        note(&mut out, "Made smaller", &format!("left out are {of_page}. {all}"));
+        (page, _) => {
+            let all = "The tables here are of the whole recording; the timeline, and what is saved, have what is left";
+            Some(format!("left out are {page}. {all}"))
+        }
+    };
+    html! {
+        @if let Some(words) = trimmed { (note("A part of the recording", &words)) }
+        @if own("redacted") > 0 { (note("Redacted", "pseudonyms stand for texts that may be private")) }
+        @if let Some(words) = shrunk_words { (note("Made smaller", &words)) }
     }
-    out
 }
 
 /// The range of a trimmed recording, and the share that is missing; `None` for a whole one.
@@ -71,7 +66,6 @@ fn shrunk(count_of: impl Fn(&str) -> u64) -> String {
     counts.map(|(number, words)| format!("{} {words}", count(number as i64))).collect::<Vec<_>>().join(", ")
 }
 
-fn note(out: &mut String, what: &str, words: &str) {
-    // Writing into a `String` cannot fail.
-    let _ = write!(out, "<p class=\"ks-note ks-edited\"><b>{what}</b>: {}.</p>", escape(words));
+fn note(edit: &str, words: &str) -> Markup {
+    html! { p class="ks-note ks-edited" { b { (edit) } ": " (words) "." } }
 }

@@ -1,18 +1,20 @@
 //! Writes the section on memory over time.
 
-use super::grid::{CellKind, ReportGrid, col};
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame, table, top};
+use maud::html;
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, table, top};
+use crate::analyze::tables;
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
 
-const DEVICES: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory",
-    title: "Memory by device",
-    columns: &[
+const DEVICES: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY,
+    "Memory by device",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Word),
         col("peak_allocated_bytes", "most allocated", CellKind::Bytes),
@@ -22,14 +24,13 @@ const DEVICES: ReportGrid = ReportGrid {
         col("num_allocations", "allocations", CellKind::Count),
         col("num_releases", "releases", CellKind::Count),
     ],
-};
+);
 
-const CATEGORIES: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory_categories",
-    title: "By what it was for",
-    columns: &[
+const CATEGORIES: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY_CATEGORIES,
+    "By what it was for",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("category", "for", CellKind::Word),
@@ -37,14 +38,13 @@ const CATEGORIES: ReportGrid = ReportGrid {
         col("kept_bytes", "kept", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-};
+);
 
-const OWNERS: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory_owners",
-    title: "By operator and module",
-    columns: &[
+const OWNERS: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY_OWNERS,
+    "By operator and module",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("operator", "operator", CellKind::Name),
@@ -54,24 +54,29 @@ const OWNERS: ReportGrid = ReportGrid {
         col("allocated_bytes", "allocated", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-};
+);
 
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let title = "Memory";
-    let Some(answer) = source.ask("memory", "{}") else { return SectionOutcome::Nothing };
-    let devices = frame(&answer, "memory", MAX_ROWS);
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(DEVICES.analysis, OPTIONS)?;
+    let devices = frame(&answer, DEVICES.table, MAX_ROWS)?;
+    let categories = frame(&answer, CATEGORIES.table, MAX_ROWS)?;
+    let owners = top(source, &answer, tables::MEMORY_OWNERS.column("peak_bytes"), MAX_ROWS)?;
+    let drawn = table(&answer, answer.drawn.unwrap_or(DEVICES.table))?;
     if devices.num_rows == 0 {
-        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("no allocation was recorded") };
+        return Ok(SectionOutcome::missing(answer.reason, "no allocation was recorded"));
     }
-    let drawn = answer.drawn.unwrap_or("memory");
-    let chart = table(&answer, drawn);
-    let chart = chart.map_or_else(String::new, |table| figure(&**table, answer.plot, answer.reason));
-    let body = format!(
-        "<div class=\"ks-pair\"><div><figure class=\"ks-picture\" data-analysis=\"memory\" data-table=\"{drawn}\" \
-         data-options=\"{{}}\">{chart}<figcaption></figcaption></figure>{}{}</div>{}</div>",
-        DEVICES.html(source, &devices),
-        CATEGORIES.html(source, &frame(&answer, "memory_categories", MAX_ROWS)),
-        OWNERS.html(source, &top(source, &answer, "memory_owners", ("peak_bytes", MAX_ROWS))),
-    );
-    SectionOutcome::Section(ReportSection::wide("memory", title, body))
+    Ok(SectionOutcome::wide(html! {
+        div class="ks-pair" {
+            div {
+                figure class="ks-picture" data-analysis=(DEVICES.analysis.name) data-table=(drawn.name())
+                    data-options=(OPTIONS) {
+                    (figure(&**drawn, answer.plot, answer.reason))
+                    figcaption {}
+                }
+                (DEVICES.html(source, &devices))
+                (CATEGORIES.html(source, &categories))
+            }
+            (OWNERS.html(source, &owners))
+        }
+    }))
 }

@@ -1,14 +1,13 @@
 //! Writes the section on the recording: tools, devices and dates.
 
-use std::fmt::Write as _;
-
+use maud::html;
 use serde_json::Value;
 
-use super::section::{ReportSection, SectionOutcome};
+use super::section::SectionOutcome;
 use super::source::ReportSource;
 use super::words::{count, date, plural};
 use crate::trace::Trace;
-use crate::view::svg::{clipped, escape};
+use crate::view::svg::clipped;
 
 /// Profiler options: the file's key, and the option's name.
 const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
@@ -23,14 +22,15 @@ pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, Strin
     if let Some(trace) = source.first() {
         facts.extend(of_trace(source, trace));
     }
-    let mut out = String::from("<table class=\"ks-recorded\"><tbody>");
-    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-        let value = escape(&clipped(value, LONGEST));
-        // Writing into a `String` cannot fail.
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
-    }
-    out.push_str("</tbody></table>");
-    SectionOutcome::Section(ReportSection::half("recording", "How it was recorded", out))
+    SectionOutcome::half(html! {
+        table class="ks-recorded" {
+            tbody {
+                @for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+                    tr { th scope="row" { (name) } td { (clipped(value, LONGEST)) } }
+                }
+            }
+        }
+    })
 }
 
 /// The same in a line: devices, versions, date.

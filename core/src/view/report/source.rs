@@ -7,10 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::report_frame::ReportFrame;
-use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, analysis};
+use crate::analyze::{Analysis, AnalysisResult, Options, RankedTrace, Selection};
 use crate::edit::TrimExtent;
+use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
-use crate::table::TableRows;
+use crate::table::{TableColumn, TableRows};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::view::screen::Screen;
@@ -22,10 +23,13 @@ pub(super) struct ReportSource<'a> {
     screen: &'a Screen<'a>,
     traces: Vec<RankedTrace>,
     /// Cached results, for sections with equal requests.
-    answers: RefCell<FxHashMap<AnswerKey, Option<Rc<AnalysisResult>>>>,
+    answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
 }
 
-/// The name of an analysis, with its request.
+/// Something of a report, or the error of an analysis; sections with equal requests share it.
+pub(super) type ReportResult<T> = Result<T, Rc<Error>>;
+
+/// The name of an analysis, with its options.
 type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
@@ -68,21 +72,22 @@ impl<'a> ReportSource<'a> {
         self.screen.parts.first()?.extent
     }
 
-    /// The result of an analysis; `None` for an invalid request.
-    pub(super) fn ask(&self, name: &'static str, request: &'static str) -> Option<Rc<AnalysisResult>> {
+    /// The result of an analysis with options, a JSON object.
+    pub(super) fn ask(&self, analysis: &'static Analysis, options: &'static str) -> ReportResult<Rc<AnalysisResult>> {
         let mut answers = self.answers.borrow_mut();
-        answers.entry((name, request)).or_insert_with(|| self.answer(name, request).map(Rc::new)).clone()
+        let answer = || self.answer(analysis, options).map(Rc::new).map_err(Rc::new);
+        answers.entry((analysis.name, options)).or_insert_with(answer).clone()
     }
 
-    fn answer(&self, name: &str, request: &str) -> Option<AnalysisResult> {
-        let analysis = analysis(name).ok()?;
-        let options = Options::new(analysis.options, serde_json::from_str(request).ok()?).ok()?;
+    fn answer(&self, analysis: &Analysis, options: &str) -> Result<AnalysisResult, Error> {
+        let given =
+            serde_json::from_str(options).map_err(|error| unexpected("a JSON object of options", error.to_string()))?;
+        let options = Options::new(analysis.options, given)?;
         let wanted = |at: usize| self.screen.parts[at].trimmed();
         match &self.traces[..] {
             [(_, linked)] => analysis.answer_about(linked, &wanted(0), &options),
             traces => analysis.answer_about_each(traces, &wanted, &options, 1),
         }
-        .ok()
     }
 
     /// The address of an event in the timeline, which a row of a table names.
@@ -104,7 +109,7 @@ impl<'a> ReportSource<'a> {
     }
 
     /// Whether a row of a table names a communication on a device.
-    pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: &str) -> bool {
+    pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: TableColumn) -> bool {
         let found = || {
             let part = self.part(frame, row)?;
             let row = part.linked.trace.events.row_at(u32::try_from(frame.int(column, row)?).ok()?)?;
@@ -116,7 +121,7 @@ impl<'a> ReportSource<'a> {
     /// The trace that a row is about.
     fn part(&self, frame: &ReportFrame, row: usize) -> Option<TraceView<'a>> {
         if self.is_job() {
-            return self.screen.of_rank(frame.int("rank", row), frame.int("window", row).unwrap_or(0));
+            return self.screen.of_rank(frame.rank(row), frame.window(row).unwrap_or(0));
         }
         self.screen.parts.first().copied()
     }
@@ -127,34 +132,40 @@ fn address(part: TraceView<'_>, start_ns: i64, dur_ns: i64) -> String {
     format!("#range={start:.0}-{:.0}", start + dur_ns.max(1) as f64)
 }
 
-/// A table of an answer by its name.
-pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> Option<&'a Arc<dyn TableRows>> {
-    answer.tables.iter().find(|table| table.name() == name)
+/// An error that says what the report expected of an analysis.
+fn unexpected(expected: &str, found: String) -> Error {
+    ErrorKind::Request { expected: expected.to_owned(), found }.into()
 }
 
-/// Its rows with the most of a number, where several ranks have theirs one after the other; else
-/// the first.
+/// A table of an answer by its name; an error names the tables that there are.
+pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> ReportResult<&'a Arc<dyn TableRows>> {
+    answer.tables.iter().find(|table| table.name() == name).ok_or_else(|| {
+        let names: Vec<_> = answer.tables.iter().map(|table| table.name()).collect();
+        Rc::new(unexpected(&format!("a table named {name}"), format!("{names:?}")))
+    })
+}
+
+/// The rows of a table with the most of a number, where several ranks have theirs one after the
+/// other; else the first.
 pub(super) fn top(
     source: &ReportSource<'_>,
     answer: &AnalysisResult,
-    name: &str,
-    (by, limit): (&str, usize),
-) -> ReportFrame {
-    match table(answer, name) {
-        Some(table) if source.is_job() => ReportFrame::top(table, by, limit),
-        _ => frame(answer, name, limit),
-    }
+    by: TableColumn,
+    limit: usize,
+) -> ReportResult<ReportFrame> {
+    let table = table(answer, by.table)?;
+    Ok(if source.is_job() { ReportFrame::top(table, by, limit) } else { ReportFrame::of(&**table, limit) })
 }
 
-/// Its rows as they are or, where there are more than so many, those with the most of a number.
-pub(super) fn top_of(answer: &AnalysisResult, name: &str, (by, limit): (&str, usize)) -> ReportFrame {
-    match table(answer, name) {
-        Some(table) if table.num_rows() > limit => ReportFrame::top(table, by, limit),
-        _ => frame(answer, name, limit),
-    }
+/// The rows of a table as they are or, where there are more than so many, those with the most of a
+/// number.
+pub(super) fn top_of(answer: &AnalysisResult, by: TableColumn, limit: usize) -> ReportResult<ReportFrame> {
+    let table = table(answer, by.table)?;
+    let is_long = table.num_rows() > limit;
+    Ok(if is_long { ReportFrame::top(table, by, limit) } else { ReportFrame::of(&**table, limit) })
 }
 
-/// Its first rows.
-pub(super) fn frame(answer: &AnalysisResult, name: &str, limit: usize) -> ReportFrame {
-    table(answer, name).map_or_else(ReportFrame::default, |table| ReportFrame::of(&**table, limit))
+/// The first rows of a table.
+pub(super) fn frame(answer: &AnalysisResult, name: &str, limit: usize) -> ReportResult<ReportFrame> {
+    Ok(ReportFrame::of(&**table(answer, name)?, limit))
 }
