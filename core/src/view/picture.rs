@@ -17,15 +17,15 @@ use crate::trace::kind::EventKind;
 const GUTTER: u32 = 150;
 const LANE_HEIGHT: u32 = 5;
 const TRACK_GAP: u32 = 6;
-/// Of the name of one of several traces, above its tracks.
+/// Height of the name of a trace, above its tracks.
 const NAME_HEIGHT: u32 = 17;
 const MAX_TRACKS: usize = 16;
 const MAX_LANES: usize = 6;
-/// Columns of the picture; more would not be seen at this size and would make the page heavy.
+/// Columns of the picture, limited to keep the page small.
 const COLUMNS: u32 = 360;
 
-/// The timeline's colours of the kinds, by their codes, as it has them on a light ground; a page
-/// may give the classes others.
+/// Colours of the kinds by code, as in the light theme of the timeline; style sheets may override
+/// them by class.
 const COLOURS: [&str; EventKind::ALL.len() + 1] = [
     "#95d1fa", "#ffb369", "#9ad6a6", "#a478c9", "#d8c2f5", "#d67359", "#8d949a", "#cccbb5", "#b5a4a3", "#b8bbc0",
     "#61aaff",
@@ -48,7 +48,7 @@ impl PictureScale {
     }
 }
 
-/// Draws each track's first lanes from one time of the screen to another.
+/// Draws the first lanes of each track for a range of time.
 pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> Markup {
     let width = width.clamp(GUTTER + 100, 4000);
     let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);
@@ -82,8 +82,8 @@ pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) ->
     }
 }
 
-/// As many of a part's tracks as there is room for, in their order: the busiest stream, the busiest
-/// thread, the next stream …
+/// The tracks of a part for which there is room, in display order. Chooses the busiest stream, the
+/// busiest thread, the next stream, and so on.
 fn busiest(part: TraceView<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     let linked = &part.part().linked;
     let num_events = |track: usize| linked.links.nesting.track_rows(track.into()).len();
@@ -103,7 +103,7 @@ fn busiest(part: TraceView<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     order.into_iter().filter(|track| places.iter().any(|(.., kept)| kept == track)).collect()
 }
 
-/// A track with its name, and where its lower edge is.
+/// Draws a track with its name; also returns the lower edge.
 fn draw_track(part: TraceView<'_>, track: usize, top: u32, place: PictureScale) -> (Markup, u32) {
     let trace = &part.linked.trace;
     let lanes = chosen_lanes(part, track, part.time_range(place.start, place.end));
@@ -126,8 +126,8 @@ fn draw_track(part: TraceView<'_>, track: usize, top: u32, place: PictureScale) 
     (markup, bottom)
 }
 
-/// The first lanes that are not mostly Python frames, which say little at this size; the first ones
-/// where all are.
+/// The first lanes that are not mostly Python frames, which are too small to read here; the first
+/// lanes of all if every lane is.
 fn chosen_lanes(part: TraceView<'_>, track: usize, window: TimeRange) -> Vec<Vec<TimelineTile>> {
     let num_lanes = part.lanes().num_lanes(track);
     let lane = |lane| tiles(part, (track, lane), window, COLUMNS);

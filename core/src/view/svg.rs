@@ -30,7 +30,7 @@ impl fmt::Display for Px {
     }
 }
 
-/// The longest name that is told whole: a file may hold one of any size.
+/// The longest name shown in full; files may hold names of any size.
 pub(super) const WHOLE: usize = 1_000;
 
 /// Shortens a text in the middle: the ends distinguish kernel names.
@@ -44,14 +44,13 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
 }
 
-/// A name in a sentence.
+/// A name short enough for a sentence.
 pub(super) fn name_in_sentence(name: &str) -> String {
     const ROOM: usize = 120;
     clipped(&Label::fitting(name, |text| text.chars().count() <= ROOM), ROOM)
 }
 
-/// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of
-/// that.
+/// A name that fits into a number of pixels: in full, as its label, or as the ends of the label.
 pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     let text = &*Label::fitting(name, |text| width(text, size) <= pixels);
     if width(text, size) <= pixels {
@@ -65,10 +64,10 @@ pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     clipped(text, most)
 }
 
-/// Some fonts are wider than most.
+/// Safety margin for wide fonts.
 const WIDE: f64 = 1.07;
 
-/// About how wide a text is in a font without serifs of this size: enough to leave room for it.
+/// Approximate width of a text in a sans-serif font of this size, in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems: f64 = text.chars().map(ems).sum();
     ems * size * WIDE

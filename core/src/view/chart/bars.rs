@@ -13,12 +13,12 @@ use crate::sort;
 use crate::table::TableRows;
 use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, width};
 
-/// More bars would not be compared.
+/// The most bars that readers still compare.
 const MAX_BARS: usize = 20;
-/// How many times the longest bar the sum of the others may have to be drawn.
+/// The longest bar for the rest, relative to the longest other bar.
 const MAX_REST: f64 = 1.5;
 const MAX_DETAIL: f64 = 150.0;
-/// Where the value stands behind a bar.
+/// Pixels for the value after a bar.
 const VALUE: f64 = 76.0;
 
 /// Rows of one label.
@@ -36,7 +36,7 @@ impl ChartBar {
     }
 }
 
-/// Draws a bar a label, the largest first unless labels are numbers, which have an order.
+/// Draws one bar per label, sorted by length; numeric labels keep their order.
 pub(super) fn draw(table: &dyn TableRows, label: Option<usize>, parts: &[usize]) -> ChartDrawing {
     let columns: Vec<_> = parts.iter().map(|at| ChartColumn::of(table, *at)).collect();
     let label = label.map(|at| (at, ChartColumn::of(table, at)));
@@ -98,7 +98,7 @@ fn most(bars: Vec<ChartBar>, is_ordered: bool) -> (Vec<ChartBar>, Option<ChartBa
     (sorted.into_iter().map(|(_, bar)| bar).collect(), Some(rest).filter(|_| !left_out.is_empty()))
 }
 
-/// The rest as a bar where it has a sum that leaves the others their length; else in words.
+/// Adds the rest as a bar if it has a sum and does not dwarf the others; otherwise as a note.
 fn with_rest(
     bars: &mut Vec<ChartBar>,
     rest: Option<ChartBar>,

@@ -10,13 +10,13 @@ use crate::sort;
 use crate::table::TableRows;
 use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, width};
 
-/// More parts would not be compared; the rest is one.
+/// The most parts; smaller ones are merged into one.
 const MAX_PARTS: usize = 14;
-/// More changes, of so many ranks, would not be looked at.
+/// The most changes, one per rank.
 const MAX_CHANGES: usize = 6;
-/// Where the value stands behind a bar.
+/// Pixels for the value after a bar.
 const VALUE: f64 = 84.0;
-/// Of changes smaller than this share of the whole, the axis begins later than at 0.
+/// Below this share of the whole, the axis does not start at 0, so that changes stay visible.
 const SMALL: f64 = 0.08;
 
 /// The start and end of a bar.
@@ -34,7 +34,7 @@ enum WaterfallBarKind {
     Rest,
 }
 
-/// A row, as it was and is.
+/// A row before and after.
 struct WaterfallRow {
     name: String,
     before: f64,
@@ -73,12 +73,12 @@ pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize;
     let desc = changes.iter().map(|change| described(change, unit)).collect::<Vec<_>>().join(" ");
     let steps: Vec<WaterfallBar> = changes.into_iter().flat_map(steps).collect();
     let (body, height, start) = body(&steps, unit);
-    let begins = (start > 0.0).then(|| format!("the axis begins at {}", unit.words(start)));
+    let begins = (start > 0.0).then(|| format!("the axis starts at {}", unit.words(start)));
     let left_out = (num_left_out > 0).then(|| format!("and {num_left_out} others"));
     ChartDrawing {
-        subtitle: String::from("what the change is the sum of"),
+        subtitle: String::from("contributions to the change"),
         desc,
-        legend: [("before and after", WHOLE_FILL), ("takes longer", LONGER), ("takes less", SHORTER)]
+        legend: [("before and after", WHOLE_FILL), ("slower", LONGER), ("faster", SHORTER)]
             .map(|(name, fill)| (name.to_owned(), fill))
             .to_vec(),
         body,
@@ -100,7 +100,7 @@ fn described(change: &[WaterfallRow], unit: ChartUnit) -> String {
     format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
 }
 
-/// The whole, its parts that changed, the whole.
+/// The bars: the whole before, the changed parts, the whole after.
 fn steps(change: Vec<WaterfallRow>) -> Vec<WaterfallBar> {
     let mut rows = change.into_iter();
     let Some(whole) = rows.next() else { return Vec::new() };
@@ -175,7 +175,7 @@ fn leads_to(step: &WaterfallBar, next: &WaterfallBar) -> bool {
     next.sort != WaterfallBarKind::Whole || (next.to - step.to).abs() <= 0.0
 }
 
-/// From 0, or from close to where the parts are, where they would not be seen otherwise.
+/// The range of the axis: from 0, or from near the parts if they would be invisible.
 fn range(steps: &[WaterfallBar]) -> [f64; 2] {
     let parts = || {
         steps

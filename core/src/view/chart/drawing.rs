@@ -16,7 +16,7 @@ pub(super) struct ChartDrawing {
     pub(super) notes: Vec<String>,
 }
 
-/// A picture of words alone.
+/// A drawing that consists of a text.
 pub(super) fn said(words: &str) -> ChartDrawing {
     let body = text_at((0.0, 14.0), TextStyle::PLAIN, words, 2000.0);
     ChartDrawing {

@@ -39,9 +39,9 @@ enum PlotColumns {
     Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
 }
 
-/// Draws a table as its plot says or, where there is none or it names other columns, as the table's
-/// columns suggest: a function of `time_ns`, or bars of the first measure by the first text. Of no
-/// rows, it says the reason.
+/// Draws a table according to its plot. Without a plot, or if the plot names columns of another
+/// table, draws a function of `time_ns`, or bars of the first measure by the first text. Without
+/// rows, shows the reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +57,7 @@ pub fn chart(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) ->
     finished(framed(table.name(), table.doc(), &drawing(table, plot, reason), Some(STYLE)))
 }
 
-/// The same for a page that has a style of its own, and may forbid others.
+/// Draws a table for a page with its own style sheet and a strict content security policy.
 pub(super) fn figure(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> Markup {
     framed(table.name(), table.doc(), &drawing(table, plot, reason), None)
 }
@@ -80,7 +80,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
-        None => said(if table.num_rows() > 0 { "no column of it can be drawn" } else { reason.unwrap_or("no rows") }),
+        None => said(if table.num_rows() > 0 { "no column can be drawn" } else { reason.unwrap_or("no rows") }),
     }
 }
 
@@ -118,7 +118,7 @@ fn guess(table: &dyn TableRows) -> Option<PlotColumns> {
     Some(PlotColumns::Bars { label: text.or_else(first), parts: vec![part] })
 }
 
-/// A picture with its title; with a style for whoever opens it by itself, or with none.
+/// A picture with its title; `style` is for pictures that are opened by themselves.
 fn framed(name: &str, doc: &str, drawing: &ChartDrawing, style: Option<&str>) -> Markup {
     let title = name.strip_suffix("_series").unwrap_or(name).replace('_', " ");
     let (legend, top) = legend(&drawing.legend);

@@ -6,17 +6,17 @@ use super::axis::{ChartAxis, ChartUnit};
 use super::style::{SIZE, TextStyle, WIDTH, text_at, upward};
 use crate::view::svg::{Px, width};
 
-/// Something that took time.
+/// A stacked column.
 pub(in crate::view) struct ChartPillar {
-    /// All that is known of it.
+    /// The tooltip's first line.
     pub(in crate::view) name: String,
-    /// Text below.
+    /// The text below.
     pub(in crate::view) label: String,
-    /// Where it is to be seen.
+    /// The timeline address.
     pub(in crate::view) address: Option<String>,
-    /// In nanoseconds, from the ground up.
+    /// Durations in nanoseconds, from the bottom up.
     pub(in crate::view) parts: Vec<f64>,
-    /// Whether it is the one to look at.
+    /// Whether it is marked as the slowest.
     pub(in crate::view) is_marked: bool,
 }
 
@@ -25,7 +25,7 @@ const HEIGHT: f64 = 170.0;
 const TOP: f64 = 16.0;
 const WIDEST: f64 = 110.0;
 
-/// Draws pillars in their order; each part has a name and the class that gives it a colour.
+/// Draws pillars in the given order; each part has a name and a CSS class.
 pub(in crate::view) fn pillars(title: &str, pillars: &[ChartPillar], parts: &[(&str, &str)]) -> Markup {
     let sum = |pillar: &ChartPillar| pillar.parts.iter().sum::<f64>();
     let most = pillars.iter().map(sum).fold(0.0, f64::max);
@@ -47,7 +47,7 @@ pub(in crate::view) fn pillars(title: &str, pillars: &[ChartPillar], parts: &[(&
     }
 }
 
-/// The parts of a pillar, from the ground up, with its title and its mark.
+/// The parts of a pillar from the bottom up, with its title and its mark.
 fn stack(pillar: &ChartPillar, parts: &[(&str, &str)], (axis, left, pitch): (&ChartAxis, f64, f64)) -> Markup {
     let gap = (pitch * 0.18).min(6.0);
     let (x, wide) = (left + gap / 2.0, (pitch - gap).max(0.5));
@@ -75,7 +75,7 @@ fn stack(pillar: &ChartPillar, parts: &[(&str, &str)], (axis, left, pitch): (&Ch
     }
 }
 
-/// The labels that there is room for, each where the first of its like stands.
+/// One label for each run of equal labels, as far as there is room.
 fn labels(pillars: &[ChartPillar], left: f64, pitch: f64) -> Markup {
     let mut free = left - pitch;
     let places: Vec<_> = pillars.iter().enumerate().collect();

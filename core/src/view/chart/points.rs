@@ -11,15 +11,15 @@ use crate::sort;
 use crate::table::TableRows;
 use crate::view::svg::{Px, clipped, width};
 
-/// More marks make a page heavy; points that lie together become one.
+/// The most marks; nearby points merge to keep the page small.
 const MAX_MARKS: usize = 600;
 const HEIGHT: f64 = 300.0;
 const RIGHT: f64 = 30.0;
 const NAME: usize = 200;
-/// Between the names of lines, from one to the next.
+/// Distance between the names of two lines.
 const NAME_PITCH: f64 = 12.0;
 
-/// Points that are drawn as one.
+/// A mark for one or more nearby points.
 struct PointMark {
     x: f64,
     y: f64,
@@ -28,8 +28,7 @@ struct PointMark {
     row: usize,
 }
 
-/// Draws a point a row, those that lie together as a larger one; below lines of such a height and
-/// such a name, if any.
+/// Draws one point per row; nearby points merge into a larger one. `ceiling` adds rooflines.
 pub(super) fn draw(
     table: &dyn TableRows,
     [x, y]: [usize; 2],
@@ -77,7 +76,7 @@ pub(super) fn draw(
         (text_at((WIDTH - RIGHT, HEIGHT + 31.0), TextStyle::END, &format!("{} →", xs.title()), WIDTH))
     };
     let subtitle = format!("{} ↑ by {} →", ys.title(), xs.title());
-    let desc = format!("{} points, of {} by {}.", rows.len(), ys.title(), xs.title());
+    let desc = format!("{} points: {} by {}.", rows.len(), ys.title(), xs.title());
     ChartDrawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
 }
 
@@ -85,7 +84,7 @@ pub(super) fn draw(
 /// points.
 #[derive(Default)]
 struct CeilingColumns {
-    /// How much they rise with each step to the right; none where all points are beyond.
+    /// The slope before the lines level; `None` if all points are beyond.
     slope: Option<f64>,
     /// The levels from the top, each with its label.
     levels: Vec<(f64, String)>,
@@ -122,12 +121,12 @@ impl CeilingColumns {
         self.levels.iter().map(|(level, _)| *level)
     }
 
-    /// Where the lines cease to rise.
+    /// The points at which the lines become level.
     fn knees(&self) -> impl Iterator<Item = f64> + '_ {
         self.slope.into_iter().flat_map(|slope| self.heights().map(move |height| height / slope))
     }
 
-    /// From side to side, with a name at the right end of each.
+    /// The lines across the chart, with a name at the right end of each.
     fn drawn(&self, [first, last]: [f64; 2], place: impl Fn((f64, f64)) -> (f64, f64)) -> Markup {
         let rising =
             self.slope.zip(self.knees().next()).map(|(slope, end)| [(first, first * slope), (end, end * slope)]);
@@ -150,7 +149,7 @@ impl CeilingColumns {
     }
 }
 
-/// Points by the square of a grid that they are in; as fine a grid as gives few enough.
+/// Merges points by the squares of a grid, as fine as the limit allows.
 fn marks(placed: &[(f64, f64, usize)]) -> Vec<PointMark> {
     let mut size = 2.0;
     loop {

@@ -13,13 +13,13 @@ use crate::sort;
 use crate::table::TableRows;
 use crate::view::svg::{Px, clipped, name_in_sentence, width};
 
-/// More lines could not be told apart.
+/// One line per colour.
 const MAX_SERIES: usize = COLOURS.len();
 const HEIGHT: f64 = 200.0;
-/// Room for the last words below the axis.
+/// Room for the last label below the axis.
 const RIGHT: f64 = 30.0;
 
-/// One function.
+/// One step function.
 struct StepSeries {
     name: String,
     /// Times, in nanoseconds, and values.
@@ -32,8 +32,8 @@ impl StepSeries {
     }
 }
 
-/// Draws a line for each function, with the least and the most of each pixel column: no peak is
-/// lost.
+/// Draws a line for each function, with the minimum and maximum of each pixel column, so that
+/// every peak stays visible.
 pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Option<usize>) -> ChartDrawing {
     let (times, values) = (ChartColumn::of(table, time), ChartColumn::of(table, value));
     let mut keys: Vec<_> = series.map(|at| ChartColumn::of(table, at)).into_iter().collect();
@@ -50,12 +50,12 @@ pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Opt
     } else {
         all.iter().zip(COLOURS).map(|(one, colour)| (one.name.clone(), ChartFill::of(colour))).collect()
     };
-    let mut notes = vec![format!("0 is {start} ns")];
+    let mut notes = vec![format!("time 0 is {start} ns")];
     if num_left_out > 0 {
-        notes.push(format!("and {num_left_out} that never reach as much"));
+        notes.push(format!("{num_left_out} series with lower peaks are left out"));
     }
     let peaks =
-        all.iter().map(|one| format!("{} at most {}", name_in_sentence(&one.name), values.unit.words(one.most())));
+        all.iter().map(|one| format!("{} peaks at {}", name_in_sentence(&one.name), values.unit.words(one.most())));
     let desc = format!("{} over time: {}.", values.title(), peaks.collect::<Vec<_>>().join(", "));
     ChartDrawing { subtitle: format!("{} over time", values.title()), desc, legend, body, height: HEIGHT + 24.0, notes }
 }
@@ -100,7 +100,7 @@ fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> Markup
         @for (one, colour) in all.iter().zip(COLOURS) {
             @let path = line(one);
             g transform={ "translate(" (Px(left)) " 0)" } {
-                title { (clipped(&one.name, 300)) ": at most " (unit.words(one.most())) }
+                title { (clipped(&one.name, 300)) ": peak " (unit.words(one.most())) }
                 @if let (1, Some(path)) = (all.len(), path.strip_prefix('M')) {
                     @let first = path.split(' ').next().unwrap_or("0");
                     path d={ "M" (first) " " (floor) "L" (path) "V" (floor) "z" } fill=(colour) fill-opacity=".18" {}
@@ -111,8 +111,7 @@ fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> Markup
     }
 }
 
-/// The line through pixel columns: in each from the value before to the least, the most and the
-/// last.
+/// The line through pixel columns: in each, the minimum, the maximum and the last value.
 fn path(points: &[(i64, f64)], x: impl Fn(i64) -> usize, y: impl Fn(f64) -> f64, pixels: f64) -> String {
     let mut out = String::new();
     let mut last: Option<f64> = None;

@@ -18,8 +18,7 @@ pub(super) const HEIGHT: f64 = 14.0;
 
 pub(super) const MAX_LABEL: f64 = 300.0;
 
-/// The colours of Okabe and Ito, which nearly everybody can tell apart; the blue is lighter, to be
-/// seen on dark, too.
+/// The palette of Okabe and Ito for colour-blind readers; its blue is lighter for dark pages.
 pub(super) const COLOURS: [&str; 6] = ["#1a7fc4", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 
 /// A colour with its opacity.

@@ -13,29 +13,29 @@ const MAX_RANKS: usize = 256;
 const SUMMARY: ReportGrid = ReportGrid::of(
     "collectives",
     &tables::COLLECTIVE_SUMMARY,
-    "Communications of a kind together",
+    "Collectives by kind and size",
     &[
-        col("collective", "communication", CellKind::Word),
+        col("collective", "collective", CellKind::Word),
         col("group_desc", "group", CellKind::Word),
         col("group_size", "ranks", CellKind::Count),
         col("dtype", "type", CellKind::Word),
         col("bytes", "size", CellKind::Bytes),
         col("count", "count", CellKind::Count),
         col("total_ns", "total", CellKind::Time),
-        col("wait_ns", "waiting", CellKind::Time),
-        col("transfer_ns", "moving data", CellKind::Time),
-        col("median_bus_gbps", "bus, GB/s", CellKind::Number),
+        col("wait_ns", "wait", CellKind::Time),
+        col("transfer_ns", "transfer", CellKind::Time),
+        col("median_bus_gbps", "bus GB/s", CellKind::Number),
     ],
 );
 
 const HIDDEN: ReportGrid = ReportGrid::of(
     "overlap",
     &tables::OVERLAP,
-    "What computation hides of it",
+    "Overlap with computation",
     &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
-        col("collective", "communication", CellKind::Word),
+        col("collective", "collective", CellKind::Word),
         col("count", "count", CellKind::Count),
         col("total_ns", "total", CellKind::Time),
         col("exposed_ns", "exposed", CellKind::Time),
@@ -46,51 +46,51 @@ const HIDDEN: ReportGrid = ReportGrid::of(
 const SKEW: ReportGrid = ReportGrid::of(
     "collectives",
     &tables::COLLECTIVE_SKEW,
-    "Communications in which ranks waited",
+    "Collectives with waits",
     &[
-        col("collective", "communication", CellKind::Word),
+        col("collective", "collective", CellKind::Word),
         col("group_desc", "group", CellKind::Word),
         col("iteration", "iteration", CellKind::Count),
         col("num_traces", "ranks", CellKind::Count),
         col("out_bytes", "size", CellKind::Bytes),
-        col("skew_ns", "first to last", CellKind::Time),
+        col("skew_ns", "arrival skew", CellKind::Time),
         col("wait_ns", "total wait", CellKind::Time),
-        col("transfer_ns", "moving data", CellKind::Time),
-        col("bus_gbps", "bus, GB/s", CellKind::Number),
-        col("first_rank", "first", CellKind::Count),
-        col("last_rank", "last", CellKind::Count),
+        col("transfer_ns", "transfer", CellKind::Time),
+        col("bus_gbps", "bus GB/s", CellKind::Number),
+        col("first_rank", "first rank", CellKind::Count),
+        col("last_rank", "last rank", CellKind::Count),
     ],
 );
 
 const STRAGGLERS: ReportGrid = ReportGrid::of(
     "stragglers",
     &tables::STRAGGLERS,
-    "Ranks, those that others waited for most at the top",
+    "Ranks by caused wait",
     &[
         col("rank", "rank", CellKind::Count),
         col("window", "window", CellKind::Key),
-        col("caused_wait_ns", "others waited", CellKind::Time),
-        col("wait_ns", "waited itself", CellKind::Time),
-        col("last_share", "came last", CellKind::Share),
+        col("caused_wait_ns", "caused wait", CellKind::Time),
+        col("wait_ns", "own wait", CellKind::Time),
+        col("last_share", "arrived last", CellKind::Share),
         col("num_last", "times last", CellKind::Count),
         col("num_first", "times first", CellKind::Count),
-        col("cause", "mostly for its", CellKind::Word),
+        col("cause", "main cause", CellKind::Word),
     ],
 );
 
 const LATE: ReportGrid = ReportGrid::of(
     "stragglers",
     &tables::LATE_ARRIVALS,
-    "The costliest late arrivals, and what took that rank longer",
+    "Costliest late arrivals, with their causes",
     &[
         col("rank", "rank", CellKind::Count),
-        col("collective", "communication", CellKind::Word),
+        col("collective", "collective", CellKind::Word),
         col("iteration", "iteration", CellKind::Count),
         col("lateness_ns", "late by", CellKind::Time),
-        col("caused_wait_ns", "others waited", CellKind::Time),
-        col("cause", "for its", CellKind::Word),
-        col("name", "mostly", CellKind::Name),
-        col("name_ns", "longer by", CellKind::Time),
+        col("caused_wait_ns", "caused wait", CellKind::Time),
+        col("cause", "cause", CellKind::Word),
+        col("name", "main activity", CellKind::Name),
+        col("name_ns", "extra time", CellKind::Time),
     ],
 );
 
@@ -103,7 +103,7 @@ pub(super) fn ranks(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let rows = frame(&answer, STRAGGLERS.table, MAX_RANKS)?;
     let late = frame(&answer, LATE.table, MAX_ROWS)?;
     if rows.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "no two ranks have a communication in common"));
+        return Ok(SectionOutcome::missing(answer.reason, "no two ranks share a collective"));
     }
     // Both have too many columns to stand beside each other.
     Ok(SectionOutcome::wide(html! { (STRAGGLERS.html(source, &rows)) (LATE.html(source, &late)) }))
@@ -116,7 +116,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let skew = frame(&answer, SKEW.table, MAX_ROWS)?;
     if summary.num_rows + hidden.num_rows == 0 {
         let is_missed = source.is_job();
-        let missing = SectionOutcome::missing(answer.reason, "no communication was recorded");
+        let missing = SectionOutcome::missing(answer.reason, "no collective was recorded");
         return Ok(if is_missed { missing } else { SectionOutcome::Nothing });
     }
     Ok(SectionOutcome::wide(html! {

@@ -13,13 +13,13 @@ use crate::analyze::tables::{FINDING_RULES, FINDINGS};
 use crate::table::TableColumn;
 use crate::view::chart::time_words;
 
-/// More are not read.
+/// Kinds of findings on the page.
 const MAX_FINDINGS: usize = 30;
-/// Beside the costliest of a kind.
+/// Further subjects of a kind, after the costliest.
 const MAX_OTHERS: usize = 6;
-/// Of a job with many ranks, most are those of other ranks, too.
+/// Rows to read: in a job with many ranks, most findings repeat on other ranks.
 const MAX_ROWS: usize = 2_000;
-/// Events of each that are linked.
+/// Linked events per finding.
 const MAX_LINKS: usize = 8;
 const MAX_RULES: usize = 100;
 
@@ -35,7 +35,7 @@ const RULE: TableColumn = FINDING_RULES.column("finding");
 const RULE_COST: TableColumn = FINDING_RULES.column("cost");
 const RULE_DOC: TableColumn = FINDING_RULES.column("what");
 
-/// Rows of one finding about the same, on one rank or several, the costliest first.
+/// Rows of one finding and one subject, from one rank or several, sorted by cost.
 type FindingGroup = Vec<usize>;
 
 /// The tables of the section, and the links of their rows.
@@ -49,7 +49,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let answer = source.ask(known_analysis("findings"), OPTIONS)?;
     let (found, rules) = (frame(&answer, FINDINGS.name, MAX_ROWS)?, frame(&answer, FINDING_RULES.name, MAX_RULES)?);
     if found.num_rows == 0 {
-        return Ok(SectionOutcome::missing(None, "nothing was found of what is looked for"));
+        return Ok(SectionOutcome::missing(None, "no rule matched"));
     }
     let groups = grouped(0..found.num_rows, |row| (found.text(FINDING, *row), found.text(SUBJECT, *row)));
     let kinds = grouped(groups, |rows| found.text(FINDING, rows[0]));
@@ -58,7 +58,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
         ol class="ks-findings" { @for kind in kinds.iter().take(MAX_FINDINGS) { (tables.kind(kind)) } }
         (more(kinds.len(), MAX_FINDINGS))
     };
-    let note = String::from("the costliest first; two may cost the same time");
+    let note = String::from("sorted by cost; costs may overlap");
     Ok(SectionOutcome::wide(body).with_note(note))
 }
 
@@ -97,7 +97,7 @@ impl FindingTables<'_> {
                 h3 {
                     (title(finding))
                     (self.rank(row))
-                    span class="ks-cost" title={ "costs at most: " (of_rule(RULE_COST)) } { (self.cost(row)) }
+                    span class="ks-cost" title={ "upper bound of the cost: " (of_rule(RULE_COST)) } { (self.cost(row)) }
                 }
                 div class="ks-share" {
                     @if self.has_cost(row) { (bar(self.found.number(SHARE, row).unwrap_or(0.0))) }
@@ -127,7 +127,7 @@ impl FindingTables<'_> {
         }
     }
 
-    /// The rank that it costs the most, of a job.
+    /// The rank with the highest cost, for jobs.
     fn rank(&self, row: usize) -> Markup {
         let rank = self.found.rank(row).filter(|_| self.source.is_job());
         html! { @if let Some(rank) = rank { " " span class="ks-tag" { "rank " (rank) } } }
@@ -137,7 +137,7 @@ impl FindingTables<'_> {
         self.found.number(COST, row).is_some_and(|cost| cost != 0.0)
     }
 
-    /// Its cost; empty for findings without one.
+    /// Cost in time and share; empty for findings without a cost.
     fn cost(&self, row: usize) -> Markup {
         let number = |column| self.found.number(column, row).unwrap_or(0.0);
         html! {
@@ -145,7 +145,7 @@ impl FindingTables<'_> {
         }
     }
 
-    /// Where it is to be seen, on which ranks besides, and how sure that is.
+    /// Evidence, other ranks and confidence.
     fn seen(&self, rows: &[usize]) -> Markup {
         let Some((&row, others)) = rows.split_first() else { return Markup::default() };
         html! {
@@ -157,7 +157,7 @@ impl FindingTables<'_> {
         }
     }
 
-    /// The other ranks that have it.
+    /// Other ranks with this finding.
     fn also(&self, others: &[usize]) -> Markup {
         let rank = |row: &usize| {
             let cost = time_words(self.found.number(COST, *row).unwrap_or(0.0));
@@ -167,7 +167,7 @@ impl FindingTables<'_> {
         html! { @if !ranks.is_empty() { "also on rank " (ranks.join(", ")) " · " } }
     }
 
-    /// Links to the events that show it.
+    /// Links to the events that prove it.
     fn evidence(&self, row: usize) -> Markup {
         let ids = self.text(EVIDENCE, row).trim_matches(['[', ']']).split(',');
         let ids = ids.filter_map(|id| id.trim().parse().ok());
@@ -175,7 +175,7 @@ impl FindingTables<'_> {
         html! {
             @if !links.is_empty() {
                 span class="ks-seen" {
-                    "seen at "
+                    "Evidence: "
                     @for (at, link) in links.iter().enumerate() {
                         a class="ks-chip" href=(link) title="show in the timeline" { (at + 1) } " "
                     }
@@ -187,5 +187,5 @@ impl FindingTables<'_> {
 }
 
 fn advice(words: &str) -> Markup {
-    html! { p class="ks-advice" { b { "What helps" } " " (words) } }
+    html! { p class="ks-advice" { b { "Fix" } " " (words) } }
 }

@@ -22,9 +22,9 @@ pub(super) struct GridColumn {
 /// How values are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// A name from the trace: its telling part first, and all of it.
+    /// A name from the trace: its distinctive part, then the whole name.
     Name,
-    /// A word of ours.
+    /// A word that Kinetoscope defines.
     Word,
     /// A key of rows, such as a device; hidden if it is the same in all rows.
     Key,
@@ -32,17 +32,17 @@ pub(super) enum CellKind {
     Number,
     Time,
     Bytes,
-    /// A part of all, also as a bar.
+    /// A fraction, also drawn as a bar.
     Share,
     Flag,
-    /// An event to look at in the timeline.
+    /// The id of an event, as a link to the timeline.
     Event,
-    /// A stretch of time to look at, which lasts as long as this column says.
+    /// The start of a range, as a link to the timeline; this column holds its duration.
     Range(&'static str),
 }
 
 impl CellKind {
-    /// Whether values of a column can be written so.
+    /// Whether it can show values of this type.
     const fn takes(self, column: ColumnType) -> bool {
         match self {
             Self::Key => true,
@@ -74,14 +74,14 @@ impl GridColumn {
 
 /// A table of the page: its source, and its shown columns.
 pub(super) struct ReportGrid {
-    /// The analysis that answers it, for whoever wants all of it.
+    /// The analysis with the table, for saving all rows.
     pub(super) analysis: &'static Analysis,
     pub(super) table: &'static str,
     title: &'static str,
     columns: &'static [GridColumn],
 }
 
-/// The options of its analyses, a JSON object.
+/// The options of every analysis with a grid, a JSON object.
 pub(super) const OPTIONS: &str = "{}";
 
 impl ReportGrid {
@@ -100,7 +100,7 @@ impl ReportGrid {
         Self { analysis: known_analysis(analysis), table: table.name, title, columns }
     }
 
-    /// The same for sums over ranks.
+    /// Columns of sums over ranks, checked at compile time.
     pub(super) const fn of_totals(
         analysis: &str,
         totals: &RankTotals,
@@ -115,7 +115,7 @@ impl ReportGrid {
         Self { analysis: known_analysis(analysis), table: totals.keys[0].table, title, columns }
     }
 
-    /// The same table as another analysis has it.
+    /// The same table in another analysis.
     pub(super) const fn in_analysis(self, analysis: &str) -> Self {
         Self { analysis: known_analysis(analysis), ..self }
     }
@@ -125,7 +125,7 @@ impl ReportGrid {
         Self { title, ..self }
     }
 
-    /// The table with these rows; nothing of none.
+    /// The table with these rows; empty without rows.
     pub(super) fn html(&self, source: &ReportSource<'_>, frame: &ReportFrame) -> Markup {
         if frame.num_rows == 0 {
             return Markup::default();
@@ -165,7 +165,7 @@ struct RenderedColumn {
 }
 
 impl RenderedColumn {
-    /// None where it says nothing.
+    /// Renders a column; `None` if its values carry no information.
     fn of(source: &ReportSource<'_>, frame: &ReportFrame, table: &'static str, shown: &GridColumn) -> Option<Self> {
         let (title, kind) = (shown.title, shown.kind);
         let known = |name| TableColumn { table, name };
@@ -242,7 +242,7 @@ impl RenderedColumn {
 /// The class of links to the timeline.
 const GO: &str = "ks-go";
 
-/// A name: the distinctive part first, then all of it as far as there is room.
+/// A name: its distinctive part, then the whole name, shortened if it is very long.
 pub(in crate::view) fn name(text: &str) -> Markup {
     let whole = clipped(text, WHOLE);
     let telling = clipped(&Label::of(text).telling, WHOLE);
@@ -273,7 +273,7 @@ fn shared(share: Option<f64>) -> Markup {
     }
 }
 
-/// A bar as long as a part of one.
+/// A bar whose length shows a fraction.
 pub(super) fn bar(share: f64) -> Markup {
     let long = Px(share.clamp(0.0, 1.0) * 100.0);
     html! {
@@ -289,7 +289,7 @@ struct NumberScale {
 }
 
 impl NumberScale {
-    /// The unit that the largest number is told in.
+    /// Picks the unit that fits the largest number.
     fn of(kind: CellKind, numbers: &[Option<f64>]) -> Self {
         let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let found = |units: &[(f64, f64, &'static str)]| {

@@ -13,16 +13,16 @@ pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     let num_defects = all().map(|(_, row)| row.count).sum::<u64>();
     let body = html! {
         @if all().next().is_none() {
-            p { "Nothing is wrong with the files." }
+            p { "No defects found." }
         } @else {
             div class="ks-scroll" tabindex="0" {
                 table {
-                    caption { "Defects that were survived" }
+                    caption { "Tolerated defects" }
                     thead {
                         tr {
                             th scope="col" { "defect" }
                             th scope="col" class="ks-number" { "count" }
-                            th scope="col" { "first" }
+                            th scope="col" { "first occurrence" }
                         }
                     }
                     tbody { @for (rank, row) in all() { (defect(rank.filter(|_| source.is_job()), row)) } }
@@ -48,13 +48,13 @@ fn defect(rank: Option<i64>, row: &HealthRow) -> Markup {
     }
 }
 
-/// The share of links by kind.
+/// Link coverage by kind of link.
 fn linked(source: &ReportSource<'_>) -> Markup {
     let mut sums: [(&str, u64, u64); 4] = [
-        ("kernels, copies and fills with their launch", 0, 0),
-        ("the same with the operator that they are for", 0, 0),
-        ("operators with their node of the Execution Trace", 0, 0),
-        ("nodes of the Execution Trace with their operator", 0, 0),
+        ("kernels, copies and fills with a launch", 0, 0),
+        ("kernels, copies and fills with an operator", 0, 0),
+        ("operators with an Execution Trace node", 0, 0),
+        ("Execution Trace nodes with an operator", 0, 0),
     ];
     for (_, linked) in source.traces() {
         let found = coverage(linked);
@@ -71,7 +71,7 @@ fn linked(source: &ReportSource<'_>) -> Markup {
     html! {
         @if !shown.is_empty() {
             table {
-                caption { "What is linked" }
+                caption { "Link coverage" }
                 tbody {
                     @for (ends, num_linked, num) in shown {
                         tr {

@@ -12,14 +12,14 @@ use crate::analyze::tables;
 use crate::table::TableColumn;
 use crate::view::chart::{ChartPillar, pillars};
 
-/// More could not be told apart.
+/// More pillars would be too thin to distinguish.
 const MAX_PILLARS: usize = 240;
 const MAX_ROWS: usize = 240;
 
 const GRID: ReportGrid = ReportGrid::of(
     "breakdown",
     &tables::BREAKDOWN,
-    "By iteration",
+    "Device time by iteration",
     &[
         col("iteration", "iteration", CellKind::Count),
         col("rank", "rank", CellKind::Key),
@@ -45,7 +45,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int(ITERATION, *row).is_some()).collect();
     let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int(SPAN, *row));
     let Some(slowest) = slowest else {
-        let reason = "none was marked (call `prof.step()` at the end of each)";
+        let reason = "no iteration is marked; call `prof.step()` at the end of each iteration";
         return Ok(SectionOutcome::missing(None, reason));
     };
     let rank = frame.rank(slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
@@ -59,7 +59,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     })
 }
 
-/// A pillar for each, in the order of time, those of one iteration beside each other.
+/// A pillar per iteration, rank and device, in order of iterations.
 fn chart(source: &ReportSource<'_>, frame: &ReportFrame, rows: &[usize], slowest: usize) -> Markup {
     let mut rows = rows.to_vec();
     crate::sort::by_key(&mut rows, |row| (frame.int(ITERATION, *row), *row));
@@ -88,8 +88,8 @@ fn chart(source: &ReportSource<'_>, frame: &ReportFrame, rows: &[usize], slowest
     };
     let all: Vec<_> = rows.iter().map(pillar).collect();
     let title = match num_each {
-        1 => String::from("Time of each iteration"),
-        _ => format!("Time of iterations, of every {num_each} the longest"),
+        1 => String::from("Duration of each iteration"),
+        _ => format!("Duration of iterations: each bar is the longest of {num_each}"),
     };
     html! { figure class="ks-picture" { (pillars(&title, &all, &parts)) } }
 }

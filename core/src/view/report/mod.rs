@@ -37,7 +37,7 @@ pub(super) use grid::name;
 use section::{ReportSections, SectionOutcome};
 use source::ReportSource;
 
-/// How many pixels wide the picture is that stands for the timeline.
+/// Width in pixels of the static picture of the timeline.
 const PICTURE: u32 = 1200;
 
 /// The report's body: title, cards, contents and sections; `id="ks-timeline"` marks the timeline.
@@ -47,12 +47,12 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     let source = ReportSource::of(screen);
     let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
     let mut sections = ReportSections::default();
-    sections.add("time", "Where the time went", part::time(&source, &outlines));
+    sections.add("time", "Device time", part::time(&source, &outlines));
     sections.add("iterations", "Iterations", iterations::section(&source));
     sections.add("findings", "Findings", findings::section(&source));
     sections.add("timeline", "Timeline", Ok(timeline(screen)));
     sections.add("stragglers", "Stragglers", communication::ranks(&source));
-    sections.add("idle", "Why streams waited", waits::section(&source));
+    sections.add("idle", "Idle time", waits::section(&source));
     sections.add("critical_path", "Critical path", path::section(&source));
     sections.add("kernels", "Kernels", tops::kernels(&source));
     sections.add("operators", "Operators", tops::operators(&source));
@@ -61,7 +61,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     sections.add("memory", "Memory", memory::section(&source));
     sections.add("roofline", "Roofline", roofline::section(&source));
     sections.add("health", "Health", Ok(health::section(&source)));
-    sections.add("recording", "How it was recorded", Ok(recording::section(&source, facts)));
+    sections.add("recording", "Recording", Ok(recording::section(&source, facts)));
     sections.finish();
     let page = html! {
         header class="ks-head" {
@@ -81,7 +81,7 @@ fn timeline(screen: &Screen<'_>) -> SectionOutcome {
     SectionOutcome::wide(html! {
         div id="ks-timeline" { figure class="ks-picture" { (picture::draw(screen, range, PICTURE)) } }
         noscript {
-            p class="ks-note" { "Scripts are off: the picture above stands for the timeline. All else is here." }
+            p class="ks-note" { "Scripts are off, so the timeline is a static picture. All other sections are complete." }
         }
     })
 }

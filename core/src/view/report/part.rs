@@ -11,14 +11,14 @@ use crate::analyze::{Analysis, TimeOutline, known_analysis};
 use crate::table::TableColumn;
 use crate::view::chart::time_words;
 
-/// A part of a device's time: its column, its name, its class on the page.
+/// A part of device time: its column, its name, its CSS class.
 pub(super) struct DeviceTimePart {
     pub(super) column: TableColumn,
     pub(super) title: &'static str,
     pub(super) class: &'static str,
 }
 
-/// The parts of a device's time, which add up to it.
+/// The parts of device time; they add up to the whole.
 pub(super) const PARTS: [DeviceTimePart; 5] = [
     DeviceTimePart { column: BREAKDOWN.column("compute_ns"), title: "compute", class: "ks-c0" },
     DeviceTimePart {
@@ -54,7 +54,7 @@ pub(super) fn time(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> Repor
         figure class="ks-table" data-analysis=(ANALYSIS.name) data-table=(BREAKDOWN.name) data-options=(OPTIONS) {
             div class="ks-scroll" tabindex="0" {
                 table class=[class] {
-                    caption { "By device" }
+                    caption { "Device time by device" }
                     thead {
                         tr {
                             td {}
@@ -79,11 +79,11 @@ fn ns(frame: &ReportFrame, part: &DeviceTimePart, row: usize) -> f64 {
     frame.number(part.column, row).unwrap_or(0.0).max(0.0)
 }
 
-/// Time by kind of event, on the host and on devices.
+/// Time by event kind, on the host and on devices.
 fn kinds(outline: &TimeOutline) -> Markup {
     html! {
         table {
-            caption { "Time by kind of event" }
+            caption { "Time by event kind" }
             thead {
                 tr {
                     th scope="col" { "kind" }
@@ -106,7 +106,7 @@ fn kinds(outline: &TimeOutline) -> Markup {
     }
 }
 
-/// A line with the bar, and a line with its numbers.
+/// Two rows of a device: its bar, and its numbers.
 fn device(frame: &ReportFrame, parts: &[&DeviceTimePart], row: usize) -> Markup {
     let span = frame.number(SPAN, row).unwrap_or(0.0);
     let (rank, device) = (frame.rank(row), frame.int(DEVICE, row));
@@ -129,7 +129,7 @@ fn device(frame: &ReportFrame, parts: &[&DeviceTimePart], row: usize) -> Markup 
     }
 }
 
-/// The parts one after another, as long as their share of the whole.
+/// A bar of the parts; lengths show their share of the span.
 fn stack(frame: &ReportFrame, parts: &[&DeviceTimePart], row: usize, span: f64) -> Markup {
     let mut before = 0.0;
     let places = parts.iter().map(|part| {

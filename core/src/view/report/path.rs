@@ -13,7 +13,7 @@ const MAX_RANKS: usize = 256;
 const BOUND: ReportGrid = ReportGrid::of(
     "critical_path",
     &tables::CRITICAL_PATH_BOUND,
-    "The longest chain of what waited for what",
+    "Critical path by bound",
     &[
         col("bound_by", "bound by", CellKind::Word),
         col("share", "share", CellKind::Share),
@@ -24,7 +24,7 @@ const BOUND: ReportGrid = ReportGrid::of(
 const OPERATORS: ReportGrid = ReportGrid::of(
     "critical_path",
     &tables::CRITICAL_PATH_OPERATORS,
-    "What is on it",
+    "Events on the critical path",
     &[
         col("name", "name", CellKind::Name),
         col("kind", "kind", CellKind::Word),
@@ -37,7 +37,7 @@ const OPERATORS: ReportGrid = ReportGrid::of(
 const RANKS: ReportGrid = ReportGrid::of(
     "job_critical_path",
     &tables::JOB_CRITICAL_PATH_RANKS,
-    "Through which ranks it leads",
+    "Critical path by rank",
     &[
         col("rank", "rank", CellKind::Count),
         col("window", "window", CellKind::Key),
@@ -62,7 +62,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let bound = frame(&answer, bound_grid.table, MAX_ROWS)?;
     let rows = frame(&answer, grid.table, if source.is_job() { MAX_RANKS } else { MAX_ROWS })?;
     if bound.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "there is none"));
+        return Ok(SectionOutcome::missing(answer.reason, "no event has a known dependency"));
     }
     Ok(SectionOutcome::half(html! { (bound_grid.html(source, &bound)) (grid.html(source, &rows)) }))
 }

@@ -6,13 +6,13 @@ use super::report_frame::ReportFrame;
 use crate::sort;
 use crate::table::{ColumnValues, TableColumn, is_same};
 
-/// The columns to sum, and how.
+/// The columns to sum over ranks, and how.
 pub(super) struct RankTotals {
-    /// The column of names, and one that tells rows of a name apart, if there is one.
+    /// The column of names, and a second key; an absent text counts as empty.
     pub(super) keys: [TableColumn; 2],
-    /// Columns that are added up; the first one ranks rows, and is told of single ranks, too.
+    /// Columns to add up. The first one sorts the rows and gets a minimum and a maximum per rank.
     pub(super) sums: &'static [TableColumn],
-    /// The one of these that counts events.
+    /// The column among them that counts events.
     pub(super) count: TableColumn,
     /// The column with the longest event of a row.
     pub(super) longest: TableColumn,
@@ -29,7 +29,7 @@ struct NameGroup {
     sums: Vec<i64>,
     least: i64,
     most: i64,
-    /// The row with the longest event, and how long that is.
+    /// The duration of the longest event, and its row.
     longest: (i64, usize),
 }
 
@@ -42,8 +42,8 @@ impl RankTotals {
             || has_name(&ADDED, name)
     }
 
-    /// The groups with the most of the first sum, as rows: beside the sums there are `share` of
-    /// all, `mean_ns`, `least_ns` and `most_ns` of a rank, and the longest event with its rank.
+    /// The groups with the largest first sum. Further columns: `share`, `mean_ns`, minimum and
+    /// maximum per rank (`least_ns`, `most_ns`), and the longest event with its rank.
     pub(super) fn top(&self, all: &ReportFrame, limit: usize) -> ReportFrame {
         let mut groups = self.groups(all);
         let num_groups = groups.len();

@@ -14,7 +14,7 @@ const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "wi
 /// Versions that a file may name, in thousands and tens: 12040 is 12.4.
 const VERSIONS: [(&str, &str); 3] =
     [("cuda_runtime_version", "CUDA runtime"), ("cuda_driver_version", "CUDA driver"), ("cupti_version", "CUPTI")];
-/// The longest value that is shown.
+/// The most characters of a value.
 const LONGEST: usize = 300;
 
 pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, String)]) -> SectionOutcome {
@@ -33,7 +33,7 @@ pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, Strin
     })
 }
 
-/// The same in a line: devices, versions, date.
+/// The recording in one line: devices, versions, date.
 pub(super) fn line(source: &ReportSource<'_>) -> Vec<String> {
     let Some(trace) = source.first() else { return Vec::new() };
     let ranks = if source.is_job() {
@@ -76,7 +76,7 @@ fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Each sort of device, with how many there are of it.
+/// Device names with their number.
 fn devices(trace: &Trace) -> String {
     let mut names = trace.device_names();
     names.retain(|name| !name.is_empty());
@@ -95,7 +95,7 @@ fn torch(trace: &Trace) -> Option<String> {
     own.or_else(|| trace.header_value("torch_version").as_ref().map(words)).filter(|version| !version.is_empty())
 }
 
-/// Those that were on.
+/// The profiler options that were on.
 fn options(trace: &Trace) -> String {
     let is_on = |name: &&str| {
         trace.header_value(name).is_some_and(|value| !matches!(words(&value).as_str(), "0" | "" | "false"))

@@ -9,11 +9,11 @@ use crate::table::{ColumnValues, PickedRows, TableColumn, TableRows, ordered};
 pub(super) struct ReportFrame {
     table: &'static str,
     columns: Vec<(&'static str, ColumnValues)>,
-    /// How many rows are here.
+    /// Number of rows in the frame.
     pub(super) num_rows: usize,
-    /// How many the table has.
+    /// Number of rows in the table.
     pub(super) num_in_all: usize,
-    /// Whether they are here for having the most of something, and not for being first.
+    /// Whether the frame holds the largest rows instead of the first ones.
     pub(super) is_top: bool,
 }
 
@@ -26,24 +26,24 @@ impl ReportFrame {
         Self { table: table.name(), columns, num_rows, num_in_all, is_top: false }
     }
 
-    /// Rows that were made of those of another frame, the first of so many.
+    /// A frame of computed columns, the first rows of `num_in_all`.
     pub(super) fn derived(&self, columns: Vec<(&'static str, ColumnValues)>, num_in_all: usize) -> Self {
         let num_rows = columns.first().map_or(0, |(_, values)| values.len());
         Self { table: self.table, columns, num_rows, num_in_all, is_top: false }
     }
 
-    /// Some of a table's rows, of so many.
+    /// A frame of selected rows, out of `num_in_all`.
     pub(super) fn picked(table: &Arc<dyn TableRows>, rows: Vec<u32>, num_in_all: usize) -> Self {
         Self { num_in_all, ..Self::of(&*PickedRows::of(Arc::clone(table), rows), usize::MAX) }
     }
 
-    /// The rows with the most of a number: tables of several ranks have one rank's after the
-    /// other's.
+    /// The rows with the largest values of a column. Tables of jobs need it, because their rows are
+    /// grouped by rank.
     pub(super) fn top(table: &Arc<dyn TableRows>, by: TableColumn, limit: usize) -> Self {
         Self { is_top: true, ..Self::of(&*ordered(table, by.name, true), limit) }
     }
 
-    /// A number, whole or not.
+    /// A number, integer or float.
     pub(super) fn number(&self, column: TableColumn, row: usize) -> Option<f64> {
         match self.values(column)? {
             ColumnValues::Float(values) => values.get(row).filter(|value| value.is_finite()),
@@ -62,7 +62,7 @@ impl ReportFrame {
         }
     }
 
-    /// A text; none for an empty one.
+    /// A text; `None` if it is empty.
     pub(super) fn text(&self, column: TableColumn, row: usize) -> Option<&str> {
         self.values(column)?.text(row).filter(|text| !text.is_empty())
     }
@@ -77,8 +77,8 @@ impl ReportFrame {
         int(self.named("window")?, row)
     }
 
-    /// The values of a column. Its table is known to have it, so that only a column of another
-    /// table is missing here.
+    /// The values of a column. The compiler has checked that its table has the column, so a miss
+    /// means that the frame is of another table.
     fn values(&self, column: TableColumn) -> Option<&ColumnValues> {
         debug_assert!(self.columns.is_empty() || self.table == column.table, "{} is not {}", self.table, column.table);
         self.named(column.name)

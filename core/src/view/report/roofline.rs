@@ -12,13 +12,13 @@ use crate::table::{TableColumn, TableRows};
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
-/// Beside the chart, which is about as high.
+/// Rows of a table beside the chart, to match its height.
 const FEW: usize = 12;
 
 const OPERATORS: ReportGrid = ReportGrid::of(
     "roofline",
     &tables::ROOFLINE,
-    "Operators by shape, against what the device can do",
+    "Operators by shape, relative to device peaks",
     &[
         col("rank", "rank", CellKind::Key),
         col("name", "operator", CellKind::Name),
@@ -29,7 +29,7 @@ const OPERATORS: ReportGrid = ReportGrid::of(
         col("tflops", "TFLOP/s", CellKind::Number),
         col("gbps", "GB/s", CellKind::Number),
         col("bound", "bound by", CellKind::Word),
-        col("share_of_peak", "of the roof", CellKind::Share),
+        col("share_of_peak", "share of roofline", CellKind::Share),
         col("longest_id", "Longest call", CellKind::Event),
     ],
 );
@@ -43,21 +43,21 @@ const ITERATIONS: ReportGrid = ReportGrid::of(
         col("iteration", "iteration", CellKind::Count),
         col("dur_ns", "duration", CellKind::Time),
         col("tflops", "TFLOP/s", CellKind::Number),
-        col("share_of_peak", "of the peak", CellKind::Share),
+        col("share_of_peak", "share of peak", CellKind::Share),
     ],
 );
 
-/// The same where the peak is known.
-const UTILISATION: ReportGrid = ITERATIONS.titled("By iteration: how much of the device's peak was used (MFU)");
+/// The iterations of a device whose peak is known.
+const UTILISATION: ReportGrid = ITERATIONS.titled("Model FLOP utilisation (MFU) by iteration");
 
 const UNMODELLED: ReportGrid = ReportGrid::of(
     "roofline",
     &tables::ROOFLINE_UNMODELLED,
-    "Not counted",
+    "Operators not counted",
     &[
         col("rank", "rank", CellKind::Key),
         col("name", "operator", CellKind::Name),
-        col("reason", "why", CellKind::Word),
+        col("reason", "reason", CellKind::Word),
         col("count", "calls", CellKind::Count),
         col("total_ns", "device", CellKind::Time),
     ],
@@ -70,7 +70,7 @@ const PEAKS_OF: TableColumn = tables::ROOFLINE_DEVICE.column("peaks_of");
 const BANDWIDTH: TableColumn = tables::ROOFLINE_DEVICE.column("bandwidth_gbps");
 const REASON: TableColumn = tables::ROOFLINE_DEVICE.column("reason");
 
-/// Only where operators record shapes.
+/// The roofline; it needs operators with recorded shapes.
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(OPERATORS.analysis, OPTIONS)?;
     let rows = top(source, &answer, tables::ROOFLINE.column("total_ns"), MAX_ROWS)?;
@@ -80,7 +80,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let devices = frame(&answer, tables::ROOFLINE_DEVICE.name, MAX_ROWS)?;
     let drawn = table(&answer, answer.drawn.unwrap_or(OPERATORS.table))?;
     if !(0..rows.num_rows).any(|row| rows.number(FLOPS, row).is_some()) {
-        let reason = "no shapes were recorded (`record_shapes=True` records them)";
+        let reason = "no shapes were recorded; `record_shapes=True` records them";
         return Ok(SectionOutcome::missing(answer.reason, reason));
     }
     let has_peak = (0..iterations.num_rows).any(|row| iterations.number(SHARE_OF_PEAK, row).is_some());
@@ -101,11 +101,11 @@ fn computes(operators: &dyn TableRows) -> bool {
     (0..all.num_rows).any(|row| all.number(TFLOPS, row).is_some_and(|tflops| tflops > 0.0))
 }
 
-/// The devices that the roof is of, or why there is none.
+/// The devices whose peaks are used, or the reason for having none.
 fn device(devices: &ReportFrame) -> String {
     let told = |row: usize| {
         let (peaks, bandwidth) = (devices.text(PEAKS_OF, row)?, devices.number(BANDWIDTH, row)?);
-        Some(format!("of {peaks}: {} GB/s", decimal(bandwidth, 0)))
+        Some(format!("peaks of {peaks}: {} GB/s", decimal(bandwidth, 0)))
     };
     let rows = 0..devices.num_rows;
     let mut all: Vec<_> = rows.clone().filter_map(told).collect();

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use maud::{Markup, html};
 
 use super::source::ReportResult;
-use super::words::title as titled;
+use super::words::{sentence, title as titled};
 
 /// The content of a section.
 pub(super) struct SectionContent {
-    /// Beside the title, such as how many there are.
+    /// A note beside the title, such as a count.
     note: String,
     body: Markup,
     is_wide: bool,
@@ -18,24 +18,24 @@ pub(super) struct SectionContent {
 /// The outcome of a section.
 pub(super) enum SectionOutcome {
     Shown(SectionContent),
-    /// It could have something to show; the reason why it has not.
+    /// Applies to the trace but has no data, with the reason.
     Missing(Cow<'static, str>),
-    /// It never has of such a trace.
+    /// Does not apply to the trace.
     Nothing,
 }
 
 impl SectionOutcome {
-    /// Beside another section where there is room for two.
+    /// A section of half the width, if the page has room for two.
     pub(super) fn half(body: Markup) -> Self {
         Self::Shown(SectionContent { note: String::new(), body, is_wide: false })
     }
 
-    /// As wide as the page.
+    /// A section of the full width.
     pub(super) fn wide(body: Markup) -> Self {
         Self::Shown(SectionContent { note: String::new(), body, is_wide: true })
     }
 
-    /// The same with a note beside the title, if it is shown.
+    /// Adds a note beside the title.
     pub(super) fn with_note(self, note: String) -> Self {
         match self {
             Self::Shown(content) => Self::Shown(SectionContent { note, ..content }),
@@ -43,7 +43,7 @@ impl SectionOutcome {
         }
     }
 
-    /// No rows: the reason of the analysis, or this one.
+    /// Missing data, with the reason of the analysis or the given one.
     pub(super) fn missing(reason: Option<&'static str>, or: &'static str) -> Self {
         Self::Missing(Cow::Borrowed(reason.unwrap_or(or)))
     }
@@ -78,7 +78,7 @@ impl ReportSections {
     pub(super) fn finish(&mut self) {
         let missing = std::mem::take(&mut self.missing);
         if !missing.is_empty() {
-            self.add("missing", "Not in this recording", Ok(SectionOutcome::wide(list(&missing))));
+            self.add("missing", "Unavailable sections", Ok(SectionOutcome::wide(list(&missing))));
         }
         let mut rest = &mut self.shown[..];
         while let [first, others @ ..] = rest {
@@ -121,7 +121,7 @@ impl ReportSections {
 fn list(missing: &[(&str, Cow<'_, str>)]) -> Markup {
     html! {
         dl class="ks-missing" {
-            @for (title, reason) in missing { dt { (title) } dd { (titled(reason)) "." } }
+            @for (title, reason) in missing { dt { (title) } dd { (sentence(reason)) "." } }
         }
     }
 }

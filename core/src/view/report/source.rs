@@ -26,7 +26,7 @@ pub(super) struct ReportSource<'a> {
     answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
 }
 
-/// Something of a report, or the error of an analysis; sections with equal requests share it.
+/// A value, or the error of an analysis, which sections with equal requests share.
 pub(super) type ReportResult<T> = Result<T, Rc<Error>>;
 
 /// The name of an analysis, with its options.
@@ -41,7 +41,7 @@ impl<'a> ReportSource<'a> {
         self.traces.iter().map(|(rank, linked)| (*rank, linked))
     }
 
-    /// How many traces there are.
+    /// Number of traces.
     pub(super) fn len(&self) -> usize {
         self.traces.len()
     }
@@ -51,7 +51,7 @@ impl<'a> ReportSource<'a> {
         self.traces.len() > 1
     }
 
-    /// The first trace, for facts that all share.
+    /// The first trace, for facts that all traces share.
     pub(super) fn first(&self) -> Option<&Trace> {
         self.traces.first().map(|(_, linked)| &linked.trace)
     }
@@ -62,12 +62,12 @@ impl<'a> ReportSource<'a> {
         self.traces.iter().enumerate().map(move |(at, (_, linked))| Selection::within(linked, range(at)))
     }
 
-    /// When that of the first trace was.
+    /// The reported range of the first trace.
     pub(super) fn span(&self) -> TimeRange {
         self.selections().next().map(|selection| selection.span()).unwrap_or_default()
     }
 
-    /// The part of a recording that the first trace is, if it is one.
+    /// The extent of the first trace, if it is trimmed.
     pub(super) fn extent(&self) -> Option<TrimExtent> {
         self.screen.parts.first()?.extent
     }
@@ -90,25 +90,25 @@ impl<'a> ReportSource<'a> {
         }
     }
 
-    /// The address of an event in the timeline, which a row of a table names.
+    /// The timeline address of an event in a row.
     pub(super) fn event(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<String> {
         let id = i64::from(self.part(frame, row)?.first_id).checked_add(id)?;
         Some(format!("#event={id}"))
     }
 
-    /// The address of a stretch of time in the timeline, which a row of a table names.
+    /// The timeline address of a range in a row.
     pub(super) fn range(&self, frame: &ReportFrame, row: usize, (start_ns, dur_ns): (i64, i64)) -> Option<String> {
         let part = self.part(frame, row)?;
         let which = if self.is_job() { format!("&part={}", part.at) } else { String::new() };
         Some(address(part, start_ns, dur_ns) + &which)
     }
 
-    /// The same in the only trace.
+    /// The timeline address of a range in the first trace.
     pub(super) fn range_of_first(&self, start_ns: i64, dur_ns: i64) -> Option<String> {
         self.screen.parts.first().map(|part| address(*part, start_ns, dur_ns))
     }
 
-    /// Whether a row of a table names a communication on a device.
+    /// Whether a row names a collective on a device.
     pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: TableColumn) -> bool {
         let found = || {
             let part = self.part(frame, row)?;
@@ -118,7 +118,7 @@ impl<'a> ReportSource<'a> {
         found().unwrap_or_default()
     }
 
-    /// The trace that a row is about.
+    /// The trace of a row.
     fn part(&self, frame: &ReportFrame, row: usize) -> Option<TraceView<'a>> {
         if self.is_job() {
             return self.screen.of_rank(frame.rank(row), frame.window(row).unwrap_or(0));
@@ -137,7 +137,7 @@ fn unexpected(expected: &str, found: String) -> Error {
     ErrorKind::Request { expected: expected.to_owned(), found }.into()
 }
 
-/// A table of an answer by its name; an error names the tables that there are.
+/// A table of an answer by its name. The error lists the available tables.
 pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> ReportResult<&'a Arc<dyn TableRows>> {
     answer.tables.iter().find(|table| table.name() == name).ok_or_else(|| {
         let names: Vec<_> = answer.tables.iter().map(|table| table.name()).collect();
@@ -145,8 +145,8 @@ pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> ReportResult<
     })
 }
 
-/// The rows of a table with the most of a number, where several ranks have theirs one after the
-/// other; else the first.
+/// The largest rows by a column in a job, whose rows are grouped by rank; the first rows of a
+/// single trace, which are sorted already.
 pub(super) fn top(
     source: &ReportSource<'_>,
     answer: &AnalysisResult,
@@ -157,8 +157,7 @@ pub(super) fn top(
     Ok(if source.is_job() { ReportFrame::top(table, by, limit) } else { ReportFrame::of(&**table, limit) })
 }
 
-/// The rows of a table as they are or, where there are more than so many, those with the most of a
-/// number.
+/// All rows of a table in their order or, above the limit, the largest by a column.
 pub(super) fn top_of(answer: &AnalysisResult, by: TableColumn, limit: usize) -> ReportResult<ReportFrame> {
     let table = table(answer, by.table)?;
     let is_long = table.num_rows() > limit;

@@ -18,7 +18,7 @@ const KERNELS: ReportGrid = ReportGrid::of(
     &[
         col("rank", "rank", CellKind::Key),
         col("name", "name", CellKind::Name),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
@@ -31,22 +31,22 @@ const KERNELS: ReportGrid = ReportGrid::of(
     ],
 );
 
-/// The same for a job: rows of one name on all ranks become one.
+/// Kernels of a job: one row per name over all ranks.
 const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
     "kernels",
     &KERNELS_ACROSS,
-    "Kernels, copies and fills by name, all ranks together",
+    "Kernels, copies and fills by name, all ranks",
     &[
         col("name", "name", CellKind::Name),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
         col("mean_ns", "mean", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
         col("max_ns", "longest", CellKind::Time),
-        col("rank", "on rank", CellKind::Key),
+        col("rank", "longest on rank", CellKind::Key),
         col("longest_id", "Longest run", CellKind::Event),
     ],
 );
@@ -62,10 +62,10 @@ const KERNELS_ACROSS: RankTotals = RankTotals {
 const BY_CLASS: ReportGrid = ReportGrid::of(
     "kernels",
     &tables::KERNELS_BY_CLASS,
-    "By what they are for",
+    "Device time by class",
     &[
         col("rank", "rank", CellKind::Key),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("tensor_cores", "tensor cores", CellKind::Flag),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
@@ -90,19 +90,19 @@ const OPERATORS: ReportGrid = ReportGrid::of(
     ],
 );
 
-/// The same of a job.
+/// Operators of a job: one row per name over all ranks.
 const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
     "operators",
     &OPERATORS_ACROSS,
-    "Operators by name, all ranks together",
+    "Operators by name, all ranks",
     &[
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
         col("self_ns", "self host", CellKind::Time),
         col("total_ns", "total host", CellKind::Time),
         col("mean_ns", "mean", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
         col("device_self_ns", "self device", CellKind::Time),
         col("device_total_ns", "total device", CellKind::Time),
         col("longest_id", "Longest call", CellKind::Event),
@@ -163,7 +163,7 @@ pub(super) fn modules(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     largest(source, &answer, None, (&MODULES, tables::MODULES.column("total_ns")), Markup::default)
 }
 
-/// The largest rows: of sums over ranks, or of each trace by a column; then more.
+/// A table of the largest rows: sums over ranks, or rows of the traces by a column.
 fn largest(
     source: &ReportSource<'_>,
     answer: &AnalysisResult,
@@ -176,7 +176,7 @@ fn largest(
         None => (grid, top(source, answer, by, MAX_ROWS)?),
     };
     if rows.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "there are none"));
+        return Ok(SectionOutcome::missing(answer.reason, "nothing was recorded"));
     }
     Ok(SectionOutcome::wide(html! { (grid.html(source, &rows)) (more()) }))
 }

@@ -18,10 +18,10 @@ const MAX_GAPS: usize = 12;
 fn legend() -> Markup {
     html! {
         p class="ks-note" {
-            b { "host_wait" } " the host launched the next work only after the stream had run dry · "
-            b { "kernel_wait" } " it was launched in time, and began almost at once · "
-            b { "other" } " it was launched in time, and waited for something else, such as another stream. "
-            "While a stream waits, others may work."
+            b { "host_wait" } ": the host launched the next work after the stream ran dry · "
+            b { "kernel_wait" } ": the work was launched in time and started almost at once · "
+            b { "other" } ": the work was launched in time but waited for something else, such as another stream. "
+            "Other streams may be busy during a gap."
         }
     }
 }
@@ -29,12 +29,12 @@ fn legend() -> Markup {
 const WHY: ReportGrid = ReportGrid::of(
     "idle",
     &tables::IDLE,
-    "Idle time of streams, by its reason",
+    "Idle time of streams by cause",
     &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("stream", "stream", CellKind::Key),
-        col("category", "reason", CellKind::Word),
+        col("category", "cause", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "gaps", CellKind::Count),
@@ -46,15 +46,15 @@ const WHY: ReportGrid = ReportGrid::of(
 const GAPS: ReportGrid = ReportGrid::of(
     "idle",
     &tables::GAPS,
-    "The longest gaps before computation, and what the host did in them",
+    "Longest gaps before computation, with host activity",
     &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("stream", "stream", CellKind::Key),
         col("dur_ns", "gap", CellKind::Time),
-        col("category", "reason", CellKind::Word),
-        col("host_name", "mostly", CellKind::Name),
-        col("host_ns", "of it", CellKind::Time),
+        col("category", "cause", CellKind::Word),
+        col("host_name", "host activity", CellKind::Name),
+        col("host_ns", "host time", CellKind::Time),
         col("start_ns", "Gap", CellKind::Range("dur_ns")),
     ],
 );
@@ -73,8 +73,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     Ok(SectionOutcome::half(html! { (WHY.html(source, &why)) (legend()) (GAPS.html(source, &gaps)) }))
 }
 
-/// The longest, but for those that a communication ends: when that begins, the other ranks have a
-/// say in.
+/// The longest gaps, without those that a collective ends: its start depends on other ranks.
 fn gaps(source: &ReportSource<'_>, found: &Arc<dyn TableRows>) -> ReportFrame {
     let all = ReportFrame::of(&**found, usize::MAX);
     let is_wanted = |row: &usize| !source.is_communication(&all, *row, AFTER);
