@@ -176,7 +176,7 @@ fn the_picture_leads_from_before_to_after_by_what_changed() {
     let svg = kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason);
     let titles: Vec<_> = svg.split("<g><title>").skip(1).filter_map(|rest| rest.split('<').next()).collect();
     assert_eq!(titles, ["step before: 1 ms", "compute: +40 µs", "idle: −40 µs", "step after: 1 ms"]);
-    assert!(svg.contains("the axis begins at"));
+    assert!(svg.contains("the axis starts at"));
     assert!(svg.contains("<desc>") && svg.contains("step: from 1 ms to 1 ms: compute +40 µs, idle −40 µs."));
     let same = diff(&run(&CALLS, 0).linked(), &run(&CALLS, 0).linked(), "{}").unwrap();
     let svg = kinetoscope::view::chart(&*same.tables[0], same.plot, same.reason);

@@ -37,7 +37,7 @@ pub(super) static KERNELS: Analysis = Analysis {
     }),
 };
 
-pub(super) static TABLE: Table<Vec<KernelRow>> =
+pub(crate) static TABLE: Table<Vec<KernelRow>> =
     Table { name: "kernels", doc: "all runs of one kernel, copy or fill", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<KernelRow>>] = &[

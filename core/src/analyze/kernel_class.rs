@@ -9,7 +9,7 @@ use crate::time::{add_ns, sum_ns};
 
 /// Device work of one class, by units for matrices or by others.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WorkClassRow {
+pub(crate) struct WorkClassRow {
     class: &'static str,
     tensor_cores: bool,
     count: u64,
@@ -17,7 +17,7 @@ pub(super) struct WorkClassRow {
     share: f64,
 }
 
-pub(super) static TABLE: Table<Vec<WorkClassRow>> = Table {
+pub(crate) static TABLE: Table<Vec<WorkClassRow>> = Table {
     name: "kernels_by_class",
     doc: "device work of one class, by units for matrices or by others",
     num_rows: Vec::len,

@@ -54,7 +54,7 @@ pub struct ModuleRow {
     pub longest_id: u32,
 }
 
-pub(super) static TABLE: Table<Vec<ModuleRow>> =
+pub(crate) static TABLE: Table<Vec<ModuleRow>> =
     Table { name: "modules", doc: "all calls of one module", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<ModuleRow>>] = &[

@@ -69,7 +69,7 @@ pub struct OperatorRow {
 
 /// Calls of one operator that have something in common.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OperatorCalls {
+pub(crate) struct OperatorCalls {
     all: OperatorRow,
     shapes: String,
     types: String,
@@ -82,7 +82,7 @@ impl From<OperatorRow> for OperatorCalls {
     }
 }
 
-pub(super) static TABLE: Table<Vec<OperatorCalls>> =
+pub(crate) static TABLE: Table<Vec<OperatorCalls>> =
     Table { name: "operators", doc: "all calls of one operator", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[

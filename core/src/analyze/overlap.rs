@@ -43,7 +43,7 @@ pub struct OverlapRow {
     pub hidden_share: f64,
 }
 
-static TABLE: Table<Vec<OverlapRow>> =
+pub(crate) static TABLE: Table<Vec<OverlapRow>> =
     Table { name: "overlap", doc: "all communication of one kind on a device", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<OverlapRow>>] = &[

@@ -76,7 +76,7 @@ impl Plot {
     }
 
     /// The same of own time, if it is one of that.
-    pub(super) fn with_device(self, has_device: bool) -> Self {
+    pub(crate) fn with_device(self, has_device: bool) -> Self {
         match self {
             Self::Bars { label, parts } if OWN_TIME.contains(&parts) => Self::of_own_time(label, has_device),
             other => other,

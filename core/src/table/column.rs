@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::values::ColumnValues;
+use super::values::{ColumnType, ColumnValues};
 use crate::link::LinkedTrace;
 
 /// A table's name, its rows and its columns, over recordings of sort `S`.
@@ -44,6 +44,57 @@ pub enum Getter<S: 'static = LinkedTrace> {
     Text(fn(&S, usize, &mut String) -> bool),
     /// Texts that are JSON, in files that are well-formed.
     Json(fn(&S, usize, &mut String) -> bool),
+}
+
+/// A column that its table is known to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TableColumn {
+    pub(crate) table: &'static str,
+    pub(crate) name: &'static str,
+}
+
+impl<S> Table<S> {
+    /// The column of that name. In a constant, a name that the table lacks does not compile.
+    pub(crate) const fn column(&self, name: &'static str) -> TableColumn {
+        assert!(self.column_type(name).is_some(), "the table has no column of this name");
+        TableColumn { table: self.name, name }
+    }
+
+    /// The type of the column of that name, if there is one.
+    pub(crate) const fn column_type(&self, name: &str) -> Option<ColumnType> {
+        let mut at = 0;
+        while at < self.columns.len() {
+            if is_same(self.columns[at].name, name) {
+                return Some(self.columns[at].get.column_type());
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+impl<S> Getter<S> {
+    /// The type of the values.
+    pub(super) const fn column_type(&self) -> ColumnType {
+        match self {
+            Self::Int(_) => ColumnType::Int,
+            Self::UInt(_) => ColumnType::UInt,
+            Self::Float(_) => ColumnType::Float,
+            Self::Bool(_) => ColumnType::Bool,
+            Self::Text(_) => ColumnType::Text,
+            Self::Json(_) => ColumnType::Json,
+        }
+    }
+}
+
+/// Whether two names are the same; constants cannot use `==` for texts.
+pub(crate) const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// How a column's name says its unit.
@@ -117,4 +168,27 @@ pub(crate) fn put_json(out: &mut String, value: &Value) -> bool {
 pub(crate) fn put(out: &mut String, text: &str) -> bool {
     out.push_str(text);
     !text.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, int, is_same};
+    use crate::table::ColumnType;
+
+    static TABLE: Table<Vec<i64>> =
+        Table { name: "t", doc: "", num_rows: Vec::len, columns: &[int("dur_ns", |rows, at| Some(rows[at]))] };
+
+    #[test]
+    fn a_column_is_found_by_its_whole_name() {
+        assert_eq!((TABLE.column("dur_ns").table, TABLE.column("dur_ns").name), ("t", "dur_ns"));
+        assert_eq!(TABLE.column_type("dur_ns"), Some(ColumnType::Int));
+        assert!(["dur", "dur_ns_", "", "DUR_NS"].iter().all(|name| TABLE.column_type(name).is_none()));
+        assert!(is_same("", "") && !is_same("", "a"));
+    }
+
+    #[test]
+    #[should_panic(expected = "the table has no column of this name")]
+    fn a_wrong_name_is_refused() {
+        TABLE.column("duration_ns");
+    }
 }

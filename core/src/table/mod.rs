@@ -25,7 +25,7 @@ pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub(crate) use collective::RANK_COLLECTIVES;
 pub use collective::RANK_TABLES;
 pub use column::{Column, Getter, Table};
-pub(crate) use column::{boolean, float, int, json, put, put_name, text, uint};
+pub(crate) use column::{TableColumn, boolean, float, int, is_same, json, put, put_name, text, uint};
 pub(crate) use event::EVENTS;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};

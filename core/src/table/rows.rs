@@ -3,7 +3,7 @@
 use std::ops::{Deref, Range};
 use std::sync::{Arc, LazyLock};
 
-use super::column::{Getter, Table};
+use super::column::Table;
 use super::values::{ColumnType, ColumnValues};
 
 /// A table with its rows. Columns are known by their place, which is below
@@ -78,14 +78,7 @@ impl<S, P: Deref<Target = S> + Send + Sync> TableRows for BoundTable<S, P> {
     }
 
     fn column_type(&self, column: usize) -> ColumnType {
-        match self.table.columns[column].get {
-            Getter::Int(_) => ColumnType::Int,
-            Getter::UInt(_) => ColumnType::UInt,
-            Getter::Float(_) => ColumnType::Float,
-            Getter::Bool(_) => ColumnType::Bool,
-            Getter::Text(_) => ColumnType::Text,
-            Getter::Json(_) => ColumnType::Json,
-        }
+        self.table.columns[column].get.column_type()
     }
 
     fn column_unit(&self, column: usize) -> Option<&'static str> {

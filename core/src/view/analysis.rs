@@ -102,10 +102,11 @@ fn table_json(table: &dyn TableRows, (screen, owner): (&Screen<'_>, Option<Trace
     })
 }
 
+/// Columns of ids of events.
+const EVENTS: [&str; 7] = ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id"];
+
 /// The link target of a column's values, if a screen can go there.
 fn role(column: &str) -> Option<&'static str> {
-    const EVENTS: [&str; 8] =
-        ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id", "launch_id"];
     if EVENTS.contains(&column) {
         return Some("event");
     }
@@ -146,4 +147,25 @@ fn cell(values: &ColumnValues, row: usize) -> Value {
         ColumnValues::Text { .. } => values.text(row).map(|text| json!(text)),
     };
     value.unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{EVENTS, MOMENTS};
+    use crate::analyze::ANALYSES;
+    use crate::{Input, Limits, LinkedTrace, read};
+
+    #[test]
+    fn every_column_with_a_link_is_one_of_an_analysis() {
+        let trace = read([Input::new(b"[]")], Limits::default()).unwrap();
+        let linked = Arc::new(LinkedTrace::new(trace));
+        let tables = ANALYSES.iter().flat_map(|analysis| analysis.answer(&linked, "{}").unwrap().tables);
+        let names: Vec<_> = tables
+            .flat_map(|table| (0..table.num_columns()).map(|at| table.column_name(at)).collect::<Vec<_>>())
+            .collect();
+        let missing: Vec<_> = EVENTS.iter().chain(MOMENTS).filter(|name| !names.contains(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }

@@ -51,7 +51,7 @@ pub use session::Session;
 
 /// A name of a trace in HTML, as in reports: the distinctive part first, then all of it.
 pub fn name_html(text: &str) -> String {
-    report::name(text)
+    svg::finished(report::name(text))
 }
 
 impl Session {
@@ -84,7 +84,7 @@ impl Session {
     /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
     pub fn picture(&self, width: u32) -> String {
         let screen = Screen::new(self, align::TimeAlignment::default(), true);
-        picture::draw(&screen, screen.span(), width)
+        svg::finished(picture::draw(&screen, screen.span(), width))
     }
 
     fn answer(&self, asked: &ParsedRequest) -> Result<Response, Error> {
@@ -104,7 +104,8 @@ impl Session {
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
             Request::Picture { width } => {
-                Ok(Response::of("picture", &json!({"svg": picture::draw(&screen, screen.span(), *width)})))
+                let svg = svg::finished(picture::draw(&screen, screen.span(), *width));
+                Ok(Response::of("picture", &json!({"svg": svg})))
             }
             Request::Analyses => Ok(analysis::all()),
             Request::Findings => Ok(finding::answer(&screen, self.findings()?)),

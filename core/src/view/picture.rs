@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
+
 use super::overview::{display_order, part_name, track_name};
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
-use super::svg::escape;
 use super::tiles::{TimelineTile, tiles};
 use crate::sort;
 use crate::time::{TimeRange, sum_ns};
@@ -16,15 +17,15 @@ use crate::trace::kind::EventKind;
 const GUTTER: u32 = 150;
 const LANE_HEIGHT: u32 = 5;
 const TRACK_GAP: u32 = 6;
-/// Of the name of one of several traces, above its tracks.
+/// Height of the name of a trace, above its tracks.
 const NAME_HEIGHT: u32 = 17;
 const MAX_TRACKS: usize = 16;
 const MAX_LANES: usize = 6;
-/// Columns of the picture; more would not be seen at this size and would make the page heavy.
+/// Columns of the picture, limited to keep the page small.
 const COLUMNS: u32 = 360;
 
-/// The timeline's colours of the kinds, by their codes, as it has them on a light ground; a page
-/// may give the classes others.
+/// Colours of the kinds by code, as in the light theme of the timeline; style sheets may override
+/// them by class.
 const COLOURS: [&str; EventKind::ALL.len() + 1] = [
     "#95d1fa", "#ffb369", "#9ad6a6", "#a478c9", "#d8c2f5", "#d67359", "#8d949a", "#cccbb5", "#b5a4a3", "#b8bbc0",
     "#61aaff",
@@ -47,8 +48,8 @@ impl PictureScale {
     }
 }
 
-/// Draws each track's first lanes from one time of the screen to another.
-pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> String {
+/// Draws the first lanes of each track for a range of time.
+pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) -> Markup {
     let width = width.clamp(GUTTER + 100, 4000);
     let room = (MAX_TRACKS / screen.parts.len().max(1)).max(1);
     let orders = || screen.parts.iter().map(|part| (*part, display_order(*part)));
@@ -57,28 +58,32 @@ pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) ->
         orders().flat_map(|(part, order)| busiest(part, order, room).into_iter().map(move |track| (part, track)));
     let chosen: Vec<(TraceView<'_>, usize)> = chosen.take(MAX_TRACKS).collect();
     let place = PictureScale { start, end, scale: f64::from(width - GUTTER) / (end - start).max(1.0) };
-    let mut body = String::new();
+    let mut drawn = Vec::new();
     let mut y = 2;
     let mut last = None;
     for (part, track) in &chosen {
         if screen.parts.len() > 1 && last.replace(part.at) != Some(part.at) {
-            text(&mut body, y + 10, &part_name(*part));
+            drawn.push(text(y + 10, &part_name(*part)));
             y += NAME_HEIGHT;
         }
-        y = draw_track(*part, &mut body, *track, y, place) + TRACK_GAP;
+        let (track, bottom) = draw_track(*part, *track, y, place);
+        drawn.push(track);
+        y = bottom + TRACK_GAP;
     }
     if num_tracks > chosen.len() {
-        text(&mut body, y + 8, &format!("and {} more tracks", num_tracks - chosen.len()));
+        drawn.push(text(y + 8, &format!("and {} more tracks", num_tracks - chosen.len())));
         y += 14;
     }
-    let label = format!("Timeline of {num_tracks} tracks");
-    format!(
-        "<svg class=\"ks-picture\" viewBox=\"0 0 {width} {y}\" width=\"100%\" role=\"img\" aria-label=\"{label}\">{body}</svg>"
-    )
+    html! {
+        svg class="ks-picture" viewBox={ "0 0 " (width) " " (y) } width="100%" role="img"
+            aria-label={ "Timeline of " (num_tracks) " tracks" } {
+            @for track in drawn { (track) }
+        }
+    }
 }
 
-/// As many of a part's tracks as there is room for, in their order: the busiest stream, the busiest
-/// thread, the next stream …
+/// The tracks of a part for which there is room, in display order. Chooses the busiest stream, the
+/// busiest thread, the next stream, and so on.
 fn busiest(part: TraceView<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     let linked = &part.part().linked;
     let num_events = |track: usize| linked.links.nesting.track_rows(track.into()).len();
@@ -98,11 +103,11 @@ fn busiest(part: TraceView<'_>, order: Vec<usize>, room: usize) -> Vec<usize> {
     order.into_iter().filter(|track| places.iter().any(|(.., kept)| kept == track)).collect()
 }
 
-fn draw_track(part: TraceView<'_>, out: &mut String, track: usize, top: u32, place: PictureScale) -> u32 {
+/// Draws a track with its name; also returns the lower edge.
+fn draw_track(part: TraceView<'_>, track: usize, top: u32, place: PictureScale) -> (Markup, u32) {
     let trace = &part.linked.trace;
     let lanes = chosen_lanes(part, track, part.time_range(place.start, place.end));
     let bottom = top + (lanes.len() as u32 * LANE_HEIGHT).max(10);
-    text(out, u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track]));
     let mut paths: [String; COLOURS.len()] = Default::default();
     for (lane, tiles) in lanes.iter().enumerate() {
         let y = top + lane as u32 * LANE_HEIGHT;
@@ -113,15 +118,16 @@ fn draw_track(part: TraceView<'_>, out: &mut String, track: usize, top: u32, pla
             let _ = write!(path, "M{x:.1} {y}h{wide:.1}v4h-{wide:.1}z");
         }
     }
-    let kinds = ShownKind::names().into_iter().zip(COLOURS);
-    for ((name, colour), path) in kinds.zip(paths).filter(|(_, path)| !path.is_empty()) {
-        let _ = write!(out, "<path class=\"ks-kind-{name}\" fill=\"{colour}\" d=\"{path}\"/>");
-    }
-    bottom
+    let kinds = ShownKind::names().into_iter().zip(COLOURS).zip(&paths).filter(|(_, path)| !path.is_empty());
+    let markup = html! {
+        (text(u32::midpoint(top, bottom) + 3, &track_name(trace, &trace.tracks[track])))
+        @for ((name, colour), path) in kinds { path class={ "ks-kind-" (name) } fill=(colour) d=(path) {} }
+    };
+    (markup, bottom)
 }
 
-/// The first lanes that are not mostly Python frames, which say little at this size; the first ones
-/// where all are.
+/// The first lanes that are not mostly Python frames, which are too small to read here; the first
+/// lanes of all if every lane is.
 fn chosen_lanes(part: TraceView<'_>, track: usize, window: TimeRange) -> Vec<Vec<TimelineTile>> {
     let num_lanes = part.lanes().num_lanes(track);
     let lane = |lane| tiles(part, (track, lane), window, COLUMNS);
@@ -137,12 +143,10 @@ fn chosen_lanes(part: TraceView<'_>, track: usize, window: TimeRange) -> Vec<Vec
     if telling.is_empty() { (0..num_lanes.min(MAX_LANES)).map(lane).collect() } else { telling }
 }
 
-fn text(out: &mut String, y: u32, text: &str) {
-    let short: String =
-        if text.chars().count() > 24 { text.chars().take(23).chain(['…']).collect() } else { text.into() };
-    let _ = write!(
-        out,
-        "<text x=\"0\" y=\"{y}\" font-size=\"10\" fill=\"currentColor\" font-family=\"system-ui,sans-serif\">{}</text>",
-        escape(&short)
-    );
+fn text(y: u32, text: &str) -> Markup {
+    let is_long = text.chars().count() > 24;
+    let short: String = if is_long { text.chars().take(23).chain(['…']).collect() } else { text.into() };
+    html! {
+        text x="0" y=(y) font-size="10" fill="currentColor" font-family="system-ui,sans-serif" { (short) }
+    }
 }

@@ -1,30 +1,36 @@
-//! Escapes and measures SVG text.
+//! Finishes markup, and measures and shortens its texts.
+
+use std::fmt;
+
+use maud::Markup;
 
 use crate::label::Label;
 
-/// A text with nothing in it that a page or a reader of XML would take for anything else.
-pub(super) fn escape(text: &str) -> String {
-    let clean = text.chars().filter(|character| is_shown(*character));
-    clean.fold(String::new(), |mut out, character| {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-        out
-    })
+/// The text of finished markup. Its templates escape texts of a trace; this removes the characters
+/// that no page should hold.
+pub(super) fn finished(markup: Markup) -> String {
+    let mut text = markup.into_string();
+    text.retain(is_shown);
+    text
 }
 
 /// Excludes controls, characters that XML forbids, and marks of text direction.
 fn is_shown(character: char) -> bool {
-    !character.is_control()
+    (character == '\n' || !character.is_control())
         && !matches!(character, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The longest name that is told whole: a file may hold one of any size.
+/// A coordinate in pixels, with one decimal.
+#[derive(Clone, Copy)]
+pub(super) struct Px(pub(super) f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.1}", self.0)
+    }
+}
+
+/// The longest name shown in full; files may hold names of any size.
 pub(super) const WHOLE: usize = 1_000;
 
 /// Shortens a text in the middle: the ends distinguish kernel names.
@@ -38,14 +44,13 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
 }
 
-/// A name in a sentence.
+/// A name short enough for a sentence.
 pub(super) fn name_in_sentence(name: &str) -> String {
     const ROOM: usize = 120;
     clipped(&Label::fitting(name, |text| text.chars().count() <= ROOM), ROOM)
 }
 
-/// A name as far as there is room, which is so many pixels: all of it, its label, or the ends of
-/// that.
+/// A name that fits into a number of pixels: in full, as its label, or as the ends of the label.
 pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     let text = &*Label::fitting(name, |text| width(text, size) <= pixels);
     if width(text, size) <= pixels {
@@ -59,10 +64,10 @@ pub(super) fn fitted(name: &str, pixels: f64, size: f64) -> String {
     clipped(text, most)
 }
 
-/// Some fonts are wider than most.
+/// Safety margin for wide fonts.
 const WIDE: f64 = 1.07;
 
-/// About how wide a text is in a font without serifs of this size: enough to leave room for it.
+/// Approximate width of a text in a sans-serif font of this size, in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let ems: f64 = text.chars().map(ems).sum();
     ems * size * WIDE

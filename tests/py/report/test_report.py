@@ -101,7 +101,7 @@ def test_carries_all_it_needs(page: Page, text: str) -> None:
 
 def test_the_summary_is_there_without_scripts(page: Page) -> None:
     words = " ".join(page.words)
-    for title in ("Operators", "Not in this recording", "Health", "How it was recorded"):
+    for title in ("Operators", "Unavailable sections", "Health", "Recording"):
         assert title in words
     assert any(tag == "svg" for tag, _ in page.tags)
 

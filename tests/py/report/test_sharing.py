@@ -61,7 +61,7 @@ def test_a_report_of_a_part_is_about_its_range(trace: ks.Trace, tmp_path: Path) 
         words = page.read_text(encoding="utf-8")
         assert "150 µs of " in words
         assert f"busy</dt><dd>{100 * busy:.3g} %" in words
-    assert "A part of the recording" not in trace.report(tmp_path / "whole.html").read_text(encoding="utf-8")
+    assert "<b>Trimmed</b>" not in trace.report(tmp_path / "whole.html").read_text(encoding="utf-8")
 
 
 def test_ids_of_a_part_are_positions_in_its_file(trace: ks.Trace, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> No
     bodies = [
         found.read_text().partition("<main")[2].partition("<script")[0] for found in (page, tmp_path / "whole.html")
     ]
-    note = re.search(r'<p class="ks-note ks-edited"><b>Made smaller</b>: left out are [^<]*calls of Python', bodies[0])
+    note = re.search(r'<p class="ks-note ks-edited"><b>Shrunk</b>: removed [^<]*Python frames', bodies[0])
     assert note, "what was left out is said before all else"
     assert "ks-edited" not in bodies[1]
     tables = [re.findall(r"<tbody>.*?</tbody>", body) for body in bodies]

@@ -43,7 +43,7 @@ def test_the_first_screen_says_what_matters(
     page.evaluate("scrollTo(0, 0)")
     page.set_viewport_size({"width": 1400, "height": 1000})
     assert page.locator(".ks-nav a").all_inner_texts()[:4] == ["Time", "Iterations", "Findings", "Timeline"]
-    for words in ("device 0 busy", "slowest", "Where the time went"):
+    for words in ("device 0 busy", "slowest", "Device time"):
         assert page.get_by_text(words, exact=True).first.is_visible()
     shot(page, f"report-top-{scheme}")
 
@@ -172,7 +172,7 @@ def test_a_marked_range_is_saved_as_a_trace_and_as_a_report(
 def is_about_its_range(page: Any, whole: ks.Trace, span: tuple[int, int], origin: int) -> None:
     start, end = span
     assert page.url.endswith(f"#range={start - origin}-{end - origin}"), "it opens there"
-    assert "All figures are of this range" in page.locator(".ks-edited").inner_text()
+    assert "All numbers describe this range" in page.locator(".ks-edited").inner_text()
     card = page.locator(".ks-card", has_text="span").first.inner_text()
     assert f"{whole.summary(start, end).data['num_events']:,} events" in card
 
@@ -229,7 +229,7 @@ def test_on_paper_all_rows_and_a_picture_of_the_timeline(cuda: ks.Trace, reports
     assert not page.locator("#ks-timeline").is_visible()
     assert picture.is_visible()
     assert page.locator("thead").first.evaluate("head => getComputedStyle(head).display") == "table-header-group"
-    assert not page.get_by_text("seen at").first.is_visible(), "links lead nowhere there"
+    assert not page.get_by_text("Evidence:").first.is_visible(), "links lead nowhere there"
     assert not page.get_by_role("button", name="CSV").first.is_visible()
     hidden = page.locator(".ks-scroll").evaluate_all(
         "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).length"
@@ -278,7 +278,7 @@ def test_what_a_smaller_page_has_no_more_is_said_to_be_gone(
     left = ks.Trace.from_snapshot(base64.b64decode(snapshot[1]))
     gone = {*transformer.events.select("id").rows()} - {*left.events.select("id").rows()}
     timeline = open_timeline(report)
-    assert "Made smaller" in timeline.page.locator(".ks-edited").inner_text()
+    assert "Shrunk" in timeline.page.locator(".ks-edited").inner_text()
     link = next(found for found in re.findall(r'href="#event=(\d+)"', body) if (int(found),) in gone)
     timeline.page.locator(f"a[href='#event={link}']").first.click()
     assert f"event {link} is not in this page" in timeline.page.get_by_role("alert").inner_text()

@@ -84,7 +84,7 @@ def test_execution_traces_of_several_ranks_find_their_kineto_traces(viewer: Any,
     give(viewer, *(folder / name for name in names))
     timeline_on(viewer).wait()
     assert viewer.title() == "2 traces"
-    linked = viewer.locator("#health tr", has_text="nodes of the Execution Trace with their operator")
+    linked = viewer.locator("#health tr", has_text="Execution Trace nodes with an operator")
     nodes = sum(len(trace.nodes) for trace in ks.read_dir(folder))
     assert "100 %" in linked.inner_text()
     with viewer.expect_download() as download:
@@ -112,7 +112,7 @@ def test_two_files_belong_together_whatever_they_are_called_and_a_copy_is_passed
     give(viewer, *(tmp_path / name for name in contents))
     timeline_on(viewer).wait()
     assert viewer.title() == "mine.json.gz"
-    linked = viewer.locator("#health tr", has_text="nodes of the Execution Trace with their operator")
+    linked = viewer.locator("#health tr", has_text="Execution Trace nodes with an operator")
     assert linked.count() == 1
     told = viewer.locator("#recording").get_by_text("mine.json: passed over, it is there compressed, too")
     assert told.count() == 1

@@ -4,7 +4,7 @@ mod concurrency;
 mod gpu_timeline;
 mod priority;
 mod ranges;
-mod row;
+pub(super) mod row;
 mod span;
 
 use super::analysis::{Analysis, Run};

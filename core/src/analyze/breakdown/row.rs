@@ -46,7 +46,7 @@ pub struct BreakdownRow {
     pub copy_ns: i64,
 }
 
-pub(super) static TABLE: Table<Vec<BreakdownRow>> =
+pub(crate) static TABLE: Table<Vec<BreakdownRow>> =
     Table { name: "breakdown", doc: "how a device spent a span", num_rows: Vec::len, columns: COLUMNS };
 
 pub(super) const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[

@@ -1,8 +1,8 @@
 //! Analyzes the collectives of all ranks: participants, waits and bandwidth.
 
 mod job_collective;
-mod skew;
-mod summary;
+pub(super) mod skew;
+pub(super) mod summary;
 
 use super::analysis::{Analysis, CrossRank, Run};
 use super::job::{ALIGN_CLOCKS, Job};

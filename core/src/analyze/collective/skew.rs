@@ -8,7 +8,7 @@ use crate::time::sum_ns;
 
 /// A communication over all ranks that have it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SkewRow {
+pub(crate) struct SkewRow {
     /// Its number among those that several traces have; `None` where only one has it.
     pub(super) collective_id: Option<u32>,
     /// The name of the collective.
@@ -55,7 +55,7 @@ pub(super) struct SkewRow {
     pub(super) ends: Option<(Option<i64>, Option<i64>)>,
 }
 
-pub(super) static TABLE: Table<Vec<SkewRow>> = Table {
+pub(crate) static TABLE: Table<Vec<SkewRow>> = Table {
     name: "collective_skew",
     doc: "a communication over all ranks that have it",
     num_rows: Vec::len,

@@ -9,7 +9,7 @@ use crate::time::sum_ns;
 
 /// All communications of one kind, group and size.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct CollectiveSummaryRow {
+pub(crate) struct CollectiveSummaryRow {
     like: CollectiveKey,
     count: u64,
     total_ns: i64,
@@ -31,7 +31,7 @@ struct CollectiveKey {
     bytes: Option<i64>,
 }
 
-pub(super) static TABLE: Table<Vec<CollectiveSummaryRow>> = Table {
+pub(crate) static TABLE: Table<Vec<CollectiveSummaryRow>> = Table {
     name: "collective_summary",
     doc: "all communications of one kind, group and size",
     num_rows: Vec::len,

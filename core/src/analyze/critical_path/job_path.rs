@@ -72,7 +72,7 @@ const COLUMNS: &[Column<JobPath>] = &[
 
 /// The share of the path on one trace.
 #[derive(Debug, Clone)]
-struct RankPathRow {
+pub(crate) struct RankPathRow {
     rank: Option<i64>,
     window: i64,
     path_ns: i64,
@@ -80,7 +80,7 @@ struct RankPathRow {
     bound_ns: [i64; PathBound::ALL.len()],
 }
 
-static RANKS: Table<Vec<RankPathRow>> = Table {
+pub(crate) static RANKS: Table<Vec<RankPathRow>> = Table {
     name: "job_critical_path_ranks",
     doc: "what of the critical path is on a rank, and what bounds it there",
     num_rows: Vec::len,

@@ -63,7 +63,7 @@ pub(crate) struct BoundRow {
     pub(crate) share: f64,
 }
 
-pub(super) static BOUND: Table<Vec<BoundRow>> = Table {
+pub(crate) static BOUND: Table<Vec<BoundRow>> = Table {
     name: "critical_path_bound",
     doc: "what bounds the critical path",
     num_rows: Vec::len,
@@ -76,7 +76,7 @@ pub(super) static BOUND: Table<Vec<BoundRow>> = Table {
 
 /// Steps of the path that are put to events of one name.
 #[derive(Debug, Clone, PartialEq)]
-struct PathNameRow {
+pub(crate) struct PathNameRow {
     name: String,
     kind: PathKind,
     count: u64,
@@ -84,7 +84,7 @@ struct PathNameRow {
     share: f64,
 }
 
-static NAMES: Table<Vec<PathNameRow>> = Table {
+pub(crate) static NAMES: Table<Vec<PathNameRow>> = Table {
     name: "critical_path_operators",
     doc: "steps of the critical path by the name of the event they are put to",
     num_rows: Vec::len,

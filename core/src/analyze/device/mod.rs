@@ -2,7 +2,7 @@
 
 mod peaks;
 mod precision;
-mod row;
+pub(super) mod row;
 
 pub(super) use peaks::Peaks;
 pub(super) use precision::Precision;

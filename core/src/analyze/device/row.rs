@@ -6,12 +6,12 @@ use crate::table::{Column, Table, float, put, text};
 
 /// The device.
 #[derive(Debug, Clone)]
-pub(in crate::analyze) struct DevicePeaksRow {
+pub(crate) struct DevicePeaksRow {
     name: Option<String>,
     peaks: Option<Peaks>,
 }
 
-pub(in crate::analyze) static TABLE: Table<Vec<DevicePeaksRow>> = Table {
+pub(crate) static TABLE: Table<Vec<DevicePeaksRow>> = Table {
     name: "roofline_device",
     doc: "the device whose peaks count, and where they are from; or why there are none",
     num_rows: Vec::len,

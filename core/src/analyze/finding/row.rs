@@ -43,7 +43,7 @@ pub(super) static TABLE: Table<Vec<Finding>> = Table {
 };
 
 /// The same without rank and window.
-pub(in crate::analyze) static OF_TRACE: Table<Vec<Finding>> = Table {
+pub(crate) static OF_TRACE: Table<Vec<Finding>> = Table {
     name: "findings",
     doc: "what slows the run down, the costliest first",
     num_rows: Vec::len,

@@ -35,12 +35,12 @@ pub(super) const RULES: &[&Rule] = &[
 ];
 
 /// A rule with the number of its findings.
-pub(super) struct RuleCheck {
+pub(crate) struct RuleCheck {
     rule: &'static Rule,
     num_found: i64,
 }
 
-pub(super) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
+pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
     name: "finding_rules",
     doc: "what is looked for",
     num_rows: Vec::len,

@@ -75,7 +75,7 @@ pub struct IdleRow {
     pub max_ns: i64,
 }
 
-static TABLE: Table<Vec<IdleRow>> =
+pub(crate) static TABLE: Table<Vec<IdleRow>> =
     Table { name: "idle", doc: "all idle time of a stream for one reason", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<IdleRow>>] = &[
@@ -91,7 +91,7 @@ const COLUMNS: &[Column<Vec<IdleRow>>] = &[
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
 ];
 
-static GAPS: Table<Vec<IdleGap>> = Table {
+pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
     name: "gaps",
     doc: "one of the longest times in which a stream had nothing to do",
     num_rows: Vec::len,

@@ -17,7 +17,7 @@ use crate::trace::kind::EventKind;
 
 /// Allocations of one category on one device.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CategoryRow {
+pub(crate) struct CategoryRow {
     device: MemoryDevice,
     category: &'static str,
     num_allocations: i64,
@@ -26,7 +26,7 @@ pub(super) struct CategoryRow {
     kept_bytes: i64,
 }
 
-pub(super) static TABLE: Table<Vec<CategoryRow>> = Table {
+pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
     name: "memory_categories",
     doc: "what allocations on one device were for, as far as their lives tell",
     num_rows: Vec::len,

@@ -2,12 +2,12 @@
 
 mod allocation;
 mod allocator_record;
-mod category;
+pub(super) mod category;
 mod change;
 mod device;
 mod memory_total;
-mod owner;
-mod row;
+pub(super) mod owner;
+pub(super) mod row;
 mod snapshot;
 mod timeline;
 

@@ -14,7 +14,7 @@ use crate::time::add_ns;
 
 /// The memory that one operator, in one module, allocated on one device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct MemoryOwnerRow {
+pub(crate) struct MemoryOwnerRow {
     device: MemoryDevice,
     operator: String,
     module: String,
@@ -24,7 +24,7 @@ pub(super) struct MemoryOwnerRow {
     kept_bytes: i64,
 }
 
-pub(super) static TABLE: Table<Vec<MemoryOwnerRow>> = Table {
+pub(crate) static TABLE: Table<Vec<MemoryOwnerRow>> = Table {
     name: "memory_owners",
     doc: "what one operator, in one module, allocated on one device",
     num_rows: Vec::len,

@@ -32,7 +32,7 @@ pub struct MemoryRow {
     pub last_bytes: i64,
 }
 
-pub(super) static TABLE: Table<Vec<MemoryRow>> =
+pub(crate) static TABLE: Table<Vec<MemoryRow>> =
     Table { name: "memory", doc: "the memory of one device", num_rows: Vec::len, columns: COLUMNS };
 
 pub(super) const COLUMNS: &[Column<Vec<MemoryRow>>] = &[

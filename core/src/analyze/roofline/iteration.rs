@@ -9,7 +9,7 @@ use crate::table::{Table, float, int};
 
 /// An iteration's operations.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct IterationFlops {
+pub(crate) struct IterationFlops {
     iteration: i64,
     dur_ns: i64,
     flops: i64,
@@ -19,7 +19,7 @@ pub(super) struct IterationFlops {
 }
 
 /// `tflops = flops / dur_ns`, `share_of_peak = Σ (flops of a call / peak of its type) / dur_ns`.
-pub(super) static TABLE: Table<Vec<IterationFlops>> = Table {
+pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
     name: "roofline_iterations",
     doc: "the operations of an iteration, and which share of the device's peak they are (model FLOPs utilization; what checkpointing computes again counts, too)",
     num_rows: Vec::len,

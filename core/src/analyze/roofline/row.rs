@@ -18,7 +18,7 @@ use crate::time::add_ns;
 
 /// Calls of one operator with equal shapes, types and costs.
 #[derive(Debug, Clone)]
-pub(super) struct RooflineRow {
+pub(crate) struct RooflineRow {
     name: String,
     shapes: Arc<str>,
     work: CallWork,
@@ -49,14 +49,14 @@ pub(super) struct RooflineBound {
 
 /// Calls that have no cost, by operator and reason.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnmodelledRow {
+pub(crate) struct UnmodelledRow {
     name: String,
     reason: &'static str,
     count: i64,
     total_ns: i64,
 }
 
-pub(super) static TABLE: Table<Vec<RooflineRow>> = Table {
+pub(crate) static TABLE: Table<Vec<RooflineRow>> = Table {
     name: "roofline",
     doc: "calls of one operator with equal shapes, and how near to the device's peaks they come",
     num_rows: Vec::len,
@@ -89,7 +89,7 @@ const COLUMNS: &[Column<Vec<RooflineRow>>] = &[
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
-pub(super) static UNMODELLED: Table<Vec<UnmodelledRow>> = Table {
+pub(crate) static UNMODELLED: Table<Vec<UnmodelledRow>> = Table {
     name: "roofline_unmodelled",
     doc: "calls whose operations and bytes are unknown, by operator and reason",
     num_rows: Vec::len,

@@ -12,7 +12,7 @@ use crate::time::{TimeRange, Ts, sum_ns};
 
 /// A communication that others waited at for the last rank.
 #[derive(Debug, Clone)]
-pub(super) struct LateArrival {
+pub(crate) struct LateArrival {
     /// The member that came last.
     pub(super) member: u32,
     pub(super) rank: Option<i64>,
@@ -29,7 +29,7 @@ pub(super) struct LateArrival {
     name: Option<(String, i64)>,
 }
 
-pub(super) static TABLE: Table<Vec<LateArrival>> = Table {
+pub(crate) static TABLE: Table<Vec<LateArrival>> = Table {
     name: "late_arrivals",
     doc: "a communication that others waited at for the last rank",
     num_rows: Vec::len,

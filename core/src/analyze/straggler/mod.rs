@@ -4,8 +4,8 @@ mod activity;
 mod activity_names;
 mod culprit;
 mod interval_activity;
-mod late_collective;
-mod row;
+pub(super) mod late_collective;
+pub(super) mod row;
 
 use super::analysis::{Analysis, CrossRank, Run};
 use super::collective::{ClockAlignment, JobCollective, holds, job_collectives};

@@ -10,7 +10,7 @@ use crate::time::add_ns;
 
 /// The arrivals of one trace at collectives.
 #[derive(Debug, Clone, Default)]
-pub(in crate::analyze) struct StragglerRow {
+pub(crate) struct StragglerRow {
     /// The member of the job.
     pub(in crate::analyze) member: usize,
     rank: Option<i64>,
@@ -26,7 +26,7 @@ pub(in crate::analyze) struct StragglerRow {
     caused_by_ns: [i64; DelayCause::ALL.len()],
 }
 
-pub(super) static TABLE: Table<Vec<StragglerRow>> = Table {
+pub(crate) static TABLE: Table<Vec<StragglerRow>> = Table {
     name: "stragglers",
     doc: "a rank's arrivals at communications, and what others waited for it",
     num_rows: Vec::len,

@@ -9,9 +9,9 @@ pub(super) enum ChartUnit {
     Bytes,
     /// Gigabytes a second.
     Rate,
-    /// Parts of one.
+    /// Fractions.
     Share,
-    /// Things that are counted.
+    /// Counts.
     Count,
     /// Anything else.
     Plain,
@@ -22,13 +22,13 @@ const SIZES: &[(f64, &str)] = &[(TIB, "TiB"), (TIB / 1024.0, "GiB"), (1_048_576.
 const NUMBERS: &[(f64, &str)] = &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// About so many steps.
+/// Approximate number of ticks.
 const STEPS: f64 = 5.0;
 /// The most powers that a logarithmic axis shows.
 const MAX_POWERS: usize = 8;
 
 impl ChartUnit {
-    /// That of a column.
+    /// The unit of a column.
     pub(super) fn of(unit: Option<&str>, name: &str, is_integer: bool) -> Self {
         match unit {
             Some("ns") => Self::Time,
@@ -67,7 +67,7 @@ impl ChartUnit {
     }
 }
 
-/// In the largest unit of which there is one, once rounded.
+/// The value in the largest unit that it reaches after rounding.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let largest = units.iter().find(|(size, _)| value >= size * 0.9995);
     let (size, unit) = largest.or(units.last()).copied().unwrap_or((1.0, ""));

@@ -2,22 +2,23 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::{ChartColumn, apart};
 use super::drawing::ChartDrawing;
-use super::style::{COLOURS, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
+use super::style::{COLOURS, ChartFill, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, TextStyle, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, name_in_sentence, width};
+use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, width};
 
-/// More bars would not be compared.
+/// The most bars that readers still compare.
 const MAX_BARS: usize = 20;
-/// How many times the longest bar the sum of the others may have to be drawn.
+/// The longest bar for the rest, relative to the longest other bar.
 const MAX_REST: f64 = 1.5;
 const MAX_DETAIL: f64 = 150.0;
-/// Where the value stands behind a bar.
+/// Pixels for the value after a bar.
 const VALUE: f64 = 76.0;
 
 /// Rows of one label.
@@ -35,7 +36,7 @@ impl ChartBar {
     }
 }
 
-/// Draws a bar a label, the largest first unless labels are numbers, which have an order.
+/// Draws one bar per label, sorted by length; numeric labels keep their order.
 pub(super) fn draw(table: &dyn TableRows, label: Option<usize>, parts: &[usize]) -> ChartDrawing {
     let columns: Vec<_> = parts.iter().map(|at| ChartColumn::of(table, *at)).collect();
     let label = label.map(|at| (at, ChartColumn::of(table, at)));
@@ -97,7 +98,7 @@ fn most(bars: Vec<ChartBar>, is_ordered: bool) -> (Vec<ChartBar>, Option<ChartBa
     (sorted.into_iter().map(|(_, bar)| bar).collect(), Some(rest).filter(|_| !left_out.is_empty()))
 }
 
-/// The rest as a bar where it has a sum that leaves the others their length; else in words.
+/// Adds the rest as a bar if it has a sum and does not dwarf the others; otherwise as a note.
 fn with_rest(
     bars: &mut Vec<ChartBar>,
     rest: Option<ChartBar>,
@@ -114,68 +115,67 @@ fn with_rest(
     vec![format!("and {}{together}", rest.name)]
 }
 
-fn part((at, column): (usize, &ChartColumn)) -> (String, &'static str) {
+fn part((at, column): (usize, &ChartColumn)) -> (String, ChartFill) {
     let name = column.title();
-    let colour = if name.starts_with("idle") { GREY } else { COLOURS[at % COLOURS.len()] };
-    (name, colour)
+    let fill = if name.starts_with("idle") { GREY } else { ChartFill::of(COLOURS[at % COLOURS.len()]) };
+    (name, fill)
 }
 
-fn body(bars: &[ChartBar], columns: &[ChartColumn], unit: ChartUnit) -> (String, f64) {
+fn body(bars: &[ChartBar], columns: &[ChartColumn], unit: ChartUnit) -> (Markup, f64) {
     let detail = |bar: &ChartBar| fitted(&bar.detail, MAX_DETAIL, SIZE);
     let needed = |bar: &ChartBar| width(&bar.name, SIZE) + width(&detail(bar), SIZE) + 12.0;
     let left = bars.iter().map(needed).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
     let longest = bars.iter().map(|bar| bar.parts.iter().map(|part| part.max(0.0)).sum()).fold(0.0, f64::max);
     let axis = ChartAxis::linear(unit, 0.0, longest, WIDTH - left - VALUE);
     let height = bars.len() as f64 * PITCH + 4.0;
-    let mut out = String::new();
-    sideward(&mut out, &axis, left, height);
-    for (at, bar) in bars.iter().enumerate() {
-        let top = at as f64 * PITCH + 6.0;
-        let title = title(bar, columns, unit);
-        let _ = write!(out, "<g><title>{}</title>", escape(&title));
-        label(&mut out, bar, &detail(bar), (left - 8.0, top + 11.0));
-        let end = segments(&mut out, bar, columns, (&axis, left, top));
-        out.push_str(&text_at((end + 6.0, top + 11.0), "", &unit.words(bar.sum()), VALUE));
-        out.push_str("</g>");
-    }
-    (out, height + 24.0)
+    let markup = html! {
+        (sideward(&axis, left, height))
+        @for (at, bar) in bars.iter().enumerate() {
+            @let top = at as f64 * PITCH + 6.0;
+            @let (segments, end) = segments(bar, columns, (&axis, left, top));
+            g {
+                title { (title(bar, columns, unit)) }
+                (label(bar, &detail(bar), (left - 8.0, top + 11.0)))
+                (segments)
+                (text_at((end + 6.0, top + 11.0), TextStyle::PLAIN, &unit.words(bar.sum()), VALUE))
+            }
+        }
+    };
+    (markup, height + 24.0)
 }
 
-fn label(out: &mut String, bar: &ChartBar, detail: &str, (x, y): (f64, f64)) {
+fn label(bar: &ChartBar, detail: &str, (x, y): (f64, f64)) -> Markup {
     let room = MAX_LABEL - width(detail, SIZE) - 12.0;
-    let name = escape(&fitted(&bar.name, room, SIZE));
-    let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{name}");
-    if !detail.is_empty() {
-        let _ = write!(out, "<tspan dx=\"6\" fill-opacity=\".65\">{}</tspan>", escape(detail));
+    html! {
+        text x=(Px(x)) y=(Px(y)) text-anchor="end" {
+            (fitted(&bar.name, room, SIZE))
+            @if !detail.is_empty() { tspan dx="6" fill-opacity=".65" { (detail) } }
+        }
     }
-    out.push_str("</text>");
 }
 
-/// Draws the parts of a bar one after another; gives where they end.
-fn segments(
-    out: &mut String,
-    bar: &ChartBar,
-    columns: &[ChartColumn],
-    (axis, left, top): (&ChartAxis, f64, f64),
-) -> f64 {
+/// The parts of a bar one after another, and where they end.
+fn segments(bar: &ChartBar, columns: &[ChartColumn], (axis, left, top): (&ChartAxis, f64, f64)) -> (Markup, f64) {
     let mut before = 0.0;
-    for (at, value) in bar.parts.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-        let (name, own) = part((at, &columns[at]));
-        let colour = if bar.is_the_rest && columns.len() == 1 { GREY } else { own };
+    let mut place = |value: f64| {
         let (from, to) = (axis.at(before), axis.at(before + value));
         before += value;
         let gap = if to - from > 3.0 { 1.0 } else { 0.0 };
-        let (x, wide) = (left + from, (to - from - gap).max(0.5));
-        let _ =
-            write!(out, "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" fill=\"{colour}\"");
-        if columns.len() > 1 {
-            let words = escape(&format!("{}\n{name}: {}", clipped(&bar.name, WHOLE), columns[at].unit.words(*value)));
-            let _ = write!(out, "><title>{words}</title></rect>");
-        } else {
-            out.push_str("/>");
+        (left + from, (to - from - gap).max(0.5))
+    };
+    let markup = html! {
+        @for (at, value) in bar.parts.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+            @let (name, own) = part((at, &columns[at]));
+            @let fill = if bar.is_the_rest && columns.len() == 1 { GREY } else { own };
+            @let (x, wide) = place(*value);
+            rect x=(Px(x)) y=(Px(top)) width=(Px(wide)) height=(HEIGHT) fill=(fill.colour) fill-opacity=[fill.opacity] {
+                @if columns.len() > 1 {
+                    title { (clipped(&bar.name, WHOLE)) "\n" (name) ": " (columns[at].unit.words(*value)) }
+                }
+            }
         }
-    }
-    left + axis.at(before)
+    };
+    (markup, left + axis.at(before))
 }
 
 fn title(bar: &ChartBar, columns: &[ChartColumn], unit: ChartUnit) -> String {

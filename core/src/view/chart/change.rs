@@ -1,22 +1,22 @@
 //! Draws waterfall charts: from the value before, part by part, to the value after.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::{ChartColumn, apart};
 use super::drawing::ChartDrawing;
-use super::style::{COLOURS, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, WIDTH, sideward, text_at};
+use super::style::{COLOURS, ChartFill, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, TextStyle, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{WHOLE, clipped, escape, fitted, name_in_sentence, width};
+use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, width};
 
-/// More parts would not be compared; the rest is one.
+/// The most parts; smaller ones are merged into one.
 const MAX_PARTS: usize = 14;
-/// More changes, of so many ranks, would not be looked at.
+/// The most changes, one per rank.
 const MAX_CHANGES: usize = 6;
-/// Where the value stands behind a bar.
+/// Pixels for the value after a bar.
 const VALUE: f64 = 84.0;
-/// Of changes smaller than this share of the whole, the axis begins later than at 0.
+/// Below this share of the whole, the axis does not start at 0, so that changes stay visible.
 const SMALL: f64 = 0.08;
 
 /// The start and end of a bar.
@@ -34,7 +34,7 @@ enum WaterfallBarKind {
     Rest,
 }
 
-/// A row, as it was and is.
+/// A row before and after.
 struct WaterfallRow {
     name: String,
     before: f64,
@@ -73,13 +73,13 @@ pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize;
     let desc = changes.iter().map(|change| described(change, unit)).collect::<Vec<_>>().join(" ");
     let steps: Vec<WaterfallBar> = changes.into_iter().flat_map(steps).collect();
     let (body, height, start) = body(&steps, unit);
-    let begins = (start > 0.0).then(|| format!("the axis begins at {}", unit.words(start)));
+    let begins = (start > 0.0).then(|| format!("the axis starts at {}", unit.words(start)));
     let left_out = (num_left_out > 0).then(|| format!("and {num_left_out} others"));
     ChartDrawing {
-        subtitle: String::from("what the change is the sum of"),
+        subtitle: String::from("contributions to the change"),
         desc,
-        legend: [("before and after", COLOURS[0]), ("takes longer", LONGER), ("takes less", SHORTER)]
-            .map(|(name, colour)| (name.to_owned(), colour))
+        legend: [("before and after", WHOLE_FILL), ("slower", LONGER), ("faster", SHORTER)]
+            .map(|(name, fill)| (name.to_owned(), fill))
             .to_vec(),
         body,
         height,
@@ -87,8 +87,9 @@ pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize;
     }
 }
 
-const LONGER: &str = COLOURS[5];
-const SHORTER: &str = COLOURS[2];
+const WHOLE_FILL: ChartFill = ChartFill::of(COLOURS[0]);
+const LONGER: ChartFill = ChartFill::of(COLOURS[5]);
+const SHORTER: ChartFill = ChartFill::of(COLOURS[2]);
 
 fn described(change: &[WaterfallRow], unit: ChartUnit) -> String {
     let Some((whole, parts)) = change.split_first() else { return String::new() };
@@ -99,7 +100,7 @@ fn described(change: &[WaterfallRow], unit: ChartUnit) -> String {
     format!("{name}: from {} to {}: {}.", unit.words(whole.before), unit.words(whole.after), parts.join(", "))
 }
 
-/// The whole, its parts that changed, the whole.
+/// The bars: the whole before, the changed parts, the whole after.
 fn steps(change: Vec<WaterfallRow>) -> Vec<WaterfallBar> {
     let mut rows = change.into_iter();
     let Some(whole) = rows.next() else { return Vec::new() };
@@ -131,43 +132,50 @@ fn steps(change: Vec<WaterfallRow>) -> Vec<WaterfallBar> {
     steps
 }
 
-fn body(steps: &[WaterfallBar], unit: ChartUnit) -> (String, f64, f64) {
+fn body(steps: &[WaterfallBar], unit: ChartUnit) -> (Markup, f64, f64) {
     let left = steps.iter().map(|step| width(&step.name, SIZE) + 8.0).fold(40.0, f64::max).min(MAX_LABEL) + 8.0;
     let [start, end] = range(steps);
     let axis = ChartAxis::linear(unit, start, end, WIDTH - left - VALUE);
     let height = steps.len() as f64 * PITCH + 4.0;
-    let mut out = String::new();
-    sideward(&mut out, &axis, left, height);
-    for (at, step) in steps.iter().enumerate() {
-        let top = at as f64 * PITCH + 6.0;
-        let said =
-            if step.sort == WaterfallBarKind::Whole { unit.words(step.to) } else { signed(unit, step.to - step.from) };
-        let title = escape(&format!("{}: {said}", clipped(&step.name, WHOLE)));
-        let name = escape(&fitted(&step.name, MAX_LABEL - 12.0, SIZE));
-        let ends = [step.from.min(step.to).max(start), step.from.max(step.to)].map(|value| left + axis.at(value));
-        let (x, wide) = (ends[0], (ends[1] - ends[0]).max(1.0));
-        let _ = write!(
-            out,
-            "<g><title>{title}</title><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>\
-             <rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" fill=\"{}\"/>",
-            left - 8.0,
-            top + 11.0,
-            colour(step)
-        );
-        out.push_str(&text_at((ends[1] + 6.0, top + 11.0), "", &said, VALUE));
-        out.push_str("</g>");
-        if steps
-            .get(at + 1)
-            .is_some_and(|next| next.sort != WaterfallBarKind::Whole || (next.to - step.to).abs() <= 0.0)
-        {
-            let (x, y, gap) = (left + axis.at(step.to), top + HEIGHT, PITCH - HEIGHT);
-            let _ = write!(out, "<path d=\"M{x:.1} {y:.1}v{gap}\" stroke=\"currentColor\" stroke-opacity=\".5\"/>");
+    let markup = html! {
+        (sideward(&axis, left, height))
+        @for (at, step) in steps.iter().enumerate() {
+            @let top = at as f64 * PITCH + 6.0;
+            @let ends = [step.from.min(step.to).max(start), step.from.max(step.to)].map(|value| left + axis.at(value));
+            (bar(step, unit, top, (left, ends)))
+            @if steps.get(at + 1).is_some_and(|next| leads_to(step, next)) {
+                path d={ "M" (Px(left + axis.at(step.to))) " " (Px(top + HEIGHT)) "v" (PITCH - HEIGHT) }
+                    stroke="currentColor" stroke-opacity=".5" {}
+            }
         }
-    }
-    (out, height + 24.0, start)
+    };
+    (markup, height + 24.0, start)
 }
 
-/// From 0, or from close to where the parts are, where they would not be seen otherwise.
+/// A bar with its name, its title and its value.
+fn bar(step: &WaterfallBar, unit: ChartUnit, top: f64, (left, [start, end]): (f64, [f64; 2])) -> Markup {
+    let is_whole = step.sort == WaterfallBarKind::Whole;
+    let said = if is_whole { unit.words(step.to) } else { signed(unit, step.to - step.from) };
+    let fill = fill(step);
+    html! {
+        g {
+            title { (clipped(&step.name, WHOLE)) ": " (said) }
+            text x=(Px(left - 8.0)) y=(Px(top + 11.0)) text-anchor="end" {
+                (fitted(&step.name, MAX_LABEL - 12.0, SIZE))
+            }
+            rect x=(Px(start)) y=(Px(top)) width=(Px((end - start).max(1.0))) height=(HEIGHT) fill=(fill.colour)
+                fill-opacity=[fill.opacity] {}
+            (text_at((end + 6.0, top + 11.0), TextStyle::PLAIN, &said, VALUE))
+        }
+    }
+}
+
+/// Whether the next bar begins where a bar ends.
+fn leads_to(step: &WaterfallBar, next: &WaterfallBar) -> bool {
+    next.sort != WaterfallBarKind::Whole || (next.to - step.to).abs() <= 0.0
+}
+
+/// The range of the axis: from 0, or from near the parts if they would be invisible.
 fn range(steps: &[WaterfallBar]) -> [f64; 2] {
     let parts = || {
         steps
@@ -180,9 +188,9 @@ fn range(steps: &[WaterfallBar]) -> [f64; 2] {
     [if is_small { (least - room).max(0.0) } else { least.min(0.0) }, most]
 }
 
-fn colour(step: &WaterfallBar) -> &'static str {
+fn fill(step: &WaterfallBar) -> ChartFill {
     match step.sort {
-        WaterfallBarKind::Whole => COLOURS[0],
+        WaterfallBarKind::Whole => WHOLE_FILL,
         WaterfallBarKind::Rest => GREY,
         WaterfallBarKind::Part if step.to > step.from => LONGER,
         WaterfallBarKind::Part => SHORTER,

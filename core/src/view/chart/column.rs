@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 use super::axis::ChartUnit;
 use crate::table::{ColumnType, ColumnValues, TableRows};
 
-/// Columns that tell rows of one name apart, where they differ.
+/// Columns that distinguish rows with equal labels.
 const APART: &[&str] = &["rank", "window", "device", "stream", "side", "input_shapes"];
 /// Ends of the names of points in time, which have no length.
-pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "end_ns", "time_ns", "peak_ns"];
+pub(in crate::view) const MOMENTS: &[&str] = &["start_ns", "time_ns", "peak_ns"];
 /// Starts of the names of values that have no sum.
 const NO_SUMS: &[&str] = &["mean", "median", "max", "min", "std", "peak", "first", "last"];
 
@@ -37,7 +37,7 @@ impl ChartColumn {
         }
     }
 
-    /// The integer in a row, all of its digits.
+    /// The integer in a row.
     pub(super) fn integer(&self, row: usize) -> Option<i64> {
         self.values.int(row)
     }
@@ -57,7 +57,7 @@ impl ChartColumn {
         }
     }
 
-    /// Whether rows have an order that means something.
+    /// Whether the order of rows carries meaning.
     pub(super) fn is_ordered(&self) -> bool {
         matches!(self.values, ColumnValues::Int(_))
     }
@@ -80,7 +80,7 @@ impl ChartColumn {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Tells rows of one group apart by their values: gives how many groups there are then.
+    /// Splits groups of rows by their values; returns the number of groups.
     fn part(&self, groups: &mut [u32]) -> usize {
         let mut known: FxHashMap<(u32, String), u32> = FxHashMap::default();
         for (row, group) in groups.iter_mut().enumerate() {
@@ -91,12 +91,12 @@ impl ChartColumn {
     }
 }
 
-/// The column of that name.
+/// The position of the column of that name.
 pub(in crate::view) fn find(table: &dyn TableRows, name: &str) -> Option<usize> {
     (0..table.num_columns()).find(|at| table.column_name(*at) == name)
 }
 
-/// The columns that tell rows of one name apart, each where those before it do not.
+/// The columns that distinguish rows with equal labels, as few as suffice.
 pub(super) fn apart(table: &dyn TableRows, but: &[usize]) -> Vec<ChartColumn> {
     let found = APART.iter().filter_map(|name| find(table, name)).filter(|at| !but.contains(at));
     let mut groups = vec![0; table.num_rows()];

@@ -13,9 +13,9 @@ mod points;
 mod steps;
 mod style;
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::svg::{escape, fitted, width};
+use super::svg::{Px, finished, fitted, width};
 use crate::analyze::Plot;
 use crate::table::{ColumnType, TableRows};
 use axis::ChartUnit;
@@ -23,10 +23,13 @@ pub(super) use column::{MOMENTS, find};
 use column::{is_a_measure, is_a_moment};
 use drawing::{ChartDrawing, said};
 pub(super) use pillars::{ChartPillar, pillars};
-use style::{SIZE, WIDTH, text_at};
+use style::{ChartFill, SIZE, TextStyle, WIDTH, text_at};
 
 const STYLE: &str = "svg:root{color:#1f2328;background:#fff}\
     @media(prefers-color-scheme:dark){svg:root{color:#e6edf3;background:#0d1117}}";
+
+/// Pixels from one note below a chart to the next.
+const NOTE_PITCH: f64 = 16.0;
 
 /// A [`Plot`] whose columns are places in a table.
 enum PlotColumns {
@@ -36,9 +39,9 @@ enum PlotColumns {
     Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
 }
 
-/// Draws a table as its plot says or, where there is none or it names other columns, as the table's
-/// columns suggest: a function of `time_ns`, or bars of the first measure by the first text. Of no
-/// rows, it says the reason.
+/// Draws a table according to its plot. Without a plot, or if the plot names columns of another
+/// table, draws a function of `time_ns`, or bars of the first measure by the first text. Without
+/// rows, shows the reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,12 +54,12 @@ enum PlotColumns {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn chart(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> String {
-    framed(table.name(), table.doc(), &drawing(table, plot, reason), STYLE)
+    finished(framed(table.name(), table.doc(), &drawing(table, plot, reason), Some(STYLE)))
 }
 
-/// The same for a page that has a style of its own, and may forbid others.
-pub(super) fn figure(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> String {
-    framed(table.name(), table.doc(), &drawing(table, plot, reason), "")
+/// Draws a table for a page with its own style sheet and a strict content security policy.
+pub(super) fn figure(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> Markup {
+    framed(table.name(), table.doc(), &drawing(table, plot, reason), None)
 }
 
 /// Nanoseconds in three digits and a unit.
@@ -77,7 +80,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
-        None => said(if table.num_rows() > 0 { "no column of it can be drawn" } else { reason.unwrap_or("no rows") }),
+        None => said(if table.num_rows() > 0 { "no column can be drawn" } else { reason.unwrap_or("no rows") }),
     }
 }
 
@@ -115,46 +118,87 @@ fn guess(table: &dyn TableRows) -> Option<PlotColumns> {
     Some(PlotColumns::Bars { label: text.or_else(first), parts: vec![part] })
 }
 
-/// A picture with its title; with a style for whoever opens it by itself, or with none.
-fn framed(name: &str, doc: &str, drawing: &ChartDrawing, style: &str) -> String {
+/// A picture with its title; `style` is for pictures that are opened by themselves.
+fn framed(name: &str, doc: &str, drawing: &ChartDrawing, style: Option<&str>) -> Markup {
     let title = name.strip_suffix("_series").unwrap_or(name).replace('_', " ");
-    let mut inside = format!("<text y=\"14\"><tspan font-size=\"13\" font-weight=\"600\">{}</tspan>", escape(&title));
-    let _ = write!(inside, "<tspan dx=\"8\" fill-opacity=\".7\">{}</tspan></text>", escape(&drawing.subtitle));
-    let mut top = legend(&mut inside, &drawing.legend);
-    let _ = write!(inside, "<g transform=\"translate(0 {top:.0})\">{}</g>", drawing.body);
-    top += drawing.height;
-    for note in &drawing.notes {
-        top += 16.0;
-        inside.push_str(&text_at((0.0, top - 4.0), "fill-opacity=\".7\"", note, WIDTH));
+    let (legend, top) = legend(&drawing.legend);
+    let notes = top + drawing.height;
+    let high = notes + drawing.notes.len() as f64 * NOTE_PITCH + 16.0;
+    let all = if drawing.subtitle.is_empty() { title.clone() } else { format!("{title}: {}", drawing.subtitle) };
+    let wide = WIDTH + 24.0;
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "-12 -10 " (wide) " " (format_args!("{high:.0}")) } width=(wide)
+            role="img" class=[style.is_none().then_some("ks-chart")]
+            style=[style.is_some().then_some("max-width:100%;height:auto")] {
+            title { (all) }
+            desc { "Each row is " (doc) ". " (drawing.desc) }
+            @if let Some(style) = style { style { (style) } }
+            g font-family="system-ui,-apple-system,'Segoe UI',sans-serif" font-size=(SIZE) fill="currentColor" {
+                text y="14" {
+                    tspan font-size="13" font-weight="600" { (title) }
+                    tspan dx="8" fill-opacity=".7" { (drawing.subtitle) }
+                }
+                (legend)
+                g transform={ "translate(0 " (format_args!("{top:.0}")) ")" } { (drawing.body) }
+                @for (at, note) in drawing.notes.iter().enumerate() {
+                    (text_at((0.0, notes + (at + 1) as f64 * NOTE_PITCH - 4.0), TextStyle::NOTE, note, WIDTH))
+                }
+            }
+        }
     }
-    let all = if drawing.subtitle.is_empty() { title } else { format!("{title}: {}", drawing.subtitle) };
-    let (all, desc) = (escape(&all), escape(&format!("Each row is {doc}. {}", drawing.desc)));
-    let (wide, high) = (WIDTH + 24.0, top + 16.0);
-    let (fit, style) = if style.is_empty() {
-        (" class=\"ks-chart\"", String::new())
-    } else {
-        (" style=\"max-width:100%;height:auto\"", format!("<style>{style}</style>"))
-    };
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-12 -10 {wide:.0} {high:.0}\" width=\"{wide:.0}\" role=\"img\"\
-         {fit}><title>{all}</title><desc>{desc}</desc>{style}\
-         <g font-family=\"system-ui,-apple-system,'Segoe UI',sans-serif\" font-size=\"{SIZE}\" fill=\"currentColor\">\
-         {inside}</g></svg>"
-    )
 }
 
-/// Writes the legend in as many lines as needed; returns the position after it.
-fn legend(out: &mut String, entries: &[(String, &'static str)]) -> f64 {
+/// The legend in as many lines as needed, and the position after it.
+fn legend(entries: &[(String, ChartFill)]) -> (Markup, f64) {
     let (mut x, mut y) = (0.0, 26.0);
-    for (name, colour) in entries {
-        let name = fitted(name, 240.0, SIZE);
-        let wide = width(&name, SIZE) + 34.0;
+    let mut place = |name: &str| {
+        let wide = width(name, SIZE) + 34.0;
         if x > 0.0 && x + wide > WIDTH {
             (x, y) = (0.0, y + 17.0);
         }
-        let _ = write!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{colour}\"/>");
-        out.push_str(&text_at((x + 15.0, y + 9.0), "", &name, 260.0));
         x += wide;
+        (x - wide, y)
+    };
+    let markup = html! {
+        @for (name, fill) in entries {
+            @let name = fitted(name, 240.0, SIZE);
+            @let (x, y) = place(&name);
+            rect x=(Px(x)) y=(Px(y)) width="10" height="10" rx="2" fill=(fill.colour) fill-opacity=[fill.opacity] {}
+            (text_at((x + 15.0, y + 9.0), TextStyle::PLAIN, &name, 260.0))
+        }
+    };
+    (markup, if entries.is_empty() { 28.0 } else { y + 22.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Plot, PlotColumns, found};
+    use crate::analyze::ANALYSES;
+    use crate::{Input, Limits, LinkedTrace, read};
+
+    #[test]
+    fn every_plot_names_columns_of_its_table() {
+        let trace = read([Input::new(b"[]")], Limits::default()).unwrap();
+        let linked = Arc::new(LinkedTrace::new(trace));
+        for analysis in ANALYSES {
+            let answer = analysis.answer(&linked, "{}").unwrap();
+            let Some(plot) = answer.plot else { continue };
+            let drawn = answer.drawn.unwrap_or(answer.tables[0].name());
+            let table = answer.tables.iter().find(|table| table.name() == drawn).unwrap();
+            for plot in [plot, plot.with_device(true), plot.with_device(false)] {
+                let is_whole = match (plot, found(&**table, plot)) {
+                    (Plot::Steps { series, .. }, Some(PlotColumns::Steps { series: place, .. })) => {
+                        series.is_some() == place.is_some()
+                    }
+                    (Plot::Points { ceiling, .. }, Some(PlotColumns::Points { ceiling: places, .. })) => {
+                        ceiling.is_some() == places.is_some()
+                    }
+                    (_, columns) => columns.is_some(),
+                };
+                assert!(is_whole, "{}: {plot:?}", analysis.name);
+            }
+        }
     }
-    if entries.is_empty() { 28.0 } else { y + 22.0 }
 }

@@ -1,26 +1,25 @@
 //! Draws scatter plots on logarithmic axes; close points merge.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::ChartColumn;
 use super::drawing::{ChartDrawing, said};
-use super::style::{COLOURS, SIZE, WIDTH, sideward, text_at, upward};
+use super::style::{COLOURS, SIZE, TextStyle, WIDTH, sideward, text_at, upward};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{clipped, escape, width};
+use crate::view::svg::{Px, clipped, width};
 
-/// More marks make a page heavy; points that lie together become one.
+/// The most marks; nearby points merge to keep the page small.
 const MAX_MARKS: usize = 600;
 const HEIGHT: f64 = 300.0;
 const RIGHT: f64 = 30.0;
 const NAME: usize = 200;
-/// Between the names of lines, from one to the next.
+/// Distance between the names of two lines.
 const NAME_PITCH: f64 = 12.0;
 
-/// Points that are drawn as one.
+/// A mark for one or more nearby points.
 struct PointMark {
     x: f64,
     y: f64,
@@ -29,8 +28,7 @@ struct PointMark {
     row: usize,
 }
 
-/// Draws a point a row, those that lie together as a larger one; below lines of such a height and
-/// such a name, if any.
+/// Draws one point per row; nearby points merge into a larger one. `ceiling` adds rooflines.
 pub(super) fn draw(
     table: &dyn TableRows,
     [x, y]: [usize; 2],
@@ -56,30 +54,29 @@ pub(super) fn draw(
     let placed: Vec<_> =
         rows.iter().map(|row| (along.at(of(&xs, *row)), HEIGHT - upwards.at(of(&ys, *row)), *row)).collect();
     let marks = marks(&placed);
-    let mut body = String::new();
-    upward(&mut body, &upwards, left, [WIDTH - left - RIGHT, HEIGHT]);
-    sideward(&mut body, &along, left, HEIGHT);
-    if let Some(ceilings) = ceilings {
-        ceilings.draw(&mut body, along.powers_shown(), |(x, y)| (left + along.at(x), HEIGHT - upwards.at(y)));
-    }
-    let _ = write!(body, "<g fill=\"{}\" fill-opacity=\".6\">", COLOURS[0]);
-    for mark in &marks {
-        let (x, y, size) = (left + mark.x, mark.y, (2.2 + (mark.count as f64).ln() * 0.75).min(8.0));
-        let values =
-            [&xs, &ys].map(|column| format!("{}: {}", column.title(), column.unit.words(of(column, mark.row))));
-        let others = if mark.count > 1 { format!("\nand {} more here", mark.count - 1) } else { String::new() };
-        let words = format!("{}\n{}{others}", clipped(&names.words(mark.row), NAME), values.join("\n"));
-        let _ = write!(
-            body,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{size:.1}\"><title>{}</title></circle>",
-            escape(&words)
-        );
-    }
-    body.push_str("</g>");
-    let right = (WIDTH - RIGHT, HEIGHT + 31.0);
-    body.push_str(&text_at(right, "text-anchor=\"end\" fill-opacity=\".75\"", &format!("{} →", xs.title()), WIDTH));
+    let body = html! {
+        (upward(&upwards, left, [WIDTH - left - RIGHT, HEIGHT]))
+        (sideward(&along, left, HEIGHT))
+        @if let Some(ceilings) = ceilings {
+            (ceilings.drawn(along.powers_shown(), |(x, y)| (left + along.at(x), HEIGHT - upwards.at(y))))
+        }
+        g fill=(COLOURS[0]) fill-opacity=".6" {
+            @for mark in &marks {
+                circle cx=(Px(left + mark.x)) cy=(Px(mark.y)) r=(Px((2.2 + (mark.count as f64).ln() * 0.75).min(8.0))) {
+                    title {
+                        (clipped(&names.words(mark.row), NAME))
+                        @for column in [&xs, &ys] {
+                            "\n" (column.title()) ": " (column.unit.words(of(column, mark.row)))
+                        }
+                        @if mark.count > 1 { "\nand " (mark.count - 1) " more here" }
+                    }
+                }
+            }
+        }
+        (text_at((WIDTH - RIGHT, HEIGHT + 31.0), TextStyle::END, &format!("{} →", xs.title()), WIDTH))
+    };
     let subtitle = format!("{} ↑ by {} →", ys.title(), xs.title());
-    let desc = format!("{} points, of {} by {}.", rows.len(), ys.title(), xs.title());
+    let desc = format!("{} points: {} by {}.", rows.len(), ys.title(), xs.title());
     ChartDrawing { subtitle, desc, legend: Vec::new(), body, height: HEIGHT + 40.0, notes: Vec::new() }
 }
 
@@ -87,7 +84,7 @@ pub(super) fn draw(
 /// points.
 #[derive(Default)]
 struct CeilingColumns {
-    /// How much they rise with each step to the right; none where all points are beyond.
+    /// The slope before the lines level; `None` if all points are beyond.
     slope: Option<f64>,
     /// The levels from the top, each with its label.
     levels: Vec<(f64, String)>,
@@ -124,35 +121,35 @@ impl CeilingColumns {
         self.levels.iter().map(|(level, _)| *level)
     }
 
-    /// Where the lines cease to rise.
+    /// The points at which the lines become level.
     fn knees(&self) -> impl Iterator<Item = f64> + '_ {
         self.slope.into_iter().flat_map(|slope| self.heights().map(move |height| height / slope))
     }
 
-    /// From side to side, with a name at the right end of each.
-    fn draw(&self, out: &mut String, [first, last]: [f64; 2], place: impl Fn((f64, f64)) -> (f64, f64)) {
+    /// The lines across the chart, with a name at the right end of each.
+    fn drawn(&self, [first, last]: [f64; 2], place: impl Fn((f64, f64)) -> (f64, f64)) -> Markup {
         let rising =
             self.slope.zip(self.knees().next()).map(|(slope, end)| [(first, first * slope), (end, end * slope)]);
         let starts = self.knees().chain(std::iter::repeat(first));
         let level = starts.zip(self.heights()).map(|(start, height)| [(start, height), (last, height)]);
-        for [start, end] in rising.into_iter().chain(level).map(|ends| ends.map(&place)) {
-            let _ = write!(
-                out,
-                "<polyline points=\"{:.1},{:.1} {:.1},{:.1}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\".6\"/>",
-                start.0, start.1, end.0, end.1
-            );
-        }
         let mut free = f64::MIN;
-        for (level, label) in &self.levels {
+        let mut name = |(level, label): &(f64, String)| {
             let (x, y) = place((last, *level));
             let words = format!("{label}: {}", ChartUnit::Plain.words(*level));
             free = (y - 5.0).max(free + NAME_PITCH);
-            out.push_str(&text_at((x, free), "text-anchor=\"end\" fill-opacity=\".75\"", &words, WIDTH));
+            text_at((x, free), TextStyle::END, &words, WIDTH)
+        };
+        html! {
+            @for [start, end] in rising.into_iter().chain(level).map(|ends| ends.map(&place)) {
+                polyline points={ (Px(start.0)) "," (Px(start.1)) " " (Px(end.0)) "," (Px(end.1)) } fill="none"
+                    stroke="currentColor" stroke-opacity=".6" {}
+            }
+            @for level in &self.levels { (name(level)) }
         }
     }
 }
 
-/// Points by the square of a grid that they are in; as fine a grid as gives few enough.
+/// Merges points by the squares of a grid, as fine as the limit allows.
 fn marks(placed: &[(f64, f64, usize)]) -> Vec<PointMark> {
     let mut size = 2.0;
     loop {

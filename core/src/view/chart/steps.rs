@@ -2,23 +2,24 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::{ChartColumn, apart};
 use super::drawing::ChartDrawing;
-use super::style::{COLOURS, SIZE, WIDTH, sideward, upward};
+use super::style::{COLOURS, ChartFill, SIZE, WIDTH, sideward, upward};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{clipped, escape, name_in_sentence, width};
+use crate::view::svg::{Px, clipped, name_in_sentence, width};
 
-/// More lines could not be told apart.
+/// One line per colour.
 const MAX_SERIES: usize = COLOURS.len();
 const HEIGHT: f64 = 200.0;
-/// Room for the last words below the axis.
+/// Room for the last label below the axis.
 const RIGHT: f64 = 30.0;
 
-/// One function.
+/// One step function.
 struct StepSeries {
     name: String,
     /// Times, in nanoseconds, and values.
@@ -31,8 +32,8 @@ impl StepSeries {
     }
 }
 
-/// Draws a line for each function, with the least and the most of each pixel column: no peak is
-/// lost.
+/// Draws a line for each function, with the minimum and maximum of each pixel column, so that
+/// every peak stays visible.
 pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Option<usize>) -> ChartDrawing {
     let (times, values) = (ChartColumn::of(table, time), ChartColumn::of(table, value));
     let mut keys: Vec<_> = series.map(|at| ChartColumn::of(table, at)).into_iter().collect();
@@ -47,14 +48,14 @@ pub(super) fn draw(table: &dyn TableRows, time: usize, value: usize, series: Opt
     let legend: Vec<_> = if keys.is_empty() || all.len() + num_left_out < 2 {
         Vec::new()
     } else {
-        all.iter().zip(COLOURS).map(|(one, colour)| (one.name.clone(), colour)).collect()
+        all.iter().zip(COLOURS).map(|(one, colour)| (one.name.clone(), ChartFill::of(colour))).collect()
     };
-    let mut notes = vec![format!("0 is {start} ns")];
+    let mut notes = vec![format!("time 0 is {start} ns")];
     if num_left_out > 0 {
-        notes.push(format!("and {num_left_out} that never reach as much"));
+        notes.push(format!("{num_left_out} series with lower peaks are left out"));
     }
     let peaks =
-        all.iter().map(|one| format!("{} at most {}", name_in_sentence(&one.name), values.unit.words(one.most())));
+        all.iter().map(|one| format!("{} peaks at {}", name_in_sentence(&one.name), values.unit.words(one.most())));
     let desc = format!("{} over time: {}.", values.title(), peaks.collect::<Vec<_>>().join(", "));
     ChartDrawing { subtitle: format!("{} over time", values.title()), desc, legend, body, height: HEIGHT + 24.0, notes }
 }
@@ -78,7 +79,7 @@ fn functions(num_rows: usize, keys: &[ChartColumn], times: &ChartColumn, values:
     all
 }
 
-fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> String {
+fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> Markup {
     let values = || all.iter().flat_map(|one| one.points.iter().map(|(_, value)| *value));
     let (least, most) =
         values().fold((0.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
@@ -88,28 +89,29 @@ fn body(all: &[StepSeries], unit: ChartUnit, (start, end): (i64, i64)) -> String
     let pixels = WIDTH - left - RIGHT;
     let span = end.wrapping_sub(start) as u64 as f64;
     let along = ChartAxis::linear(ChartUnit::Time, 0.0, span, pixels);
-    let mut out = String::new();
-    upward(&mut out, &upwards, left, [pixels, HEIGHT]);
-    sideward(&mut out, &along, left, HEIGHT);
-    for (one, colour) in all.iter().zip(COLOURS) {
-        let x = |time: i64| along.at(time.wrapping_sub(start) as u64 as f64);
-        let path = path(&one.points, |time| x(time).round() as usize, |value| HEIGHT - upwards.at(value), pixels);
-        let title = escape(&format!("{}: at most {}", clipped(&one.name, 300), unit.words(one.most())));
-        let _ = write!(out, "<g transform=\"translate({left:.1} 0)\"><title>{title}</title>");
-        if let (1, Some(path)) = (all.len(), path.strip_prefix('M')) {
-            let (floor, first) = (HEIGHT - upwards.at(0.0), path.split(' ').next().unwrap_or("0"));
-            let _ = write!(
-                out,
-                "<path d=\"M{first} {floor:.1}L{path}V{floor:.1}z\" fill=\"{colour}\" fill-opacity=\".18\"/>"
-            );
+    let x = |time: i64| along.at(time.wrapping_sub(start) as u64 as f64);
+    let line = |one: &StepSeries| {
+        path(&one.points, |time| x(time).round() as usize, |value| HEIGHT - upwards.at(value), pixels)
+    };
+    let floor = Px(HEIGHT - upwards.at(0.0));
+    html! {
+        (upward(&upwards, left, [pixels, HEIGHT]))
+        (sideward(&along, left, HEIGHT))
+        @for (one, colour) in all.iter().zip(COLOURS) {
+            @let path = line(one);
+            g transform={ "translate(" (Px(left)) " 0)" } {
+                title { (clipped(&one.name, 300)) ": peak " (unit.words(one.most())) }
+                @if let (1, Some(path)) = (all.len(), path.strip_prefix('M')) {
+                    @let first = path.split(' ').next().unwrap_or("0");
+                    path d={ "M" (first) " " (floor) "L" (path) "V" (floor) "z" } fill=(colour) fill-opacity=".18" {}
+                }
+                path d=(path) fill="none" stroke=(colour) stroke-width="1.5" {}
+            }
         }
-        let _ = write!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/></g>");
     }
-    out
 }
 
-/// The line through pixel columns: in each from the value before to the least, the most and the
-/// last.
+/// The line through pixel columns: in each, the minimum, the maximum and the last value.
 fn path(points: &[(i64, f64)], x: impl Fn(i64) -> usize, y: impl Fn(f64) -> f64, pixels: f64) -> String {
     let mut out = String::new();
     let mut last: Option<f64> = None;

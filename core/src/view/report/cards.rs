@@ -1,22 +1,24 @@
-//! Writes the key figures of a report.
+//! Writes the cards of a report: its key numbers.
 
-use std::fmt::Write as _;
+use std::fmt::Display;
 
-use super::grid::bar;
-use super::source::{ReportSource, frame};
+use maud::{Markup, html};
+
+use super::grid::{OPTIONS, bar};
+use super::source::{ReportResult, ReportSource, frame};
 use super::words::{count, percent, plural};
-use crate::analyze::TimeOutline;
+use crate::analyze::{Analysis, TimeOutline, known_analysis, tables};
+use crate::table::TableColumn;
 use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
-use crate::view::svg::escape;
 
-/// A number that says much.
+/// A key number.
 struct ReportCard {
     label: String,
     value: String,
-    /// Its meaning, below.
+    /// Details, below the value.
     note: String,
-    /// A part of one, drawn as a bar.
+    /// A fraction, drawn as a bar.
     share: Option<f64>,
     link: Option<String>,
 }
@@ -26,32 +28,35 @@ impl ReportCard {
         Self { label: label.to_owned(), value, note, share: None, link: None }
     }
 
-    fn html(&self, out: &mut String) {
-        let value = escape(&self.value);
-        let value = self.link.as_ref().map_or(value.clone(), |link| format!("<a href=\"{link}\">{value}</a>"));
-        let _ = write!(out, "<div class=\"ks-card\"><dt>{}</dt><dd>{value}</dd>", escape(&self.label));
-        if let Some(share) = self.share {
-            let _ = write!(out, "<dd class=\"ks-share\">{}</dd>", bar(share));
+    /// The card of an analysis that failed.
+    fn failed(label: &str, error: &dyn Display) -> Self {
+        Self::of(label, String::from("—"), format!("the analysis failed: {error}"))
+    }
+
+    fn html(&self) -> Markup {
+        html! {
+            div class="ks-card" {
+                dt { (self.label) }
+                dd { @if let Some(link) = &self.link { a href=(link) { (self.value) } } @else { (self.value) } }
+                @if let Some(share) = self.share { dd class="ks-share" { (bar(share)) } }
+                dd class="ks-note" { (self.note) }
+            }
         }
-        let _ = write!(out, "<dd class=\"ks-note\">{}</dd></div>", escape(&self.note));
     }
 }
 
-pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> String {
+pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> Markup {
     let mut cards = if let [one] = all { of_trace(source, one) } else { of_job(all) };
-    cards.extend(findings(source));
-    cards.extend(memory(source));
-    let mut out = String::from("<dl class=\"ks-cards\">");
-    cards.iter().for_each(|card| card.html(&mut out));
-    out.push_str("</dl>");
-    out
+    cards.extend(findings(source).unwrap_or_else(|error| Some(ReportCard::failed("findings", &error))));
+    cards.extend(memory(source).unwrap_or_else(|error| Some(ReportCard::failed("peak memory", &error))));
+    html! { dl class="ks-cards" { @for card in &cards { (card.html()) } } }
 }
 
 fn of_trace(source: &ReportSource<'_>, outline: &TimeOutline) -> Vec<ReportCard> {
     let mut cards = vec![span(outline)];
     if let Some(time) = &outline.iteration_time {
         let spread = time.std_ns.map(|std_ns| format!(" ± {}", time_words(std_ns))).unwrap_or_default();
-        let note = format!("mean of {}{spread}", count(time.count as i64));
+        let note = format!("mean of {}{spread}", plural(time.count as usize, "iteration"));
         cards.push(ReportCard::of("iteration", time_words(time.mean_ns as f64), note));
         let slowest = outline.iterations.iter().find(|iteration| iteration.iteration == time.slowest);
         if let Some(slowest) = slowest.filter(|_| time.count > 1) {
@@ -73,14 +78,14 @@ fn of_trace(source: &ReportSource<'_>, outline: &TimeOutline) -> Vec<ReportCard>
     let span_ns = outline.duration_ns.max(1) as f64 * outline.breakdown.len().max(1) as f64;
     if exposed > 0 {
         let share = exposed as f64 / span_ns;
-        let note = format!("{} without computation", time_words(exposed as f64));
+        let note = format!("{} not hidden by computation", time_words(exposed as f64));
         cards.push(ReportCard { share: Some(share), ..ReportCard::of("exposed communication", percent(share), note) });
     }
     if compute > 0 {
         let share = compute as f64 / span_ns;
         cards.push(ReportCard {
             share: Some(share),
-            ..ReportCard::of("computing", percent(share), time_words(compute as f64))
+            ..ReportCard::of("computation", percent(share), time_words(compute as f64))
         });
     }
     cards
@@ -93,13 +98,13 @@ fn span(outline: &TimeOutline) -> ReportCard {
     ReportCard::of("span", time_words(outline.duration_ns as f64), note)
 }
 
-/// Of all ranks: the mean, from the least to the most.
+/// Cards of a job: means over ranks, with minimum and maximum.
 fn of_job(all: &[TimeOutline]) -> Vec<ReportCard> {
     let events: u64 = all.iter().map(|outline| outline.num_events).sum();
     let longest = all.iter().map(|outline| outline.duration_ns).max().unwrap_or(0);
     let mut cards = vec![
         ReportCard::of("traces", count(all.len() as i64), plural(events as usize, "event")),
-        ReportCard::of("span", time_words(longest as f64), String::from("the longest of all ranks")),
+        ReportCard::of("span", time_words(longest as f64), String::from("longest rank")),
     ];
     let means: Vec<_> =
         all.iter().filter_map(|outline| Some(outline.iteration_time.as_ref()?.mean_ns as f64)).collect();
@@ -120,27 +125,29 @@ fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let (least, most) =
         values.iter().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
-    let note = format!("mean of ranks, {} to {}", words(least), words(most));
+    let note = format!("mean over ranks, {} to {}", words(least), words(most));
     (!values.is_empty()).then(|| ReportCard::of(label, words(mean), note))
 }
 
-fn findings(source: &ReportSource<'_>) -> Option<ReportCard> {
+const FINDINGS: &Analysis = known_analysis("findings");
+const MEMORY: &Analysis = known_analysis("memory");
+const COST: TableColumn = tables::FINDINGS.column("cost_ns");
+const DEVICE: TableColumn = tables::MEMORY.column("device");
+const PEAK: TableColumn = tables::MEMORY.column("peak_allocated_bytes");
+
+fn findings(source: &ReportSource<'_>) -> ReportResult<Option<ReportCard>> {
     // The costliest is the first.
-    let answer = source.ask("findings", "{}")?;
-    let found = frame(&answer, "findings", 1);
-    let note = format!("up to {} for one", time_words(found.number("cost_ns", 0)?));
-    Some(ReportCard {
+    let found = frame(&*source.ask(FINDINGS, OPTIONS)?, tables::FINDINGS.name, 1)?;
+    Ok(found.number(COST, 0).map(|cost| ReportCard {
         link: Some(String::from("#findings")),
-        ..ReportCard::of("findings", count(found.num_in_all as i64), note)
-    })
+        ..ReportCard::of("findings", count(found.num_in_all as i64), format!("costliest: up to {}", time_words(cost)))
+    }))
 }
 
-fn memory(source: &ReportSource<'_>) -> Option<ReportCard> {
-    let answer = source.ask("memory", "{}")?;
-    let rows = frame(&answer, "memory", 256);
-    let most = |row: usize| {
-        rows.number("peak_allocated_bytes", row).filter(|_| rows.text("device", row).is_some_and(|name| name != "cpu"))
-    };
+fn memory(source: &ReportSource<'_>) -> ReportResult<Option<ReportCard>> {
+    let rows = frame(&*source.ask(MEMORY, OPTIONS)?, tables::MEMORY.name, 256)?;
+    let most = |row: usize| rows.number(PEAK, row).filter(|_| rows.text(DEVICE, row).is_some_and(|name| name != "cpu"));
     let most = (0..rows.num_rows).filter_map(most).fold(0.0, f64::max);
-    (most > 0.0).then(|| ReportCard::of("peak memory", size_words(most), String::from("allocated on a device")))
+    let card = || ReportCard::of("peak memory", size_words(most), String::from("allocated on one device"));
+    Ok((most > 0.0).then(card))
 }

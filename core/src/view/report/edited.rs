@@ -1,7 +1,6 @@
 //! Notes that a trace is trimmed, redacted or shrunk.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::source::ReportSource;
@@ -9,58 +8,55 @@ use super::words::{count, plural};
 use crate::edit::TrimExtent;
 use crate::time::Dur;
 use crate::view::chart::time_words;
-use crate::view::svg::escape;
 
 /// Kinds of removed rows when a trace is shrunk: key and display name.
 const SHRUNK: [(&str, &str); 6] = [
-    ("shrunk_event", "short calls on the host"),
-    ("shrunk_frame", "calls of Python"),
-    ("shrunk_node", "nodes of the Execution Trace"),
-    ("shrunk_instant", "points in time, such as allocations"),
-    ("shrunk_arguments", "events' arguments that no table shows"),
-    ("shrunk_flow", "arrows that launches draw, too"),
+    ("shrunk_event", "short host events"),
+    ("shrunk_frame", "Python frames"),
+    ("shrunk_node", "Execution Trace nodes"),
+    ("shrunk_instant", "instant events, such as allocations"),
+    ("shrunk_arguments", "event arguments that no table shows"),
+    ("shrunk_flow", "flow arrows that duplicate launches"),
 ];
 
-/// How often something was done, by its name.
+/// Number of edited rows by kind of edit.
 pub(in crate::view) type EditCounts = Map<String, Value>;
 
-/// A paragraph for each sort of change; `left_out` of the traces that the page carries, where the
-/// report is of the whole.
-pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> String {
+/// A paragraph for each kind of edit. `left_out` counts the rows that the embedded traces lack, if
+/// the report describes the whole recording.
+pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> Markup {
     let own = |kind: &str| -> u64 {
         let warnings = source.traces().flat_map(|(_, linked)| linked.trace.warnings.iter());
         warnings.filter(|warning| warning.kind.name() == kind).map(|warning| warning.count).sum()
     };
     let given = |kind: &str| left_out.get(kind).and_then(Value::as_u64).unwrap_or_default();
-    let mut out = String::new();
-    if let Some(words) = trimmed(source.extent(), own("trimmed")) {
-        note(&mut out, "A part of the recording", &words);
-    }
-    if own("redacted") > 0 {
-        note(&mut out, "Redacted", "pseudonyms stand for texts that may be private");
-    }
-    let of_page = shrunk(given);
-    if of_page.is_empty() {
-        let words = shrunk(own);
-        if !words.is_empty() {
-            note(&mut out, "Made smaller", &format!("left out are {words}. All that is here is of what is left"));
+    let trimmed = trimmed(source.extent(), own("trimmed"));
+    let shrunk_words = match (shrunk(given), shrunk(own)) {
+        (page, own) if page.is_empty() => {
+            (!own.is_empty()).then(|| format!("removed {own}. All numbers describe the remaining data"))
         }
-    } else {
-        let all = "The tables here are of the whole recording; the timeline, and what is saved, have what is left";
-        note(&mut out, "Made smaller", &format!("left out are {of_page}. {all}"));
+        (page, _) => {
+            let all =
+                "The tables describe the whole recording; the timeline and saved files contain the remaining data";
+            Some(format!("removed {page}. {all}"))
+        }
+    };
+    html! {
+        @if let Some(words) = trimmed { (note("Trimmed", &words)) }
+        @if own("redacted") > 0 { (note("Redacted", "pseudonyms replace text that may be private")) }
+        @if let Some(words) = shrunk_words { (note("Shrunk", &words)) }
     }
-    out
 }
 
-/// The range of a trimmed recording, and the share that is missing; `None` for a whole one.
+/// The range of a trimmed recording, and the number of removed events; `None` for a whole one.
 fn trimmed(extent: Option<TrimExtent>, num_left_out: u64) -> Option<String> {
     let words = |dur: Dur| time_words(dur.0 as f64);
     let ranged = extent.map(|TrimExtent { range, whole }| {
         let start = words(range.start.since(whole.start));
-        format!("{} of {}, from {start} on", words(range.dur()), words(whole.dur()))
+        format!("{} of {}, starting at {start}", words(range.dur()), words(whole.dur()))
     });
-    let without = (num_left_out > 0).then(|| format!("without {} of it", plural(num_left_out as usize, "event")));
-    let about = extent.map(|_| String::from("All figures are of this range, to which events are cut"));
+    let without = (num_left_out > 0).then(|| format!("without {}", plural(num_left_out as usize, "event")));
+    let about = extent.map(|_| String::from("All numbers describe this range; events are clipped to it"));
     let first = [ranged, without].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let all = [Some(first).filter(|words| !words.is_empty()), about].into_iter().flatten().collect::<Vec<_>>();
     (!all.is_empty()).then(|| all.join(". "))
@@ -71,7 +67,6 @@ fn shrunk(count_of: impl Fn(&str) -> u64) -> String {
     counts.map(|(number, words)| format!("{} {words}", count(number as i64))).collect::<Vec<_>>().join(", ")
 }
 
-fn note(out: &mut String, what: &str, words: &str) {
-    // Writing into a `String` cannot fail.
-    let _ = write!(out, "<p class=\"ks-note ks-edited\"><b>{what}</b>: {}.</p>", escape(words));
+fn note(edit: &str, words: &str) -> Markup {
+    html! { p class="ks-note ks-edited" { b { (edit) } ": " (words) "." } }
 }

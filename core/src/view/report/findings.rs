@@ -1,48 +1,65 @@
 //! Writes the section on findings: meaning, cost, fix and evidence.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
-use super::grid::{bar, name};
+use super::grid::{OPTIONS, bar, name};
 use super::report_frame::ReportFrame;
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame};
 use super::words::{percent, sentence, title};
+use crate::analyze::known_analysis;
+use crate::analyze::tables::{FINDING_RULES, FINDINGS};
+use crate::table::TableColumn;
 use crate::view::chart::time_words;
-use crate::view::svg::escape;
 
-/// More are not read.
+/// Kinds of findings on the page.
 const MAX_FINDINGS: usize = 30;
-/// Beside the costliest of a kind.
+/// Further subjects of a kind, after the costliest.
 const MAX_OTHERS: usize = 6;
-/// Of a job with many ranks, most are those of other ranks, too.
+/// Rows to read: in a job with many ranks, most findings repeat on other ranks.
 const MAX_ROWS: usize = 2_000;
-/// Events of each that are linked.
+/// Linked events per finding.
 const MAX_LINKS: usize = 8;
 const MAX_RULES: usize = 100;
 
-/// Rows of one finding about the same, on one rank or several, the costliest first.
+const FINDING: TableColumn = FINDINGS.column("finding");
+const SUBJECT: TableColumn = FINDINGS.column("subject");
+const COST: TableColumn = FINDINGS.column("cost_ns");
+const SHARE: TableColumn = FINDINGS.column("share");
+const CONFIDENCE: TableColumn = FINDINGS.column("confidence");
+const DETAIL: TableColumn = FINDINGS.column("detail");
+const ADVICE: TableColumn = FINDINGS.column("advice");
+const EVIDENCE: TableColumn = FINDINGS.column("evidence");
+const RULE: TableColumn = FINDING_RULES.column("finding");
+const RULE_COST: TableColumn = FINDING_RULES.column("cost");
+const RULE_DOC: TableColumn = FINDING_RULES.column("what");
+
+/// Rows of one finding and one subject, from one rank or several, sorted by cost.
 type FindingGroup = Vec<usize>;
 
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let Some(answer) = source.ask("findings", "{}") else { return SectionOutcome::Nothing };
-    let found = frame(&answer, "findings", MAX_ROWS);
-    let rules = frame(&answer, "finding_rules", MAX_RULES);
-    let heading = "Findings";
+/// The tables of the section, and the links of their rows.
+struct FindingTables<'a> {
+    source: &'a ReportSource<'a>,
+    found: &'a ReportFrame,
+    rules: &'a ReportFrame,
+}
+
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(known_analysis("findings"), OPTIONS)?;
+    let (found, rules) = (frame(&answer, FINDINGS.name, MAX_ROWS)?, frame(&answer, FINDING_RULES.name, MAX_RULES)?);
     if found.num_rows == 0 {
-        return SectionOutcome::Missing { title: heading, why: "nothing was found of what is looked for" };
+        return Ok(SectionOutcome::missing(None, "no rule matched"));
     }
-    let groups = grouped(0..found.num_rows, |row| (found.text("finding", *row), found.text("subject", *row)));
-    let kinds = grouped(groups, |rows| found.text("finding", rows[0]));
-    let mut out = String::from("<ol class=\"ks-findings\">");
-    for kind in kinds.iter().take(MAX_FINDINGS) {
-        finding(&mut out, source, (&found, &rules), kind);
-    }
-    out.push_str("</ol>");
-    more(&mut out, kinds.len(), MAX_FINDINGS);
-    let note = String::from("the costliest first; two may cost the same time");
-    SectionOutcome::Section(ReportSection::wide("findings", heading, out).with_note(note))
+    let groups = grouped(0..found.num_rows, |row| (found.text(FINDING, *row), found.text(SUBJECT, *row)));
+    let kinds = grouped(groups, |rows| found.text(FINDING, rows[0]));
+    let tables = FindingTables { source, found: &found, rules: &rules };
+    let body = html! {
+        ol class="ks-findings" { @for kind in kinds.iter().take(MAX_FINDINGS) { (tables.kind(kind)) } }
+        (more(kinds.len(), MAX_FINDINGS))
+    };
+    let note = String::from("sorted by cost; costs may overlap");
+    Ok(SectionOutcome::wide(body).with_note(note))
 }
 
 /// Groups items by key, in order of first occurrence.
@@ -59,118 +76,116 @@ fn grouped<T, K: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>, key: im
     groups
 }
 
-fn more(out: &mut String, all: usize, most: usize) {
-    if all > most {
-        // Writing into a `String` cannot fail.
-        let _ = write!(out, "<p class=\"ks-note\">and {} more</p>", all - most);
+fn more(all: usize, most: usize) -> Markup {
+    html! { @if all > most { p class="ks-note" { "and " (all - most) " more" } } }
+}
+
+impl FindingTables<'_> {
+    fn text(&self, column: TableColumn, row: usize) -> &str {
+        self.found.text(column, row).unwrap_or_default()
     }
-}
 
-/// All findings of one kind: the most expensive subject, then the others.
-fn finding(
-    out: &mut String,
-    source: &ReportSource<'_>,
-    (found, rules): (&ReportFrame, &ReportFrame),
-    kind: &[FindingGroup],
-) {
-    let Some((first, others)) = kind.split_first() else { return };
-    let row = first[0];
-    let text = |column: &str| found.text(column, row).unwrap_or_default();
-    let rule = (0..rules.num_rows).find(|rule| rules.text("finding", *rule) == Some(text("finding")));
-    let of_rule = |column: &str| rule.and_then(|rule| rules.text(column, rule)).unwrap_or_default();
-    let cost = costs(found, row);
-    let bar = if cost.is_empty() { String::new() } else { bar(found.number("share", row).unwrap_or(0.0)) };
-    let _ = write!(
-        out,
-        "<li><h3>{}{}<span class=\"ks-cost\" title=\"costs at most: {}\">{cost}</span></h3>\
-         <div class=\"ks-share\">{bar}</div><p class=\"ks-subject\">{}</p><p>{}: {}.</p>\
-         <p class=\"ks-advice\"><b>What helps</b> {}</p>",
-        escape(&title(text("finding"))),
-        rank(source, found, row),
-        escape(of_rule("cost")),
-        name(text("subject")),
-        escape(&sentence(of_rule("what"))),
-        escape(text("detail")),
-        escape(text("advice")),
-    );
-    seen(out, source, found, first);
-    for other in others.iter().take(MAX_OTHERS) {
-        another(out, source, found, other, text("advice"));
+    /// All findings of one kind: the most expensive subject, then the others.
+    fn kind(&self, kind: &[FindingGroup]) -> Markup {
+        let Some((first, others)) = kind.split_first() else { return Markup::default() };
+        let row = first[0];
+        let finding = self.text(FINDING, row);
+        let rule = (0..self.rules.num_rows).find(|rule| self.rules.text(RULE, *rule) == Some(finding));
+        let of_rule = |column| rule.and_then(|rule| self.rules.text(column, rule)).unwrap_or_default();
+        html! {
+            li {
+                h3 {
+                    (title(finding))
+                    (self.rank(row))
+                    span class="ks-cost" title={ "upper bound of the cost: " (of_rule(RULE_COST)) } { (self.cost(row)) }
+                }
+                div class="ks-share" {
+                    @if self.has_cost(row) { (bar(self.found.number(SHARE, row).unwrap_or(0.0))) }
+                }
+                p class="ks-subject" { (name(self.text(SUBJECT, row))) }
+                p { (sentence(of_rule(RULE_DOC))) ": " (self.text(DETAIL, row)) "." }
+                (advice(self.text(ADVICE, row)))
+                (self.seen(first))
+                @for other in others.iter().take(MAX_OTHERS) { (self.another(other, self.text(ADVICE, row))) }
+                (more(others.len(), MAX_OTHERS))
+            }
+        }
     }
-    more(out, others.len(), MAX_OTHERS);
-    out.push_str("</li>");
-}
 
-/// The other findings of a kind, each with its own fix.
-fn another(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, group: &[usize], told: &str) {
-    let row = group[0];
-    let text = |column: &str| found.text(column, row).unwrap_or_default();
-    // Writing into a `String` cannot fail.
-    let _ = write!(
-        out,
-        "<p class=\"ks-subject\">{}{}<span class=\"ks-cost\">{}</span></p><p>{}.</p>",
-        name(text("subject")),
-        rank(source, found, row),
-        costs(found, row),
-        escape(&sentence(text("detail"))),
-    );
-    let advice = text("advice");
-    if advice != told {
-        let _ = write!(out, "<p class=\"ks-advice\"><b>What helps</b> {}</p>", escape(advice));
+    /// Another finding of a kind, with its own fix unless it is the first one's.
+    fn another(&self, group: &[usize], told: &str) -> Markup {
+        let row = group[0];
+        html! {
+            p class="ks-subject" {
+                (name(self.text(SUBJECT, row)))
+                (self.rank(row))
+                span class="ks-cost" { (self.cost(row)) }
+            }
+            p { (sentence(self.text(DETAIL, row))) "." }
+            @if self.text(ADVICE, row) != told { (advice(self.text(ADVICE, row))) }
+            (self.seen(group))
+        }
     }
-    seen(out, source, found, group);
-}
 
-/// The rank that it costs the most, of a job.
-fn rank(source: &ReportSource<'_>, found: &ReportFrame, row: usize) -> String {
-    let rank = found.int("rank", row).filter(|_| source.is_job());
-    rank.map_or_else(String::new, |rank| format!(" <span class=\"ks-tag\">rank {rank}</span>"))
-}
+    /// The rank with the highest cost, for jobs.
+    fn rank(&self, row: usize) -> Markup {
+        let rank = self.found.rank(row).filter(|_| self.source.is_job());
+        html! { @if let Some(rank) = rank { " " span class="ks-tag" { "rank " (rank) } } }
+    }
 
-/// Its cost; empty for findings without one.
-fn costs(found: &ReportFrame, row: usize) -> String {
-    match found.number("cost_ns", row) {
-        None | Some(0.0) => String::new(),
-        Some(cost) => {
-            let share = percent(found.number("share", row).unwrap_or(0.0));
-            format!("{} <small>{}</small>", time_words(cost), escape(&share))
+    fn has_cost(&self, row: usize) -> bool {
+        self.found.number(COST, row).is_some_and(|cost| cost != 0.0)
+    }
+
+    /// Cost in time and share; empty for findings without a cost.
+    fn cost(&self, row: usize) -> Markup {
+        let number = |column| self.found.number(column, row).unwrap_or(0.0);
+        html! {
+            @if self.has_cost(row) { (time_words(number(COST))) " " small { (percent(number(SHARE))) } }
+        }
+    }
+
+    /// Evidence, other ranks and confidence.
+    fn seen(&self, rows: &[usize]) -> Markup {
+        let Some((&row, others)) = rows.split_first() else { return Markup::default() };
+        html! {
+            p class="ks-note" {
+                (self.evidence(row))
+                (self.also(others))
+                "confidence " (percent(self.found.number(CONFIDENCE, row).unwrap_or(0.0)))
+            }
+        }
+    }
+
+    /// Other ranks with this finding.
+    fn also(&self, others: &[usize]) -> Markup {
+        let rank = |row: &usize| {
+            let cost = time_words(self.found.number(COST, *row).unwrap_or(0.0));
+            self.found.rank(*row).map(|rank| format!("{rank} ({cost})"))
+        };
+        let ranks: Vec<_> = others.iter().filter_map(rank).collect();
+        html! { @if !ranks.is_empty() { "also on rank " (ranks.join(", ")) " · " } }
+    }
+
+    /// Links to the events that prove it.
+    fn evidence(&self, row: usize) -> Markup {
+        let ids = self.text(EVIDENCE, row).trim_matches(['[', ']']).split(',');
+        let ids = ids.filter_map(|id| id.trim().parse().ok());
+        let links: Vec<_> = ids.filter_map(|id| self.source.event(self.found, row, id)).take(MAX_LINKS).collect();
+        html! {
+            @if !links.is_empty() {
+                span class="ks-seen" {
+                    "Evidence: "
+                    @for (at, link) in links.iter().enumerate() {
+                        a class="ks-chip" href=(link) title="show in the timeline" { (at + 1) } " "
+                    }
+                    "· "
+                }
+            }
         }
     }
 }
 
-/// Where it is to be seen, on which ranks besides, and how sure that is.
-fn seen(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, rows: &[usize]) {
-    let Some((&row, others)) = rows.split_first() else { return };
-    out.push_str("<p class=\"ks-note\">");
-    evidence(out, source, found, row);
-    also(out, found, others);
-    let confidence = percent(found.number("confidence", row).unwrap_or(0.0));
-    let _ = write!(out, "confidence {}</p>", escape(&confidence));
-}
-
-/// The other ranks that have it.
-fn also(out: &mut String, found: &ReportFrame, others: &[usize]) {
-    let rank = |row: &usize| {
-        let cost = time_words(found.number("cost_ns", *row).unwrap_or(0.0));
-        found.int("rank", *row).map(|rank| format!("{rank} ({cost})"))
-    };
-    let ranks: Vec<_> = others.iter().filter_map(rank).collect();
-    if !ranks.is_empty() {
-        let _ = write!(out, "also on rank {} · ", ranks.join(", "));
-    }
-}
-
-/// Links to the events that show it.
-fn evidence(out: &mut String, source: &ReportSource<'_>, found: &ReportFrame, row: usize) {
-    let ids = found.text("evidence", row).unwrap_or_default();
-    let ids = ids.trim_matches(['[', ']']).split(',').filter_map(|id| id.trim().parse().ok());
-    let links: Vec<_> = ids.filter_map(|id: i64| source.event(found, row, id)).take(MAX_LINKS).collect();
-    if links.is_empty() {
-        return;
-    }
-    out.push_str("<span class=\"ks-seen\">seen at ");
-    for (at, link) in links.iter().enumerate() {
-        let _ = write!(out, "<a class=\"ks-chip\" href=\"{link}\" title=\"show in the timeline\">{}</a> ", at + 1);
-    }
-    out.push_str("· </span>");
+fn advice(words: &str) -> Markup {
+    html! { p class="ks-advice" { b { "Fix" } " " (words) } }
 }

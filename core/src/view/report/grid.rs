@@ -1,25 +1,30 @@
 //! Writes tables in HTML that need no scripts; each column has one unit, so digits align.
 
+use maud::{Markup, html};
+
+use super::rank_totals::RankTotals;
 use super::report_frame::ReportFrame;
 use super::source::ReportSource;
 use super::words::{count, decimal, percents, plural};
+use crate::analyze::{Analysis, known_analysis};
 use crate::label::Label;
-use crate::view::svg::{WHOLE, clipped, escape};
+use crate::table::{ColumnType, Table, TableColumn, is_same};
+use crate::view::svg::{Px, WHOLE, clipped};
 
 /// A column of a table on the page.
 pub(super) struct GridColumn {
     /// The column of the analysis.
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) kind: CellKind,
+    name: &'static str,
+    title: &'static str,
+    kind: CellKind,
 }
 
 /// How values are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// A name from the trace: its telling part first, and all of it.
+    /// A name from the trace: its distinctive part, then the whole name.
     Name,
-    /// A word of ours.
+    /// A word that Kinetoscope defines.
     Word,
     /// A key of rows, such as a device; hidden if it is the same in all rows.
     Key,
@@ -27,117 +32,184 @@ pub(super) enum CellKind {
     Number,
     Time,
     Bytes,
-    /// A part of all, also as a bar.
+    /// A fraction, also drawn as a bar.
     Share,
     Flag,
-    /// An event to look at in the timeline.
+    /// The id of an event, as a link to the timeline.
     Event,
-    /// A stretch of time to look at, as long as `dur_ns` or `span_ns`.
-    Range,
+    /// The start of a range, as a link to the timeline; this column holds its duration.
+    Range(&'static str),
+}
+
+impl CellKind {
+    /// Whether it can show values of this type.
+    const fn takes(self, column: ColumnType) -> bool {
+        match self {
+            Self::Key => true,
+            Self::Name | Self::Word => matches!(column, ColumnType::Text | ColumnType::Json),
+            Self::Flag => matches!(column, ColumnType::Bool),
+            Self::Number | Self::Share => matches!(column, ColumnType::Float),
+            Self::Count | Self::Time | Self::Bytes | Self::Event | Self::Range(_) => matches!(column, ColumnType::Int),
+        }
+    }
 }
 
 pub(super) const fn col(name: &'static str, title: &'static str, kind: CellKind) -> GridColumn {
     GridColumn { name, title, kind }
 }
 
-/// A table of the page: its source, and its shown columns.
-pub(super) struct ReportGrid {
-    /// The analysis that answers it, for whoever wants all of it.
-    pub(super) analysis: &'static str,
-    /// Its options, a JSON object.
-    pub(super) request: &'static str,
-    pub(super) table: &'static str,
-    pub(super) title: &'static str,
-    pub(super) columns: &'static [GridColumn],
+impl GridColumn {
+    /// Compiles only if a table has the column, with values that can be written as its kind says.
+    const fn check<S>(&self, table: &Table<S>) {
+        match table.column_type(self.name) {
+            Some(column) => assert!(self.kind.takes(column), "the column has another type"),
+            // Tables of a job have it.
+            None => assert!(is_same(self.name, "rank"), "the table has no column of this name"),
+        }
+        if let CellKind::Range(dur) = self.kind {
+            assert!(table.column_type(dur).is_some(), "the table has no column of this duration");
+        }
+    }
 }
 
+/// A table of the page: its source, and its shown columns.
+pub(super) struct ReportGrid {
+    /// The analysis with the table, for saving all rows.
+    pub(super) analysis: &'static Analysis,
+    pub(super) table: &'static str,
+    title: &'static str,
+    columns: &'static [GridColumn],
+}
+
+/// The options of every analysis with a grid, a JSON object.
+pub(super) const OPTIONS: &str = "{}";
+
 impl ReportGrid {
-    /// The table with these rows; nothing of none.
-    pub(super) fn html(&self, source: &ReportSource<'_>, frame: &ReportFrame) -> String {
+    /// Columns of a table, whose names are checked at compile time.
+    pub(super) const fn of<S>(
+        analysis: &str,
+        table: &Table<S>,
+        title: &'static str,
+        columns: &'static [GridColumn],
+    ) -> Self {
+        let mut at = 0;
+        while at < columns.len() {
+            columns[at].check(table);
+            at += 1;
+        }
+        Self { analysis: known_analysis(analysis), table: table.name, title, columns }
+    }
+
+    /// Columns of sums over ranks, checked at compile time.
+    pub(super) const fn of_totals(
+        analysis: &str,
+        totals: &RankTotals,
+        title: &'static str,
+        columns: &'static [GridColumn],
+    ) -> Self {
+        let mut at = 0;
+        while at < columns.len() {
+            assert!(totals.has(columns[at].name), "the sums over ranks have no column of this name");
+            at += 1;
+        }
+        Self { analysis: known_analysis(analysis), table: totals.keys[0].table, title, columns }
+    }
+
+    /// The same table in another analysis.
+    pub(super) const fn in_analysis(self, analysis: &str) -> Self {
+        Self { analysis: known_analysis(analysis), ..self }
+    }
+
+    /// The same with another title.
+    pub(super) const fn titled(self, title: &'static str) -> Self {
+        Self { title, ..self }
+    }
+
+    /// The table with these rows; empty without rows.
+    pub(super) fn html(&self, source: &ReportSource<'_>, frame: &ReportFrame) -> Markup {
         if frame.num_rows == 0 {
-            return String::new();
+            return Markup::default();
         }
         let columns: Vec<_> =
-            self.columns.iter().filter_map(|shown| RenderedColumn::of(source, frame, shown)).collect();
+            self.columns.iter().filter_map(|shown| RenderedColumn::of(source, frame, self.table, shown)).collect();
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
             format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))
         } else {
             plural(frame.num_rows, "row")
         };
-        let mut out = format!(
-            "<figure class=\"ks-table\" data-analysis=\"{}\" data-table=\"{}\" data-options=\"{}\">\
-             <div class=\"ks-scroll\" tabindex=\"0\"><table><caption>{} <small>{rows}</small></caption><thead><tr>",
-            self.analysis,
-            self.table,
-            escape(self.request),
-            self.title
-        );
-        columns.iter().for_each(|column| column.head(&mut out));
-        out.push_str("</tr></thead><tbody>");
-        for row in 0..frame.num_rows {
-            out.push_str("<tr>");
-            columns.iter().for_each(|column| out.push_str(&column.cells[row]));
-            out.push_str("</tr>");
+        html! {
+            figure class="ks-table" data-analysis=(self.analysis.name) data-table=(self.table) data-options=(OPTIONS) {
+                div class="ks-scroll" tabindex="0" {
+                    table {
+                        caption { (self.title) " " small { (rows) } }
+                        thead { tr { @for column in &columns { (column.head()) } } }
+                        tbody {
+                            @for row in 0..frame.num_rows {
+                                tr { @for column in &columns { (column.cells[row]) } }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        out.push_str("</tbody></table></div></figure>");
-        out
     }
 }
 
 /// A column in HTML.
 struct RenderedColumn {
-    title: String,
-    class: &'static str,
-    cells: Vec<String>,
+    title: &'static str,
+    unit: &'static str,
+    class: Option<&'static str>,
+    cells: Vec<Markup>,
 }
 
 impl RenderedColumn {
-    /// None where it says nothing.
-    fn of(source: &ReportSource<'_>, frame: &ReportFrame, shown: &GridColumn) -> Option<Self> {
-        let title = |unit: &str| {
-            if unit.is_empty() { shown.title.to_owned() } else { format!("{} <i>{unit}</i>", shown.title) }
-        };
+    /// Renders a column; `None` if its values carry no information.
+    fn of(source: &ReportSource<'_>, frame: &ReportFrame, table: &'static str, shown: &GridColumn) -> Option<Self> {
+        let (title, kind) = (shown.title, shown.kind);
+        let known = |name| TableColumn { table, name };
+        let column = known(shown.name);
         let rows = 0..frame.num_rows;
-        let (name, kind) = (shown.name, shown.kind);
-        let numbers: Vec<_> = rows.clone().map(|row| frame.number(name, row)).collect();
+        let texts = || rows.clone().map(|row| frame.text(column, row).unwrap_or_default()).collect::<Vec<_>>();
+        let numbers: Vec<_> = rows.clone().map(|row| frame.number(column, row)).collect();
         match kind {
-            CellKind::Name | CellKind::Word => {
-                let is_name = kind == CellKind::Name;
-                let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
-                let cell = |text: &&str| if is_name { named(text) } else { format!("<td>{}</td>", escape(text)) };
+            CellKind::Name => {
+                let texts = texts();
+                let cells = texts.iter().map(|text| html! { td class="ks-name" { (name(text)) } }).collect();
                 let is_there = texts.iter().any(|text| !text.is_empty());
-                let class = if is_name { "ks-name" } else { "" };
-                is_there.then(|| Self { title: title(""), class, cells: texts.iter().map(cell).collect() })
+                is_there.then_some(Self { title, unit: "", class: Some("ks-name"), cells })
+            }
+            CellKind::Word => {
+                let texts = texts();
+                texts.iter().any(|text| !text.is_empty()).then(|| Self::of_texts(title, &texts))
             }
             CellKind::Flag => {
-                let flags: Vec<_> = rows.map(|row| frame.flag(name, row).unwrap_or_default()).collect();
-                let cell = |flag: &bool| format!("<td>{}</td>", if *flag { "yes" } else { "" });
-                let is_there = flags.contains(&true);
-                is_there.then(|| Self { title: title(""), class: "", cells: flags.iter().map(cell).collect() })
+                let flags: Vec<_> = rows.map(|row| frame.flag(column, row).unwrap_or_default()).collect();
+                let cells = flags.iter().map(|flag| html! { td { @if *flag { "yes" } } }).collect();
+                flags.contains(&true).then_some(Self { title, unit: "", class: None, cells })
             }
-            CellKind::Event | CellKind::Range => {
+            CellKind::Event | CellKind::Range(_) => {
                 let address = |row| match kind {
-                    CellKind::Event => source.event(frame, row, frame.int(name, row)?),
-                    _ => {
-                        let dur_ns = frame.int("dur_ns", row).or(frame.int("span_ns", row))?;
-                        source.range(frame, row, (frame.int(name, row)?, dur_ns))
+                    CellKind::Range(dur) => {
+                        source.range(frame, row, (frame.int(column, row)?, frame.int(known(dur), row)?))
                     }
+                    _ => source.event(frame, row, frame.int(column, row)?),
                 };
                 let links: Vec<_> = rows.map(address).collect();
-                let cells = links.iter().map(|link| linked(link.as_deref(), shown.title)).collect();
-                links.iter().any(Option::is_some).then(|| Self { title: String::new(), class: "ks-go", cells })
+                let cells = links.iter().map(|link| linked(link.as_deref(), title)).collect();
+                let is_there = links.iter().any(Option::is_some);
+                // Longer headings would widen the columns.
+                is_there.then_some(Self { title: "", unit: "", class: Some(GO), cells })
             }
             CellKind::Share => {
                 let is_there = numbers.iter().any(Option::is_some);
                 let cells = numbers.iter().map(|share| shared(*share)).collect();
-                is_there.then(|| Self { title: title("%"), class: "ks-number", cells })
+                is_there.then_some(Self { title, unit: "%", class: Some("ks-number"), cells })
             }
-            CellKind::Key if rows.clone().any(|row| frame.text(name, row).is_some()) => {
-                let texts: Vec<_> = rows.map(|row| frame.text(name, row).unwrap_or_default()).collect();
-                let cells = texts.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
-                let differ = texts.iter().any(|text| *text != texts[0]);
-                differ.then(|| Self { title: title(""), class: "", cells })
+            CellKind::Key if rows.clone().any(|row| frame.text(column, row).is_some()) => {
+                let texts = texts();
+                texts.iter().any(|text| *text != texts[0]).then(|| Self::of_texts(title, &texts))
             }
             CellKind::Key if numbers.iter().all(|number| *number == numbers[0]) => None,
             _ if kind != CellKind::Key && numbers.iter().all(|number| number.is_none_or(|number| number == 0.0)) => {
@@ -146,63 +218,67 @@ impl RenderedColumn {
             _ => {
                 let scale = NumberScale::of(kind, &numbers);
                 let cells = numbers.iter().map(|number| numbered(number.map(|number| scale.words(number)))).collect();
-                Some(Self { title: title(scale.unit), class: "ks-number", cells })
+                Some(Self { title, unit: scale.unit, class: Some("ks-number"), cells })
             }
         }
     }
 
-    fn head(&self, out: &mut String) {
-        out.push_str("<th scope=\"col\"");
-        if !self.class.is_empty() {
-            out.push_str(" class=\"");
-            out.push_str(self.class);
-            out.push('"');
+    fn of_texts(title: &'static str, texts: &[&str]) -> Self {
+        let cells = texts.iter().map(|text| html! { td { (text) } }).collect();
+        Self { title, unit: "", class: None, cells }
+    }
+
+    fn head(&self) -> Markup {
+        let label = (self.class == Some(GO)).then_some("in the timeline");
+        html! {
+            th scope="col" class=[self.class] aria-label=[label] {
+                (self.title)
+                @if !self.unit.is_empty() { " " i { (self.unit) } }
+            }
         }
-        // Longer headings would widen the columns.
-        out.push_str(if self.class == "ks-go" { " aria-label=\"in the timeline\">" } else { ">" });
-        out.push_str(&self.title);
-        out.push_str("</th>");
     }
 }
 
-/// A name: the distinctive part first, then all of it as far as there is room.
-pub(in crate::view) fn name(text: &str) -> String {
+/// The class of links to the timeline.
+const GO: &str = "ks-go";
+
+/// A name: its distinctive part, then the whole name, shortened if it is very long.
+pub(in crate::view) fn name(text: &str) -> Markup {
     let whole = clipped(text, WHOLE);
     let telling = clipped(&Label::of(text).telling, WHOLE);
-    let (whole_html, telling_html) = (escape(&whole), escape(&telling));
-    if telling == whole {
-        return format!("<span title=\"{whole_html}\"><b>{whole_html}</b></span>");
+    html! {
+        span title=(whole) {
+            b { (telling) }
+            @if telling != whole { " " small { (whole) } }
+        }
     }
-    format!("<span title=\"{whole_html}\"><b>{telling_html}</b> <small>{whole_html}</small></span>")
 }
 
-fn named(text: &str) -> String {
-    format!("<td class=\"ks-name\">{}</td>", name(text))
+fn linked(address: Option<&str>, what: &str) -> Markup {
+    html! {
+        td {
+            @if let Some(address) = address { a href=(address) title={ (what) ": show in the timeline" } { "show" } }
+        }
+    }
 }
 
-fn linked(address: Option<&str>, what: &str) -> String {
-    address.map_or_else(
-        || String::from("<td></td>"),
-        |address| format!("<td><a href=\"{address}\" title=\"{what}: show in the timeline\">show</a></td>"),
-    )
+fn numbered(words: Option<String>) -> Markup {
+    html! { td class="ks-number" { (words.unwrap_or_default()) } }
 }
 
-fn numbered(words: Option<String>) -> String {
-    format!("<td class=\"ks-number\">{}</td>", words.unwrap_or_default())
+fn shared(share: Option<f64>) -> Markup {
+    match share {
+        Some(share) => html! { td class="ks-number ks-share" { (bar(share)) (percents(share)) } },
+        None => numbered(None),
+    }
 }
 
-fn shared(share: Option<f64>) -> String {
-    let Some(share) = share else { return numbered(None) };
-    let percent = escape(&percents(share));
-    format!("<td class=\"ks-number ks-share\">{}{percent}</td>", bar(share))
-}
-
-/// A bar as long as a part of one.
-pub(super) fn bar(share: f64) -> String {
-    let long = share.clamp(0.0, 1.0) * 100.0;
-    format!(
-        "<svg class=\"ks-bar\" aria-hidden=\"true\"><rect width=\"{long:.1}%\" height=\"100%\" fill=\"currentColor\"/></svg>"
-    )
+/// A bar whose length shows a fraction.
+pub(super) fn bar(share: f64) -> Markup {
+    let long = Px(share.clamp(0.0, 1.0) * 100.0);
+    html! {
+        svg class="ks-bar" aria-hidden="true" { rect width={ (long) "%" } height="100%" fill="currentColor" {} }
+    }
 }
 
 /// The divisor of a column's numbers, and their number of decimals.
@@ -213,7 +289,7 @@ struct NumberScale {
 }
 
 impl NumberScale {
-    /// The unit that the largest number is told in.
+    /// Picks the unit that fits the largest number.
     fn of(kind: CellKind, numbers: &[Option<f64>]) -> Self {
         let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
         let found = |units: &[(f64, f64, &'static str)]| {

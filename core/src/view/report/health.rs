@@ -1,54 +1,60 @@
 //! Writes the section on defects and link coverage.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
-use super::section::{ReportSection, SectionOutcome};
+use super::section::SectionOutcome;
 use super::source::ReportSource;
 use super::words::{count, percent, plural};
-use crate::analyze::{LinkedShare, coverage, health};
-use crate::view::svg::escape;
+use crate::analyze::{HealthRow, LinkedShare, coverage, health};
 
 pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let mut out = String::new();
-    let mut num_defects = 0;
-    for (rank, linked) in source.traces() {
-        let rows = health(linked);
-        num_defects += rows.iter().map(|row| row.count).sum::<u64>();
-        for row in rows {
-            // Paths of the person who made the page stay private.
-            let place = row.first.split(", ").next().unwrap_or("");
-            let folders = place.rfind(['/', '\\']).map_or(0, |at| at + 1);
-            let rank = rank.filter(|_| source.is_job()).map_or_else(String::new, |rank| format!("rank {rank}: "));
-            // Writing into a `String` cannot fail.
-            let _ = write!(
-                out,
-                "<tr><td>{rank}{}</td><td class=\"ks-number\">{}</td><td>{}</td></tr>",
-                escape(row.message),
-                count(row.count as i64),
-                escape(&row.first[folders..])
-            );
+    let defects: Vec<_> = source.traces().map(|(rank, linked)| (rank, health(linked))).collect();
+    let all = || defects.iter().flat_map(|(rank, rows)| rows.iter().map(|row| (*rank, row)));
+    let num_defects = all().map(|(_, row)| row.count).sum::<u64>();
+    let body = html! {
+        @if all().next().is_none() {
+            p { "No defects found." }
+        } @else {
+            div class="ks-scroll" tabindex="0" {
+                table {
+                    caption { "Tolerated defects" }
+                    thead {
+                        tr {
+                            th scope="col" { "defect" }
+                            th scope="col" class="ks-number" { "count" }
+                            th scope="col" { "first occurrence" }
+                        }
+                    }
+                    tbody { @for (rank, row) in all() { (defect(rank.filter(|_| source.is_job()), row)) } }
+                }
+            }
         }
-    }
-    let defects = if out.is_empty() {
-        String::from("<p>Nothing is wrong with the files.</p>")
-    } else {
-        format!(
-            "<div class=\"ks-scroll\" tabindex=\"0\"><table><caption>Defects that were survived</caption><thead><tr>\
-             <th scope=\"col\">defect</th><th scope=\"col\" class=\"ks-number\">count</th><th scope=\"col\">first</th></tr></thead>\
-             <tbody>{out}</tbody></table></div>"
-        )
+        (linked(source))
     };
     let note = if num_defects == 0 { String::new() } else { plural(num_defects as usize, "defect") };
-    SectionOutcome::Section(ReportSection::half("health", "Health", defects + &linked(source)).with_note(note))
+    SectionOutcome::half(body).with_note(note)
 }
 
-/// The share of links by kind.
-fn linked(source: &ReportSource<'_>) -> String {
+fn defect(rank: Option<i64>, row: &HealthRow) -> Markup {
+    // Paths of the person who made the page stay private.
+    let place = row.first.split(", ").next().unwrap_or("");
+    let folders = place.rfind(['/', '\\']).map_or(0, |at| at + 1);
+    html! {
+        tr {
+            td { @if let Some(rank) = rank { "rank " (rank) ": " } (row.message) }
+            td class="ks-number" { (count(row.count as i64)) }
+            td { (row.first[folders..]) }
+        }
+    }
+}
+
+/// Link coverage by kind of link.
+fn linked(source: &ReportSource<'_>) -> Markup {
     let mut sums: [(&str, u64, u64); 4] = [
-        ("kernels, copies and fills with their launch", 0, 0),
-        ("the same with the operator that they are for", 0, 0),
-        ("operators with their node of the Execution Trace", 0, 0),
-        ("nodes of the Execution Trace with their operator", 0, 0),
+        ("kernels, copies and fills with a launch", 0, 0),
+        ("kernels, copies and fills with an operator", 0, 0),
+        ("operators with an Execution Trace node", 0, 0),
+        ("Execution Trace nodes with an operator", 0, 0),
     ];
     for (_, linked) in source.traces() {
         let found = coverage(linked);
@@ -61,15 +67,21 @@ fn linked(source: &ReportSource<'_>) -> String {
             }
         }
     }
-    let mut out = String::new();
-    for (what, num_linked, num) in sums.iter().filter(|(.., num)| *num > 0) {
-        let _ = write!(
-            out,
-            "<tr><td>{what}</td><td class=\"ks-number\">{}</td><td class=\"ks-number\">{} of {}</td></tr>",
-            escape(&percent(*num_linked as f64 / *num as f64)),
-            count(*num_linked as i64),
-            count(*num as i64)
-        );
+    let shown: Vec<_> = sums.iter().filter(|(.., num)| *num > 0).collect();
+    html! {
+        @if !shown.is_empty() {
+            table {
+                caption { "Link coverage" }
+                tbody {
+                    @for (ends, num_linked, num) in shown {
+                        tr {
+                            td { (ends) }
+                            td class="ks-number" { (percent(*num_linked as f64 / *num as f64)) }
+                            td class="ks-number" { (count(*num_linked as i64)) " of " (count(*num as i64)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    if out.is_empty() { out } else { format!("<table><caption>What is linked</caption><tbody>{out}</tbody></table>") }
 }

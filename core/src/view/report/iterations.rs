@@ -1,23 +1,26 @@
 //! Writes the section on iterations: durations, parts, and the slowest.
 
-use super::grid::{CellKind, ReportGrid, col};
-use super::part::PARTS;
+use maud::{Markup, html};
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::part::{DEVICE, PARTS, SPAN};
 use super::report_frame::ReportFrame;
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame, top_of};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, top_of};
 use super::words::{count, plural};
+use crate::analyze::tables;
+use crate::table::TableColumn;
 use crate::view::chart::{ChartPillar, pillars};
 
-/// More could not be told apart.
+/// More pillars would be too thin to distinguish.
 const MAX_PILLARS: usize = 240;
 const MAX_ROWS: usize = 240;
 
-const GRID: ReportGrid = ReportGrid {
-    analysis: "breakdown",
-    request: "{}",
-    table: "breakdown",
-    title: "By iteration",
-    columns: &[
+const GRID: ReportGrid = ReportGrid::of(
+    "breakdown",
+    &tables::BREAKDOWN,
+    "Device time by iteration",
+    &[
         col("iteration", "iteration", CellKind::Count),
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
@@ -27,62 +30,66 @@ const GRID: ReportGrid = ReportGrid {
         col("exposed_copy_ns", "exposed copies", CellKind::Time),
         col("exposed_other_ns", "other work", CellKind::Time),
         col("idle_ns", "idle", CellKind::Time),
-        col("start_ns", "Iteration", CellKind::Range),
+        col("start_ns", "Iteration", CellKind::Range("span_ns")),
     ],
-};
+);
 
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let title = "Iterations";
-    let Some(answer) = source.ask("breakdown", "{}") else { return SectionOutcome::Nothing };
-    let frame = frame(&answer, "breakdown", usize::MAX);
-    let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int("iteration", *row).is_some()).collect();
-    let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int("span_ns", *row));
-    let Some(slowest) = slowest else {
-        return SectionOutcome::Missing { title, why: "none was marked (call `prof.step()` at the end of each)" };
-    };
-    let rank = frame.int("rank", slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
-    let number = count(frame.int("iteration", slowest).unwrap_or_default());
+const ITERATION: TableColumn = tables::BREAKDOWN.column("iteration");
+const START: TableColumn = tables::BREAKDOWN.column("start_ns");
+
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(GRID.analysis, OPTIONS)?;
+    let frame = frame(&answer, GRID.table, usize::MAX)?;
     // Of more than a page should have, those that took longest.
-    let grid = GRID.html(source, &top_of(&answer, "breakdown", ("span_ns", MAX_ROWS)));
-    // A single line chart would leave half of the page empty.
-    let section = match rows.len() {
-        1 => ReportSection::wide("iterations", title, grid).with_note(plural(1, "iteration")),
-        _ => ReportSection::half("iterations", title, chart(source, &frame, &rows, slowest) + &grid)
-            .with_note(format!("slowest: {number}{rank}")),
+    let longest = top_of(&answer, SPAN, MAX_ROWS)?;
+    let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int(ITERATION, *row).is_some()).collect();
+    let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int(SPAN, *row));
+    let Some(slowest) = slowest else {
+        let reason = "no iteration is marked; call `prof.step()` at the end of each iteration";
+        return Ok(SectionOutcome::missing(None, reason));
     };
-    SectionOutcome::Section(section)
+    let rank = frame.rank(slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
+    let number = count(frame.int(ITERATION, slowest).unwrap_or_default());
+    let grid = GRID.html(source, &longest);
+    // A single line chart would leave half of the page empty.
+    Ok(match rows.len() {
+        1 => SectionOutcome::wide(grid).with_note(plural(1, "iteration")),
+        _ => SectionOutcome::half(html! { (chart(source, &frame, &rows, slowest)) (grid) })
+            .with_note(format!("slowest: {number}{rank}")),
+    })
 }
 
-/// A pillar for each, in the order of time, those of one iteration beside each other.
-fn chart(source: &ReportSource<'_>, frame: &ReportFrame, rows: &[usize], slowest: usize) -> String {
+/// A pillar per iteration, rank and device, in order of iterations.
+fn chart(source: &ReportSource<'_>, frame: &ReportFrame, rows: &[usize], slowest: usize) -> Markup {
     let mut rows = rows.to_vec();
-    crate::sort::by_key(&mut rows, |row| (frame.int("iteration", *row), *row));
+    crate::sort::by_key(&mut rows, |row| (frame.int(ITERATION, *row), *row));
     // Of those that share a pillar's place, the longest is seen.
     let num_each = rows.len().div_ceil(MAX_PILLARS).max(1);
-    let longest = |some: &[usize]| some.iter().copied().rev().max_by_key(|row| frame.int("span_ns", *row));
+    let longest = |some: &[usize]| some.iter().copied().rev().max_by_key(|row| frame.int(SPAN, *row));
     let rows: Vec<usize> = rows.chunks(num_each).filter_map(longest).collect();
     // Where all are of one iteration, ranks tell them apart.
-    let is_one = rows.iter().all(|row| frame.int("iteration", *row) == frame.int("iteration", rows[0]));
+    let is_one = rows.iter().all(|row| frame.int(ITERATION, *row) == frame.int(ITERATION, rows[0]));
     let parts = PARTS.map(|part| (part.title, part.class));
     let pillar = |row: &usize| {
-        let (number, span_ns) = (frame.int("iteration", *row), frame.int("span_ns", *row).unwrap_or_default());
-        let word = |name: &str| frame.int(name, *row).map(|number| format!(", {name} {number}")).unwrap_or_default();
-        let name = format!("iteration {}{}{}", number.unwrap_or_default(), word("rank"), word("device"));
+        let (number, span_ns) = (frame.int(ITERATION, *row), frame.int(SPAN, *row).unwrap_or_default());
+        let word = |name: &str, number: Option<i64>| number.map(|number| format!(", {name} {number}"));
+        let words = [word("rank", frame.rank(*row)), word("device", frame.int(DEVICE, *row))];
+        let name = format!("iteration {}{}", number.unwrap_or_default(), words.map(Option::unwrap_or_default).concat());
         ChartPillar {
             name,
-            label: match frame.int("rank", *row).filter(|_| is_one) {
+            label: match frame.rank(*row).filter(|_| is_one) {
                 Some(rank) => format!("rank {rank}"),
                 None => number.unwrap_or_default().to_string(),
             },
-            address: frame.int("start_ns", *row).and_then(|start_ns| source.range(frame, *row, (start_ns, span_ns))),
+            address: frame.int(START, *row).and_then(|start_ns| source.range(frame, *row, (start_ns, span_ns))),
             parts: PARTS.iter().map(|part| frame.number(part.column, *row).unwrap_or(0.0).max(0.0)).collect(),
             is_marked: *row == slowest,
         }
     };
     let all: Vec<_> = rows.iter().map(pillar).collect();
     let title = match num_each {
-        1 => String::from("Time of each iteration"),
-        _ => format!("Time of iterations, of every {num_each} the longest"),
+        1 => String::from("Duration of each iteration"),
+        _ => format!("Duration of iterations: each bar is the longest of {num_each}"),
     };
-    format!("<figure class=\"ks-picture\">{}</figure>", pillars(&title, &all, &parts))
+    html! { figure class="ks-picture" { (pillars(&title, &all, &parts)) } }
 }

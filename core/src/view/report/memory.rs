@@ -1,77 +1,82 @@
 //! Writes the section on memory over time.
 
-use super::grid::{CellKind, ReportGrid, col};
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame, table, top};
+use maud::html;
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, table, top};
+use crate::analyze::tables;
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
 
-const DEVICES: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory",
-    title: "Memory by device",
-    columns: &[
+const DEVICES: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY,
+    "Memory by device",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Word),
-        col("peak_allocated_bytes", "most allocated", CellKind::Bytes),
-        col("peak_reserved_bytes", "most reserved", CellKind::Bytes),
-        col("first_bytes", "at first", CellKind::Bytes),
-        col("last_bytes", "at last", CellKind::Bytes),
+        col("peak_allocated_bytes", "peak allocated", CellKind::Bytes),
+        col("peak_reserved_bytes", "peak reserved", CellKind::Bytes),
+        col("first_bytes", "at start", CellKind::Bytes),
+        col("last_bytes", "at end", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
         col("num_releases", "releases", CellKind::Count),
     ],
-};
+);
 
-const CATEGORIES: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory_categories",
-    title: "By what it was for",
-    columns: &[
+const CATEGORIES: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY_CATEGORIES,
+    "Memory by category",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
-        col("category", "for", CellKind::Word),
-        col("peak_bytes", "at the peak", CellKind::Bytes),
-        col("kept_bytes", "kept", CellKind::Bytes),
+        col("category", "category", CellKind::Word),
+        col("peak_bytes", "at peak", CellKind::Bytes),
+        col("kept_bytes", "never released", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-};
+);
 
-const OWNERS: ReportGrid = ReportGrid {
-    analysis: "memory",
-    request: "{}",
-    table: "memory_owners",
-    title: "By operator and module",
-    columns: &[
+const OWNERS: ReportGrid = ReportGrid::of(
+    "memory",
+    &tables::MEMORY_OWNERS,
+    "Memory by operator and module",
+    &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("operator", "operator", CellKind::Name),
         col("module", "module", CellKind::Name),
-        col("peak_bytes", "at the peak", CellKind::Bytes),
-        col("kept_bytes", "kept", CellKind::Bytes),
+        col("peak_bytes", "at peak", CellKind::Bytes),
+        col("kept_bytes", "never released", CellKind::Bytes),
         col("allocated_bytes", "allocated", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-};
+);
 
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let title = "Memory";
-    let Some(answer) = source.ask("memory", "{}") else { return SectionOutcome::Nothing };
-    let devices = frame(&answer, "memory", MAX_ROWS);
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(DEVICES.analysis, OPTIONS)?;
+    let devices = frame(&answer, DEVICES.table, MAX_ROWS)?;
+    let categories = frame(&answer, CATEGORIES.table, MAX_ROWS)?;
+    let owners = top(source, &answer, tables::MEMORY_OWNERS.column("peak_bytes"), MAX_ROWS)?;
+    let drawn = table(&answer, answer.drawn.unwrap_or(DEVICES.table))?;
     if devices.num_rows == 0 {
-        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("no allocation was recorded") };
+        return Ok(SectionOutcome::missing(answer.reason, "no allocation was recorded"));
     }
-    let drawn = answer.drawn.unwrap_or("memory");
-    let chart = table(&answer, drawn);
-    let chart = chart.map_or_else(String::new, |table| figure(&**table, answer.plot, answer.reason));
-    let body = format!(
-        "<div class=\"ks-pair\"><div><figure class=\"ks-picture\" data-analysis=\"memory\" data-table=\"{drawn}\" \
-         data-options=\"{{}}\">{chart}<figcaption></figcaption></figure>{}{}</div>{}</div>",
-        DEVICES.html(source, &devices),
-        CATEGORIES.html(source, &frame(&answer, "memory_categories", MAX_ROWS)),
-        OWNERS.html(source, &top(source, &answer, "memory_owners", ("peak_bytes", MAX_ROWS))),
-    );
-    SectionOutcome::Section(ReportSection::wide("memory", title, body))
+    Ok(SectionOutcome::wide(html! {
+        div class="ks-pair" {
+            div {
+                figure class="ks-picture" data-analysis=(DEVICES.analysis.name) data-table=(drawn.name())
+                    data-options=(OPTIONS) {
+                    (figure(&**drawn, answer.plot, answer.reason))
+                    figcaption {}
+                }
+                (DEVICES.html(source, &devices))
+                (CATEGORIES.html(source, &categories))
+            }
+            (OWNERS.html(source, &owners))
+        }
+    }))
 }

@@ -1,7 +1,7 @@
 //! Writes the body of a report as HTML, for a trace or a job: complete without scripts, and the
 //! same on every host.
 //!
-//! Everything that comes from a trace goes through `escape`. No `style` attribute and no script is
+//! Templates escape everything that comes from a trace. No `style` attribute and no script is
 //! written, so that a page may forbid both.
 
 mod cards;
@@ -24,21 +24,20 @@ mod tops;
 mod waits;
 mod words;
 
-use std::fmt::Write as _;
-
+use maud::html;
 use serde_json::json;
 
 use super::picture;
 use super::response::Response;
 use super::screen::Screen;
-use super::svg::escape;
+use super::svg::finished;
 use crate::analyze::outline;
 pub(super) use edited::EditCounts;
 pub(super) use grid::name;
-use section::{ReportSection, SectionOutcome};
+use section::{ReportSections, SectionOutcome};
 use source::ReportSource;
 
-/// How many pixels wide the picture is that stands for the timeline.
+/// Width in pixels of the static picture of the timeline.
 const PICTURE: u32 = 1200;
 
 /// The report's body: title, cards, contents and sections; `id="ks-timeline"` marks the timeline.
@@ -46,59 +45,43 @@ const PICTURE: u32 = 1200;
 /// embedded traces lack.
 pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &EditCounts) -> Response {
     let source = ReportSource::of(screen);
-    let mut out = head(&source, title) + &edited::notes(&source, left_out);
     let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
-    let found = [
-        part::time(&source, &outlines),
-        iterations::section(&source),
-        findings::section(&source),
-        SectionOutcome::Section(timeline(screen)),
-        communication::ranks(&source),
-        waits::section(&source),
-        path::section(&source),
-        tops::kernels(&source),
-        tops::operators(&source),
-        tops::modules(&source),
-        communication::section(&source),
-        memory::section(&source),
-        roofline::section(&source),
-        health::section(&source),
-        recording::section(&source, facts),
-    ];
-    let (mut sections, mut missing) = (Vec::new(), Vec::new());
-    for found in found {
-        match found {
-            SectionOutcome::Section(section) => sections.push(section),
-            SectionOutcome::Missing { title, why } => missing.push((title, why)),
-            SectionOutcome::Nothing => {}
+    let mut sections = ReportSections::default();
+    sections.add("time", "Device time", part::time(&source, &outlines));
+    sections.add("iterations", "Iterations", iterations::section(&source));
+    sections.add("findings", "Findings", findings::section(&source));
+    sections.add("timeline", "Timeline", Ok(timeline(screen)));
+    sections.add("stragglers", "Stragglers", communication::ranks(&source));
+    sections.add("idle", "Idle time", waits::section(&source));
+    sections.add("critical_path", "Critical path", path::section(&source));
+    sections.add("kernels", "Kernels", tops::kernels(&source));
+    sections.add("operators", "Operators", tops::operators(&source));
+    sections.add("modules", "Modules", tops::modules(&source));
+    sections.add("communication", "Communication", communication::section(&source));
+    sections.add("memory", "Memory", memory::section(&source));
+    sections.add("roofline", "Roofline", roofline::section(&source));
+    sections.add("health", "Health", Ok(health::section(&source)));
+    sections.add("recording", "Recording", Ok(recording::section(&source, facts)));
+    sections.finish();
+    let page = html! {
+        header class="ks-head" {
+            h1 class="ks-title" { (title) }
+            p class="ks-note" { (recording::line(&source).join(" · ")) }
         }
-    }
-    sections.extend(section::missing(&missing));
-    ReportSection::spread(&mut sections);
-    out.push_str("<nav class=\"ks-nav\" aria-label=\"Contents\">");
-    sections.iter().for_each(|section| section.entry(&mut out));
-    out.push_str("</nav>");
-    out.push_str(&cards::cards(&source, &outlines));
-    out.push_str("<div class=\"ks-grid\">");
-    sections.iter().for_each(|section| section.html(&mut out));
-    out.push_str("</div>");
-    Response::of("report", &json!({"html": out}))
+        (edited::notes(&source, left_out))
+        (sections.contents())
+        (cards::cards(&source, &outlines))
+        (sections.html())
+    };
+    Response::of("report", &json!({"html": finished(page)}))
 }
 
-fn head(source: &ReportSource<'_>, title: &str) -> String {
-    let mut out = format!("<header class=\"ks-head\"><h1 class=\"ks-title\">{}</h1>", escape(title));
-    let line = recording::line(source).iter().map(|word| escape(word)).collect::<Vec<_>>().join(" · ");
-    // Writing into a `String` cannot fail.
-    let _ = write!(out, "<p class=\"ks-note\">{line}</p></header>");
-    out
-}
-
-fn timeline(screen: &Screen<'_>) -> ReportSection {
-    let body = format!(
-        "<div id=\"ks-timeline\"><figure class=\"ks-picture\">{}</figure></div>\
-         <noscript><p class=\"ks-note\">Scripts are off: the picture above stands for the timeline. All else is here.\
-         </p></noscript>",
-        picture::draw(screen, screen.trimmed().unwrap_or_else(|| screen.span()), PICTURE)
-    );
-    ReportSection::wide("timeline", "Timeline", body)
+fn timeline(screen: &Screen<'_>) -> SectionOutcome {
+    let range = screen.trimmed().unwrap_or_else(|| screen.span());
+    SectionOutcome::wide(html! {
+        div id="ks-timeline" { figure class="ks-picture" { (picture::draw(screen, range, PICTURE)) } }
+        noscript {
+            p class="ks-note" { "Scripts are off, so the timeline is a static picture. All other sections are complete." }
+        }
+    })
 }

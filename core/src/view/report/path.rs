@@ -1,44 +1,44 @@
 //! Writes the section on the critical path.
 
-use super::grid::{CellKind, ReportGrid, col};
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame};
+use maud::html;
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame};
+use crate::analyze::tables;
 
 const MAX_ROWS: usize = 12;
 const MAX_RANKS: usize = 256;
 
-const BOUND: ReportGrid = ReportGrid {
-    analysis: "critical_path",
-    request: "{}",
-    table: "critical_path_bound",
-    title: "The longest chain of what waited for what",
-    columns: &[
+const BOUND: ReportGrid = ReportGrid::of(
+    "critical_path",
+    &tables::CRITICAL_PATH_BOUND,
+    "Critical path by bound",
+    &[
         col("bound_by", "bound by", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
     ],
-};
+);
 
-const OPERATORS: ReportGrid = ReportGrid {
-    analysis: "critical_path",
-    request: "{}",
-    table: "critical_path_operators",
-    title: "What is on it",
-    columns: &[
+const OPERATORS: ReportGrid = ReportGrid::of(
+    "critical_path",
+    &tables::CRITICAL_PATH_OPERATORS,
+    "Events on the critical path",
+    &[
         col("name", "name", CellKind::Name),
         col("kind", "kind", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "steps", CellKind::Count),
     ],
-};
+);
 
-const RANKS: ReportGrid = ReportGrid {
-    analysis: "job_critical_path",
-    request: "{}",
-    table: "job_critical_path_ranks",
-    title: "Through which ranks it leads",
-    columns: &[
+const RANKS: ReportGrid = ReportGrid::of(
+    "job_critical_path",
+    &tables::JOB_CRITICAL_PATH_RANKS,
+    "Critical path by rank",
+    &[
         col("rank", "rank", CellKind::Count),
         col("window", "window", CellKind::Key),
         col("share", "share", CellKind::Share),
@@ -51,21 +51,18 @@ const RANKS: ReportGrid = ReportGrid {
         col("wait_ns", "waits", CellKind::Time),
         col("data_loading_ns", "data loading", CellKind::Time),
     ],
-};
+);
 
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let title = "Critical path";
-    let name = if source.is_job() { "job_critical_path" } else { "critical_path" };
-    let Some(answer) = source.ask(name, "{}") else { return SectionOutcome::Nothing };
-    let bound = frame(&answer, "critical_path_bound", MAX_ROWS);
+/// The bounds of the path through all ranks.
+const BOUND_OF_JOB: ReportGrid = BOUND.in_analysis("job_critical_path");
+
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let (bound_grid, grid) = if source.is_job() { (&BOUND_OF_JOB, &RANKS) } else { (&BOUND, &OPERATORS) };
+    let answer = source.ask(grid.analysis, OPTIONS)?;
+    let bound = frame(&answer, bound_grid.table, MAX_ROWS)?;
+    let rows = frame(&answer, grid.table, if source.is_job() { MAX_RANKS } else { MAX_ROWS })?;
     if bound.num_rows == 0 {
-        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("there is none") };
+        return Ok(SectionOutcome::missing(answer.reason, "no event has a known dependency"));
     }
-    let body = if source.is_job() {
-        let bound_of_job = ReportGrid { analysis: "job_critical_path", ..BOUND };
-        bound_of_job.html(source, &bound) + &RANKS.html(source, &frame(&answer, "job_critical_path_ranks", MAX_RANKS))
-    } else {
-        BOUND.html(source, &bound) + &OPERATORS.html(source, &frame(&answer, "critical_path_operators", MAX_ROWS))
-    };
-    SectionOutcome::Section(ReportSection::half("critical_path", title, body))
+    Ok(SectionOutcome::half(html! { (bound_grid.html(source, &bound)) (grid.html(source, &rows)) }))
 }

@@ -4,17 +4,24 @@ use rustc_hash::FxHashMap;
 
 use super::report_frame::ReportFrame;
 use crate::sort;
-use crate::table::ColumnValues;
+use crate::table::{ColumnValues, TableColumn, is_same};
 
-/// The columns to sum, and how.
+/// The columns to sum over ranks, and how.
 pub(super) struct RankTotals {
-    /// The column of names, and one that tells rows of a name apart, if there is one.
-    pub(super) keys: [&'static str; 2],
-    /// Columns that are added up; the first one ranks rows, and is told of single ranks, too.
-    pub(super) sums: &'static [&'static str],
+    /// The column of names, and a second key; an absent text counts as empty.
+    pub(super) keys: [TableColumn; 2],
+    /// Columns to add up. The first one sorts the rows and gets a minimum and a maximum per rank.
+    pub(super) sums: &'static [TableColumn],
+    /// The column among them that counts events.
+    pub(super) count: TableColumn,
     /// The column with the longest event of a row.
-    pub(super) longest: &'static str,
+    pub(super) longest: TableColumn,
+    /// The column with its id.
+    pub(super) longest_id: TableColumn,
 }
+
+/// Columns of the result beside keys and sums.
+const ADDED: [&str; 7] = ["share", "mean_ns", "least_ns", "most_ns", "max_ns", "rank", "window"];
 
 /// The rows of a name on all ranks.
 struct NameGroup {
@@ -22,13 +29,21 @@ struct NameGroup {
     sums: Vec<i64>,
     least: i64,
     most: i64,
-    /// The row with the longest event, and how long that is.
+    /// The duration of the longest event, and its row.
     longest: (i64, usize),
 }
 
 impl RankTotals {
-    /// The groups with the most of the first sum, as rows: beside the sums there are `share` of
-    /// all, `mean_ns`, `least_ns` and `most_ns` of a rank, and the longest event with its rank.
+    /// Whether the result has a column of that name; for checks at compile time.
+    pub(super) const fn has(&self, name: &str) -> bool {
+        has_column(&self.keys, name)
+            || has_column(self.sums, name)
+            || is_same(self.longest_id.name, name)
+            || has_name(&ADDED, name)
+    }
+
+    /// The groups with the largest first sum. Further columns: `share`, `mean_ns`, minimum and
+    /// maximum per rank (`least_ns`, `most_ns`), and the longest event with its rank.
     pub(super) fn top(&self, all: &ReportFrame, limit: usize) -> ReportFrame {
         let mut groups = self.groups(all);
         let num_groups = groups.len();
@@ -36,28 +51,28 @@ impl RankTotals {
         sort::by_key(&mut groups, |group| (std::cmp::Reverse(group.sums[0]), group.first));
         groups.truncate(limit);
         let ints = |of: &dyn Fn(&NameGroup) -> Option<i64>| ColumnValues::Int(groups.iter().map(of).collect());
-        let mut columns: Vec<_> = self.keys.into_iter().map(|key| (key, texts(all, key, &groups))).collect();
-        for (at, name) in self.sums.iter().enumerate() {
-            columns.push((*name, ints(&|group| Some(group.sums[at]))));
+        let mut columns: Vec<_> = self.keys.into_iter().map(|key| (key.name, texts(all, key, &groups))).collect();
+        for (at, sum) in self.sums.iter().enumerate() {
+            columns.push((sum.name, ints(&|group| Some(group.sums[at]))));
         }
         let share = |group: &NameGroup| Some(group.sums[0] as f64 / whole.max(1) as f64);
         columns.push(("share", ColumnValues::Float(groups.iter().map(share).collect())));
-        let count = self.sums.iter().position(|name| *name == "count");
+        let count = self.sums.iter().position(|sum| *sum == self.count);
         columns.push(("mean_ns", ints(&|group| group.sums[0].checked_div(group.sums[count?]))));
         columns.push(("least_ns", ints(&|group| Some(group.least))));
         columns.push(("most_ns", ints(&|group| Some(group.most))));
         columns.push(("max_ns", ints(&|group| Some(group.longest.0).filter(|ns| *ns > 0))));
-        for name in ["rank", "window", "longest_id"] {
-            columns.push((name, ints(&|group| all.int(name, group.longest.1))));
-        }
-        ReportFrame::of_columns(columns, num_groups)
+        columns.push(("rank", ints(&|group| all.rank(group.longest.1))));
+        columns.push(("window", ints(&|group| all.window(group.longest.1))));
+        columns.push((self.longest_id.name, ints(&|group| all.int(self.longest_id, group.longest.1))));
+        all.derived(columns, num_groups)
     }
 
     fn groups(&self, all: &ReportFrame) -> Vec<NameGroup> {
         let mut known: FxHashMap<[&str; 2], usize> = FxHashMap::default();
         let mut groups: Vec<NameGroup> = Vec::new();
         for row in 0..all.num_rows {
-            let sums = self.sums.iter().map(|name| all.int(name, row).unwrap_or(0)).collect::<Vec<_>>();
+            let sums = self.sums.iter().map(|sum| all.int(*sum, row).unwrap_or(0)).collect::<Vec<_>>();
             let longest = (all.int(self.longest, row).unwrap_or(0), row);
             let at = *known.entry(self.keys.map(|key| all.text(key, row).unwrap_or_default())).or_insert(groups.len());
             let Some(group) = groups.get_mut(at) else {
@@ -75,7 +90,7 @@ impl RankTotals {
     }
 }
 
-fn texts(all: &ReportFrame, key: &str, groups: &[NameGroup]) -> ColumnValues {
+fn texts(all: &ReportFrame, key: TableColumn, groups: &[NameGroup]) -> ColumnValues {
     let (mut bytes, mut ends, mut valid) = (String::new(), Vec::new(), Vec::new());
     for group in groups {
         let text = all.text(key, group.first);
@@ -84,4 +99,20 @@ fn texts(all: &ReportFrame, key: &str, groups: &[NameGroup]) -> ColumnValues {
         valid.push(text.is_some());
     }
     ColumnValues::Text { bytes, ends, valid }
+}
+
+const fn has_column(columns: &[TableColumn], name: &str) -> bool {
+    let mut at = 0;
+    while at < columns.len() && !is_same(columns[at].name, name) {
+        at += 1;
+    }
+    at < columns.len()
+}
+
+const fn has_name(names: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < names.len() && !is_same(names[at], name) {
+        at += 1;
+    }
+    at < names.len()
 }

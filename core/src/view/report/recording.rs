@@ -1,19 +1,18 @@
 //! Writes the section on the recording: tools, devices and dates.
 
-use std::fmt::Write as _;
-
+use maud::html;
 use serde_json::Value;
 
-use super::section::{ReportSection, SectionOutcome};
+use super::section::SectionOutcome;
 use super::source::ReportSource;
 use super::words::{count, date, plural};
 use crate::trace::Trace;
 use crate::vendor::{VENDORS, VersionFormat};
-use crate::view::svg::{clipped, escape};
+use crate::view::svg::clipped;
 
 /// Profiler options: the file's key, and the option's name.
 const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
-/// The longest value that is shown.
+/// The most characters of a value.
 const LONGEST: usize = 300;
 
 pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, String)]) -> SectionOutcome {
@@ -21,17 +20,18 @@ pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, Strin
     if let Some(trace) = source.first() {
         facts.extend(of_trace(source, trace));
     }
-    let mut out = String::from("<table class=\"ks-recorded\"><tbody>");
-    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-        let value = escape(&clipped(value, LONGEST));
-        // Writing into a `String` cannot fail.
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>", escape(name));
-    }
-    out.push_str("</tbody></table>");
-    SectionOutcome::Section(ReportSection::half("recording", "How it was recorded", out))
+    SectionOutcome::half(html! {
+        table class="ks-recorded" {
+            tbody {
+                @for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+                    tr { th scope="row" { (name) } td { (clipped(value, LONGEST)) } }
+                }
+            }
+        }
+    })
 }
 
-/// The same in a line: devices, versions, date.
+/// The recording in one line: devices, versions, date.
 pub(super) fn line(source: &ReportSource<'_>) -> Vec<String> {
     let Some(trace) = source.first() else { return Vec::new() };
     let ranks = if source.is_job() {
@@ -76,7 +76,7 @@ fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Each sort of device, with how many there are of it.
+/// Device names with their number.
 fn devices(trace: &Trace) -> String {
     let mut names = trace.device_names();
     names.retain(|name| !name.is_empty());
@@ -95,7 +95,7 @@ fn torch(trace: &Trace) -> Option<String> {
     own.or_else(|| trace.header_value("torch_version").as_ref().map(words)).filter(|version| !version.is_empty())
 }
 
-/// Those that were on.
+/// The profiler options that were on.
 fn options(trace: &Trace) -> String {
     let is_on = |name: &&str| {
         trace.header_value(name).is_some_and(|value| !matches!(words(&value).as_str(), "0" | "" | "false"))

@@ -1,18 +1,19 @@
-//! Reads the first rows of a table by column name.
+//! Reads the first rows of a table by its columns.
 
 use std::sync::Arc;
 
-use crate::table::{ColumnValues, PickedRows, TableRows, ordered};
+use crate::table::{ColumnValues, PickedRows, TableColumn, TableRows, ordered};
 
-/// The values of some rows.
+/// The values of some rows of a table.
 #[derive(Default)]
 pub(super) struct ReportFrame {
+    table: &'static str,
     columns: Vec<(&'static str, ColumnValues)>,
-    /// How many rows are here.
+    /// Number of rows in the frame.
     pub(super) num_rows: usize,
-    /// How many the table has.
+    /// Number of rows in the table.
     pub(super) num_in_all: usize,
-    /// Whether they are here for having the most of something, and not for being first.
+    /// Whether the frame holds the largest rows instead of the first ones.
     pub(super) is_top: bool,
 }
 
@@ -21,56 +22,70 @@ impl ReportFrame {
         let num_in_all = table.num_rows();
         let num_rows = num_in_all.min(limit);
         let values = |at| (table.column_name(at), table.values(at, 0..num_rows));
-        Self { columns: (0..table.num_columns()).map(values).collect(), num_rows, num_in_all, is_top: false }
+        let columns = (0..table.num_columns()).map(values).collect();
+        Self { table: table.name(), columns, num_rows, num_in_all, is_top: false }
     }
 
-    /// Rows that were made here, the first of so many.
-    pub(super) fn of_columns(columns: Vec<(&'static str, ColumnValues)>, num_in_all: usize) -> Self {
+    /// A frame of computed columns, the first rows of `num_in_all`.
+    pub(super) fn derived(&self, columns: Vec<(&'static str, ColumnValues)>, num_in_all: usize) -> Self {
         let num_rows = columns.first().map_or(0, |(_, values)| values.len());
-        Self { columns, num_rows, num_in_all, is_top: false }
+        Self { table: self.table, columns, num_rows, num_in_all, is_top: false }
     }
 
-    /// Some of a table's rows, of so many.
+    /// A frame of selected rows, out of `num_in_all`.
     pub(super) fn picked(table: &Arc<dyn TableRows>, rows: Vec<u32>, num_in_all: usize) -> Self {
         Self { num_in_all, ..Self::of(&*PickedRows::of(Arc::clone(table), rows), usize::MAX) }
     }
 
-    /// The rows with the most of a number: tables of several ranks have one rank's after the
-    /// other's.
-    pub(super) fn top(table: &Arc<dyn TableRows>, by: &str, limit: usize) -> Self {
-        Self { is_top: true, ..Self::of(&*ordered(table, by, true), limit) }
+    /// The rows with the largest values of a column. Tables of jobs need it, because their rows are
+    /// grouped by rank.
+    pub(super) fn top(table: &Arc<dyn TableRows>, by: TableColumn, limit: usize) -> Self {
+        Self { is_top: true, ..Self::of(&*ordered(table, by.name, true), limit) }
     }
 
-    /// A number, whole or not.
-    pub(super) fn number(&self, name: &str, row: usize) -> Option<f64> {
-        number(self.values(name)?, row)
+    /// A number, integer or float.
+    pub(super) fn number(&self, column: TableColumn, row: usize) -> Option<f64> {
+        match self.values(column)? {
+            ColumnValues::Float(values) => values.get(row).filter(|value| value.is_finite()),
+            values => int(values, row).map(|value| value as f64),
+        }
     }
 
-    pub(super) fn int(&self, name: &str, row: usize) -> Option<i64> {
-        int(self.values(name)?, row)
+    pub(super) fn int(&self, column: TableColumn, row: usize) -> Option<i64> {
+        int(self.values(column)?, row)
     }
 
-    pub(super) fn flag(&self, name: &str, row: usize) -> Option<bool> {
-        match self.values(name)? {
+    pub(super) fn flag(&self, column: TableColumn, row: usize) -> Option<bool> {
+        match self.values(column)? {
             ColumnValues::Bool(values) => values.get(row),
             _ => None,
         }
     }
 
-    /// A text; none for an empty one.
-    pub(super) fn text(&self, name: &str, row: usize) -> Option<&str> {
-        self.values(name)?.text(row).filter(|text| !text.is_empty())
+    /// A text; `None` if it is empty.
+    pub(super) fn text(&self, column: TableColumn, row: usize) -> Option<&str> {
+        self.values(column)?.text(row).filter(|text| !text.is_empty())
     }
 
-    fn values(&self, name: &str) -> Option<&ColumnValues> {
+    /// The rank of a row, in tables of a job.
+    pub(super) fn rank(&self, row: usize) -> Option<i64> {
+        int(self.named("rank")?, row)
+    }
+
+    /// The index of a row's trace among those of its rank, in tables of a job.
+    pub(super) fn window(&self, row: usize) -> Option<i64> {
+        int(self.named("window")?, row)
+    }
+
+    /// The values of a column. The compiler has checked that its table has the column, so a miss
+    /// means that the frame is of another table.
+    fn values(&self, column: TableColumn) -> Option<&ColumnValues> {
+        debug_assert!(self.columns.is_empty() || self.table == column.table, "{} is not {}", self.table, column.table);
+        self.named(column.name)
+    }
+
+    fn named(&self, name: &str) -> Option<&ColumnValues> {
         self.columns.iter().find(|(known, _)| *known == name).map(|(_, values)| values)
-    }
-}
-
-fn number(values: &ColumnValues, row: usize) -> Option<f64> {
-    match values {
-        ColumnValues::Float(values) => values.get(row).filter(|value| value.is_finite()),
-        _ => int(values, row).map(|value| value as f64),
     }
 }
 

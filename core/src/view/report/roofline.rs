@@ -1,23 +1,25 @@
 //! Writes the section on the roofline.
 
-use super::grid::{CellKind, ReportGrid, col};
+use maud::html;
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
 use super::report_frame::ReportFrame;
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame, table, top, top_of};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, table, top, top_of};
 use super::words::decimal;
-use crate::analyze::AnalysisResult;
+use crate::analyze::tables;
+use crate::table::{TableColumn, TableRows};
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 50;
-/// Beside the chart, which is about as high.
+/// Rows of a table beside the chart, to match its height.
 const FEW: usize = 12;
 
-const OPERATORS: ReportGrid = ReportGrid {
-    analysis: "roofline",
-    request: "{}",
-    table: "roofline",
-    title: "Operators by shape, against what the device can do",
-    columns: &[
+const OPERATORS: ReportGrid = ReportGrid::of(
+    "roofline",
+    &tables::ROOFLINE,
+    "Operators by shape, relative to device peaks",
+    &[
         col("rank", "rank", CellKind::Key),
         col("name", "operator", CellKind::Name),
         col("input_shapes", "shapes", CellKind::Name),
@@ -27,89 +29,89 @@ const OPERATORS: ReportGrid = ReportGrid {
         col("tflops", "TFLOP/s", CellKind::Number),
         col("gbps", "GB/s", CellKind::Number),
         col("bound", "bound by", CellKind::Word),
-        col("share_of_peak", "of the roof", CellKind::Share),
+        col("share_of_peak", "share of roofline", CellKind::Share),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-};
+);
 
-const ITERATIONS: ReportGrid = ReportGrid {
-    analysis: "roofline",
-    request: "{}",
-    table: "roofline_iterations",
-    title: "Operations by iteration",
-    columns: &[
+const ITERATIONS: ReportGrid = ReportGrid::of(
+    "roofline",
+    &tables::ROOFLINE_ITERATIONS,
+    "Operations by iteration",
+    &[
         col("rank", "rank", CellKind::Key),
         col("iteration", "iteration", CellKind::Count),
         col("dur_ns", "duration", CellKind::Time),
         col("tflops", "TFLOP/s", CellKind::Number),
-        col("share_of_peak", "of the peak", CellKind::Share),
+        col("share_of_peak", "share of peak", CellKind::Share),
     ],
-};
+);
 
-/// The same where the peak is known.
-const UTILISATION: ReportGrid =
-    ReportGrid { title: "By iteration: how much of the device's peak was used (MFU)", ..ITERATIONS };
+/// The iterations of a device whose peak is known.
+const UTILISATION: ReportGrid = ITERATIONS.titled("Model FLOP utilisation (MFU) by iteration");
 
-const UNMODELLED: ReportGrid = ReportGrid {
-    analysis: "roofline",
-    request: "{}",
-    table: "roofline_unmodelled",
-    title: "Not counted",
-    columns: &[
+const UNMODELLED: ReportGrid = ReportGrid::of(
+    "roofline",
+    &tables::ROOFLINE_UNMODELLED,
+    "Operators not counted",
+    &[
         col("rank", "rank", CellKind::Key),
         col("name", "operator", CellKind::Name),
-        col("reason", "why", CellKind::Word),
+        col("reason", "reason", CellKind::Word),
         col("count", "calls", CellKind::Count),
         col("total_ns", "device", CellKind::Time),
     ],
-};
+);
 
-/// Only where operators record shapes.
-pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let Some(answer) = source.ask("roofline", "{}") else { return SectionOutcome::Nothing };
-    let rows = top(source, &answer, "roofline", ("total_ns", MAX_ROWS));
-    if rows.num_rows == 0 || !(0..rows.num_rows).any(|row| rows.number("flops", row).is_some()) {
-        return SectionOutcome::Missing {
-            title: "Roofline",
-            why: answer.reason.unwrap_or("no shapes were recorded (`record_shapes=True` records them)"),
-        };
-    }
+const FLOPS: TableColumn = tables::ROOFLINE.column("flops");
+const TFLOPS: TableColumn = tables::ROOFLINE.column("tflops");
+const SHARE_OF_PEAK: TableColumn = tables::ROOFLINE_ITERATIONS.column("share_of_peak");
+const PEAKS_OF: TableColumn = tables::ROOFLINE_DEVICE.column("peaks_of");
+const BANDWIDTH: TableColumn = tables::ROOFLINE_DEVICE.column("bandwidth_gbps");
+const REASON: TableColumn = tables::ROOFLINE_DEVICE.column("reason");
+
+/// The roofline; it needs operators with recorded shapes.
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(OPERATORS.analysis, OPTIONS)?;
+    let rows = top(source, &answer, tables::ROOFLINE.column("total_ns"), MAX_ROWS)?;
     // Of more than there is room for, those that took longest.
-    let iterations = top_of(&answer, "roofline_iterations", ("dur_ns", FEW));
-    let has_peak = (0..iterations.num_rows).any(|row| iterations.number("share_of_peak", row).is_some());
-    let beside = [
-        if has_peak { &UTILISATION } else { &ITERATIONS }.html(source, &iterations),
-        UNMODELLED.html(source, &top(source, &answer, "roofline_unmodelled", ("total_ns", FEW))),
-    ];
-    let body = format!(
-        "<div class=\"ks-pair\">{}<div>{}</div></div>{}",
-        chart(&answer).unwrap_or_default(),
-        beside.concat(),
-        OPERATORS.html(source, &rows)
-    );
-    SectionOutcome::Section(ReportSection::wide("roofline", "Roofline", body).with_note(device(&answer)))
+    let iterations = top_of(&answer, tables::ROOFLINE_ITERATIONS.column("dur_ns"), FEW)?;
+    let unmodelled = top(source, &answer, tables::ROOFLINE_UNMODELLED.column("total_ns"), FEW)?;
+    let devices = frame(&answer, tables::ROOFLINE_DEVICE.name, MAX_ROWS)?;
+    let drawn = table(&answer, answer.drawn.unwrap_or(OPERATORS.table))?;
+    if !(0..rows.num_rows).any(|row| rows.number(FLOPS, row).is_some()) {
+        let reason = "no shapes were recorded; `record_shapes=True` records them";
+        return Ok(SectionOutcome::missing(answer.reason, reason));
+    }
+    let has_peak = (0..iterations.num_rows).any(|row| iterations.number(SHARE_OF_PEAK, row).is_some());
+    let grid = if has_peak { &UTILISATION } else { &ITERATIONS };
+    let body = html! {
+        div class="ks-pair" {
+            @if computes(&**drawn) { figure class="ks-picture" { (figure(&**drawn, answer.plot, answer.reason)) } }
+            div { (grid.html(source, &iterations)) (UNMODELLED.html(source, &unmodelled)) }
+        }
+        (OPERATORS.html(source, &rows))
+    };
+    Ok(SectionOutcome::wide(body).with_note(device(&devices)))
 }
 
-/// None where no operator computed anything, but only moved bytes.
-fn chart(answer: &AnalysisResult) -> Option<String> {
-    let table = table(answer, answer.drawn.unwrap_or("roofline"))?;
-    let all = ReportFrame::of(&**table, usize::MAX);
-    let computes = (0..all.num_rows).any(|row| all.number("tflops", row).is_some_and(|tflops| tflops > 0.0));
-    computes.then(|| format!("<figure class=\"ks-picture\">{}</figure>", figure(&**table, answer.plot, answer.reason)))
+/// Whether an operator computed anything: others only move bytes and have no place in the chart.
+fn computes(operators: &dyn TableRows) -> bool {
+    let all = ReportFrame::of(operators, usize::MAX);
+    (0..all.num_rows).any(|row| all.number(TFLOPS, row).is_some_and(|tflops| tflops > 0.0))
 }
 
-/// The devices that the roof is of, or why there is none.
-fn device(answer: &AnalysisResult) -> String {
-    let devices = frame(answer, "roofline_device", MAX_ROWS);
+/// The devices whose peaks are used, or the reason for having none.
+fn device(devices: &ReportFrame) -> String {
     let told = |row: usize| {
-        let (peaks, bandwidth) = (devices.text("peaks_of", row)?, devices.number("bandwidth_gbps", row)?);
-        Some(format!("of {peaks}: {} GB/s", decimal(bandwidth, 0)))
+        let (peaks, bandwidth) = (devices.text(PEAKS_OF, row)?, devices.number(BANDWIDTH, row)?);
+        Some(format!("peaks of {peaks}: {} GB/s", decimal(bandwidth, 0)))
     };
     let rows = 0..devices.num_rows;
     let mut all: Vec<_> = rows.clone().filter_map(told).collect();
     all.dedup();
     if all.is_empty() {
-        let mut reasons = rows.filter_map(|row| devices.text("reason", row));
+        let mut reasons = rows.filter_map(|row| devices.text(REASON, row));
         return reasons.next().unwrap_or_default().to_owned();
     }
     all.join(" · ")

@@ -1,88 +1,145 @@
-//! A section of the page, and the line for one without content.
+//! Sections of the page, and the list of those without content.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
-use super::words::title as titled;
-use crate::view::svg::escape;
+use maud::{Markup, html};
 
-const HALF: &str = "ks-half";
-const WIDE: &str = "ks-wide";
+use super::source::ReportResult;
+use super::words::{sentence, title as titled};
 
-/// A heading with its content.
-pub(super) struct ReportSection {
-    id: &'static str,
-    title: &'static str,
-    /// Beside the title, such as how many there are.
+/// The content of a section.
+pub(super) struct SectionContent {
+    /// A note beside the title, such as a count.
     note: String,
-    body: String,
-    class: &'static str,
+    body: Markup,
+    is_wide: bool,
 }
 
 /// The outcome of a section.
 pub(super) enum SectionOutcome {
-    Section(ReportSection),
-    /// It could have something to show, and why it has not.
-    Missing {
-        title: &'static str,
-        why: &'static str,
-    },
-    /// It never has of such a trace.
+    Shown(SectionContent),
+    /// Applies to the trace but has no data, with the reason.
+    Missing(Cow<'static, str>),
+    /// Does not apply to the trace.
     Nothing,
 }
 
-impl ReportSection {
-    /// Beside another where there is room for two.
-    pub(super) fn half(id: &'static str, title: &'static str, body: String) -> Self {
-        Self { id, title, note: String::new(), body, class: HALF }
+impl SectionOutcome {
+    /// A section of half the width, if the page has room for two.
+    pub(super) fn half(body: Markup) -> Self {
+        Self::Shown(SectionContent { note: String::new(), body, is_wide: false })
     }
 
-    /// As wide as the page.
-    pub(super) fn wide(id: &'static str, title: &'static str, body: String) -> Self {
-        Self { class: WIDE, ..Self::half(id, title, body) }
+    /// A section of the full width.
+    pub(super) fn wide(body: Markup) -> Self {
+        Self::Shown(SectionContent { note: String::new(), body, is_wide: true })
     }
 
-    /// Widens those that have nobody beside them.
-    pub(super) fn spread(sections: &mut [Self]) {
-        let mut rest = sections;
+    /// Adds a note beside the title.
+    pub(super) fn with_note(self, note: String) -> Self {
+        match self {
+            Self::Shown(content) => Self::Shown(SectionContent { note, ..content }),
+            other => other,
+        }
+    }
+
+    /// Missing data, with the reason of the analysis or the given one.
+    pub(super) fn missing(reason: Option<&'static str>, or: &'static str) -> Self {
+        Self::Missing(Cow::Borrowed(reason.unwrap_or(or)))
+    }
+}
+
+/// A section with its place on the page.
+struct ReportSection {
+    id: &'static str,
+    title: &'static str,
+    content: SectionContent,
+}
+
+/// The sections of a page in their order, and those without content.
+#[derive(Default)]
+pub(super) struct ReportSections {
+    shown: Vec<ReportSection>,
+    missing: Vec<(&'static str, Cow<'static, str>)>,
+}
+
+impl ReportSections {
+    /// Adds a section with its id and its title. An error becomes the reason why it is missing.
+    pub(super) fn add(&mut self, id: &'static str, title: &'static str, outcome: ReportResult<SectionOutcome>) {
+        match outcome {
+            Ok(SectionOutcome::Shown(content)) => self.shown.push(ReportSection { id, title, content }),
+            Ok(SectionOutcome::Missing(reason)) => self.missing.push((title, reason)),
+            Ok(SectionOutcome::Nothing) => {}
+            Err(error) => self.missing.push((title, Cow::Owned(format!("the analysis failed: {error}")))),
+        }
+    }
+
+    /// Ends the page with the list of missing sections, and widens sections that stand alone.
+    pub(super) fn finish(&mut self) {
+        let missing = std::mem::take(&mut self.missing);
+        if !missing.is_empty() {
+            self.add("missing", "Unavailable sections", Ok(SectionOutcome::wide(list(&missing))));
+        }
+        let mut rest = &mut self.shown[..];
         while let [first, others @ ..] = rest {
-            let is_half = |section: &Self| section.class == HALF;
+            let is_half = |section: &ReportSection| !section.content.is_wide;
             let has_pair = is_half(first) && others.first().is_some_and(is_half);
             if !has_pair {
-                first.class = WIDE;
+                first.content.is_wide = true;
             }
             rest = if has_pair { &mut others[1..] } else { others };
         }
     }
 
-    pub(super) fn with_note(self, note: String) -> Self {
-        Self { note, ..self }
+    /// Links to all sections.
+    pub(super) fn contents(&self) -> Markup {
+        html! {
+            nav class="ks-nav" aria-label="Contents" {
+                @for section in &self.shown { a href={ "#" (section.id) } { (titled(section.id)) } }
+            }
+        }
     }
 
-    /// The same with more below.
-    pub(super) fn and(mut self, more: &str) -> Self {
-        self.body.push_str(more);
-        self
-    }
-
-    /// Its word in the contents.
-    pub(super) fn entry(&self, out: &mut String) {
-        let _ = write!(out, "<a href=\"#{}\">{}</a>", self.id, titled(self.id));
-    }
-
-    pub(super) fn html(&self, out: &mut String) {
-        let Self { id, title, note, body, class } = self;
-        let note = if note.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(note)) };
-        // Writing into a `String` cannot fail.
-        let _ = write!(out, "<section class=\"{class}\" id=\"{id}\"><h2>{title}{note}</h2>{body}</section>");
+    pub(super) fn html(&self) -> Markup {
+        html! {
+            div class="ks-grid" {
+                @for ReportSection { id, title, content } in &self.shown {
+                    section class=(if content.is_wide { "ks-wide" } else { "ks-half" }) id=(id) {
+                        h2 {
+                            (title)
+                            @if !content.note.is_empty() { " " small { (content.note) } }
+                        }
+                        (content.body)
+                    }
+                }
+            }
+        }
     }
 }
 
-/// A line for each section that has nothing to show.
-pub(super) fn missing(all: &[(&'static str, &'static str)]) -> Option<ReportSection> {
-    let mut body = String::from("<dl class=\"ks-missing\">");
-    for (title, why) in all {
-        let _ = write!(body, "<dt>{title}</dt><dd>{}.</dd>", escape(&titled(why)));
+/// A line for each section without content.
+fn list(missing: &[(&str, Cow<'_, str>)]) -> Markup {
+    html! {
+        dl class="ks-missing" {
+            @for (title, reason) in missing { dt { (title) } dd { (sentence(reason)) "." } }
+        }
     }
-    body.push_str("</dl>");
-    (!all.is_empty()).then(|| ReportSection::wide("missing", "Not in this recording", body))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::ReportSections;
+    use crate::analyze::analysis;
+
+    #[test]
+    fn an_error_is_shown_as_the_reason() {
+        let mut sections = ReportSections::default();
+        sections.add("idle", "Idle", Err(Rc::new(analysis("<idle>").unwrap_err())));
+        sections.finish();
+        let page = sections.html().into_string();
+        assert!(page.contains("<dt>Idle</dt><dd>The analysis failed: expected one of the analyses"), "{page}");
+        assert!(page.contains("found &lt;idle&gt;"), "{page}");
+    }
 }

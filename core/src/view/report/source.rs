@@ -7,10 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::report_frame::ReportFrame;
-use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, analysis};
+use crate::analyze::{Analysis, AnalysisResult, Options, RankedTrace, Selection};
 use crate::edit::TrimExtent;
+use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
-use crate::table::TableRows;
+use crate::table::{TableColumn, TableRows};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::view::screen::Screen;
@@ -22,10 +23,13 @@ pub(super) struct ReportSource<'a> {
     screen: &'a Screen<'a>,
     traces: Vec<RankedTrace>,
     /// Cached results, for sections with equal requests.
-    answers: RefCell<FxHashMap<AnswerKey, Option<Rc<AnalysisResult>>>>,
+    answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
 }
 
-/// The name of an analysis, with its request.
+/// A value, or the error of an analysis, which sections with equal requests share.
+pub(super) type ReportResult<T> = Result<T, Rc<Error>>;
+
+/// The name of an analysis, with its options.
 type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
@@ -37,7 +41,7 @@ impl<'a> ReportSource<'a> {
         self.traces.iter().map(|(rank, linked)| (*rank, linked))
     }
 
-    /// How many traces there are.
+    /// Number of traces.
     pub(super) fn len(&self) -> usize {
         self.traces.len()
     }
@@ -47,7 +51,7 @@ impl<'a> ReportSource<'a> {
         self.traces.len() > 1
     }
 
-    /// The first trace, for facts that all share.
+    /// The first trace, for facts that all traces share.
     pub(super) fn first(&self) -> Option<&Trace> {
         self.traces.first().map(|(_, linked)| &linked.trace)
     }
@@ -58,53 +62,54 @@ impl<'a> ReportSource<'a> {
         self.traces.iter().enumerate().map(move |(at, (_, linked))| Selection::within(linked, range(at)))
     }
 
-    /// When that of the first trace was.
+    /// The reported range of the first trace.
     pub(super) fn span(&self) -> TimeRange {
         self.selections().next().map(|selection| selection.span()).unwrap_or_default()
     }
 
-    /// The part of a recording that the first trace is, if it is one.
+    /// The extent of the first trace, if it is trimmed.
     pub(super) fn extent(&self) -> Option<TrimExtent> {
         self.screen.parts.first()?.extent
     }
 
-    /// The result of an analysis; `None` for an invalid request.
-    pub(super) fn ask(&self, name: &'static str, request: &'static str) -> Option<Rc<AnalysisResult>> {
+    /// The result of an analysis with options, a JSON object.
+    pub(super) fn ask(&self, analysis: &'static Analysis, options: &'static str) -> ReportResult<Rc<AnalysisResult>> {
         let mut answers = self.answers.borrow_mut();
-        answers.entry((name, request)).or_insert_with(|| self.answer(name, request).map(Rc::new)).clone()
+        let answer = || self.answer(analysis, options).map(Rc::new).map_err(Rc::new);
+        answers.entry((analysis.name, options)).or_insert_with(answer).clone()
     }
 
-    fn answer(&self, name: &str, request: &str) -> Option<AnalysisResult> {
-        let analysis = analysis(name).ok()?;
-        let options = Options::new(analysis.options, serde_json::from_str(request).ok()?).ok()?;
+    fn answer(&self, analysis: &Analysis, options: &str) -> Result<AnalysisResult, Error> {
+        let given =
+            serde_json::from_str(options).map_err(|error| unexpected("a JSON object of options", error.to_string()))?;
+        let options = Options::new(analysis.options, given)?;
         let wanted = |at: usize| self.screen.parts[at].trimmed();
         match &self.traces[..] {
             [(_, linked)] => analysis.answer_about(linked, &wanted(0), &options),
             traces => analysis.answer_about_each(traces, &wanted, &options, 1),
         }
-        .ok()
     }
 
-    /// The address of an event in the timeline, which a row of a table names.
+    /// The timeline address of an event in a row.
     pub(super) fn event(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<String> {
         let id = i64::from(self.part(frame, row)?.first_id).checked_add(id)?;
         Some(format!("#event={id}"))
     }
 
-    /// The address of a stretch of time in the timeline, which a row of a table names.
+    /// The timeline address of a range in a row.
     pub(super) fn range(&self, frame: &ReportFrame, row: usize, (start_ns, dur_ns): (i64, i64)) -> Option<String> {
         let part = self.part(frame, row)?;
         let which = if self.is_job() { format!("&part={}", part.at) } else { String::new() };
         Some(address(part, start_ns, dur_ns) + &which)
     }
 
-    /// The same in the only trace.
+    /// The timeline address of a range in the first trace.
     pub(super) fn range_of_first(&self, start_ns: i64, dur_ns: i64) -> Option<String> {
         self.screen.parts.first().map(|part| address(*part, start_ns, dur_ns))
     }
 
-    /// Whether a row of a table names a communication on a device.
-    pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: &str) -> bool {
+    /// Whether a row names a collective on a device.
+    pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: TableColumn) -> bool {
         let found = || {
             let part = self.part(frame, row)?;
             let row = part.linked.trace.events.row_at(u32::try_from(frame.int(column, row)?).ok()?)?;
@@ -113,10 +118,10 @@ impl<'a> ReportSource<'a> {
         found().unwrap_or_default()
     }
 
-    /// The trace that a row is about.
+    /// The trace of a row.
     fn part(&self, frame: &ReportFrame, row: usize) -> Option<TraceView<'a>> {
         if self.is_job() {
-            return self.screen.of_rank(frame.int("rank", row), frame.int("window", row).unwrap_or(0));
+            return self.screen.of_rank(frame.rank(row), frame.window(row).unwrap_or(0));
         }
         self.screen.parts.first().copied()
     }
@@ -127,34 +132,39 @@ fn address(part: TraceView<'_>, start_ns: i64, dur_ns: i64) -> String {
     format!("#range={start:.0}-{:.0}", start + dur_ns.max(1) as f64)
 }
 
-/// A table of an answer by its name.
-pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> Option<&'a Arc<dyn TableRows>> {
-    answer.tables.iter().find(|table| table.name() == name)
+/// An error that says what the report expected of an analysis.
+fn unexpected(expected: &str, found: String) -> Error {
+    ErrorKind::Request { expected: expected.to_owned(), found }.into()
 }
 
-/// Its rows with the most of a number, where several ranks have theirs one after the other; else
-/// the first.
+/// A table of an answer by its name. The error lists the available tables.
+pub(super) fn table<'a>(answer: &'a AnalysisResult, name: &str) -> ReportResult<&'a Arc<dyn TableRows>> {
+    answer.tables.iter().find(|table| table.name() == name).ok_or_else(|| {
+        let names: Vec<_> = answer.tables.iter().map(|table| table.name()).collect();
+        Rc::new(unexpected(&format!("a table named {name}"), format!("{names:?}")))
+    })
+}
+
+/// The largest rows by a column in a job, whose rows are grouped by rank; the first rows of a
+/// single trace, which are sorted already.
 pub(super) fn top(
     source: &ReportSource<'_>,
     answer: &AnalysisResult,
-    name: &str,
-    (by, limit): (&str, usize),
-) -> ReportFrame {
-    match table(answer, name) {
-        Some(table) if source.is_job() => ReportFrame::top(table, by, limit),
-        _ => frame(answer, name, limit),
-    }
+    by: TableColumn,
+    limit: usize,
+) -> ReportResult<ReportFrame> {
+    let table = table(answer, by.table)?;
+    Ok(if source.is_job() { ReportFrame::top(table, by, limit) } else { ReportFrame::of(&**table, limit) })
 }
 
-/// Its rows as they are or, where there are more than so many, those with the most of a number.
-pub(super) fn top_of(answer: &AnalysisResult, name: &str, (by, limit): (&str, usize)) -> ReportFrame {
-    match table(answer, name) {
-        Some(table) if table.num_rows() > limit => ReportFrame::top(table, by, limit),
-        _ => frame(answer, name, limit),
-    }
+/// All rows of a table in their order or, above the limit, the largest by a column.
+pub(super) fn top_of(answer: &AnalysisResult, by: TableColumn, limit: usize) -> ReportResult<ReportFrame> {
+    let table = table(answer, by.table)?;
+    let is_long = table.num_rows() > limit;
+    Ok(if is_long { ReportFrame::top(table, by, limit) } else { ReportFrame::of(&**table, limit) })
 }
 
-/// Its first rows.
-pub(super) fn frame(answer: &AnalysisResult, name: &str, limit: usize) -> ReportFrame {
-    table(answer, name).map_or_else(ReportFrame::default, |table| ReportFrame::of(&**table, limit))
+/// The first rows of a table.
+pub(super) fn frame(answer: &AnalysisResult, name: &str, limit: usize) -> ReportResult<ReportFrame> {
+    Ok(ReportFrame::of(&**table(answer, name)?, limit))
 }

@@ -1,22 +1,24 @@
 //! Writes the sections on the largest kernels, operators and modules.
 
-use super::grid::{CellKind, ReportGrid, col};
+use maud::{Markup, html};
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
 use super::rank_totals::RankTotals;
-use super::section::{ReportSection, SectionOutcome};
-use super::source::{ReportSource, frame, top};
-use crate::analyze::AnalysisResult;
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, top};
+use crate::analyze::{AnalysisResult, tables};
+use crate::table::TableColumn;
 
 const MAX_ROWS: usize = 50;
 
-const KERNELS: ReportGrid = ReportGrid {
-    analysis: "kernels",
-    request: "{}",
-    table: "kernels",
-    title: "Kernels, copies and fills by name",
-    columns: &[
+const KERNELS: ReportGrid = ReportGrid::of(
+    "kernels",
+    &tables::KERNELS,
+    "Kernels, copies and fills by name",
+    &[
         col("rank", "rank", CellKind::Key),
         col("name", "name", CellKind::Name),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
@@ -27,51 +29,55 @@ const KERNELS: ReportGrid = ReportGrid {
         col("tensor_cores", "tensor cores", CellKind::Flag),
         col("longest_id", "Longest run", CellKind::Event),
     ],
-};
+);
 
-/// The same for a job: rows of one name on all ranks become one.
-const KERNELS_OF_ALL: ReportGrid = ReportGrid {
-    title: "Kernels, copies and fills by name, all ranks together",
-    columns: &[
+/// Kernels of a job: one row per name over all ranks.
+const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
+    "kernels",
+    &KERNELS_ACROSS,
+    "Kernels, copies and fills by name, all ranks",
+    &[
         col("name", "name", CellKind::Name),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
         col("mean_ns", "mean", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
         col("max_ns", "longest", CellKind::Time),
-        col("rank", "on rank", CellKind::Key),
+        col("rank", "longest on rank", CellKind::Key),
         col("longest_id", "Longest run", CellKind::Event),
     ],
-    ..KERNELS
+);
+
+const KERNELS_ACROSS: RankTotals = RankTotals {
+    keys: [tables::KERNELS.column("name"), tables::KERNELS.column("class")],
+    sums: &[tables::KERNELS.column("total_ns"), tables::KERNELS.column("count")],
+    count: tables::KERNELS.column("count"),
+    longest: tables::KERNELS.column("max_ns"),
+    longest_id: tables::KERNELS.column("longest_id"),
 };
 
-const KERNELS_ACROSS: RankTotals =
-    RankTotals { keys: ["name", "class"], sums: &["total_ns", "count"], longest: "max_ns" };
-
-const BY_CLASS: ReportGrid = ReportGrid {
-    analysis: "kernels",
-    request: "{}",
-    table: "kernels_by_class",
-    title: "By what they are for",
-    columns: &[
+const BY_CLASS: ReportGrid = ReportGrid::of(
+    "kernels",
+    &tables::KERNELS_BY_CLASS,
+    "Device time by class",
+    &[
         col("rank", "rank", CellKind::Key),
-        col("class", "for", CellKind::Word),
+        col("class", "class", CellKind::Word),
         col("tensor_cores", "tensor cores", CellKind::Flag),
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
     ],
-};
+);
 
-const OPERATORS: ReportGrid = ReportGrid {
-    analysis: "operators",
-    request: "{}",
-    table: "operators",
-    title: "Operators by name",
-    columns: &[
+const OPERATORS: ReportGrid = ReportGrid::of(
+    "operators",
+    &tables::OPERATORS,
+    "Operators by name",
+    &[
         col("rank", "rank", CellKind::Key),
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
@@ -82,39 +88,47 @@ const OPERATORS: ReportGrid = ReportGrid {
         col("device_total_ns", "total device", CellKind::Time),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-};
+);
 
-/// The same of a job.
-const OPERATORS_OF_ALL: ReportGrid = ReportGrid {
-    title: "Operators by name, all ranks together",
-    columns: &[
+/// Operators of a job: one row per name over all ranks.
+const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
+    "operators",
+    &OPERATORS_ACROSS,
+    "Operators by name, all ranks",
+    &[
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
         col("self_ns", "self host", CellKind::Time),
         col("total_ns", "total host", CellKind::Time),
         col("mean_ns", "mean", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
         col("device_self_ns", "self device", CellKind::Time),
         col("device_total_ns", "total device", CellKind::Time),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-    ..OPERATORS
-};
+);
 
 const OPERATORS_ACROSS: RankTotals = RankTotals {
-    keys: ["name", "stack"],
-    sums: &["total_ns", "count", "self_ns", "device_self_ns", "device_total_ns"],
+    keys: [tables::OPERATORS.column("name"), tables::OPERATORS.column("stack")],
+    sums: &[
+        tables::OPERATORS.column("total_ns"),
+        tables::OPERATORS.column("count"),
+        tables::OPERATORS.column("self_ns"),
+        tables::OPERATORS.column("device_self_ns"),
+        tables::OPERATORS.column("device_total_ns"),
+    ],
+    count: tables::OPERATORS.column("count"),
     // Of the rank with the most.
-    longest: "total_ns",
+    longest: tables::OPERATORS.column("total_ns"),
+    longest_id: tables::OPERATORS.column("longest_id"),
 };
 
-const MODULES: ReportGrid = ReportGrid {
-    analysis: "modules",
-    request: "{}",
-    table: "modules",
-    title: "Modules by name",
-    columns: &[
+const MODULES: ReportGrid = ReportGrid::of(
+    "modules",
+    &tables::MODULES,
+    "Modules by name",
+    &[
         col("rank", "rank", CellKind::Key),
         col("module", "module", CellKind::Name),
         col("count", "calls", CellKind::Count),
@@ -127,61 +141,42 @@ const MODULES: ReportGrid = ReportGrid {
         col("num_device_events", "device events", CellKind::Count),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-};
+);
 
-pub(super) fn kernels(source: &ReportSource<'_>) -> SectionOutcome {
-    let Some(answer) = source.ask("kernels", "{}") else { return SectionOutcome::Nothing };
-    let found = if source.is_job() {
-        across(source, &answer, (&KERNELS_OF_ALL, &KERNELS_ACROSS), ("kernels", "Kernels"))
-    } else {
-        wide(source, &answer, &KERNELS, ("kernels", "Kernels"))
+pub(super) fn kernels(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(KERNELS.analysis, OPTIONS)?;
+    let classes = frame(&answer, BY_CLASS.table, MAX_ROWS)?;
+    let rows = if source.is_job() { Some((&KERNELS_OF_ALL, &KERNELS_ACROSS)) } else { None };
+    largest(source, &answer, rows, (&KERNELS, tables::KERNELS.column("total_ns")), || {
+        html! { div class="ks-narrow" { (BY_CLASS.html(source, &classes)) } }
+    })
+}
+
+pub(super) fn operators(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(OPERATORS.analysis, OPTIONS)?;
+    let rows = if source.is_job() { Some((&OPERATORS_OF_ALL, &OPERATORS_ACROSS)) } else { None };
+    largest(source, &answer, rows, (&OPERATORS, tables::OPERATORS.column("total_ns")), Markup::default)
+}
+
+pub(super) fn modules(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    let answer = source.ask(MODULES.analysis, OPTIONS)?;
+    largest(source, &answer, None, (&MODULES, tables::MODULES.column("total_ns")), Markup::default)
+}
+
+/// A table of the largest rows: sums over ranks, or rows of the traces by a column.
+fn largest(
+    source: &ReportSource<'_>,
+    answer: &AnalysisResult,
+    totals: Option<(&ReportGrid, &RankTotals)>,
+    (grid, by): (&ReportGrid, TableColumn),
+    more: impl FnOnce() -> Markup,
+) -> ReportResult<SectionOutcome> {
+    let (grid, rows) = match totals {
+        Some((grid, totals)) => (grid, totals.top(&frame(answer, grid.table, usize::MAX)?, MAX_ROWS)),
+        None => (grid, top(source, answer, by, MAX_ROWS)?),
     };
-    match found {
-        SectionOutcome::Section(section) => {
-            let classes = BY_CLASS.html(source, &frame(&answer, "kernels_by_class", MAX_ROWS));
-            let classes = format!("<div class=\"ks-narrow\">{classes}</div>");
-            SectionOutcome::Section(section.and(&classes))
-        }
-        other => other,
-    }
-}
-
-pub(super) fn operators(source: &ReportSource<'_>) -> SectionOutcome {
-    let Some(answer) = source.ask("operators", "{}") else { return SectionOutcome::Nothing };
-    if source.is_job() {
-        return across(source, &answer, (&OPERATORS_OF_ALL, &OPERATORS_ACROSS), ("operators", "Operators"));
-    }
-    wide(source, &answer, &OPERATORS, ("operators", "Operators"))
-}
-
-pub(super) fn modules(source: &ReportSource<'_>) -> SectionOutcome {
-    source
-        .ask("modules", "{}")
-        .map_or(SectionOutcome::Nothing, |answer| wide(source, &answer, &MODULES, ("modules", "Modules")))
-}
-
-fn across(
-    source: &ReportSource<'_>,
-    answer: &AnalysisResult,
-    (grid, across): (&ReportGrid, &RankTotals),
-    (id, title): (&'static str, &'static str),
-) -> SectionOutcome {
-    let rows = across.top(&frame(answer, grid.table, usize::MAX), MAX_ROWS);
     if rows.num_rows == 0 {
-        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("there are none") };
+        return Ok(SectionOutcome::missing(answer.reason, "nothing was recorded"));
     }
-    SectionOutcome::Section(ReportSection::wide(id, title, grid.html(source, &rows)))
-}
-
-fn wide(
-    source: &ReportSource<'_>,
-    answer: &AnalysisResult,
-    grid: &ReportGrid,
-    (id, title): (&'static str, &'static str),
-) -> SectionOutcome {
-    let rows = top(source, answer, grid.table, ("total_ns", MAX_ROWS));
-    if rows.num_rows == 0 {
-        return SectionOutcome::Missing { title, why: answer.reason.unwrap_or("there are none") };
-    }
-    SectionOutcome::Section(ReportSection::wide(id, title, grid.html(source, &rows)))
+    Ok(SectionOutcome::wide(html! { (grid.html(source, &rows)) (more()) }))
 }

@@ -1,6 +1,6 @@
 //! Formats numbers and names for readers.
 
-/// A number with its digits in groups, and so many after the point: `1,234.500`.
+/// A number with grouped digits and a fixed number of decimals: `1,234.500`.
 pub(super) fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
@@ -21,19 +21,19 @@ pub(super) fn decimal(value: f64, decimals: usize) -> String {
     out
 }
 
-/// A count, every digit.
+/// A count with all its digits.
 pub(super) fn count(value: i64) -> String {
     decimal(value as f64, 0)
 }
 
-/// A part of one, in percent.
+/// A fraction, in percent.
 pub(super) fn percent(share: f64) -> String {
     let text = percents(share);
     let text = text.strip_suffix(".0").unwrap_or(&text);
     format!("{text} %")
 }
 
-/// As a number: a positive share never shows as 0 %, nor a partial one as 100 %.
+/// A percentage without its sign. A positive share never shows as 0, a partial one never as 100.
 pub(super) fn percents(share: f64) -> String {
     let text = decimal(share * 100.0, 1);
     match text.as_str() {
@@ -48,14 +48,14 @@ pub(super) fn plural(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(number as i64), if number == 1 { "" } else { "s" })
 }
 
-/// An underscored name as words, the first with a capital.
+/// A `snake_case` name as words with a capital first letter.
 pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text as a sentence begins, unless it begins with a name.
+/// Capitalises the first letter, unless the text begins with an identifier.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let is_name = text.split(' ').next().is_some_and(|word| word.contains(['_', '.', ':']));

@@ -57,7 +57,7 @@ def test_the_longest_gap_is_shown_with_its_reason(name: str, reported: Reported,
     # What a communication ends, other ranks have a say in.
     rows = [row for row in rows if not str(names[row[1]]).startswith("nccl")]
     dur, after, reason, host = max(rows, key=lambda row: int(str(row[0])))
-    assert f"{reason} " in idle.locator(".ks-note").first.inner_text(), "the word is explained"
+    assert f"{reason}: " in idle.locator(".ks-note").first.inner_text(), "the word is explained"
     snap(timeline, f"idle-{name}-reasons")
     row = idle.locator("table").last.locator("tbody tr").first
     assert str(reason) in row.inner_text()

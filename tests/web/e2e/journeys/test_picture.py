@@ -16,7 +16,7 @@ def test_the_picture_of_a_report(
     page = strict.page("dark", width=1400, height=1000)
     page.goto(reported("training")[1].as_uri())
     timeline_on(page).wait().settle()
-    for words in ("Where the time went", "Iterations", "Findings"):
+    for words in ("Device time", "Iterations", "Findings"):
         assert page.get_by_role("heading", name=words).is_visible()
     assert page.locator(".ks-findings li").count() == 2
     shot(page, "readme-report-dark")

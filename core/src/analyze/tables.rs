@@ -1,0 +1,23 @@
+//! Tables whose columns the report reads, by names that the compiler checks.
+
+pub(crate) use super::breakdown::row::TABLE as BREAKDOWN;
+pub(crate) use super::collective::skew::TABLE as COLLECTIVE_SKEW;
+pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;
+pub(crate) use super::critical_path::job_path::RANKS as JOB_CRITICAL_PATH_RANKS;
+pub(crate) use super::critical_path::row::{BOUND as CRITICAL_PATH_BOUND, NAMES as CRITICAL_PATH_OPERATORS};
+pub(crate) use super::device::row::TABLE as ROOFLINE_DEVICE;
+pub(crate) use super::finding::row::OF_TRACE as FINDINGS;
+pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
+pub(crate) use super::idle::{GAPS, TABLE as IDLE};
+pub(crate) use super::kernel::TABLE as KERNELS;
+pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
+pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
+pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
+pub(crate) use super::memory::row::TABLE as MEMORY;
+pub(crate) use super::module::TABLE as MODULES;
+pub(crate) use super::operator::TABLE as OPERATORS;
+pub(crate) use super::overlap::TABLE as OVERLAP;
+pub(crate) use super::roofline::iteration::TABLE as ROOFLINE_ITERATIONS;
+pub(crate) use super::roofline::row::{TABLE as ROOFLINE, UNMODELLED as ROOFLINE_UNMODELLED};
+pub(crate) use super::straggler::late_collective::TABLE as LATE_ARRIVALS;
+pub(crate) use super::straggler::row::TABLE as STRAGGLERS;
