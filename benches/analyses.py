@@ -1,4 +1,4 @@
-"""Analyses after a trace was read: each, all of them, of a long trace, and some beside Holistic Trace Analysis."""
+"""Times analyses of a loaded trace: each, all, on a long trace, and beside HTA."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PEER = Path(__file__).with_name("hta_analyses.py")
 
 
 def measure() -> list[Measured]:
-    """On two traces: the slowest analysis, each on a trace that was just read, and all of them on one."""
+    """Times the slowest analysis, each on a fresh trace, and all analyses on one trace."""
     sources = [large(), *([Input("trace_diff/control", CONTROL)] if CONTROL.exists() else [])]
     slowest, sums = [], []
     names: set[str] = set()
@@ -104,11 +104,11 @@ BESIDE = {
     "launch delays": lambda trace: trace.launches().select(*_LAUNCH).to_arrow(),
     "ATen delays": lambda trace: trace.launches(prefix="aten::").tables["launches_by_operator"].to_arrow(),
 }
-"""What HTA computes, too, and how it is asked for here, with the values of the columns that HTA answers with."""
+"""Analyses that HTA has, too: calls that return the columns of HTA's results."""
 
 
 def measure_beside() -> list[Measured]:
-    """Once, for it takes a minute; ours is the median of several, each on a trace that was just read."""
+    """Runs HTA once, because it takes a minute. Ours is the median of fresh traces."""
     if not CONTROL.exists():
         raise Skipped("no trace of HTA's at hand")
     command = [python(), "-I", str(_PEER), str(CONTROL)]

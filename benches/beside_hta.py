@@ -18,7 +18,7 @@ def measure() -> list[Measured]:
 
 
 def measure_long() -> list[Measured]:
-    """On the long trace: once, for it takes a minute; and six on the one that is made of our own."""
+    """Runs once on the long trace, which takes a minute, and six times on our own."""
     if not LARGE.exists():
         raise Skipped("HTA takes too long for what is made of our own trace")
     return _measured(long_gzip(), 1)

@@ -15,7 +15,7 @@ class Skipped(Exception):  # noqa: N818 - nothing went wrong
 
 
 class Goal(NamedTuple):
-    """What a value has to be, and what it had better be."""
+    """Required and desired value."""
 
     sign: str
     must: float
@@ -59,7 +59,7 @@ def about_one(must: float, unit: str) -> Goal:
 
 
 class Case(NamedTuple):
-    """What is measured, and the goal."""
+    """A measurement and its goal."""
 
     name: str
     goal: Goal
@@ -69,9 +69,9 @@ class Measured(NamedTuple):
     """A case, measured."""
 
     subject: str
-    """What was read."""
+    """Name of the input."""
     values: list[float]
-    """What the goal is about, of each pair."""
+    """Value of each pair, to compare with the goal."""
     ours: str
     """The median of ours in words."""
     peer: str
@@ -84,14 +84,14 @@ class Measured(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """Cases that are measured together: `measure` gives what was measured of each, or raises `Skipped`."""
+    """Cases that are measured together; `measure` returns the results, or raises `Skipped`."""
 
     measure: Callable[[], list[Measured]]
     cases: list[Case]
 
 
 def compared(subject: str, pairs: Pairs, values: Sequence[float], unit: str, peer: str) -> Measured:
-    """What pairs show, in seconds or in another unit of `SCALES`."""
+    """Returns the result of pairs, in seconds or another unit of `SCALES`."""
     ours, theirs = (f"{short(median * SCALES[unit])} {unit}" for median in pairs.medians)
     return Measured(subject, list(values), ours, f"{theirs}, {peer}")
 

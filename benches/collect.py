@@ -31,9 +31,10 @@ class Iteration(NamedTuple):
 
 
 def measure() -> list[Measured]:
-    """What `step()` takes longer than torch's in an iteration that is recorded, and in one that is not.
+    """Measures the extra time of `step()` over torch's, in recorded and in other iterations.
 
-    What torch records between two calls is the same, and differs more from loop to loop than calls take.
+    Both record the same between calls. That part varies more between loops than calls take, so it
+    is excluded.
     """
     try:
         import torch

@@ -1,4 +1,4 @@
-"""A trace of a million events, made up: threads with deep stacks, many streams, every launch with its kernel."""
+"""Synthetic trace of a million events: threads with deep stacks, many streams, linked kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(path: Path) -> None:
 
 
 def _block(block: int) -> Iterator[str]:
-    """A stack of Python frames of one thread, operators inside it, launches inside those, and their kernels."""
+    """Writes a stack of Python frames, with operators, their launches and kernels."""
     thread, at = block % NUM_THREADS, block // NUM_THREADS
     start, dur = at * BLOCK_US, BLOCK_US * 0.95
     if at % BLOCKS_PER_STEP == 0 and thread == 0:

@@ -1,4 +1,4 @@
-"""The results as Markdown. What stands below the last generated heading is written by hand and kept."""
+"""Writes the results as Markdown; keeps the text below the last generated heading."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _shares(parts: Parts | None) -> str:
 
 
 def _sentences(parts: Parts, whole: float) -> list[str]:
-    """What else the measurements say."""
+    """Further results as sentences."""
     together, factor = parts.read_gzip + parts.link, parts.scan / parts.read_plain
     return [
         f"Together {whole:.4f} s; reading gzip and linking in one thread take {together:.4f} s.",

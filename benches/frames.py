@@ -1,4 +1,4 @@
-"""Frames of the timeline in headless Chromium, which draws in software: how long scripts and drawing take of each."""
+"""Times frames of the timeline in headless Chromium, which draws in software."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NUM_TIMES = 3
 SECONDS = 4
 LATE = 0.95
-# A canvas may be drawn after the script has run: reading a pixel of it waits for that, and so counts it.
+# A canvas may be drawn after the script. Reading a pixel waits for it, so its time counts.
 DRAWN = """(() => {
     const ask = requestAnimationFrame.bind(window);
     window.requestAnimationFrame = step => ask(now => {
@@ -30,7 +30,7 @@ DRAWN = """(() => {
         for (const canvas of root?.querySelectorAll("canvas") ?? []) canvas.getContext("2d").getImageData(0, 0, 1, 1);
     });
 })()"""
-# What runs scripts, or cleans up after them, in the words of Chromium's tracing.
+# Chromium's names of events that run scripts, or clean up after them.
 WORK = {"EventDispatch", "FireAnimationFrame", "FunctionCall", "RunMicrotasks", "TimerFire", "MinorGC", "MajorGC"}
 
 Hands = Callable[[Page], None]
@@ -68,7 +68,7 @@ def _late(browser: Browser, report: Path, hands: Hands) -> float:
 
 
 def _costs(events: list[dict[str, Any]]) -> Iterator[float]:
-    """For each frame, how long the processor worked for the page's own thread from it to the next, in milliseconds."""
+    """Yields the processor time of the page's thread per frame, in milliseconds."""
     frames = [event for event in events if event["name"] == "FireAnimationFrame"]
     thread = statistics.mode((event["pid"], event["tid"]) for event in frames)
     own = [event for event in events if (event["pid"], event["tid"]) == thread and "tts" in event]
@@ -79,7 +79,7 @@ def _costs(events: list[dict[str, Any]]) -> Iterator[float]:
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
-    """What lies in any of the spans, which begin one after the other."""
+    """Total time of spans that are sorted by start."""
     total, until = 0.0, 0.0
     for start, end in spans:
         total += max(0.0, end - max(start, until))

@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 class Read(NamedTuple):
-    """What once.py prints."""
+    """Output of once.py."""
 
     seconds: list[float]
     processor_seconds: list[float]
@@ -40,9 +40,9 @@ def read_once(library: str, path: Path, *, times: int = 1, python: str = sys.exe
 
 
 def apart(work: Callable[[], _Result]) -> _Result:
-    """What a function of a module gives in a fresh process, so that the one that starts others stays small.
+    """Calls a function in a fresh process, so that this process stays small.
 
-    A process takes over the peak of the one that started it, as the system counts it.
+    A child inherits the peak memory of its parent in the statistics of the system.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(work).result()
@@ -55,7 +55,7 @@ def processors() -> list[int]:
 
 @contextmanager
 def on(chosen: Iterable[int]) -> Generator[None]:
-    """This thread, and what it starts, on these processors alone; wherever the system wants where it cannot be told."""
+    """Restricts this thread and its children to processors, where the system supports it."""
     before = processors()
     if before:
         os.sched_setaffinity(0, chosen)

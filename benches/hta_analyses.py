@@ -1,4 +1,4 @@
-"""Run by HTA's own Python: how long it takes for analyses of a trace that it has read, as a JSON object of seconds."""
+"""Times analyses of a loaded trace in HTA's environment; prints seconds as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read: real traces of other people where they are at hand, else our own largest; and a long one of either."""
+"""Inputs: traces of other projects if available, else our largest; and long ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Input(NamedTuple):
 
 
 def prepare() -> None:
-    """Makes what is made here and is not there yet: best in a process apart, for it takes memory."""
+    """Generates missing inputs; best in a separate process, because it needs memory."""
     for make in (short, long_gzip, folder):
         make()
 
@@ -102,7 +102,7 @@ def folder() -> Input:
 
 
 def pair(num_nodes: int) -> Input:
-    """A folder with an Execution Trace of about so many nodes and the Kineto trace that was recorded with it."""
+    """Returns a folder with an Execution Trace of about that many nodes, and its Kineto trace."""
     is_there = ARCHIVE.exists() and EXECUTIONS.exists()
     name, nodes_once = ("dlrm, rank 0", 1672) if is_there else ("transformer_cpu (own)", 3226)
     once = _made(CACHE / f"{name.split()[0].strip(',')}-pair", _unpack_pair if is_there else _copy_pair)
@@ -143,7 +143,7 @@ def _stem(source: Input) -> str:
 
 
 def _made(path: Path, make: Callable[[Path], object]) -> Path:
-    """What was made before, unless how it is made has changed since; half of it is never taken for the whole."""
+    """Returns a generated file; generates it again if the generator has changed."""
     recipes = (
         Path(__file__),
         *(Path(__file__).with_name(name) for name in ("crowd.py", "repeat.py", "repeat_pair.py")),

@@ -1,4 +1,4 @@
-"""A job of any size made of a real one's eight ranks: re-labelled, on clocks of their own, one of them late."""
+"""A job of any size from the eight ranks of a real one, with own clocks; one is late."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _texts() -> Iterator[bytes]:
 
 
 def _base(text: bytes, *, is_late: bool) -> Base:
-    """The late one does all from its call on later; the others run it for longer, and do later what comes after."""
+    """Delays the late rank from its call on. Others run the call longer and shift the rest."""
     document = orjson.loads(text)
     events = document["traceEvents"]
     call, run = _communication(events)

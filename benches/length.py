@@ -18,7 +18,7 @@ def measure() -> list[Measured]:
 
 
 def beside_short(per_event: Callable[[Input], Measure], num_pairs: int) -> list[Measured]:
-    """What is measured of each event of the long trace, beside that of the short one."""
+    """Measures the cost per event of the long trace relative to the short one."""
     with on(processors()[-1:]):
         pairs = alternate(per_event(long()), per_event(short()), num_pairs)
     return [compared(long().name, pairs, pairs.ratios, "ns", f"{short().name}; both for each event")]

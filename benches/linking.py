@@ -1,4 +1,4 @@
-"""A pair of traces read, linked and written as one; and whether ten times as much takes ten times as long."""
+"""Reads, links and writes a pair of traces; compares its time with a pair ten times as long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured, and on what."""
+"""Versions and machine of a measurement."""
 
 from __future__ import annotations
 

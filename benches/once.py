@@ -1,9 +1,9 @@
-"""Reads one path with one library in this process, and prints as JSON what it took.
+"""Reads one path with one library in this process, and prints the costs as JSON.
 
     python benches/once.py kinetoscope|hta PATH [TIMES]
 
-Imports nothing of the other files here: it also runs in HTA's environment. What importing takes is not counted in the
-seconds; in the bytes it is, and `start_bytes` says how much of them there was before reading.
+Imports no other file of this folder, because it also runs in HTA's environment. The seconds exclude
+imports. The bytes include them; `start_bytes` is the memory before reading.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(library: str, path: str, times: int) -> None:
 
 
 Reader = tuple[Callable[[str], Any], Callable[[Any], int], str]
-"""What reads a path, what counts the events that were read, and the package that both are of."""
+"""Reads a path; counts the events; names the package."""
 
 
 def kinetoscope() -> Reader:
@@ -74,13 +74,13 @@ def version(package: str) -> str:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process had at a time, or that the largest of those it started had."""
+    """Returns the peak memory of this process, or of its largest child."""
     unit = 1 if sys.platform == "darwin" else 1024
     return max(_own_peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * unit
 
 
 def _own_peak() -> int:
-    """As the system counts it, but for what it counts of the process that started this one, where it says both."""
+    """Returns the peak in the unit of the system, without that of the parent if possible."""
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
     own = (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -1,4 +1,4 @@
-"""What else the machine does meanwhile."""
+"""Load of other processes on the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STAT = Path("/proc/stat")
 
 
 class Others(NamedTuple):
-    """Seconds of processors since the machine started: spent at all, and spent by what this process waited for."""
+    """Seconds of all processors since boot, and of this process and its children."""
 
     clock: float
     all: float

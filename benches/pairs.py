@@ -1,4 +1,4 @@
-"""Two things measured one after the other, again and again: what slows the machine down slows both."""
+"""Measures two functions alternately, so that other load slows both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Measure = Callable[[], float]
 
 
 class Pairs(NamedTuple):
-    """What was measured of ours and of the peer's, in pairs."""
+    """Paired measurements of ours and of the peer's."""
 
     ours: list[float]
     peers: list[float]
@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
 
     @property
     def inverse(self) -> list[float]:
-        """The peer's as a multiple of ours, of each pair: how many times faster, or smaller, ours is."""
+        """Peer over ours, per pair: how many times faster or smaller ours is."""
         return [1 / ratio for ratio in self.ratios]
 
     @property
@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
 
 
 def alternate(ours: Measure, peer: Measure, num_pairs: int, *, num_warm: int = 1) -> Pairs:
-    """Measures both by turns, after pairs that only warm up; which goes first changes with each pair."""
+    """Measures both alternately, after warm-up pairs; the order alternates, too."""
     pairs = Pairs([], [])
     for index in range(num_warm + num_pairs):
         steps = [(ours, pairs.ours), (peer, pairs.peers)]

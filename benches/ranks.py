@@ -13,7 +13,7 @@ from pairs import Measure, Pairs, alternate
 NUM_PAIRS = 9
 MAX_PAIRS = 20
 QUIET = 0.15
-"""Pairs count when other work took less of a processor: on a machine that is busy, two processors are not two."""
+"""Maximum load of other processes: pairs with more load do not count."""
 TIMES = 15
 """Reads in each process, of which the quickest counts."""
 

@@ -1,10 +1,10 @@
-"""Makes a long trace of a short one: the same events again and again, with times and ids moved on.
+"""Repeats the events of a trace, with shifted times and ids.
 
     python benches/repeat.py trace.json 18 long.json
 
-Times move by the trace's span; `correlation`, `External id`, `Record function id`, `Ev Idx` and the ids of flows by a
-number larger than any in the trace, so that nothing in one repetition is linked with another. All else stays as it is
-written, blanks included, so that an event is as long as it was.
+Times shift by the span of the trace. `correlation`, `External id`, `Record function id`, `Ev Idx`
+and flow ids shift by a number larger than any in the trace. So repetitions are not linked with each
+other. All other text stays unchanged, with blanks, so events keep their length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOVING = re.compile(rf'"(?P<key>ts|{"|".join(IDS)})"\s*:\s*(?P<whole>\d+)(?:\.(
 
 
 class Number(NamedTuple):
-    """A number that moves: its digits, how many of them stand after the point, and by how much it moves each time."""
+    """A shifting number: its digits, its decimals, and its step per repetition."""
 
     digits: int
     num_decimals: int
@@ -78,7 +78,7 @@ def _number(match: re.Match[str], span: int) -> Number:
 
 
 def _between(text: str, found: list[re.Match[str]]) -> Iterator[str]:
-    """What stands before each number, and behind the last."""
+    """Yields the text before each number, and after the last."""
     at = 0
     for match in found:
         yield text[at : match.start("whole")]

@@ -1,10 +1,10 @@
-"""Makes a long pair of a short one: an Execution Trace and the Kineto trace that was recorded with it.
+"""Repeats an Execution Trace and its Kineto trace.
 
     python benches/repeat_pair.py torch_et_0.json kineto_trace_0.json 40 folder
 
-The Kineto trace is repeated as `repeat.py` does it. Of the Execution Trace, nodes are repeated with other ids, but for
-the process and its threads, which stay what they are; record ids move as those of the events do, so that what was
-linked is linked in each repetition, and nothing in one with another. Uses of tensors stay as they are written.
+Repeats the Kineto trace as `repeat.py` does. Repeats nodes with new ids, except for the process and
+its threads. Record ids shift like those of the events, so every repetition is linked in itself
+only. Uses of tensors stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _IDS = re.compile(
 
 
 def repeat_pair(execution: Path, kineto: Path, count: int, folder: Path) -> None:
-    """Writes `count` repetitions of a pair to a folder, under the names that PyTorch's users give such files."""
+    """Writes `count` repetitions of a pair to a folder, under file names as of PyTorch."""
     folder.mkdir(parents=True, exist_ok=True)
     repeat(kineto, count, folder / "kineto_trace_0.json")
     repeat_nodes(execution, count, folder / "torch_et_0.json")
 
 
 def repeat_nodes(source: Path, count: int, target: Path) -> None:
-    """Writes `count` repetitions of an Execution Trace's nodes."""
+    """Writes `count` repetitions of a pair to a folder, under file names as of PyTorch."""
     document: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     nodes = document.pop("nodes")
     roots = [node for node in nodes if ROOT.fullmatch(node["name"])]
@@ -50,7 +50,7 @@ def repeat_nodes(source: Path, count: int, target: Path) -> None:
 
 
 def _pieces(text: str, stay: set[str]) -> tuple[list[str], list[tuple[int, int]]]:
-    """What stands between ids, and the ids with the step by which each moves."""
+    """Returns the text between ids, and the ids with their steps."""
     pieces: list[str] = []
     numbers: list[tuple[int, int]] = []
     at = 0

@@ -1,4 +1,4 @@
-"""A job of a thousand ranks, read and reduced by an executor's workers: how its time grows, and what it takes."""
+"""Reads and reduces a job of a thousand ranks with an executor: time and memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure() -> list[Measured]:
 
 def _forget() -> None:
     """Workers keep what they read last: of fewer ranks all, of more a part."""
-    worker._MAX_KEPT_EVENTS = 0  # noqa: SLF001 - what is compared is reading
+    worker._MAX_CACHED_EVENTS = 0  # noqa: SLF001 - what is compared is reading
 
 
 class _Answered:

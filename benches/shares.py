@@ -21,7 +21,7 @@ class Share(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The seconds of each part: the quickest of criterion's samples, to which other work on the machine adds least."""
+    """Seconds of each part: the fastest sample of criterion, with the least disturbance."""
 
     inflate: float
     touch: float

@@ -16,11 +16,11 @@ from pairs import alternate, timed
 
 NUM_PAIRS = 9
 processor = partial(timed, clock=time.process_time)
-"""Seconds of all threads: what else the machine does is not in them, and a second thread would not shorten them."""
+"""Processor seconds of all threads: other processes and a second thread do not change them."""
 
 
 def measure() -> list[Measured]:
-    """From JSON against `orjson.loads`; from gzip against `gzip.decompress`, and once more by the clock."""
+    """Compares JSON with `orjson.loads`, gzip with `gzip.decompress`, and gzip by wall clock."""
     name, text, packed = large().name, plain().path.read_bytes(), large().path.read_bytes()
     with on(processors()[-1:]):
         json = alternate(processor(lambda: linked(text)), processor(lambda: orjson.loads(text)), NUM_PAIRS)

@@ -1,4 +1,4 @@
-"""WebAssembly beside what is native, by turns: reading the same bytes, and asking all analyses about them."""
+"""Compares WebAssembly with native code: reading the same bytes, and all analyses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fails when a wheel names folders of the machine it was built on: `wheel_paths.py WHEEL FOLDER...`."""
+"""Fails if a wheel contains paths of its build machine: `wheel_paths.py WHEEL FOLDER...`."""
 
 import sys
 import zipfile

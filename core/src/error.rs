@@ -1,20 +1,20 @@
-//! Errors: reasons why a trace cannot be read. All other defects are a
-//! [`Warning`](crate::warning::Warning).
+//! Errors: reasons why a trace cannot be read or a request is invalid. Tolerated defects are
+//! [warnings](crate::warning::Warning).
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A place in a file; without words where nothing is known of it.
+/// A position in a file. Its text is empty if nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Name of the file, where one is known.
+    /// Name of the file, if known.
     pub file: Option<Arc<str>>,
-    /// Offset in the decompressed text, where one is known.
+    /// Offset in the decompressed text in bytes, if known.
     pub byte: Option<u64>,
-    /// Index in `traceEvents` (or whatever list the file has), where inside one.
+    /// Index in `traceEvents` (or in the list of the file), if inside a list.
     pub event: Option<u64>,
-    /// Id of a node of the Execution Trace, or of a graph made of it, where it is one.
+    /// Id of a node of the Execution Trace or of a graph, if the position is a node.
     pub node: Option<u64>,
 }
 
@@ -29,28 +29,31 @@ impl fmt::Display for Position {
     }
 }
 
-/// No trace can be read: states expected, found, and the position.
+/// A failed read or an invalid request. The text states expected, found, and the position.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Box<ErrorKind>);
 
 impl Error {
-    /// The kind, to tell cases apart.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// The place in the file, where the error has one.
+    /// The position in the file, if the error has one.
     pub fn position(&self) -> Option<&Position> {
         match self.kind() {
             ErrorKind::Malformed { position, .. }
             | ErrorKind::Unsupported { position, .. }
             | ErrorKind::Snapshot { position, .. } => Some(position),
-            ErrorKind::Unreadable { .. } | ErrorKind::Limit { .. } | ErrorKind::UnknownOption { .. } | ErrorKind::Request { .. } => None,
+            ErrorKind::Unreadable { .. }
+            | ErrorKind::Limit { .. }
+            | ErrorKind::UnknownOption { .. }
+            | ErrorKind::Request { .. } => None,
         }
     }
 
-    /// The same of a snapshot that was read from a file of that name.
+    /// The same error with the name of the snapshot's file.
     pub(crate) fn of_snapshot(mut self, file: Option<&str>) -> Self {
         if let ErrorKind::Snapshot { position, .. } = &mut *self.0 {
             position.file = file.map(Arc::from);
@@ -65,7 +68,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// A place in brackets; nothing where none is known.
+/// A position in brackets; empty without a position.
 fn behind(position: &Position) -> String {
     if *position == Position::default() { String::new() } else { format!(" ({position})") }
 }
@@ -84,7 +87,7 @@ pub enum ErrorKind {
         /// Where.
         position: Position,
     },
-    /// The bytes are something, but nothing that is read.
+    /// The format is recognized but not supported.
     #[error("expected {expected}, found {found}{}", behind(position))]
     Unsupported {
         /// The formats that are supported.
@@ -100,7 +103,7 @@ pub enum ErrorKind {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A limit that the caller set was passed.
+    /// The input exceeds a limit.
     #[error("expected at most {limit} {unit}, found more")]
     Limit {
         /// The limited quantity.
@@ -118,7 +121,7 @@ pub enum ErrorKind {
         /// The file, if it was read from one.
         position: Position,
     },
-    /// A request with an option that the analysis does not have.
+    /// A request with an unknown option of an analysis.
     #[error("expected {expected}, found {found}")]
     UnknownOption {
         /// The options of the analysis.
@@ -126,7 +129,7 @@ pub enum ErrorKind {
         /// The given name.
         found: String,
     },
-    /// A request that is not understood.
+    /// An invalid request.
     #[error("expected {expected}, found {found}")]
     Request {
         /// The valid choices.

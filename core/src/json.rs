@@ -1,9 +1,8 @@
-//! A pull scanner over JSON bytes: no allocation, tolerant of what real trace files do.
+//! A pull scanner over JSON bytes: no allocation, tolerant of the faults of real trace files.
 //!
 //! It gives slices of the input and leaves their meaning to the caller. Tolerated: raw control
 //! characters and invalid UTF-8 in strings, bare words such as `NaN` and `inf`, commas before a
-//! closing bracket. Not tolerated, but told apart: the end of the input, and a byte that cannot
-//! stand where it stands.
+//! closing bracket. Two kinds of errors remain: the end of the input, and an unexpected byte.
 //!
 //! ```
 //! use kinetoscope::json::Scanner;
@@ -28,8 +27,8 @@ pub enum ScanFault {
     /// The input ends inside a value.
     #[error("the input ends inside a value")]
     End,
-    /// A byte that cannot stand here, or nesting deeper than [`MAX_DEPTH`].
-    #[error("a byte that cannot stand here")]
+    /// An unexpected byte, or nesting deeper than [`MAX_DEPTH`].
+    #[error("an unexpected byte")]
     Unexpected,
 }
 
@@ -183,7 +182,7 @@ impl<'a> Scanner<'a> {
         self.num_irregular > 0
     }
 
-    /// How many commas too many there were since this was asked last.
+    /// Number of extra commas since the last call.
     pub fn take_irregular(&mut self) -> u32 {
         std::mem::take(&mut self.num_irregular)
     }

@@ -1,5 +1,4 @@
-//! Reads `PyTorch` Execution Traces and Kineto traces into columns, links them, and answers
-//! questions about them.
+//! Reads `PyTorch` Execution Traces and Kineto traces into columns, links them, and analyzes them.
 //!
 //! ```
 //! use kinetoscope::{Input, Limits, LinkedTrace, read};

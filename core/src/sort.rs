@@ -1,5 +1,5 @@
-//! Sorts through one instantiation of the library's sort, as each one takes kilobytes of every
-//! page. Sorts on the path of every read have their own.
+//! Sorts through one instantiation of the standard sort, because each instantiation adds kilobytes
+//! to every page. Sorts that run in every read have their own instantiation.
 
 use std::cmp::Ordering;
 

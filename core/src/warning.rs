@@ -8,24 +8,24 @@ use crate::error::Position;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// The file ends inside a value.
+    /// The file is truncated.
     Truncated,
     /// The compressed stream is cut or damaged.
     DamagedCompression,
     /// Text after the end of the document.
     TrailingText,
-    /// An element that is malformed and is lost.
+    /// A malformed element, which is skipped.
     MalformedElement,
-    /// An element whose quotes or backslashes were not escaped.
+    /// An element with unescaped quotes or backslashes.
     RepairedElement,
-    /// A value that is not strict JSON: a bare word such as `NaN`, a comma too many, a bad escape,
+    /// A value that is not strict JSON: a bare word such as `NaN`, an extra comma, a bad escape,
     /// a key twice.
     IrregularJson,
     /// An element that is not an object, or has no phase.
     NotAnEvent,
     /// Bytes that are not UTF-8.
     InvalidUtf8,
-    /// A number that is none, or does not fit.
+    /// An invalid or out-of-range number.
     InvalidNumber,
     /// A complete event without a start.
     MissingStart,
@@ -39,20 +39,20 @@ pub enum WarningKind {
     UnmatchedEnd,
     /// A begin (`B`) without an end (`E`).
     UnfinishedBegin,
-    /// An end (`E`) whose arguments contradict those of its begin.
+    /// An end (`E`) with arguments that contradict its begin.
     EndArguments,
-    /// A phase that is not read: of asynchronous ranges (`b`, `n`, `e`), of objects (`N`, `O`, `D`)
+    /// An unsupported phase: asynchronous ranges (`b`, `n`, `e`), objects (`N`, `O`, `D`)
     /// and so on. Kineto writes none.
     UnknownPhase,
-    /// A key among the values of a node that is not read.
+    /// An unknown key among the values of a node.
     UnknownKey,
-    /// A key that stands twice in the header.
+    /// A duplicate key in the header.
     DuplicateKey,
-    /// A node with the same id as one before.
+    /// A node with the id of an earlier node.
     DuplicateNode,
-    /// A node whose parent is not in the file.
+    /// A node with a parent outside the file.
     MissingParent,
-    /// An Execution Trace whose record ids name other operators than those of the Kineto trace.
+    /// An Execution Trace that has other operators under the same record ids as the Kineto trace.
     ForeignExecutionTrace,
     /// An Execution Trace of another process than the Kineto trace.
     OtherProcess,
@@ -63,19 +63,19 @@ pub enum WarningKind {
     MissingLaunch,
     /// An Execution Trace that was not finished.
     UnfinishedExecutionTrace,
-    /// An event whose duration is 0.
+    /// An event of duration 0.
     ZeroDuration,
-    /// An event that starts inside another one of its track and ends after it.
+    /// An event that starts inside another event of its track and ends after it.
     PartialOverlap,
-    /// A launch of a kernel, copy, fill or graph that no device event belongs to.
+    /// A launch of a kernel, copy, fill or graph without a device event.
     LaunchWithoutDeviceEvent,
-    /// An entry of a memory snapshot or a memory timeline that has another form than it must have.
+    /// An entry of a memory snapshot or a memory timeline with an unexpected form.
     NotAnEntry,
-    /// A value of another type than its key has.
+    /// A value of an unexpected type.
     UnexpectedType,
-    /// A row that stands at two places of a memory snapshot.
+    /// A row that occurs in two places of a memory snapshot.
     SharedRow,
-    /// A value that is nested too deeply, or referred to too often, to be written out.
+    /// A value that is nested too deeply or referenced too often.
     OversizedValue,
     /// A table of a database that cannot be read to its end.
     DamagedTable,
@@ -84,27 +84,27 @@ pub enum WarningKind {
     /// A message of a Chakra trace with fields that the schema does not know, or not laid out as
     /// protobuf lays it out.
     IrregularMessage,
-    /// A dependency of a graph that would lead back in time.
+    /// A dependency that leads back in time.
     BackwardDependency,
     /// A device event of an unknown launch, before or after all that the Execution Trace has.
     DeviceEventOutside,
-    /// A device event whose launch no node of the Execution Trace is around.
+    /// A device event with a launch outside all nodes of the Execution Trace.
     DeviceEventWithoutNode,
-    /// A communication that the schema of a graph has no word for.
+    /// A collective without a type in the schema of a graph.
     UnknownCollective,
-    /// A node that no event was linked to.
+    /// A node without a linked event.
     NodeWithoutTime,
-    /// An event with which times of a trace, added up, are more than a number of 64 bits holds.
+    /// An event with which the sum of times exceeds 64 bits.
     ImmenseTime,
-    /// An event that is not in the range that was asked for.
+    /// An event outside the requested range.
     Trimmed,
     /// A text that may be private.
     Redacted,
-    /// The end of a flow that repeats `correlation`.
+    /// The end of a flow that repeats a `correlation`.
     ShrunkFlow,
     /// A call of Python.
     ShrunkFrame,
-    /// Arguments that no table has a column for.
+    /// Arguments without a table column.
     ShrunkArguments,
     /// A point in time.
     ShrunkInstant,
@@ -114,16 +114,16 @@ pub enum WarningKind {
     ShrunkEvent,
     /// An event at time 0, though all others are of this century, or far from the base of the file.
     ZeroTime,
-    /// An iteration whose annotation begins after calls that were made in it.
+    /// An iteration with an annotation that begins after its calls.
     LateStep,
 }
 
-/// How much it matters.
+/// The importance of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// Something is lost, repaired or guessed.
+    /// Data is lost, repaired or guessed.
     Defect,
-    /// Something to know; nothing is wrong with the file.
+    /// Information; the file has no fault.
     Note,
 }
 
@@ -196,7 +196,7 @@ impl WarningKind {
         }
     }
 
-    /// How much it matters.
+    /// The importance of a warning.
     pub fn severity(self) -> Severity {
         match self {
             Self::ZeroDuration
@@ -220,84 +220,78 @@ impl WarningKind {
     /// The defect and the remedy.
     pub fn message(self) -> &'static str {
         match self {
-            Self::Truncated => "the file ends before what is in it does: what is whole was read",
-            Self::DamagedCompression => "the compressed stream is cut or damaged: what could be inflated was read",
-            Self::TrailingText => "text after the end of the document: ignored",
-            Self::MalformedElement => "an element is malformed: skipped up to the next one",
-            Self::RepairedElement => {
-                "an element has quotes or backslashes that are not escaped: read as they were meant"
-            }
-            Self::IrregularJson => {
-                "an element is not strict JSON (NaN, a comma too many, a key twice): read as it was meant"
-            }
-            Self::NotAnEvent => "an element is no object with a phase: skipped",
-            Self::InvalidUtf8 => "text is not UTF-8: the bad bytes were replaced",
-            Self::InvalidNumber => "a number is none or does not fit: treated as absent",
-            Self::MissingStart => "a complete event has no start: placed at the trace's start",
-            Self::MissingTime => "an instant, a counter or an end of a flow has no time: skipped",
+            Self::Truncated => "the file is truncated: complete elements were read",
+            Self::DamagedCompression => "the compressed stream is truncated or damaged: the readable part was kept",
+            Self::TrailingText => "text follows the end of the document: ignored",
+            Self::MalformedElement => "an element is malformed: skipped",
+            Self::RepairedElement => "an element has unescaped quotes or backslashes: repaired",
+            Self::IrregularJson => "an element is not strict JSON (NaN, extra comma, duplicate key): read leniently",
+            Self::NotAnEvent => "an element is not an object with a phase (`ph`): skipped",
+            Self::InvalidUtf8 => "text is not UTF-8: invalid bytes were replaced",
+            Self::InvalidNumber => "invalid or out-of-range number: treated as absent",
+            Self::MissingStart => "a complete event has no start: moved to the start of the trace",
+            Self::MissingTime => "an instant, a counter or a flow end has no time: skipped",
             Self::ZeroTime => {
-                "an event is at time 0, and all others are of another time: placed at the trace's start, and, unless it ends with them, without a duration"
+                "an event has time 0, far from all others: moved to the trace's start (a plausible end was kept)"
             }
-            Self::LateStep => "an iteration's annotation begins at its end: taken to begin before the calls in it",
-            Self::MissingDuration => "a complete event has no duration: taken as 0",
-            Self::NegativeDuration => "a duration is below zero: taken as 0",
-            Self::UnmatchedEnd => "an end (E) has no begin (B): ignored",
-            Self::UnfinishedBegin => "a begin (B) has no end (E): lasts to the trace's end",
-            Self::EndArguments => "an end (E) and its begin (B) contradict each other's arguments: the begin's kept",
+            Self::LateStep => "an iteration's annotation begins after its calls: its start was moved before them",
+            Self::MissingDuration => "a complete event has no duration: set to 0",
+            Self::NegativeDuration => "a duration is negative: set to 0",
+            Self::UnmatchedEnd => "an end event (E) has no begin event (B): ignored",
+            Self::UnfinishedBegin => "a begin event (B) has no end event (E): extended to the end of the trace",
+            Self::EndArguments => {
+                "the arguments of an end event (E) contradict its begin event (B): the latter were kept"
+            }
             Self::UnknownPhase => {
-                "an event's phase (of an asynchronous range, an object or the like) is not read: skipped, and not written again"
+                "an event has an unsupported phase (asynchronous range, object, …): skipped and not written"
             }
-            Self::UnknownKey => "a key among the values of a node is not known: in no column, written as it was read",
-            Self::DuplicateKey => "a key stands twice in the header: the last value was kept, or both arrays of events",
-            Self::DuplicateNode => "a node has the id of an earlier one: both kept, the first is linked",
-            Self::MissingParent => "a node's parent is not in the file: kept without one",
+            Self::UnknownKey => "a node's values have an unknown key: absent from columns, written back unchanged",
+            Self::DuplicateKey => {
+                "a header key occurs twice: the last value was kept; event and node arrays were joined"
+            }
+            Self::DuplicateNode => "a node has the id of an earlier node: both were kept, only the first is linked",
+            Self::MissingParent => "a node's parent is not in the file: kept without a parent",
             Self::ForeignExecutionTrace => {
-                "the record ids of the two files name different operators, as those of different runs do: not linked"
+                "the record ids of the two files name different operators, as in different runs: not linked"
             }
-            Self::OtherProcess => "the Execution Trace is of another process (pid) than the Kineto trace: not linked",
-            Self::UnlikeExecutionTrace => "the operators of the two files fit nowhere: not linked",
-            Self::MissingLaunch => "a device event's launch is not in the file: kept without one",
-            Self::UnfinishedExecutionTrace => "the Execution Trace was not finished: complete nodes were read",
-            Self::ZeroDuration => "an event's duration is 0, perhaps cut to whole microseconds: kept",
-            Self::PartialOverlap => {
-                "an event starts inside another of its track and outlasts it: kept, in a lane of its own"
-            }
-            Self::LaunchWithoutDeviceEvent => {
-                "a launch of device work has no device event, as when a graph was captured: kept without one"
-            }
-            Self::NotAnEntry => "an entry has another form than it must have: skipped",
-            Self::UnexpectedType => "a value is of another type than its key has: treated as absent",
-            Self::SharedRow => "a row or a list of rows stands at two places: read at the first",
-            Self::OversizedValue => {
-                "a value is nested too deeply, or referred to too often, to be written out: left out"
-            }
-            Self::DamagedTable => "a table of the database is cut or damaged: its rows up to there were read",
+            Self::OtherProcess => "the two files come from different processes (pid): not linked",
+            Self::UnlikeExecutionTrace => "the operators of the two files do not match: not linked",
+            Self::MissingLaunch => "a device event's launch is not in the file: kept without a launch",
+            Self::UnfinishedExecutionTrace => "the Execution Trace is unfinished: complete nodes were read",
+            Self::ZeroDuration => "an event has duration 0, perhaps truncated to whole microseconds: kept",
+            Self::PartialOverlap => "an event partially overlaps another event of its track: kept in a separate lane",
+            Self::LaunchWithoutDeviceEvent => "a launch has no device event, as during graph capture: kept without one",
+            Self::NotAnEntry => "an entry has an unexpected form: skipped",
+            Self::UnexpectedType => "a value has an unexpected type: treated as absent",
+            Self::SharedRow => "a row or a list of rows occurs in two places: read at the first one",
+            Self::OversizedValue => "a value is nested too deeply or referenced too often: omitted",
+            Self::DamagedTable => "a database table is truncated or damaged: rows before the damage were read",
             Self::InvalidValue => {
-                "a value in the database is not of its column's type, is too long, or refers to nothing: treated as absent"
+                "a database value is too long, has a wrong type, or refers to a missing row: treated as absent"
             }
             Self::IrregularMessage => {
-                "a message has fields that the schema does not know, or is laid out in another way than protobuf's: kept beside the columns, and written as it was"
+                "a message has an unusual layout or unknown fields (in no column): written back unchanged"
             }
-            Self::BackwardDependency => "a dependency would lead back in time, and perhaps in a circle: left out",
+            Self::BackwardDependency => "a dependency leads back in time: omitted, as it could close a cycle",
             Self::DeviceEventOutside => {
-                "a device event belongs to no node and ran when none is known to have run: left out"
+                "a device event belongs to no node and lies outside the time range of all nodes: omitted"
             }
             Self::DeviceEventWithoutNode => {
-                "a device event belongs to no node: kept, behind what its stream did before"
+                "a device event belongs to no node: kept after the previous work of its stream"
             }
-            Self::UnknownCollective => "a communication is none of those that the schema knows: kept as a computation",
-            Self::NodeWithoutTime => "a node has no event: it starts where the one before it does, and takes no time",
+            Self::UnknownCollective => "the schema has no type for a collective: kept as a computation",
+            Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
             Self::ImmenseTime => {
-                "with an event, times add up to more than 292 years: sums stop there, and parts may not add up"
+                "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"
             }
-            Self::Trimmed => "an event is not in the range that was asked for, nor linked with what is: left out",
-            Self::Redacted => "a text is not known to be harmless: a pseudonym stands for it, or, in a header, nothing",
-            Self::ShrunkFlow => "to make this smaller, an arrow that a launch's correlation draws, too: left out",
-            Self::ShrunkFrame => "to make this smaller, a call of Python: left out",
-            Self::ShrunkArguments => "to make this smaller, arguments that no table has a column for: left out",
-            Self::ShrunkInstant => "to make this smaller, a point in time, such as an allocation: left out",
-            Self::ShrunkNode => "to make this smaller, a node of the Execution Trace: left out",
-            Self::ShrunkEvent => "to make this smaller, a short call on the host without device work: left out",
+            Self::Trimmed => "an event is outside the requested range and not linked to it: omitted",
+            Self::Redacted => "a text may be private: replaced by a pseudonym (removed from headers)",
+            Self::ShrunkFlow => "a flow arrow that repeats a launch's correlation: removed to reduce the size",
+            Self::ShrunkFrame => "a Python frame: removed to reduce the size",
+            Self::ShrunkArguments => "arguments without a table column: removed to reduce the size",
+            Self::ShrunkInstant => "an instant, such as an allocation: removed to reduce the size",
+            Self::ShrunkNode => "a node of the Execution Trace: removed to reduce the size",
+            Self::ShrunkEvent => "a short host call without device work: removed to reduce the size",
         }
     }
 }
@@ -318,7 +312,7 @@ pub struct Warning {
 pub struct Warnings(Vec<Warning>);
 
 impl Warnings {
-    /// Counts one defect; `position` is asked for only the first time.
+    /// Counts one defect; `position` is called only for the first one.
     pub fn push(&mut self, kind: WarningKind, position: impl FnOnce() -> Position) {
         self.push_many(kind, 1, position);
     }

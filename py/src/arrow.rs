@@ -15,7 +15,7 @@ use kinetoscope::table::{Cells, ColumnType, ColumnValues, SCHEMA_VERSION, TableR
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// Batches that are made when they are asked for.
+/// Batches that are made on demand.
 pub(crate) struct Batches {
     rows_of: Arc<dyn TableRows>,
     columns: Vec<usize>,

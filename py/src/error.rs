@@ -7,11 +7,11 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(kinetoscope, TraceError, PyValueError, "A trace cannot be given.");
-create_exception!(kinetoscope, TraceParseError, TraceError, "The bytes are not what they claim to be.");
-create_exception!(kinetoscope, UnsupportedTraceError, TraceError, "The bytes are something that is not read.");
+create_exception!(kinetoscope, TraceError, PyValueError, "A trace cannot be read, or a request is invalid.");
+create_exception!(kinetoscope, TraceParseError, TraceError, "The file is malformed.");
+create_exception!(kinetoscope, UnsupportedTraceError, TraceError, "The file has an unsupported format.");
 
-/// The exception that says the same.
+/// The matching Python exception.
 pub(crate) fn raised(error: &Error) -> PyErr {
     let message = error.to_string();
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Exposes what the core reads from names: of files, kernels and categories.
+//! Exposes the name parsers of the core: for files, kernels and categories.
 
 use kinetoscope::analyze::WorkClass;
 use kinetoscope::read;

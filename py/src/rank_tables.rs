@@ -1,4 +1,4 @@
-//! Tables of what the traces of a job share: their collectives and their clocks.
+//! Tables of a job: the collectives and clock offsets of its traces.
 
 use std::sync::Arc;
 

@@ -81,7 +81,7 @@ impl Watch {
         let Some(state) = &self.state else { return Ok(()) };
         state.num_bytes.fetch_add(num_new, Ordering::Relaxed);
         if state.is_cancelled.load(Ordering::Relaxed) {
-            return Err(self.stopped(PyKeyboardInterrupt::new_err("the read was cancelled")));
+            return Err(self.stopped(PyKeyboardInterrupt::new_err("reading was cancelled")));
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl<R> Watched<R> {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how often Ctrl-C is looked for does not change what is read")]
+#[expect(clippy::disallowed_methods, reason = "the interval of checks for Ctrl-C does not change the result")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -22,7 +22,7 @@ use crate::trace::Trace;
 const LARGE: usize = 1 << 28;
 /// More bytes than any signature has.
 const SIGNATURE_BYTES: u64 = 32;
-/// Bytes asked of a Python file at a time.
+/// Bytes per read of a Python file.
 const CHUNK: usize = 1 << 20;
 
 /// A name, and the content; where that is none, the file at the path that the name is.
@@ -125,7 +125,12 @@ impl Source {
         let Self(name, content) = self;
         let input = match content {
             None => {
-                let path = name.as_deref().ok_or_else(|| PyTypeError::new_err("expected a path, bytes or a file"))?;
+                let path = name.as_deref().ok_or_else(|| {
+                    PyTypeError::new_err(
+                        "expected a path, bytes or a binary file \
+                     object",
+                    )
+                })?;
                 let file = File::open(path).map_err(|error| os_error(&error, path))?;
                 Input::stream(Watched::new(file, watch))
             }
@@ -162,7 +167,10 @@ impl<'a> PythonFile<'a> {
         Python::attach(|py| {
             let chunk = self.file.bind(py).call_method1("read", (CHUNK,))?;
             if chunk.is_instance_of::<PyString>() {
-                return Err(PyTypeError::new_err("expected a file opened in binary mode, found one that gives text"));
+                return Err(PyTypeError::new_err(
+                    "expected a file opened in binary mode, found one in text mode (open \
+                     it with mode \"rb\")",
+                ));
             }
             Ok(chunk.extract::<PyBackedBytes>()?.to_vec())
         })

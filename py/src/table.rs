@@ -40,7 +40,7 @@ pub(crate) fn find(tables: &[Arc<dyn TableRows>], name: &str) -> PyResult<Arc<dy
 
 #[pymethods]
 impl Table {
-    /// The name it was asked for by.
+    /// The name.
     #[getter]
     fn name(&self) -> &'static str {
         self.rows_of.name()

@@ -56,7 +56,13 @@ impl Tables {
 
     /// The memory analysis of a memory snapshot or a memory timeline.
     fn memory(&self, py: Python<'_>) -> PyResult<Answered> {
-        let expected = || UnsupportedTraceError::new_err(format!("expected something of memory, found {}", self.sort));
+        let expected = || {
+            UnsupportedTraceError::new_err(format!(
+                "expected a memory snapshot or a memory timeline, \
+             found {}",
+                self.sort
+            ))
+        };
         let memory = self.memory.as_ref().ok_or_else(expected)?;
         answered(py.detach(|| Ok(memory())))
     }

@@ -60,7 +60,8 @@ impl Work {
         let Some((from, to)) = part.range else { return part.stream.is_none_or(|stream| stream == self.stream) };
         let is_launched = self.launch.is_some_and(|launch| (from..to).contains(&launch));
         let overlaps = self.start < to && (self.end() > from || self.start >= from);
-        let is_inside = if part.is_unclipped { is_launched } else { overlaps && (is_launched || !part.is_launched_inside) };
+        let is_inside =
+            if part.is_unclipped { is_launched } else { overlaps && (is_launched || !part.is_launched_inside) };
         is_inside && part.stream.is_none_or(|stream| stream == self.stream)
     }
 
@@ -85,8 +86,9 @@ fn work() -> impl Strategy<Value = Work> {
 
 fn part() -> impl Strategy<Value = Part> {
     let range = prop::option::of((0..45_i64, 0..45_i64).prop_map(|(a, b)| (a.min(b), a.max(b))));
-    (range, prop::option::weighted(0.3, 7..9_i64), any::<bool>(), any::<bool>())
-        .prop_map(|(range, stream, is_launched_inside, is_unclipped)| Part { range, stream, is_launched_inside, is_unclipped })
+    (range, prop::option::weighted(0.3, 7..9_i64), any::<bool>(), any::<bool>()).prop_map(
+        |(range, stream, is_launched_inside, is_unclipped)| Part { range, stream, is_launched_inside, is_unclipped },
+    )
 }
 
 fn linked(all: &[Work]) -> Arc<LinkedTrace> {

@@ -93,7 +93,7 @@ fn fixtures_of_other_programs_are_named() {
     let words = |bytes: &[u8]| sniff(bytes).words();
     assert_eq!(
         words(b"version https://git-lfs.github.com/spec/v1"),
-        "a Git LFS pointer (the file itself was not fetched)"
+        "a Git LFS pointer (fetch the file with `git lfs pull`)"
     );
     assert_eq!(words(b"\x80\x04\x95"), "a Python pickle");
     assert_eq!(words(&files::bytes("hostile/kineto_trace_0.json.gz")), "a gzip stream");

@@ -166,7 +166,7 @@ fn without_a_device_the_step_is_what_its_thread_did() {
     assert_eq!(parts, expected.map(|(name, ns)| vec![json!(name), json!(ns)]));
     assert!(diff(&host(20), &host(60), r#"{"colour": 1}"#).is_err());
     let empty = Arc::new(LinkedTrace::new(files::trace("[]")));
-    assert_eq!(diff(&empty, &empty, "{}").expect("an answer").reason, Some("neither trace has an event"));
+    assert_eq!(diff(&empty, &empty, "{}").expect("an answer").reason, Some("neither trace has events"));
 }
 
 #[test]

@@ -341,7 +341,7 @@ fn memory_that_is_not_there_is_told_whatever_it_costs() {
     let full = failing(71);
     assert_eq!(full.only("out_of_memory"), (String::from("cuda:0"), 3, 2));
     let full = &full.found("out_of_memory")[0];
-    assert_eq!(full.detail, "up to 4.0 GiB at once, while 70.0 GiB were allocated and 71.0 GiB reserved");
+    assert_eq!(full.detail, "largest request 4.0 GiB, with 70.0 GiB allocated and 71.0 GiB reserved");
     assert_eq!(full.evidence.len(), 1);
     assert!(full.advice.starts_with("hold less"));
     assert!(failing(76).found("out_of_memory")[0].advice.contains("expandable_segments"));

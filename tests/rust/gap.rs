@@ -64,7 +64,7 @@ fn it_is_from_the_work_before_to_the_work_after_and_says_why() {
     assert_eq!((&gap["before"]["id"], &gap["after"]["id"], &gap["launch"]["id"]), (&json!(3), &json!(5), &json!(4)));
     assert_eq!(
         gap["why"],
-        "the host launched the next work only 15.0 µs after the work before had ended; it began 5.0 µs later"
+        "the host launched the next work 15.0 µs after the previous work ended; the work began 5.0 µs later"
     );
     assert_eq!(gap["host"]["names"][0]["event"]["name"], "aten::item");
     assert_eq!(gap["host"]["names"][0]["self"], 16_000.0);
@@ -75,10 +75,7 @@ fn it_is_from_the_work_before_to_the_work_after_and_says_why() {
 fn what_was_launched_before_waited_for_something_else() {
     let gap = gap_at(&streams(), 7, 50_000.0);
     assert_eq!((&gap["category"], &gap["dur"]), (&json!("other"), &json!(20_000.0)));
-    assert_eq!(
-        gap["why"],
-        "the next work had been launched 13.0 µs before, and waited for something that was not recorded"
-    );
+    assert_eq!(gap["why"], "the next work was launched 13.0 µs earlier and waited for something that was not recorded");
     // The other stream worked from 50 to 55 and from 60 to 70.
     assert_eq!(gap["elsewhere"], 15_000.0);
     // Of the host only the other thread did anything then.
@@ -92,17 +89,17 @@ fn before_the_first_work_and_after_the_last_it_reaches_to_the_ends_of_the_trace(
     assert_eq!((&first["start"], &first["dur"], &first["before"]), (&json!(0.0), &json!(10_000.0), &Value::Null));
     assert_eq!(
         first["why"],
-        "the host launched the next work only 1.0 µs after the trace began; it began 9.0 µs later"
+        "the host launched the next work 1.0 µs after the trace began; the work began 9.0 µs later"
     );
     let last = gap_at(&session, 7, 80_500.0);
     assert_eq!((&last["start"], &last["dur"], &last["after"]), (&json!(80_000.0), &json!(1_000.0), &Value::Null));
-    assert_eq!((&last["category"], &last["why"]), (&Value::Null, &json!("nothing more was recorded on this stream")));
+    assert_eq!((&last["category"], &last["why"]), (&Value::Null, &json!("no later work was recorded on this stream")));
 }
 
 #[test]
 fn where_the_launch_is_not_known_that_is_why() {
     let gap = gap_at(&streams(), 8, 57_000.0);
-    assert_eq!(gap["why"], "it is not known when the next work was launched: its launch is not in the file");
+    assert_eq!(gap["why"], "launch time of the next work is unknown: its launch is not in the file");
     assert_eq!((&gap["launch"], &gap["host"]), (&Value::Null, &Value::Null));
 }
 

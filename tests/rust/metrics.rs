@@ -66,7 +66,7 @@ fn the_order_of_the_files_does_not_matter() {
 
 #[test]
 fn metrics_alone_are_no_trace() {
-    let expected = "expected a trace, found metrics without the trace that they were sampled beside";
+    let expected = "expected a trace, found sampled metrics without their trace (read both files together)";
     let error = read([Input::new(METRICS.as_bytes())], Limits::default()).unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
     let error = read_file(Input::new(METRICS.as_bytes()), Limits::default()).unwrap_err();

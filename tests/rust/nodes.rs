@@ -265,7 +265,8 @@ fn an_iteration_that_is_asked_for_is_kept_in_a_snapshot() {
         assert_eq!(chosen(&LinkedTrace::new(read_snapshot(&snapshot, Limits::default()).unwrap())), Some(step));
     }
     let error = LinkedTrace::relink(pair.trace(), Some(99)).unwrap_err().to_string();
-    let expected = "expected an iteration that the other recording fits, found 99; others fit: 1 (100 %), 2 (100 %)";
+    let expected =
+        "expected an iteration that matches the other recording, found 99; matching iterations: 1 (100 %), 2 (100 %)";
     assert_eq!(error, expected);
 }
 
@@ -278,7 +279,7 @@ fn what_is_linked_nowhere_says_why() {
         text.contains(r#""operators":{"count":1,"num_linked":0,"linked":{},"unlinked":{"no_partner":1}}"#),
         "{text}"
     );
-    assert!(text.contains(r#""reasons":{"no_partner":"there is no second file"#), "{text}");
+    assert!(text.contains(r#""reasons":{"no_partner":"no second file, or nothing in it can be linked"#), "{text}");
 }
 
 fn is_call(event: &Value) -> bool {

@@ -24,7 +24,7 @@ fn a_database_cut_anywhere_is_refused_with_a_word() {
     for end in (16..=last_page).step_by(97) {
         let error = exercise(&bytes[..end]).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed { .. }), "{end}: {error}");
-        assert!(error.to_string().contains("a whole SQLite database"), "{error}");
+        assert!(error.to_string().contains("a complete SQLite database"), "{error}");
     }
     for end in (last_page + 1..bytes.len()).step_by(13) {
         let _ = exercise(&bytes[..end]);

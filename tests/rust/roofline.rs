@@ -320,10 +320,10 @@ fn what_cannot_be_modelled_says_why() {
     let reasons: Vec<_> =
         rows(&*answer.tables[1]).iter().map(|row| row["reason"].as_str().unwrap().to_owned()).collect();
     let expected = [
-        "the types in its lists of tensors are not recorded (an Execution Trace has them)",
-        "a generated kernel, whose operations are not recorded",
+        "types of tensor lists are not recorded (an Execution Trace has them)",
+        "generated kernel: its operations are not recorded",
         "communication (see collectives)",
-        "no model",
+        "no cost model",
     ];
     assert_eq!(reasons, expected);
 }

@@ -79,7 +79,7 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
             change(&mut columns);
             postcard::to_stdvec(&columns).unwrap()
         });
-        let expected = format!("found a text of {whose} that is not there (run.kscope)");
+        let expected = format!("found a missing text of {whose} (run.kscope)");
         assert!(refusal(&wrong).ends_with(&expected), "{}", refusal(&wrong));
     }
     let wrong = changed(&snapshot, 2, |text| {
@@ -87,7 +87,7 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
         arguments.templates.iter_mut().flatten().next().unwrap().key = FAR;
         postcard::to_stdvec(&arguments).unwrap()
     });
-    assert!(refusal(&wrong).contains("that is not there"), "{}", refusal(&wrong));
+    assert!(refusal(&wrong).contains("a missing text"), "{}", refusal(&wrong));
 }
 
 #[test]
@@ -95,20 +95,20 @@ fn a_snapshot_with_more_than_its_rows_have_is_refused() {
     let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
     for which in 0..4 {
         let wrong = changed(&snapshot, which, |text| [text, &[0]].concat());
-        assert!(refusal(&wrong).contains("found more bytes than its columns have"), "{}", refusal(&wrong));
+        assert!(refusal(&wrong).contains("found extra bytes after the columns"), "{}", refusal(&wrong));
     }
     let wrong = changed(&snapshot, 2, |text| {
         let mut arguments: SavedArguments<'_> = postcard::from_bytes(text).unwrap();
         arguments.values.push((StrId::EMPTY, postcard::from_bytes(&[1, 5]).unwrap()));
         postcard::to_stdvec(&arguments).unwrap()
     });
-    assert!(refusal(&wrong).contains("found more numbers than its rows have"), "{}", refusal(&wrong));
+    assert!(refusal(&wrong).contains("found more numbers than the rows have"), "{}", refusal(&wrong));
     let wrong = changed(&snapshot, 0, |text| {
         let mut columns: SnapshotColumns<'_> = postcard::from_bytes(text).unwrap();
         columns.flow_names.push((1 << 20, StrId::EMPTY));
         postcard::to_stdvec(&columns).unwrap()
     });
-    assert!(refusal(&wrong).contains("found the id of a flow that is not there"), "{}", refusal(&wrong));
+    assert!(refusal(&wrong).contains("found a missing flow id"), "{}", refusal(&wrong));
 }
 
 proptest! {

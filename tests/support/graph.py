@@ -1,4 +1,4 @@
-"""What the tests of graphs for simulators share: small traces, and the graph of one as another reader sees it."""
+"""Helpers for tests of Chakra graphs: small traces, and the graph in another form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows(table: ks.Table) -> list[dict[str, Any]]:
 
 
 def small(kernels: list[dict[str, Any]], comms: list[dict[str, Any]]) -> ks.Trace:
-    """A rank whose every record of a communication launches a kernel, of the name and the arguments that are given."""
+    """A rank in which every recorded communication launches one kernel."""
     events: list[dict[str, Any]] = []
     nodes: list[dict[str, Any]] = [et_node(1, 1, "[pytorch|profiler|execution_trace|process]", [])]
     nodes.append(et_node(2, 1, "[pytorch|profiler|execution_trace|thread]", []))

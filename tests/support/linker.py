@@ -1,6 +1,6 @@
-"""What `chakra_trace_link` makes of a pair, said over in its plainest form: an oracle, without sync dependencies.
+"""Reference implementation of `chakra_trace_link`, without sync dependencies.
 
-Two things of it are left out as wrong: a record id of 0 is none here, and a pair need not have a `ProfilerStep`.
+It omits two errors: a record id of 0 means none, and a pair needs no `ProfilerStep`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def kernel_node(host: Node, host_id: int, new_id: int, kernel: Event) -> Node:
 
 
 def exclusive_times(thread: list[Event]) -> list[tuple[Event, float]]:
-    """Durations less the union of what is wholly inside and comes later, in the order of start and duration."""
+    """Durations without the union of later, fully nested events, by start and duration."""
     ops = sorted(thread, key=itemgetter("ts", "dur"))
     times: list[tuple[Event, float]] = []
     for at, op in enumerate(ops):
@@ -164,10 +164,10 @@ def exclusive_times(thread: list[Event]) -> list[tuple[Event, float]]:
 
 
 def dependencies(nodes: list[Node]) -> dict[int, set[int]]:
-    """What `chakra_converter` makes each node of a linked trace wait for, said over in its plainest form.
+    """Reference implementation of the dependencies of `chakra_converter`, for a linked trace.
 
-    A thread's nodes wait for each other in the order of their calls, device work for its node; and all for what they
-    name. The times that the converter compares first are taken as those of the nodes.
+    Nodes of a thread depend on each other in call order, device work on its node, and all on the
+    dependencies that they name. The times that the converter compares first are those of the nodes.
     """
     children: dict[int, list[Node]] = defaultdict(list)
     starts = {node["id"]: node.get("ts", 0) for node in nodes}

@@ -1,4 +1,4 @@
-"""What tests of recordings share: programs of several ranks, and what is in a trace that was recorded."""
+"""Helpers for tests of recordings: programs of several ranks, and contents of traces."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Member(NamedTuple):
 
 
 def members(path: Path) -> Iterator[Member]:
-    """The JSON files that a file is or holds, as a user would hand them over: gzip left as it is."""
+    """Yields the JSON files of a file or archive, as a user would pass them; gzip unchanged."""
     name = path.name
     if ".tar" in name or name.endswith(".tgz"):
         yield from archived(path)

@@ -1,4 +1,4 @@
-"""What a program wrote to a pseudo-terminal."""
+"""Output of a program in a pseudo-terminal."""
 
 from __future__ import annotations
 

@@ -101,11 +101,11 @@ pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Resu
 /// Kinds of files by index.
 #[wasm_bindgen(typescript_custom_section)]
 const RECORDINGS: &str = r"
-/** What files are, by their places among all. */
+/** Chosen files, paired to recordings; numbers are indices of the files. */
 export interface Recordings {
-  /** Those of one recording, of which at least one is there, and the rank in their names. */
+  /** Files of each recording, at least one, and the rank in their names. */
   readonly recordings: readonly { readonly kineto?: number; readonly execution?: number; readonly rank?: number }[];
-  /** What is passed over, and why. */
+  /** Skipped files, each with its reason. */
   readonly copies: readonly (readonly [number, string])[];
 }
 ";

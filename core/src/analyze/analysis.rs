@@ -14,7 +14,7 @@ use crate::threads::each;
 /// An analysis that hosts offer by its name.
 #[derive(Debug)]
 pub struct Analysis {
-    /// The name it is asked for by.
+    /// The name in requests.
     pub name: &'static str,
     /// A one-line description.
     pub doc: &'static str,

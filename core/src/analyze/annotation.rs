@@ -16,7 +16,7 @@ use crate::trace::kind::EventKind;
 /// Annotations with their costs.
 pub(super) static ANNOTATIONS: Analysis = Analysis {
     name: "annotations",
-    doc: "ranges that the user named, on host and device, and the device work launched inside them",
+    doc: "user annotations: time on host and device, and time of the device work launched inside them",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
         AnalysisResult::of(&TABLE, annotations(selection), "no annotation was recorded")
@@ -53,8 +53,12 @@ pub struct AnnotationRow {
     pub longest_id: u32,
 }
 
-static TABLE: Table<Vec<AnnotationRow>> =
-    Table { name: "annotations", doc: "all ranges of one name, on one side", num_rows: Vec::len, columns: COLUMNS };
+static TABLE: Table<Vec<AnnotationRow>> = Table {
+    name: "annotations",
+    doc: "all ranges of one name, on host or device",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
 
 const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
     text("name", |rows, at, out| put_name(out, &rows[at].name)),

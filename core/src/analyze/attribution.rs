@@ -19,7 +19,7 @@ pub(super) struct OwnerRow {
 
 pub(super) static TABLE: Table<Vec<OwnerRow>> = Table {
     name: "device_attribution",
-    doc: "device work of one operator or annotation, or of none (`unlinked`)",
+    doc: "the device work of one operator or annotation, or of none (`unlinked`)",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -1,4 +1,4 @@
-//! Names the communication on devices, for all analyses alike.
+//! Gives names to communication on devices, the same in all analyses.
 
 use rustc_hash::FxHashMap;
 

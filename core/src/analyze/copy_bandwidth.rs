@@ -16,7 +16,7 @@ use crate::trace::arg_key::ArgKey;
 /// How fast memory was moved.
 pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
     name: "copy_bandwidth",
-    doc: "bytes, time and bandwidth of copies and fills, by what they copy from and to",
+    doc: "bytes, time and bandwidth of copies and fills, by source and destination",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
         let copies = copies(selection);
@@ -87,7 +87,7 @@ pub(super) struct BandwidthPoint {
 
 static SERIES: Table<Vec<BandwidthPoint>> = Table {
     name: "copy_bandwidth_series",
-    doc: "a change of the bandwidth of all copies or fills of one direction on a device",
+    doc: "a change of the total bandwidth of copies or fills in one direction on a device",
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),

@@ -92,7 +92,7 @@ pub fn within(ranges: &[TimeRange], to: TimeRange) -> Vec<TimeRange> {
     ranges[first..last].iter().map(|range| clip(*range, to)).filter(|range| range.start < range.end).collect()
 }
 
-/// Disjoint, ascending ranges that are asked again and again how much of another they have.
+/// Disjoint, ascending ranges for repeated queries of their overlap with another range.
 #[derive(Debug, Clone, Default)]
 pub struct RangeCover {
     ranges: Vec<TimeRange>,

@@ -22,10 +22,10 @@ use crate::trace::kind::EventKind;
 /// Device work by kernel name.
 pub(super) static KERNELS: Analysis = Analysis {
     name: "kernels",
-    doc: "kernels, copies and fills by name: how often, how long, and what for",
+    doc: "count, duration and launch configuration of kernels, copies and fills, by name",
     options: &[OptionDoc {
         name: "short_ns",
-        doc: "runs of less than this are counted as short",
+        doc: "threshold in ns: shorter runs count as short",
         kind: OptionKind::Count(SHORT_NS),
     }],
     run: Run::Trace(|selection, options: &Options| {
@@ -63,7 +63,7 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     float("waves", |rows, at| rows[at].ran.waves),
 ];
 
-/// Runs of less than this are short, when nobody says: launching one takes longer.
+/// Default threshold in ns: a shorter run takes less time than its launch.
 pub const SHORT_NS: i64 = 10_000;
 
 /// All executions of one kernel, copy or fill.
@@ -89,11 +89,11 @@ pub struct KernelRow {
     pub max_ns: i64,
     /// `total_ns` over the total of all device work.
     pub share: f64,
-    /// Runs that were shorter than asked for.
+    /// Runs below the threshold.
     pub num_short: u64,
     /// Id of the longest run.
     pub longest_id: u32,
-    /// Whether its name says that it computes with units for matrices.
+    /// Whether its name shows the use of matrix units.
     #[serde(skip)]
     pub tensor_cores: bool,
     /// Its launch configuration.

@@ -38,7 +38,7 @@ struct DeviceCapacity {
     max_threads: f64,
 }
 
-/// Occupancies are told in whole percents.
+/// Occupancies are recorded in whole percents.
 const ROUNDED_PERCENT: f64 = 0.5;
 
 /// Reads launch configurations.

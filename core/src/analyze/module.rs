@@ -144,7 +144,7 @@ fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: ModuleCosts) 
 }
 
 impl ModuleRow {
-    /// Adds a call: its host time where it is looked at, and its device work.
+    /// Adds a call: its host time if selected, and its device work.
     fn add(&mut self, selection: &Selection<'_>, call: usize, own: ModuleCost, all: ModuleCost) {
         let trace = &selection.linked.trace;
         if self.module.is_empty() {

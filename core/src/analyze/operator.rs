@@ -22,16 +22,16 @@ use crate::trace::kind::EventKind;
 /// Operators with their costs.
 pub(super) static OPERATORS: Analysis = Analysis {
     name: "operators",
-    doc: "operators by name, by name and shapes, or by stack: self and total time on host and device",
+    doc: "self and total time of operators on host and device, grouped by name, shapes or Python stack",
     options: &[
         OptionDoc {
             name: "by",
-            doc: "what calls have in common besides the name",
+            doc: "grouping key besides the name",
             kind: OptionKind::Choice(&["name", "shape", "stack"]),
         },
         OptionDoc {
             name: "stack_depth",
-            doc: "how many Python frames are told apart, the innermost first",
+            doc: "number of innermost Python frames that distinguish stacks",
             kind: OptionKind::Count(5),
         },
     ],

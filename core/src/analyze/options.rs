@@ -38,13 +38,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Checks names and types. An error says which there are.
+    /// Checks names and types. An error lists the known names.
     pub fn new(all: &'static [OptionDoc], mut given: Map<String, Value>) -> Result<Self, Error> {
         given.retain(|_, value| !value.is_null());
         for (name, value) in &given {
             let Some(option) = all.iter().find(|option| option.name == name) else {
                 let names: Vec<_> = all.iter().map(|option| option.name).collect();
-                let expected = format!("options named {names:?}");
+                let expected = format!("one of the options {names:?}");
                 return Err(ErrorKind::UnknownOption { expected, found: name.clone() }.into());
             };
             option.check(value)?;
@@ -92,12 +92,18 @@ impl OptionDoc {
             OptionKind::Choice(words) => {
                 (value.as_str().is_some_and(|word| words.contains(&word)), format!("one of {words:?}"))
             }
-            OptionKind::Count(_) => (value.as_i64().is_some_and(|count| count >= 0), String::from("a count")),
+            OptionKind::Count(_) => (
+                value.as_i64().is_some_and(|count| count >= 0),
+                String::from(
+                    "a whole number from \
+                 0",
+                ),
+            ),
             OptionKind::Number(_) => {
                 (value.as_f64().is_some_and(|number| number >= 0.0), String::from("a number from 0"))
             }
             OptionKind::Flag => (value.is_boolean(), String::from("true or false")),
-            OptionKind::Text => (value.is_string(), String::from("a text")),
+            OptionKind::Text => (value.is_string(), String::from("a string")),
         };
         if is_right { Ok(()) } else { Err(unexpected(&format!("{expected} as {}", self.name), &value.to_string())) }
     }

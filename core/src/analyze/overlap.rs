@@ -16,7 +16,7 @@ use crate::time::TimeRange;
 /// Hidden and exposed communication.
 pub(super) static OVERLAP: Analysis = Analysis {
     name: "overlap",
-    doc: "communication hidden by computation, by collective",
+    doc: "communication time and the part that computation hides, per collective",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
         AnalysisResult::of(&TABLE, overlap(selection), "no communication ran on a device")

@@ -10,7 +10,7 @@ pub enum Plot {
     Bars {
         /// The column that names the bar.
         label: &'static str,
-        /// The columns whose sum is its length.
+        /// The columns that add up to its length.
         parts: &'static [&'static str],
     },
     /// A waterfall: the first row before and after, and between both the change by each further

@@ -100,16 +100,22 @@ impl QueryKind {
         kinds
             .iter()
             .find(|kind| kind.name == name)
-            .ok_or_else(|| unexpected(&format!("a query out of {:?}", names()), name))
+            .ok_or_else(|| unexpected(&format!("one of the queries {:?}", names()), name))
     }
 }
 
 /// Encodes a value for [`decode`].
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    postcard::to_allocvec(value).map_err(|error| unexpected("a value that can be packed", &error.to_string()))
+    postcard::to_allocvec(value).map_err(|error| unexpected("a value that can be serialized", &error.to_string()))
 }
 
 /// Decodes a value. Bytes of another version are an error.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    postcard::from_bytes(bytes).map_err(|error| unexpected("a value packed by the same version", &error.to_string()))
+    postcard::from_bytes(bytes).map_err(|error| {
+        unexpected(
+            "data from the same kinetoscope version (use one version \
+         for coordinator and workers)",
+            &error.to_string(),
+        )
+    })
 }

@@ -15,10 +15,10 @@ use crate::trace::track::Stream;
 /// Work that waits.
 pub(super) static QUEUE_LENGTH: Analysis = Analysis {
     name: "queue_length",
-    doc: "how much launched work was waiting on each stream, over time",
+    doc: "queue length per stream over time: device work that is launched but not started",
     options: &[OptionDoc {
         name: "full",
-        doc: "a queue of this length is full: launches wait for it",
+        doc: "capacity of a queue: at this length, further launches wait",
         kind: OptionKind::Count(FULL),
     }],
     run: Run::Trace(|selection, options: &Options| {
@@ -30,7 +30,7 @@ pub(super) static QUEUE_LENGTH: Analysis = Analysis {
     }),
 };
 
-/// The length at which launches wait, on devices of NVIDIA, when nobody says.
+/// Default capacity: the length at which launches wait on NVIDIA devices.
 pub const FULL: i64 = 1024;
 
 /// When the length of a stream's queue changed.
@@ -72,7 +72,7 @@ pub struct QueueRow {
     pub max: i64,
     /// Time with nothing in it.
     pub empty_ns: i64,
-    /// Time with as much in it as asked for, or more.
+    /// Time at or above the given length.
     pub full_ns: i64,
     /// `full_ns` over the span.
     pub full_share: f64,

@@ -32,7 +32,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &roofline::ROOFLINE,
 ];
 
-/// The analysis of that name. An error says which there are.
+/// The analysis of that name. An error lists the known names.
 pub fn analysis(name: &str) -> Result<&'static Analysis, Error> {
     ANALYSES.iter().copied().find(|analysis| analysis.name == name).ok_or_else(|| {
         let names: Vec<_> = ANALYSES.iter().map(|analysis| analysis.name).collect();

@@ -37,7 +37,7 @@ impl AnalysisResult {
         self
     }
 
-    /// The same with a further table, whose rows are made when they are first asked for.
+    /// The same with a further table, whose rows are computed on first use.
     #[must_use]
     pub(super) fn and_later<R: Send + Sync>(
         mut self,

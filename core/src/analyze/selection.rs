@@ -15,11 +15,11 @@ use crate::time::{TimeRange, Ts, add_ns};
 pub struct Selection<'a> {
     /// The trace; results may hold it for lazy columns.
     pub linked: &'a Arc<LinkedTrace>,
-    /// The range, where not everything is looked at.
+    /// The range, unless everything is selected.
     pub range: Option<TimeRange>,
-    /// The only stream whose device events are looked at, by its number.
+    /// The number of the only selected stream.
     pub stream: Option<i64>,
-    /// Whether device events are left out whose launch is not inside the range.
+    /// Whether device events launched outside the range are left out.
     pub is_launched_inside: bool,
     /// Whether times are not cut to the range: an event counts whole in the range in which it
     /// begins, device work in the range in which its launch begins.
@@ -90,7 +90,7 @@ impl<'a> Selection<'a> {
         Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_unclipped: false }
     }
 
-    /// Devices that at any time have work that is looked at. One that has none in the range is idle
+    /// Devices that have selected work at any time. One that has none in the range is idle
     /// in it.
     pub(super) fn devices(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         let (trace, anytime) = (&self.linked.trace, self.anytime());
@@ -100,12 +100,12 @@ impl<'a> Selection<'a> {
         on_device.filter_map(move |at| rows(at).find(is_work)).map(|row| trace.device(row))
     }
 
-    /// Rows of the events that are looked at, in the order of the file.
+    /// Rows of the selected events, in file order.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.linked.trace.events.len()).filter(|row| self.contains(*row))
     }
 
-    /// Rows of the kernels, copies and fills that are looked at, in the order of the file.
+    /// Rows of the selected kernels, copies and fills, in file order.
     pub fn device_work(&self) -> impl Iterator<Item = usize> + '_ {
         let kinds = &self.linked.trace.events.kind;
         self.rows().filter(|row| kinds[*row].is_device_work())
@@ -114,7 +114,7 @@ impl<'a> Selection<'a> {
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if lacks_device_work(&self.linked.trace) {
-            "the device had work, but none of it was recorded (the profiler's `activities` must name the device, too)"
+            "device work ran but was not recorded (add the device to the profiler's `activities`)"
         } else {
             "no kernel, copy or fill ran"
         }
@@ -178,7 +178,7 @@ impl<'a> Selection<'a> {
         self_ns
     }
 
-    /// The range that is looked at.
+    /// The selected range.
     pub fn span(&self) -> TimeRange {
         self.range.unwrap_or_else(|| self.linked.trace.range())
     }

@@ -16,22 +16,22 @@ use crate::trace::kind::EventKind;
 /// Sequences of kernels.
 pub(super) static SEQUENCES: Analysis = Analysis {
     name: "sequences",
-    doc: "sequences of kernels that operators launch, by how often the same one comes",
+    doc: "repeated sequences of kernels that operators launch, by number of occurrences",
     options: &[
         OptionDoc {
             name: "operator",
-            doc: "only under the outermost operators whose name holds this text",
+            doc: "text in names of outermost operators; selects the sequences below them",
             kind: OptionKind::Text,
         },
         OptionDoc {
             name: "min_length",
-            doc: "only sequences of this many kernels, copies and fills or more",
+            doc: "minimum number of kernels, copies and fills per sequence",
             kind: OptionKind::Count(3),
         },
     ],
     run: Run::Trace(|selection, options: &Options| {
         let rows = sequences(selection, options.text("operator").unwrap_or(""), options.count("min_length"));
-        AnalysisResult::of(&TABLE, rows, "no such operator launched as many kernels")
+        AnalysisResult::of(&TABLE, rows, "no matching operator launched that many kernels")
             .drawn(Plot::Bars { label: "operator", parts: &["device_total_ns"] })
     }),
 };
@@ -130,7 +130,7 @@ pub fn sequences(selection: &Selection<'_>, operator: &str, min_length: i64) -> 
     rows
 }
 
-/// For each event the outermost operator around it, or it itself, whose name holds a text.
+/// For each event, the outermost operator with a text in its name: around it, or itself.
 fn outermost(selection: &Selection<'_>, operator: &str) -> OptionalColumn {
     let (trace, nesting) = (&selection.linked.trace, &selection.linked.links.nesting);
     let mut found = OptionalColumn::empty(trace.events.len());

@@ -17,7 +17,7 @@ struct StackFrame {
     name: u32,
 }
 
-/// The Python frames around events, as far as they are told apart.
+/// The Python frames around events, up to the given depth.
 pub(super) struct FrameStacks<'a> {
     linked: &'a LinkedTrace,
     depth: usize,

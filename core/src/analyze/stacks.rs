@@ -14,10 +14,10 @@ use crate::trace::kind::EventKind;
 /// Python frames with their costs.
 pub(super) static STACKS: Analysis = Analysis {
     name: "stacks",
-    doc: "host and device time by stack of Python frames, folded as flame graphs are",
+    doc: "host and device time per Python call stack, in folded form for flame graphs",
     options: &[OptionDoc {
         name: "depth",
-        doc: "how many frames are told apart, the innermost first",
+        doc: "number of innermost Python frames that distinguish stacks",
         kind: OptionKind::Count(DEPTH),
     }],
     run: Run::Trace(|selection, options: &Options| {
@@ -31,7 +31,7 @@ pub(super) static STACKS: Analysis = Analysis {
     }),
 };
 
-/// No more frames are told apart than this.
+/// Maximum number of distinct frames.
 const DEPTH: i64 = 256;
 
 /// The time in one stack of Python frames, less that in longer ones that begin with it.
@@ -50,7 +50,7 @@ pub struct StackRow {
 }
 
 static TABLE: Table<Vec<StackRow>> =
-    Table { name: "stacks", doc: "the time in one stack of Python frames", num_rows: Vec::len, columns: COLUMNS };
+    Table { name: "stacks", doc: "the time in one Python call stack", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<StackRow>>] = &[
     text("stack", |rows, at, out| put_name(out, &rows[at].stack)),

@@ -18,7 +18,7 @@ use super::statistics::Durations;
 use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
-/// How many operators and kernels a summary shows when nobody says.
+/// Default number of operators and kernels of a summary.
 pub const TOP: usize = 20;
 
 /// The time figures of a summary.
@@ -153,7 +153,7 @@ pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
     with_findings(selection, limit, findings(selection, MIN_SHARE))
 }
 
-/// The same but for the findings, which take longer than all the rest: none is told.
+/// The same without findings, which take longer than all the rest.
 pub fn brief_summary(selection: &Selection<'_>, limit: usize) -> Summary {
     with_findings(selection, limit, Vec::new())
 }

@@ -12,16 +12,17 @@ use crate::table::{Column, Table, float, int};
 /// One screen about a trace.
 pub(super) static SUMMARY: Analysis = Analysis {
     name: "summary",
-    doc: "one screen: the span, iterations, how busy devices were, and the first of everything",
+    doc: "overview of a trace: duration, iterations, device utilization, and the costliest operators, kernels, modules \
+             and findings",
     options: &[OptionDoc {
         name: "top",
-        doc: "how many operators, kernels, modules and findings are told",
+        doc: "number of operators, kernels, modules and findings to list",
         kind: OptionKind::Count(FIRST),
     }],
     run: Run::Trace(answer),
 };
 
-/// How many of everything are told when nobody says.
+/// Default number of rows of each list.
 const FIRST: i64 = 5;
 
 fn answer(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
@@ -39,8 +40,12 @@ fn answer(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
         .and(&finding::OF_TRACE, findings)
 }
 
-static TABLE: Table<Vec<Summary>> =
-    Table { name: "summary", doc: "all that is looked at of a trace", num_rows: Vec::len, columns: COLUMNS };
+static TABLE: Table<Vec<Summary>> = Table {
+    name: "summary",
+    doc: "one trace: its duration, contents and utilization",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
 
 const COLUMNS: &[Column<Vec<Summary>>] = &[
     int("start_ns", |rows, at| Some(rows[at].outline.start_ns)),

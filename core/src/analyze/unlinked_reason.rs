@@ -32,7 +32,7 @@ pub enum UnlinkedReason {
     Unmatched,
     /// A device event that was enqueued before the recording began.
     LaunchedBefore,
-    /// A device event that says nothing of its launch.
+    /// A device event without a correlation id.
     NoCorrelation,
     /// A device event whose launch is not in the file.
     LaunchMissing,
@@ -44,19 +44,19 @@ impl UnlinkedReason {
     /// Its meaning in words.
     pub fn message(self) -> &'static str {
         match self {
-            Self::NoPartner => "there is no second file, or nothing in it to be linked with",
-            Self::OtherRun => "the two files fit too little to be of one run, or their ids name different calls",
+            Self::NoPartner => "no second file, or nothing in it can be linked",
+            Self::OtherRun => "the two files seem to come from different runs",
             Self::OneSided => "only one of the files has annotations of this name",
             Self::NameAbsent => "only one of the files has operators of this name",
             Self::ThreadAbsent => "the other file lacks the thread",
-            Self::NoRecordId => "it has no record id",
-            Self::OutsideWindow => "the other file does not reach so far",
+            Self::NoRecordId => "no record id",
+            Self::OutsideWindow => "outside the time range of the other file",
             Self::ParentMissing => "the node's parent is not in the file",
-            Self::Unmatched => "the other file has nothing at its place, or more than one that could be meant",
-            Self::LaunchedBefore => "it was launched before the recording began",
-            Self::NoCorrelation => "it says nothing of its launch",
+            Self::Unmatched => "no match, or several possible matches, in the other file",
+            Self::LaunchedBefore => "launched before the recording began",
+            Self::NoCorrelation => "no correlation id",
             Self::LaunchMissing => "its launch is not in the file",
-            Self::OperatorMissing => "its launch is inside of no operator",
+            Self::OperatorMissing => "its launch is outside all operators",
         }
     }
 }

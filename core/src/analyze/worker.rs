@@ -161,13 +161,19 @@ fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<(AnalysisResul
 fn packed<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let written = encoder.write_all(&encode(value)?).and_then(|()| encoder.finish());
-    written.map_err(|error| unexpected("a value that can be packed", &error.to_string()))
+    written.map_err(|error| unexpected("a value that can be serialized", &error.to_string()))
 }
 
 /// Decompresses and decodes a value.
 fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let mut plain = Vec::new();
     let read = DeflateDecoder::new(bytes).read_to_end(&mut plain);
-    read.map_err(|error| unexpected("a value packed by the same version", &error.to_string()))?;
+    read.map_err(|error| {
+        unexpected(
+            "data from the same kinetoscope version (use one version for coordinator and \
+         workers)",
+            &error.to_string(),
+        )
+    })?;
     decode(&plain)
 }

@@ -8,7 +8,7 @@ pub struct GlobalMetadata {
     /// Version of the schema.
     #[prost(string, tag = "1")]
     pub version: String,
-    /// Whatever the writer says besides.
+    /// Other attributes of the writer.
     #[prost(message, repeated, tag = "2")]
     pub attr: Vec<AttributeMessage>,
 }
@@ -28,7 +28,7 @@ pub struct NodeMessage {
     /// Ids of the nodes that control when it starts.
     #[prost(uint64, repeated, tag = "4")]
     pub ctrl_deps: Vec<u64>,
-    /// Ids of the nodes whose results it uses.
+    /// Ids of the nodes that produce its inputs.
     #[prost(uint64, repeated, tag = "5")]
     pub data_deps: Vec<u64>,
     /// Its start, in microseconds.
@@ -43,7 +43,7 @@ pub struct NodeMessage {
     /// Outputs.
     #[prost(message, optional, tag = "9")]
     pub outputs: Option<IoInfo>,
-    /// Whatever the writer says besides.
+    /// Other attributes of the writer.
     #[prost(message, repeated, tag = "10")]
     pub attr: Vec<AttributeMessage>,
 }

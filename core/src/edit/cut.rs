@@ -49,9 +49,8 @@ fn keep_span(draft: &mut ExecutionDraft, number: i64, spans: &[NodeSpan]) -> Res
 fn no_iteration(known: impl Iterator<Item = i64>, number: i64) -> Error {
     let numbers: Vec<_> = known.map(|number| number.to_string()).collect();
     if numbers.is_empty() {
-        let expected =
-            format!("ProfilerStep#{number} in the Execution Trace, or in a Kineto trace that it is linked to");
-        return refused(expected, String::from("no step in either"));
+        let expected = format!("ProfilerStep#{number} in the Execution Trace or in its linked Kineto trace");
+        return refused(expected, String::from("no ProfilerStep in either"));
     }
     refused(format!("an iteration of the Execution Trace ({})", numbers.join(", ")), number.to_string())
 }
@@ -63,7 +62,7 @@ pub(super) fn keep_subtree(draft: &mut ExecutionDraft, id: u64) -> Result<(), Er
         children.entry(node.parent.unwrap_or(0)).or_default().push(node.id);
     }
     if !draft.nodes.iter().any(|node| node.id == id) {
-        return Err(refused(String::from("the id of a node"), id.to_string()));
+        return Err(refused(String::from("the id of a node of the Execution Trace"), id.to_string()));
     }
     let mut kept = FxHashSet::from_iter([id]);
     let mut open = vec![id];

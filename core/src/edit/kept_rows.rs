@@ -27,7 +27,7 @@ impl KeptRows {
         }
     }
 
-    /// The trace with these rows and all that the file says of itself and of its tracks; ids stay.
+    /// The trace with these rows, the whole header and all tracks; ids stay.
     pub(super) fn of(&self, trace: &Trace) -> Trace {
         compact(self.rows_of(trace))
     }

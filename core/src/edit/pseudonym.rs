@@ -23,7 +23,7 @@ const PREFIXES: [&str; 5] = [
     "enumerate(DataLoader)#",
 ];
 
-/// Keys whose texts say how something communicates or was measured, and nothing else.
+/// Keys with harmless texts: methods of communication or measurement.
 const KEPT: [&str; 14] = [
     "collective_name",
     "dtype",
@@ -51,7 +51,7 @@ pub(super) fn anonymise(draft: &mut ExecutionDraft) {
     draft.nodes = nodes;
 }
 
-/// Pseudonyms by the texts in whose place they stand.
+/// Pseudonyms by the texts that they replace.
 #[derive(Debug, Default)]
 pub(super) struct Pseudonyms(FxHashMap<String, usize>);
 

@@ -46,8 +46,11 @@ pub fn shrink(linked: &LinkedTrace, fits: &mut dyn FnMut(&Trace) -> bool) -> Res
             return Ok(trace);
         }
     }
-    let expected = String::from("a size that the device work alone fits in");
-    Err(ErrorKind::Request { expected, found: String::from("a smaller one") }.into())
+    let expected = String::from(
+        "a size limit that the device work alone fits in (trim the trace first, or raise the \
+         limit)",
+    );
+    Err(ErrorKind::Request { expected, found: String::from("a smaller limit") }.into())
 }
 
 struct TraceShrinker<'a> {

@@ -99,7 +99,7 @@ fn warnings(trace: &Trace, trimmed: &TrimmedTrace) -> Warnings {
     all
 }
 
-/// Events that stay, and those of them whose own links are still to be followed.
+/// Kept events, and the kept events with links still to follow.
 pub(super) struct LinkedEvents<'a> {
     linked: &'a LinkedTrace,
     /// Earlier host events stay only for their links or children.
@@ -218,7 +218,7 @@ fn witnesses(linked: &LinkedTrace, is_kept: &[bool]) -> Vec<u32> {
     reports.into_iter().map(|row| row as u32).chain(recorded).collect()
 }
 
-/// Ends of flows whose events are kept; of those at no event, those in the range.
+/// Flow ends at kept events, and flow ends without an event in the range.
 fn flows(trace: &Trace, is_kept: &[bool], is_inside: impl Fn(Ts) -> bool) -> Vec<bool> {
     let events = &trace.events;
     let mut starts: FxHashMap<(TrackId, Ts), bool> = FxHashMap::default();

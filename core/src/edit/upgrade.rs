@@ -29,7 +29,7 @@ const ATTRS: [(&str, &str, LayoutSlot); 9] = [
     ("kernel_file", "string", LayoutSlot::KernelFile),
 ];
 
-/// Lays all nodes out anew, and says so in the header.
+/// Converts all nodes to the new layout, and records this in the header.
 pub(super) fn upgrade(draft: &mut ExecutionDraft) {
     let schema = draft.strings.intern(SCHEMA);
     for (key, value) in &mut draft.header {

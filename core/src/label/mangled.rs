@@ -1,4 +1,4 @@
-//! Parses mangled C++ names, which profilers leave as they are when they are too long.
+//! Parses mangled C++ names. Profilers leave very long names mangled.
 
 use super::Label;
 use super::words::{is_general, is_ordinary, is_wrapper};

@@ -49,7 +49,7 @@ fn backward_work(linked: &LinkedTrace) -> BackwardWork {
 /// its own.
 const MAX_STEPS: usize = 8;
 
-/// Among how many annotated threads of a process one is looked for.
+/// Maximum number of annotated threads of a process to search.
 const MAX_WAITING: usize = 64;
 
 /// Which thread works for which, and when.
@@ -111,7 +111,7 @@ impl BackwardThreads {
         self.only_idle(linked, thread, at)
     }
 
-    /// For whom a thread works at a time; none for itself.
+    /// The thread that another thread works for at a time; none for itself.
     fn served_at(&self, thread: TrackId, at: Ts) -> Option<TrackId> {
         let served = self.served.get(&thread)?;
         let last = served.partition_point(|(begun, _)| *begun <= at).checked_sub(1)?;

@@ -1,8 +1,8 @@
 //! Links kernels of a CUDA graph with the calls that captured them in another trace.
 //!
-//! A graph's kernels have one launch and no operator. A trace of the capture has the operators and
-//! their launches, each of which names its kernel (`kernel`), and none of which has a device event.
-//! The names come in the same order.
+//! The kernels of a graph share one launch and have no operator. A trace of the capture has the
+//! operators and their launches. These launches have no device events, but each names its kernel
+//! (`kernel`). Both traces list the names in the same order.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct CapturedGraphs {
     pub trace: Arc<LinkedTrace>,
     /// Where they were captured.
     pub capture: Arc<LinkedTrace>,
-    /// All kernels whose call is known, by row.
+    /// All kernels with a known call, by row.
     pub kernels: Vec<CapturedKernel>,
 }
 

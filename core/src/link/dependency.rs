@@ -38,7 +38,7 @@ pub struct DataDependencies {
     pub num_cut: u64,
 }
 
-/// How many parts of storages are looked at for each use of a tensor, on average.
+/// Average limit of examined storage parts per use of a tensor.
 const PARTS_A_USE: usize = 64;
 
 pub(super) fn data_dependencies(trace: &Trace, parents: &OptionalColumn, uses: &[TensorUse]) -> DataDependencies {
@@ -74,7 +74,7 @@ struct DependencyWalk<'a> {
     /// The call that made a tensor as a view, without writing.
     views: FxHashMap<u64, u32>,
     schemas: FxHashMap<StrId, OperatorSchema>,
-    /// How many parts of storages may still be looked at.
+    /// Number of storage parts that may still be examined.
     budget: usize,
     found: DataDependencies,
 }

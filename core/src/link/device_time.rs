@@ -1,4 +1,4 @@
-//! Sums device time by host event: work counts for its operator and for all events around that.
+//! Sums device time by host event: work counts for its operator and for all enclosing events.
 
 use super::links::Links;
 use super::node::NodeLinks;

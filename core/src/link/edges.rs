@@ -4,7 +4,7 @@ use super::edge::Edge;
 use super::linked_trace::LinkedTrace;
 
 impl LinkedTrace {
-    /// All links as edges; listed when first asked for.
+    /// All links as edges; computed on first use.
     pub fn edge_list(&self) -> &[Edge] {
         self.edges.get_or_init(|| self.edges().collect())
     }

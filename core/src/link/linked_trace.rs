@@ -1,4 +1,4 @@
-//! A trace with its links, and what is derived from both when it is first asked for.
+//! A trace with its links, and data derived from both on first use.
 
 use std::sync::OnceLock;
 
@@ -77,7 +77,7 @@ impl LinkedTrace {
         Err(relink::unfit(&linked.trace, &linked.links.nodes, iteration))
     }
 
-    /// How many events are above each event, from parent to parent; counted when first asked for.
+    /// How many events are above each event, from parent to parent; computed on first use.
     pub fn depths(&self) -> &[u32] {
         self.depths.get_or_init(|| self.links.nesting.depths())
     }
@@ -88,7 +88,7 @@ impl LinkedTrace {
         self.links.nesting.lanes(&self.trace, is_shown)
     }
 
-    /// Time in the children of each event, summed, in nanoseconds; when first asked for.
+    /// Time in the children of each event, summed, in nanoseconds; computed on first use.
     pub fn children_ns(&self) -> &[i64] {
         self.children_ns.get_or_init(|| self.links.nesting.children_ns(&self.trace.events.dur))
     }
@@ -100,7 +100,7 @@ impl LinkedTrace {
         node_spans::spans(&self.trace, &self.links)
     }
 
-    /// Device time of host events; summed when first asked for.
+    /// Device time of host events; computed on first use.
     pub fn device_time(&self) -> &DeviceTime {
         self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
     }
@@ -112,7 +112,7 @@ impl LinkedTrace {
         self.node_device_ns.get_or_init(sum)
     }
 
-    /// Uses of tensors by the Execution Trace's nodes; found when first asked for.
+    /// Uses of tensors by the Execution Trace's nodes; computed on first use.
     pub fn tensors(&self) -> &[TensorUse] {
         self.tensors.get_or_init(|| tensor_uses(&self.trace.nodes, &self.trace.strings))
     }
@@ -126,7 +126,7 @@ impl LinkedTrace {
     }
 
     /// Operators of the forward pass with the operators of the backward pass they caused, sorted;
-    /// found when first asked for.
+    /// computed on first use.
     ///
     /// From `fwdbwd` flows, and where there is none from `Sequence number` and `Fwd thread id`.
     pub fn forward_backward(&self) -> &[ForwardBackward] {
@@ -134,7 +134,7 @@ impl LinkedTrace {
         self.forward_backward.get_or_init(find)
     }
 
-    /// Python frames, modules and annotations that events are for; found when first asked for.
+    /// Python frames, modules and annotations that events are for; computed on first use.
     pub fn frames(&self) -> &EnclosingEvents {
         self.frames.get_or_init(|| enclosing_events::find_frames(&self.trace, &self.links, self.forward_backward()))
     }
@@ -155,7 +155,7 @@ impl LinkedTrace {
         self.trace.warnings.iter().chain(&self.links.warnings)
     }
 
-    /// The process groups; found when first asked for.
+    /// The process groups; computed on first use.
     pub fn process_groups(&self) -> &[ProcessGroup] {
         self.groups.get_or_init(|| process_groups(&self.trace))
     }

@@ -1,5 +1,5 @@
-//! Links a trace: nesting beside launches, iterations and nodes, on two threads where that is worth
-//! it.
+//! Links a trace. For large traces, a second thread nests events while the first one links
+//! launches, iterations and nodes.
 
 use super::event_warnings::count_events;
 use super::links::Links;

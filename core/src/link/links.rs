@@ -8,7 +8,7 @@ use super::owner::NamedOwner;
 use crate::id::OptionalColumn;
 use crate::warning::Warnings;
 
-/// Everything that is derived from one trace, a row an event unless said otherwise.
+/// Everything that is derived from one trace, one row per event unless stated otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
     /// Parents, and the order of each track.
@@ -20,7 +20,7 @@ pub struct Links {
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its
     /// launch, or the one that a device event without a launch names.
     pub operator: OptionalColumn,
-    /// Device events whose launch is unknown, but that name their operator; by row.
+    /// Device events with an unknown launch that name their operator; by row.
     pub named: Vec<NamedOwner>,
     /// Operators and annotations with their nodes of the Execution Trace.
     pub nodes: NodeLinks,

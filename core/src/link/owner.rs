@@ -9,7 +9,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// A device event whose launch is unknown, but that names its operator.
+/// A device event with an unknown launch that names its operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedOwner {
     /// Row of the device event.

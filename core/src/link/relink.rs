@@ -14,18 +14,25 @@ const MAX_NAMED: usize = 20;
 /// to another.
 pub(super) fn unfit(trace: &Trace, nodes: &NodeLinks, asked: Option<i64>) -> Error {
     let [expected, found] = if trace.events.is_empty() {
-        ["a Kineto trace to link to", "an Execution Trace alone"].map(String::from)
+        ["a Kineto trace to link with", "only an Execution Trace"].map(String::from)
     } else {
         let others = others(&nodes.windows, asked);
         let found = match asked {
             Some(number) if nodes.windows.iter().any(|window| window.iteration == number) => {
-                format!("{number}, which fits to {} %", percent(nodes.confidence))
+                format!("{number} (match: {} %)", percent(nodes.confidence))
             }
             Some(number) => number.to_string(),
-            None => format!("{} % at best", percent(nodes.confidence)),
+            None => format!("a best match of {} %", percent(nodes.confidence)),
         };
-        let others = if others.is_empty() { String::from("; none fits") } else { format!("; others fit: {others}") };
-        [String::from("an iteration that the other recording fits"), format!("{found}{others}")]
+        let others = if others.is_empty() {
+            String::from("; no iteration matches")
+        } else {
+            format!(
+                "; matching iterations: \
+             {others}"
+            )
+        };
+        [String::from("an iteration that matches the other recording"), format!("{found}{others}")]
     };
     ErrorKind::Request { expected, found }.into()
 }

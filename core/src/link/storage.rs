@@ -26,7 +26,7 @@ impl StorageWriters {
 
     /// Makes `writer` the last writer of a region, except where `stays` protects the previous one.
     ///
-    /// Gives the number of parts that it looked at.
+    /// Returns the number of examined parts.
     pub(super) fn write(&mut self, region: StorageRegion, writer: u32, stays: impl Fn(u32) -> bool) -> usize {
         let mut parts: Vec<_> = self.parts(region).collect();
         parts.reverse();

@@ -18,7 +18,7 @@ use crate::trace::args::plain_text;
 use crate::trace::kind::EventKind;
 use crate::vendor::{self, DeviceWait};
 
-/// A device, as its number and the process that uses it, as far as they are told.
+/// A device, as its number and the process that uses it, as far as they are recorded.
 type SyncDevice = (Option<i64>, Option<i64>);
 
 /// Rows of device work by the time at which it was enqueued.
@@ -38,7 +38,7 @@ fn reported_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     reports(trace, links).into_iter().flat_map(|(_, edges)| edges).collect()
 }
 
-/// Rows of reports between whose ends all is kept, with their calls.
+/// Rows of sync events, with their calls; everything between their ends is kept.
 pub(crate) fn report_witnesses(trace: &Trace, links: &Links, is_kept: impl Fn(usize) -> bool) -> Vec<u32> {
     let tells = |edge: &Edge| is_kept(edge.source as usize) && is_kept(edge.target as usize);
     let all = reports(trace, links).into_iter().filter(|(_, edges)| edges.iter().any(tells));

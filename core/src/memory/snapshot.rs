@@ -46,7 +46,7 @@ pub struct Segment {
     pub allocated: Option<i64>,
     /// Bytes in use or waiting to be freed (`active_size`).
     pub active: Option<i64>,
-    /// Bytes in use, as they were asked for (`requested_size`).
+    /// Requested bytes in use (`requested_size`).
     pub requested: Option<i64>,
     /// The stream it serves (`stream`).
     pub stream: Option<i64>,
@@ -71,7 +71,7 @@ pub struct Block {
     pub address: Option<u64>,
     /// The size (`size`).
     pub size: Option<i64>,
-    /// The size as it was asked for (`requested_size`, or `real_size` of the newest entry of its
+    /// The requested size (`requested_size`, or `real_size` of the newest entry of its
     /// `history`).
     pub requested: Option<i64>,
     /// Whether it is in use (`state`).
@@ -89,7 +89,7 @@ pub struct PastBlock {
     pub block: u32,
     /// The first address (`addr`).
     pub address: Option<u64>,
-    /// The size as it was asked for (`real_size`).
+    /// The requested size (`real_size`).
     pub requested: Option<i64>,
     /// Where it was allocated (`frames`).
     pub stack: Option<StackId>,

@@ -86,6 +86,7 @@ fn read_all(stream: impl Read, rest: &mut u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     stream.take(rest.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
     let left = rest.checked_sub(bytes.len() as u64);
-    *rest = left.ok_or(ErrorKind::Limit { unit: "bytes in an archive (max_bytes)", limit: *rest })?;
+    *rest =
+        left.ok_or(ErrorKind::Limit { unit: "bytes in an archive (raise max_bytes to allow more)", limit: *rest })?;
     Ok(bytes)
 }

@@ -82,7 +82,7 @@ impl TraceBuilder {
     }
 }
 
-/// A list whose strings were not escaped, as it was meant.
+/// A list with unescaped strings, repaired.
 fn meant(raw: &[u8]) -> Option<CanonicalJson> {
     let (json, size) = repair(raw)?;
     let canonical = json::canonical(&json);

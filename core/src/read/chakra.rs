@@ -50,7 +50,7 @@ pub(super) fn read_chakra(mut window: TextWindow<'_>, file: Option<&str>) -> Res
         reader.warn(WarningKind::DamagedCompression, window.offset());
     }
     if reader.chakra.nodes.is_empty() && reader.chakra.warnings.iter().len() > 0 {
-        return Err(reader.not_chakra(String::from("no node that can be read"), window.offset()));
+        return Err(reader.not_chakra(String::from("no readable node"), window.offset()));
     }
     Ok(reader.chakra)
 }

@@ -1,4 +1,4 @@
-//! Recognizes a file by its content, whatever its name says.
+//! Recognizes a file by its content, not by its name.
 
 use super::memory::is_memory_snapshot;
 use super::pickle::NEWEST_PROTOCOL;
@@ -59,7 +59,7 @@ impl Container {
             Self::MemorySnapshot => "a memory snapshot",
             Self::MemoryTimeline => "a memory timeline",
             Self::Sqlite => "an SQLite database",
-            Self::Metrics => "metrics without the trace that they were sampled beside",
+            Self::Metrics => "sampled metrics without their trace (read both files together)",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }
@@ -77,13 +77,13 @@ const METRICS_MARK: &[u8] = b"{\"kinetoscope_metrics\"";
 
 const PAGE: &str = "an HTML or XML page";
 
-/// HTML pages of `PyTorch` whose data has another readable form, each with words of its head.
+/// HTML pages of `PyTorch` with a readable alternative, each with a text in its head.
 const PAGES: [(&str, &str); 2] = [
     (
         "GPU Memory Timeline HTML",
-        "the HTML form of a memory timeline, which is a picture alone (export it as .json or .raw.json.gz)",
+        "a memory timeline in HTML, which holds only a picture (export it as .json or .raw.json.gz)",
     ),
-    ("MemoryViz.js", "the HTML form of a memory snapshot (dump it as a pickle)"),
+    ("MemoryViz.js", "a memory snapshot in HTML (dump it as a pickle instead)"),
 ];
 
 /// Signatures of readable formats, and of files that are often given by mistake.
@@ -93,12 +93,12 @@ const SIGNATURES: [(&[u8], Container); 11] = [
     (b"\x28\xb5\x2f\xfd", Container::Zstd),
     (b"PK\x03\x04", Container::Zip),
     (MAGIC, Container::Snapshot),
-    (b"version https://git-lfs", Container::Other("a Git LFS pointer (the file itself was not fetched)")),
+    (b"version https://git-lfs", Container::Other("a Git LFS pointer (fetch the file with `git lfs pull`)")),
     (b"SQLite format 3\0", Container::Sqlite),
     (METRICS_MARK, Container::Metrics),
     (b"BZh", Container::Other("a bzip2 stream")),
     (b"<", Container::Other(PAGE)),
-    (b"\x7fELF", Container::Other("a program")),
+    (b"\x7fELF", Container::Other("an executable program")),
 ];
 
 pub(super) const BINARY: &str = "binary data";
@@ -127,7 +127,7 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
         (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(BINARY),
-        (None, _) => Container::Other("text that is no JSON object or array"),
+        (None, _) => Container::Other("text that is not a JSON object or array"),
     }
 }
 
@@ -156,6 +156,6 @@ mod tests {
         assert_eq!(sniff(b"\x80\x01"), Container::Other(BINARY));
         assert_eq!(sniff(b" [[-1, 1,"), Container::MemoryTimeline);
         assert_eq!(sniff(b"{ \"device_traces\": ["), Container::MemorySnapshot);
-        assert_eq!(sniff(b"hello"), Container::Other("text that is no JSON object or array"));
+        assert_eq!(sniff(b"hello"), Container::Other("text that is not a JSON object or array"));
     }
 }

@@ -194,7 +194,7 @@ impl Document<'_, '_> {
     fn not_a_trace(self, fault: Option<ScanFault>) -> Error {
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
-            _ if self.events.is_some() || self.nodes.is_some() => String::from("an array of other things"),
+            _ if self.events.is_some() || self.nodes.is_some() => String::from("an array without events"),
             (None, _) if self.header.is_empty() => String::from("an empty object"),
             (None, _) => {
                 let strings = &self.builder.trace.strings;

@@ -1,9 +1,9 @@
 //! Recognizes elements by the shape of earlier ones, without a scan.
 //!
-//! Most elements of a trace are an earlier one with another name, other times and other numbers. So
-//! the text between those is remembered, as paths through a tree; an element whose text follows one
-//! of them needs no scanner: comparing is many times faster. One that follows none is scanned, and
-//! remembered in its turn.
+//! Most elements of a trace repeat the text of an earlier element; only the name, times and numbers
+//! differ. A tree stores the constant text between these values, one path per shape. An element
+//! that matches a path needs comparisons only, which are many times faster than a scan. All other
+//! elements are scanned, and their shape is added to the tree.
 
 use memchr::memchr2;
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ use crate::trace::decimal::Decimal;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ElementShape {
     pub(super) phase: u8,
-    /// Of elements whose name is not their own.
+    /// Of elements with a shared name.
     pub(super) name: StrId,
     pub(super) category: StrId,
     pub(super) place: (StrId, StrId),
@@ -149,7 +149,7 @@ impl ElementShapes {
         }
     }
 
-    /// The node at a fork whose text comes next.
+    /// The node at a fork that matches the next text.
     #[inline]
     fn follow(&mut self, fork: usize, scale: u8, rest: &[u8]) -> Option<&ShapeNode> {
         let branches = self.forks.get_mut(fork)?;
@@ -230,7 +230,7 @@ fn starts_with(text: &[u8], start: &[u8]) -> bool {
 /// Bytes compared at once.
 const WIDTH: usize = 16;
 
-/// Whether a time is told more exactly than in whole microseconds.
+/// Whether a time is more precise than whole microseconds.
 pub(super) fn is_fine(text: &[u8], ns: i64) -> bool {
     text.contains(&b'.') || ns % 1000 != 0
 }

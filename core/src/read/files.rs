@@ -63,7 +63,7 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
 /// Metrics that `ks.profile` sampled (`metrics_<rank>.jsonl`) may be given with them: they become
 /// counters.
 ///
-/// Files are told apart by their content, not by their names. Defects that can be survived are
+/// Files are recognized by their content, not by their names. Defects that can be survived are
 /// counted in [`Trace::warnings`].
 ///
 /// # Errors

@@ -46,9 +46,9 @@ impl<'a> Input<'a> {
 /// Limits of a reader.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes of decompressed text, 8 GiB when not said.
+    /// Bytes of decompressed text, 8 GiB by default.
     pub max_bytes: u64,
-    /// Threads, 1 when not said; a second one decompresses while the first one reads.
+    /// Threads, 1 by default; a second one decompresses while the first one reads.
     pub max_threads: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Reads JSON text, on a second thread where there may be one.
+//! Reads JSON text, on a second thread if the limits allow one.
 
 use std::sync::Arc;
 

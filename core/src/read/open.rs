@@ -31,8 +31,8 @@ pub(super) fn expect_json(window: &mut TextWindow<'_>, name: Option<&str>) -> Re
     let found = container.words();
     let expected = match container {
         // It may be anything, a damaged Chakra trace or snapshot as well.
-        Container::Other(BINARY) => "a trace, plain or in a compressed stream",
-        _ if cfg!(feature = "archives") => "a JSON trace, plain or in a compressed stream",
+        Container::Other(BINARY) => "a trace, plain or compressed",
+        _ if cfg!(feature = "archives") => "a JSON trace, plain or compressed",
         _ => "a JSON trace, plain or gzip",
     };
     match container {

@@ -87,7 +87,7 @@ mod tests {
         read_beside(TextWindow::on(Box::new(stream), Limits::default()), read).unwrap()
     }
 
-    /// A stream whose system fails.
+    /// A stream that fails with a system error.
     struct BrokenStream;
 
     impl Read for BrokenStream {

@@ -249,7 +249,7 @@ struct SeenKeys {
 /// After so many blanks nothing is expected behind a closing bracket.
 const MAX_BLANKS: usize = 1 << 16;
 
-/// An element longer than this is looked at for others inside it.
+/// An element longer than this is searched for other elements inside it.
 const SUSPICIOUS: usize = 1 << 23;
 
 /// Bytes that are looked through for the element after a malformed one, counting those looked at
@@ -260,7 +260,7 @@ const MAX_LOOK_AHEAD: usize = 1 << 26;
 enum NextElement {
     /// Another element.
     At(usize),
-    /// The text ends before it can be told.
+    /// The text ends before this is known.
     Unknown,
     /// No element.
     None,

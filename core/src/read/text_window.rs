@@ -118,7 +118,9 @@ impl<'a> TextWindow<'a> {
     fn check_limit(&self) -> Result<(), Error> {
         let limit = self.limits.max_bytes;
         if self.base + self.bytes.len() as u64 > limit {
-            return Err(ErrorKind::Limit { unit: "bytes of decompressed text (max_bytes)", limit }.into());
+            return Err(
+                ErrorKind::Limit { unit: "bytes of decompressed text (raise max_bytes to allow more)", limit }.into()
+            );
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Reads memory timelines of `export_memory_timeline`.
 //!
-//! `.json` is `[times, sizes]`: microseconds, and for each of them `[0, bytes of each category …]`.
-//! `.raw.json` is `[[nanoseconds, action, bytes, category], …]`, of which the sizes are the running
-//! sums.
+//! `.json` is `[times, sizes]`: times in microseconds, and for each time
+//! `[0, bytes of each category …]`. `.raw.json` is `[[nanoseconds, action, bytes, category], …]`;
+//! the running sums of its bytes are the sizes.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn read_memory_timeline(window: &TextWindow<'_>, file: Option<Arc<str
     let num_others = reader.timeline.warnings.count(WarningKind::NotAnEntry);
     let is_other = end == Err(ScanFault::Unexpected) || end == Ok(()) && num_others > 0;
     if is_other && reader.timeline.sizes.is_empty() {
-        let (expected, found) = ("a memory timeline", String::from("an array of other things"));
+        let (expected, found) = ("a memory timeline", String::from("an array of another form"));
         return Err(ErrorKind::Malformed { expected, found, position: reader.position() }.into());
     }
     if window.is_damaged {
@@ -274,6 +274,6 @@ mod tests {
             }
         }
         let error = outcome("[[1, ?]]").unwrap_err().to_string();
-        assert_eq!(error, "expected a memory timeline, found an array of other things (byte 8, event 1)");
+        assert_eq!(error, "expected a memory timeline, found an array of another form (byte 8, event 1)");
     }
 }

@@ -39,7 +39,7 @@ pub struct ReplayCall {
     pub message: CollectiveMessage,
     /// The reduction (`sum`), if recorded.
     pub reduction: Option<String>,
-    /// Whether the host went on before it was done; `None` where nothing says it.
+    /// Whether the host went on before it was done; `None` where it is not recorded.
     pub is_async: Option<bool>,
     /// Its number in sequence within the group.
     pub seq: Option<i64>,

@@ -109,7 +109,7 @@ fn ratio(row: &ReplayMeasurement) -> Option<f64> {
 /// One row for communications of one name, group and size, on all ranks.
 static REPLAYED: Table<Vec<ReplayMeasurement>> = Table {
     name: "replayed",
-    doc: "communications of one name, group and size: what they took again, and when they were recorded",
+    doc: "all collectives of one name, group and size: replayed and recorded durations",
     num_rows: Vec::len,
     columns: &[
         text("collective", |rows, row, out| put(out, &rows[row].first.collective)),

@@ -59,7 +59,7 @@ pub fn plan(linked: &LinkedTrace) -> ReplayPlan {
     plan
 }
 
-/// Sends and receives that were started as one: those right before the record that says so.
+/// Sends and receives that were started as one: the calls right before the record of the batch.
 fn close_batch(calls: &mut [ReplayCall], batch: i64) -> bool {
     let mut has_any = false;
     for call in calls.iter_mut().rev().take_while(|call| call.is_p2p && call.batch.is_none()) {
@@ -72,7 +72,7 @@ fn close_batch(calls: &mut [ReplayCall], batch: i64) -> bool {
 /// One row a communication or a wait of the host.
 pub static PLAN: Table<ReplayPlan> = Table {
     name: "replay_plan",
-    doc: "a communication, or a wait for one, as it can be made again",
+    doc: "a collective, or a wait for one, with everything that a replay needs",
     num_rows: |plan| plan.calls.len(),
     columns: &[
         uint("node_id", |plan, row| plan.calls[row].node_id),

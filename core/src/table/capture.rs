@@ -3,7 +3,7 @@
 use super::column::{Table, int, put, put_name, text};
 use crate::link::{CapturedGraphs, CapturedKernel, MODULE_PREFIX};
 
-/// One row a kernel of a graph whose call is known.
+/// One row per graph kernel with a known call.
 pub static CAPTURED: Table<CapturedGraphs> = Table {
     name: "captured",
     doc: "a kernel of a graph, with the call that captured it in another trace",

@@ -49,7 +49,7 @@ static NODES: Table<Chakra> = Table {
 
 static DEPENDENCIES: Table<Chakra> = Table {
     name: "dependencies",
-    doc: "a node that another one waits for",
+    doc: "a dependency: the target node waits for the source node",
     num_rows: |chakra| chakra.dependencies.len(),
     columns: &[
         uint("source", |chakra, row| Some(chakra.dependencies[row].source)),

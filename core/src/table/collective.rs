@@ -75,7 +75,7 @@ macro_rules! columns {
 /// One row a communication.
 pub(super) static COLLECTIVES: Table = Table {
     name: "collectives",
-    doc: "a communication between ranks",
+    doc: "a collective of this rank",
     num_rows: |linked| linked.collectives().rows.len(),
     columns: columns![],
 };
@@ -86,7 +86,7 @@ pub const RANK_TABLES: &[&Table<JobRanks>] = &[&RANK_COLLECTIVES, &CLOCK_OFFSETS
 /// One row a part that a trace has in a communication.
 pub(crate) static RANK_COLLECTIVES: Table<JobRanks> = Table {
     name: "collectives",
-    doc: "a rank's part in a communication",
+    doc: "one rank's part in a collective",
     num_rows: JobRanks::num_rows,
     columns: columns![
         int("rank", |ranks, row| member(ranks, row).rank),
@@ -103,7 +103,7 @@ pub(crate) static RANK_COLLECTIVES: Table<JobRanks> = Table {
 
 static CLOCK_OFFSETS: Table<JobRanks> = Table {
     name: "clock_offsets",
-    doc: "how far a trace's clock is ahead of the first one's in its group",
+    doc: "the clock offset of a trace, relative to the first trace of its group",
     num_rows: |ranks| ranks.members.len(),
     columns: &[
         int("rank", |ranks, row| ranks.members[row].rank),

@@ -6,7 +6,7 @@ use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::warning::Warning;
 
-/// A recording whose defects were counted.
+/// A recording with counted defects.
 pub(super) trait HasHealth: 'static {
     /// All kinds of defects, in the order of first sight.
     fn counted(&self) -> impl Iterator<Item = &Warning>;
@@ -23,7 +23,12 @@ pub(super) static MEMORY_TIMELINE_HEALTH: Table<MemoryTimeline> = health();
 
 const fn health<S: HasHealth>() -> Table<S> {
     let num_rows = |source: &S| source.counted().count();
-    Table { name: "health", doc: "a kind of defect survived", num_rows, columns: HealthColumns::<S>::ALL }
+    Table {
+        name: "health",
+        doc: "a kind of defect, with its count and first position",
+        num_rows,
+        columns: HealthColumns::<S>::ALL,
+    }
 }
 
 struct HealthColumns<S>(std::marker::PhantomData<S>);

@@ -16,7 +16,7 @@ pub const MEMORY_TIMELINE_TABLES: &[&Table<MemoryTimeline>] = &[&SIZES, &TENSOR_
 
 static ACTIONS: Table<MemorySnapshot> = Table {
     name: "actions",
-    doc: "something that the allocator did",
+    doc: "an action of the allocator",
     num_rows: |snapshot| snapshot.actions.len(),
     columns: &[
         int("id", |_, row| Some(row as i64)),
@@ -75,7 +75,7 @@ static BLOCKS: Table<MemorySnapshot> = Table {
 
 static PAST_BLOCKS: Table<MemorySnapshot> = Table {
     name: "past_blocks",
-    doc: "what a block held, newest first (`history`)",
+    doc: "an earlier content of a block, newest first (`history`)",
     num_rows: |snapshot| snapshot.past_blocks.len(),
     columns: &[
         int("block_id", |snapshot, row| Some(i64::from(snapshot.past_blocks[row].block))),
@@ -145,7 +145,7 @@ const fn size<const CATEGORY: usize>(name: &'static str) -> Column<MemoryTimelin
 
 static TENSOR_ACTIONS: Table<MemoryTimeline> = Table {
     name: "actions",
-    doc: "something that happened to a tensor's memory",
+    doc: "an action on a tensor's memory",
     num_rows: |timeline| timeline.actions.len(),
     columns: &[
         int("time_ns", |timeline, row| timeline.actions[row].time.map(|time| time.0)),

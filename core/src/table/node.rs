@@ -123,7 +123,7 @@ pub(super) static TENSORS: Table = Table {
 /// One row a data dependency.
 pub(super) static DEPENDENCIES: Table = Table {
     name: "dependencies",
-    doc: "a node of the Execution Trace that reads what another one computed, by one of its input tensors",
+    doc: "a data dependency: a node of the Execution Trace reads a tensor that another node wrote",
     num_rows: |linked| linked.data_dependencies().edges.len(),
     columns: &[
         uint("producer", |linked, row| Some(linked.trace.nodes[dependency(linked, row).producer as usize].id)),
@@ -150,7 +150,7 @@ fn read(linked: &LinkedTrace, row: usize) -> &TensorUse {
 /// One row a process group, of each file that names it.
 pub(super) static PROCESS_GROUPS: Table = Table {
     name: "process_groups",
-    doc: "a process group, as either file says it",
+    doc: "a process group, from either file",
     num_rows: |linked| linked.process_groups().len(),
     columns: &[
         text("source", |linked, row, out| put(out, linked.process_groups()[row].source)),

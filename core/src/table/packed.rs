@@ -35,8 +35,8 @@ impl PackedTable {
             values.column_type().is_like(like.column_type(column)) && values.len() == self.num_rows
         };
         if self.columns.len() != like.num_columns() || !self.columns.iter().enumerate().all(is_column) {
-            let expected = format!("the columns of {}", like.name());
-            return Err(ErrorKind::Request { expected, found: String::from("others") }.into());
+            let expected = format!("the columns of the table {}", like.name());
+            return Err(ErrorKind::Request { expected, found: String::from("other columns") }.into());
         }
         Ok(Arc::new(UnpackedTable { like: Arc::clone(like), packed: self }))
     }

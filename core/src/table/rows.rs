@@ -9,7 +9,7 @@ use super::values::{ColumnType, ColumnValues};
 /// A table with its rows. Columns are known by their place, which is below
 /// [`num_columns`](Self::num_columns).
 pub trait TableRows: Send + Sync {
-    /// The name it is asked for by.
+    /// The name in requests.
     fn name(&self) -> &'static str;
 
     /// The description of a row.
@@ -21,7 +21,7 @@ pub trait TableRows: Send + Sync {
     /// The number of columns.
     fn num_columns(&self) -> usize;
 
-    /// A column's name, which says its unit.
+    /// A column's name, which includes its unit.
     fn column_name(&self, column: usize) -> &'static str;
 
     /// A column's type.
@@ -42,7 +42,7 @@ impl<S: Send + Sync> Table<S> {
 }
 
 impl<R: Send + Sync> Table<Vec<R>> {
-    /// The table with rows that are made when they are first asked for.
+    /// The table with rows that are computed on first use.
     pub(crate) fn later(&'static self, make: impl FnOnce() -> Vec<R> + Send + 'static) -> Arc<dyn TableRows> {
         Arc::new(BoundTable {
             table: self,

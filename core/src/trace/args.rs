@@ -1,8 +1,8 @@
 //! Arguments of events: shared templates and separate numbers.
 //!
-//! Of the arguments of a hundred thousand events a few hundred differ once the integers and
-//! decimals of the top level are taken out. So the rest is kept once, as a [`ArgsTemplate`], and
-//! the numbers go to one pool.
+//! Without their top-level integers and decimals, the arguments of 100,000 events have only a few
+//! hundred distinct forms. Each form is stored once, as an [`ArgsTemplate`]; the numbers go to one
+//! pool.
 
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};

@@ -15,7 +15,7 @@ pub struct ProcessGroup {
     pub source: &'static str,
     /// `pg_name`.
     pub name: String,
-    /// `pg_desc`, where it is said.
+    /// `pg_desc`, if recorded.
     pub desc: String,
     /// `backend_config`, such as `cuda:nccl`.
     pub backend: String,
@@ -23,7 +23,7 @@ pub struct ProcessGroup {
     pub ranks: String,
     /// `group_size` or `pg_size`.
     pub size: Option<i64>,
-    /// `group_count`, where it is said.
+    /// `group_count`, if recorded.
     pub count: Option<i64>,
     /// `backend_id` or `uid`: the number by which files before `PyTorch` 2.4 know the group.
     pub id: Option<i64>,
@@ -137,7 +137,7 @@ pub struct ProcessGroups {
 }
 
 impl ProcessGroups {
-    /// Looks through the groups. Of two of one name, the first is it whose ranks are known.
+    /// Looks through the groups. Of two groups of one name, the first with known ranks counts.
     pub fn new(all: &[ProcessGroup]) -> Self {
         let mut groups =
             Self { ranks: all.iter().map(|group| group.rank_list().map(Arc::new)).collect(), ..Self::default() };
@@ -182,7 +182,7 @@ impl ProcessGroups {
 }
 
 impl ProcessGroup {
-    /// The ranks in numbers; all of them where the list is empty and the size is said.
+    /// The ranks in numbers; all ranks if the list is empty and the size is recorded.
     fn rank_list(&self) -> Option<GroupRanks> {
         let listed: Vec<i64> = serde_json::from_str(&self.ranks).ok()?;
         match self.size {

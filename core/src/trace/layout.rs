@@ -1,8 +1,8 @@
 //! The layout of a node: its JSON, with a mark for each value that has a column.
 //!
-//! `PyTorch` has written nodes in half a dozen ways. Of the nodes of one file a handful of layouts
-//! differ, so each is kept once among the strings, and with it a node is written as it was read.
-//! Marks are control characters, which stand in no JSON.
+//! `PyTorch` versions write nodes in about six ways, and one file uses only a few layouts. Each
+//! layout is stored once, as a string, so that a node is written exactly as it was read. Marks are
+//! control characters, which JSON does not allow.
 
 /// A value of a node that a column holds. Codes are the marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -136,7 +136,7 @@ impl Trace {
         if !self.nodes.is_empty() || !self.execution_header.is_empty() {
             return Ok(());
         }
-        let [expected, found] = ["an Execution Trace", "a trace without one"].map(String::from);
+        let [expected, found] = ["an Execution Trace", "a trace without an Execution Trace"].map(String::from);
         Err(ErrorKind::Request { expected, found }.into())
     }
 

@@ -1,6 +1,6 @@
 //! A pool of numbers, four bytes each where they fit.
 
-/// Numbers that are added at the end and looked at by their place.
+/// An append-only list of numbers, read by index.
 #[derive(Debug, Clone, Default)]
 pub struct NumberPool {
     /// Twice the number; or, where that does not fit, twice its place in `wide`, and one.

@@ -14,7 +14,7 @@ use crate::analyze::{ANALYSES, Options, SelectionRequest, analysis};
 use crate::error::Error;
 use crate::table::{ColumnValues, TableRows, ordered};
 
-/// How many rows of a table are sent when nobody says.
+/// Default number of rows per response.
 const LIMIT: usize = 100;
 
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {

@@ -61,7 +61,7 @@ impl RequestField for i64 {
 }
 
 impl RequestField for u32 {
-    const NOUN: &'static str = "a count";
+    const NOUN: &'static str = "a whole number from 0";
 
     fn of(value: &Value) -> Option<Self> {
         value.as_u64()?.try_into().ok()
@@ -69,7 +69,7 @@ impl RequestField for u32 {
 }
 
 impl RequestField for usize {
-    const NOUN: &'static str = "a count";
+    const NOUN: &'static str = "a whole number from 0";
 
     fn of(value: &Value) -> Option<Self> {
         value.as_u64()?.try_into().ok()
@@ -85,7 +85,7 @@ impl RequestField for bool {
 }
 
 impl RequestField for String {
-    const NOUN: &'static str = "a text";
+    const NOUN: &'static str = "a string";
 
     fn of(value: &Value) -> Option<Self> {
         value.as_str().map(str::to_owned)
@@ -109,7 +109,7 @@ impl RequestField for Vec<u32> {
 }
 
 impl RequestField for Vec<(String, String)> {
-    const NOUN: &'static str = "pairs of texts";
+    const NOUN: &'static str = "pairs of strings";
 
     fn of(value: &Value) -> Option<Self> {
         let pair = |value: &Value| match &value.as_array()?[..] {

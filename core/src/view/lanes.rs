@@ -85,7 +85,7 @@ impl LaneIndex {
         self.rows[at] as usize
     }
 
-    /// The first place in `lane` whose event satisfies `is_past`, which holds for all after it too.
+    /// The first place in `lane` with `is_past`, which also holds for all later events.
     pub(super) fn first(&self, lane: Range<usize>, is_past: impl Fn(usize) -> bool) -> usize {
         lane.start + self.rows[lane].partition_point(|row| !is_past(*row as usize))
     }

@@ -134,7 +134,7 @@ pub(super) struct AnalyzeRequest {
     pub(super) clip: bool,
     pub(super) options: Map<String, Value>,
     pub(super) limit: Option<usize>,
-    /// Of several traces, the one that is asked about; all of them, if nobody says which.
+    /// The number of the trace; all traces by default.
     pub(super) part: Option<u32>,
     /// The trimmed range of each trace; all of a whole one.
     pub(super) trimmed: bool,
@@ -150,7 +150,7 @@ pub(super) struct TableOrder {
 }
 
 impl RequestField for TableOrder {
-    const NOUN: &'static str = "a table, its column and whether it descends";
+    const NOUN: &'static str = "an object with table, column and descends";
 
     fn of(value: &Value) -> Option<Self> {
         let text = |name: &str| String::of(value.get(name)?);
@@ -273,7 +273,7 @@ impl Request {
             "counters" => Self::Counters,
             "counter" => Self::Counter { counter: fields.get("counter")?, window: TimeWindow::of(fields)? },
             "changes" => Self::Changes,
-            other => return Err(unexpected("a request of a known type", other.to_owned())),
+            other => return Err(unexpected("a known request type", other.to_owned())),
         };
         Ok(request)
     }

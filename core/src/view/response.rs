@@ -20,7 +20,7 @@ pub(super) enum ColumnData {
     U8(Vec<u8>),
 }
 
-/// Columns start at multiples of this, so that they can be looked at in place.
+/// Columns start at multiples of this, so that they can be read in place.
 const ALIGNMENT: usize = 8;
 
 impl Response {

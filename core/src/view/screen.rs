@@ -61,7 +61,7 @@ impl<'a> Screen<'a> {
         self.parts.iter().copied().find(|part| (part.rank, part.window) == (rank, window))
     }
 
-    /// One of the parts, the first if nobody says which.
+    /// One of the parts, the first by default.
     pub(super) fn part(&self, at: Option<u32>) -> Result<TraceView<'a>, Error> {
         let wanted = at.unwrap_or(0);
         self.parts.get(wanted as usize).copied().ok_or_else(|| unknown("the number of a trace", wanted).into())

@@ -13,7 +13,7 @@ use crate::link::rank::JobRanks;
 pub struct Session {
     pub(super) parts: Vec<SessionTrace>,
     pub(super) ranks: OnceLock<Arc<JobRanks>>,
-    /// The critical path through all ranks; found when first asked for.
+    /// The critical path through all ranks; computed on first use.
     pub(super) path: OnceLock<Vec<DrawnStep>>,
     /// The bottlenecks of the job, independent of the alignment; computed on first use.
     pub(super) findings: OnceLock<Vec<Finding>>,

@@ -99,7 +99,7 @@ impl SessionTrace {
         ShownKind((kind != EventKind::Kernel || !communicates()).then_some(kind))
     }
 
-    /// The steps of its critical path; found when first asked for.
+    /// The steps of its critical path; computed on first use.
     pub(super) fn path(&self) -> &[DrawnStep] {
         self.path.get_or_init(|| drawn_steps(&self.linked, self.at))
     }
@@ -109,7 +109,7 @@ impl SessionTrace {
         self.series.get_or_init(|| all_series(&self.linked))
     }
 
-    /// Its defects, and how much of it was linked; counted when first asked for.
+    /// Its defects, and how much of it was linked; computed on first use.
     pub(super) fn health_and_coverage(&self) -> &(Vec<HealthRow>, LinkCoverage) {
         self.health_and_coverage.get_or_init(|| (health(&self.linked), coverage(&self.linked)))
     }
@@ -126,7 +126,7 @@ impl SessionTrace {
     }
 }
 
-/// A part as a screen counts it: ids, tracks and times of all parts are told apart.
+/// A part with its position on the screen: ids, tracks and times of all parts differ.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TraceView<'a> {
     part: &'a SessionTrace,
@@ -146,7 +146,7 @@ impl<'a> TraceView<'a> {
         self.has_frames || !self.part.is_frame(row)
     }
 
-    /// The index of the lanes that are on the screen; made when first asked for.
+    /// The index of the lanes that are on the screen; built on first use.
     pub(super) fn lanes(self) -> &'a LaneIndex {
         let index = if self.has_frames { &self.part.lanes } else { &self.part.lanes_without_frames };
         index.get_or_init(|| LaneIndex::new(&self.part.linked, &|row| self.is_shown(row)))

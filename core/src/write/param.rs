@@ -48,7 +48,7 @@ struct ParamOperation<'a> {
 pub struct ParamCounts {
     /// Operations in the file.
     pub num_operations: u64,
-    /// Communications that nothing names, or whose call was not recorded: they cannot be replayed.
+    /// Collectives without a name or a recorded call: they cannot be replayed.
     pub num_left_out: u64,
 }
 
@@ -125,7 +125,7 @@ impl<'a> ParamCall<'a> {
     }
 }
 
-/// Splits are asked for by one communication alone.
+/// Only one collective needs splits.
 fn split<'a>(split: Option<&'a str>, name: &str) -> Option<&'a RawValue> {
     serde_json::from_str(split.filter(|_| name == "all_to_allv")?).ok()
 }

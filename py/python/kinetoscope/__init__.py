@@ -1,4 +1,4 @@
-"""Kinetoscope: collect, read, question and share PyTorch traces without leaving the notebook.
+"""Kinetoscope: record, analyse and share PyTorch traces without leaving the notebook.
 
 ::
 
@@ -9,22 +9,26 @@
             train_step(batch)
             prof.step()
 
-    trace = prof.trace            # or ks.read("traces/kineto_trace_0.json.gz"), ks.read_dir("traces")
-    trace.timeline()
-    trace.events.to_polars()
-    trace.report("report.html")
+    trace = prof.trace            # or ks.read("trace.json.gz"), ks.read_dir("traces")[0]
+    trace.timeline()              # interactive, under the cell
+    trace.kernels().to_polars()   # an analysis; trace.events is a table
+    trace.findings()              # bottlenecks, each with its cost and fix
+    trace.report("report.html")   # one file, works offline
+
+`read` returns a `Trace`, `read_dir` a `TraceSet` with the traces of all ranks. Files of other
+formats become `MemorySnapshot`, `MemoryTimeline`, `Chakra` or another `Tables`.
 """
 
 from __future__ import annotations
 
 from kinetoscope._base import lazy
-from kinetoscope._base.lazy import looked_up
+from kinetoscope._base.lazy import lazy_getattr
 from kinetoscope._io.cache import use_cache
 from kinetoscope._load.read import read
 from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.trace import Trace
 
-TYPE_CHECKING = False  # as `typing` has it, which would be half a megabyte
+TYPE_CHECKING = False  # importing it from `typing` costs half a megabyte
 if TYPE_CHECKING:
     from kinetoscope._analysis.differences import diff
     from kinetoscope._load.job import read_dir
@@ -36,8 +40,8 @@ if TYPE_CHECKING:
     from kinetoscope.tables import Tables
     from kinetoscope.trace_set import TraceSet
 else:
-    # What reading one file does without.
-    __getattr__ = looked_up(
+    # Imported at first use: reading one file does not need these modules.
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "Chakra": "kinetoscope.chakra",
@@ -58,7 +62,7 @@ else:
 
 
 def load_ipython_extension(shell: lazy.Any) -> None:
-    """`%load_ext kinetoscope`: the magics `%kinetoscope` and `%%kinetoscope`, whose `--help` says more."""
+    """Registers `%kinetoscope` and `%%kinetoscope` for `%load_ext`; see their `--help`."""
     from kinetoscope._notebook.magics import register
 
     register(shell)

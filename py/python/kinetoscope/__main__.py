@@ -1,4 +1,4 @@
-"""`python -m kinetoscope` is the command `kinetoscope`."""
+"""Runs the command `kinetoscope` as `python -m kinetoscope`."""
 
 import sys
 

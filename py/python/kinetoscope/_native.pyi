@@ -1,4 +1,4 @@
-# Types of the extension module. Prose lives beside the public classes that wrap these.
+# Types of the extension module. The public classes that wrap them have the documentation.
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
@@ -39,12 +39,14 @@ __all__ = [
     "natural",
     "packed_answer",
     "pair_up",
+    "plan",
     "rank_of",
     "rank_tables",
     "read",
     "redacted",
     "replay_plan",
     "replayed",
+    "respond",
     "sniff",
     "stacked",
 ]
@@ -176,7 +178,7 @@ def replayed(
 ) -> Table: ...
 def rank_tables(traces: Sequence[tuple[int | None, Trace]], is_aligned: bool) -> Tables: ...
 def sniff(head: bytes) -> str: ...
-def head(bytes: bytes) -> tuple[bool | None, int | None]: ...  # noqa: A002 - as it is called there
+def head(bytes: bytes) -> tuple[bool | None, int | None]: ...  # noqa: A002 - the name in Rust
 def head_of(trace: Trace) -> tuple[bool | None, int | None]: ...
 def pair_up(
     files: Sequence[tuple[str, tuple[bool | None, int | None]]],

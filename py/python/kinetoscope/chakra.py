@@ -1,4 +1,4 @@
-"""A Chakra trace: the graph of one rank as simulators read it."""
+"""Chakra traces: the graph of one rank, for simulators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetoscope._io.atomic import write_bytes, write_whole
+from kinetoscope._io.atomic import write_atomic, write_bytes
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 
@@ -18,60 +18,67 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 GROUPS = "comm_group.json"
-"""Where simulators look for process groups."""
+"""File name under which simulators expect process groups."""
 
 
 class Chakra(Tables):
-    """The nodes of a Chakra trace (`.et`, protobuf) and what they wait for.
+    """Nodes and dependencies of a Chakra trace (`.et`, protobuf).
 
     ::
 
         chakra = ks.read("rank.0.et")
-        chakra.nodes.to_polars()            # times in ns, though the file has whole microseconds
+        chakra.nodes.to_polars()            # times in ns; the file stores whole microseconds
         chakra.dependencies.to_polars()     # source and target are ids of nodes
         chakra.metadata                     # {"version": …, "attrs": [{"name", "type", "value"}, …]}
         ks.read_dir("traces")[0].to_chakra("rank.0.et")
 
-    What `Trace.to_chakra` writes has a node for each node of the Execution Trace and for each event of a device:
+    `Trace.to_chakra` writes one node per node of the Execution Trace and per device event:
 
-    * Ids ascend with time, and no node waits for one of a larger id.
-    * Times are rounded to microseconds; the attributes `start_ns`, `duration_ns` (time in none of the nodes inside, as
-      `duration_micros`) and `inclusive_ns` are exact.
-    * A node waits for the one around it or that enqueued it (`ctrl_deps`, and for device events `data_deps`), for what
-      its thread or stream did before, for whoever computed its tensors, for its forward node, and for what another
-      thread did last where its own began or had paused (`data_deps`).
-    * A communication is the kernel that did it, or else the host's record of it, and never `is_cpu_op`. `comm_size` has
-      the bytes that go in; where several kernels did it, each has its part.
+    * Ids ascend with time. No node depends on a node with a larger id.
+    * `duration_micros` and `duration_ns` exclude nested nodes; `inclusive_ns` includes them. Times
+      in microseconds are rounded. The attributes `start_ns`, `duration_ns` and `inclusive_ns` are
+      exact.
+    * `ctrl_deps` of a host node: the node around it. Device events list their enqueuing node in
+      `data_deps` as well.
+    * `data_deps`: the previous node of the thread or stream, the producers of the inputs, and the
+      forward node. They also hold the last node of another thread before this thread began or
+      resumed.
+    * A communication is its kernel, or its host record if it has no kernel. It never has
+      `is_cpu_op`. `comm_size` is the input size in bytes; several kernels share it.
     """
 
     @cached_property
     def nodes(self) -> Table:
-        """Nodes in the file's order; `attrs` has every attribute with its type, as JSON."""
+        """Nodes in file order; `attrs` holds every attribute with its type, as JSON."""
         return self.table("nodes")
 
     @cached_property
     def dependencies(self) -> Table:
-        """What nodes wait for: the end of another (`control`) or its result (`data`), which may not be in the file."""
+        """Dependencies between nodes: on the end of a node (`control`) or on its result (`data`).
+
+        The awaited node may be missing from the file.
+        """
         return self.table("dependencies")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the trace to a file; compressed when `path` ends in `.gz`.
+        """Writes the trace to a file; gzip if `path` ends in `.gz`.
 
-        What was read comes back byte for byte, but for what was no message, which `health` counts. OSError when it
-        cannot be written, and then `path` holds what it held before.
+        Contents that were read are written byte for byte, without invalid messages, which `health`
+        counts. If the file cannot be written, raises OSError and leaves the previous file
+        unchanged.
         """
-        return write_whole(path, self._native.write_chakra)[0]
+        return write_atomic(path, self._native.write_chakra)[0]
 
 
 def write_chakra(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
     """Writes a trace as `Trace.to_chakra` does, without its process groups."""
     target = Path(path)
-    chakra = Chakra(trace._native.chakra(), str(target))  # noqa: SLF001 - the core makes it of the links
+    chakra = Chakra(trace._native.chakra(), str(target))  # noqa: SLF001 - the core builds the graph
     chakra.save(target)
     return chakra
 
 
 def write_groups(folder: Path, groups: Mapping[str, Sequence[int]]) -> Path:
-    """Writes the ranks of process groups by their names as `comm_group.json`, where simulators look for them."""
+    """Writes process groups, a list of ranks by name, to `comm_group.json` in `folder`."""
     content = json.dumps(groups, indent=2) + "\n"
     return write_bytes(folder / GROUPS, content.encode())

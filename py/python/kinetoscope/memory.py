@@ -1,4 +1,4 @@
-"""What PyTorch says about memory: snapshots of its allocator, and bytes in use over time."""
+"""Memory recordings of PyTorch: allocator snapshots, and bytes in use over time."""
 
 from __future__ import annotations
 
@@ -10,99 +10,112 @@ from kinetoscope.tables import Tables
 
 
 class MemorySnapshot(Tables):
-    """The caching allocator at one moment, and what it did before: `torch.cuda.memory._dump_snapshot`.
+    """State and history of the caching allocator: `torch.cuda.memory._dump_snapshot`.
 
     ::
 
-        snapshot = ks.read("snapshot.pickle")       # plain data is read, and nothing in the file is run
+        snapshot = ks.read("snapshot.pickle")       # reads plain data; runs no code of the file
         snapshot.actions.to_polars()                # allocations, frees, …; times in ns
-        snapshot.blocks.to_polars().filter(state="active_allocated").group_by("stack_id").agg(size=pl.sum("size_bytes"))
-        snapshot.frames.to_polars()                 # what `stack_id` refers to, innermost frame first
+        blocks = snapshot.blocks.to_polars().filter(state="active_allocated")
+        blocks.group_by("stack_id").agg(pl.sum("size_bytes"))
+        snapshot.frames.to_polars()                 # frames by stack_id, innermost first
         snapshot.metadata["allocator_settings"]
 
-    `device` is null for pinned memory of the host. `extra` has the keys that are no columns, as a JSON object.
+    `device` is null for pinned host memory. `extra` is a JSON object with the keys that have no
+    column.
     """
 
     def memory(self) -> AnalysisResult:
-        """What each device holds, and what it held at most.
+        """Measures the memory of each device: state at the end, and peak.
 
-        `requested_bytes` are those in use as they were asked for, counted back from the end through the actions;
-        `allocated_bytes` those in use as they were given, `reserved_bytes` what the allocator has from the system, and
-        `free_bytes` what of this is free (`largest_free_bytes` in one piece), at the end. `peak_ns` is null where the
-        peak is the beginning, or there are no actions.
+        In bytes, at the end of the recording:
 
-        Beside it `memory_series`, what was requested and reserved after each action; and `memory_holders`, who held
-        how much at the peak: `site` is the innermost frame that is no part of torch, `stack_id` refers to `frames`,
-        both null where the allocation is older than the actions.
+        * `requested_bytes`: sum of the requested sizes in use
+        * `allocated_bytes`: sum of the allocated sizes in use
+        * `reserved_bytes`: memory taken from the system
+        * `free_bytes`: its free part; `largest_free_bytes` is the largest free block
+
+        `peak_requested_bytes` and `peak_reserved_bytes` are maxima, counted back through the
+        actions from the end. `peak_ns` is the time of the former. It is null without
+        actions, or if the peak is the start of the recording.
+
+        Further tables:
+
+        * `memory_series`: requested and reserved bytes after each action
+        * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
+          outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the
+          first action.
         """
         return AnalysisResult(*self._native.memory())
 
     @cached_property
     def actions(self) -> Table:
-        """What the allocator did, device by device: `alloc`, `free_completed`, `segment_alloc`, `oom` and so on.
+        """Allocator actions by device, such as `alloc`, `free_completed`, `segment_alloc`, `oom`.
 
-        `device_free_bytes` is what was left when memory ran out; `stack_id` refers to `frames`; `pool` is a JSON array;
-        `time_ns` is null in files of early versions.
+        `device_free_bytes` is the free memory at an `oom`. `stack_id` refers to `frames`; `pool` is
+        a JSON array. `time_ns` is null in files of early versions.
         """
         return self.table("actions")
 
     @cached_property
     def segments(self) -> Table:
-        """The memory that the allocator took from the system; `segment_id` counts them."""
+        """Memory that the allocator took from the system; `segment_id` is the row number."""
         return self.table("segments")
 
     @cached_property
     def blocks(self) -> Table:
-        """The parts of segments, with the `state` of each: `active_allocated`, `active_pending_free` or `inactive`."""
+        """Parts of segments. `state` is `active_allocated`, `active_pending_free` or `inactive`."""
         return self.table("blocks")
 
     @cached_property
     def past_blocks(self) -> Table:
-        """What blocks held before, newest first, as PyTorch up to 2.0 says it; empty in later files."""
+        """Previous contents of blocks, newest first. Empty for files after PyTorch 2.0."""
         return self.table("past_blocks")
 
     @cached_property
     def frames(self) -> Table:
-        """The frames of every stack; `depth` 0 is the innermost."""
+        """Frames of all stacks; `depth` 0 is the innermost."""
         return self.table("frames")
 
     @cached_property
     def annotations(self) -> Table:
-        """Starts and ends of annotated ranges (`record_function`), by `stage`."""
+        """Starts and ends (`stage`) of annotated ranges (`record_function`)."""
         return self.table("annotations")
 
 
 class MemoryTimeline(Tables):
-    """The bytes of one device in use, by what they are used for: `export_memory_timeline` of torch.profiler.
+    """Bytes in use on one device, by purpose: `export_memory_timeline` of torch.profiler.
 
     ::
 
-        timeline = ks.read("memory.raw.json.gz")    # or the .json form, which has no actions
-        timeline.sizes.to_pandas().plot.area(x="time_ns", y=["parameter_bytes", "activation_bytes"])
+        timeline = ks.read("memory.raw.json.gz")    # the .json form has no actions
+        frame = timeline.sizes.to_pandas()
+        frame.plot.area(x="time_ns", y=["parameter_bytes", "activation_bytes"])
     """
 
     def memory(self) -> AnalysisResult:
-        """How much memory was used for what: a row for all (`total`), then one for each category.
+        """Measures memory by category; the first row is the `total`.
 
-        `peak_bytes` are the most that there were, at `peak_ns`; `at_peak_bytes` those when the total was at its peak,
-        `share` that of the total, and `last_bytes` those at the end.
+        * `peak_bytes`: the maximum, at `peak_ns`
+        * `at_peak_bytes`: bytes when the total was at its peak; `share` is relative to the total
+        * `last_bytes`: bytes at the end
         """
         return AnalysisResult(*self._native.memory())
 
     @cached_property
     def sizes(self) -> Table:
-        """The bytes in use whenever they changed: `total_bytes`, and those of each category.
+        """Bytes in use after each change: `total_bytes`, and one column per category.
 
-        Two rows may be of one time, the first with what was there before the recording. The raw form gives them by the
-        nanosecond, the other by the microsecond.
+        Two rows may have the same time: the first then holds the memory from before the recording.
+        Times have a resolution of 1 ns in the raw form, of 1 µs in the other.
         """
         return self.table("sizes")
 
     @cached_property
     def actions(self) -> Table:
-        """What happened to tensors: `preexisting`, `create`, `increment_version` or `destroy`.
+        """Changes of tensors: `preexisting`, `create`, `increment_version` or `destroy`.
 
-        `size_bytes` is how much the `category` grew by, so it may be negative. `time_ns` is null for what was there
-        before the recording. Empty in the form that gives only sizes.
+        `size_bytes` is the growth of the `category`, and may be negative. `time_ns` is null for
+        memory from before the recording. Empty for the form without actions.
         """
         return self.table("actions")

@@ -1,4 +1,4 @@
-"""A table of a trace: columns that leave through the Arrow PyCapsule interface."""
+"""A table of a trace, which exports its columns through the Arrow PyCapsule interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HTML_CELL_WIDTH = 120
 
 
 class Table:
-    """Columns with names. Anything that reads the Arrow PyCapsule interface takes it as it is.
+    """Named columns. Libraries that support the Arrow PyCapsule interface read a table directly.
 
     ::
 
@@ -22,7 +22,8 @@ class Table:
         pyarrow.table(trace.events); polars.DataFrame(trace.events)
         events = trace.events; duckdb.sql("select name, sum(dur_ns) from events group by name")
 
-    Times are integer nanoseconds (`_ns`), sizes integer bytes (`_bytes`); what the file does not say is null.
+    Times are integer nanoseconds (`_ns`), sizes integer bytes (`_bytes`). Fields that the file
+    lacks are null.
     """
 
     def __init__(self, native: _native.Table) -> None:
@@ -30,56 +31,61 @@ class Table:
 
     @property
     def name(self) -> str:
-        """What the rows are: `events`, `nodes` and so on."""
+        """Name of the table, such as `events` or `nodes`."""
         return self._native.name
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, in order."""
+        """Names of the columns, in order."""
         return self._native.columns
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table as an Arrow C stream, in a PyCapsule."""
+        """Exports the table as an Arrow C stream in a PyCapsule."""
         return self._native.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        """The table's schema as an Arrow C schema, in a PyCapsule."""
+        """Exports the schema as an Arrow C schema in a PyCapsule."""
         return self._native.__arrow_c_schema__()
 
     def select(self, *columns: str) -> Table:
-        """The table with these columns, in this order. KeyError when there is no such column."""
+        """Returns these columns, in this order. Raises KeyError for an unknown column."""
         return Table(self._native.select(list(columns)))
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[tuple[Any, ...]]:
-        """Rows `start` to `stop` (not included) as Python values, a tuple each. For a look, not for work on many."""
+        """Returns rows `start` to `stop` (exclusive) as tuples of Python values.
+
+        For small parts; convert large tables with `to_arrow`, `to_polars` or `to_pandas`.
+        """
         return self._native.rows(start, len(self) if stop is None else stop)
 
     def json_lines(self, start: int = 0, stop: int | None = None, before: str = "") -> str:
-        """Rows `start` to `stop` as JSON lines, an object a row; columns that hold JSON are in it as they are.
+        """Returns rows `start` to `stop` (exclusive) as JSON lines, one object per row.
 
-        `before` are members that every object starts with, as JSON with a comma at the end.
+        Columns that hold JSON are inserted unchanged. `before` is JSON text with members for the
+        start of every object, with a trailing comma.
         """
         return self._native.json_lines(start, len(self) if stop is None else stop, before)
 
     def to_arrow(self) -> lazy.pyarrow.Table:
-        """As a `pyarrow.Table`. ImportError without pyarrow."""
+        """Converts to a `pyarrow.Table`. Raises ImportError without pyarrow."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> lazy.polars.DataFrame:
-        """As a `polars.DataFrame`. ImportError without polars."""
+        """Converts to a `polars.DataFrame`. Raises ImportError without polars."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> lazy.pandas.DataFrame:
-        """As a `pandas.DataFrame`. ImportError without pandas and pyarrow.
+        """Converts to a `pandas.DataFrame`. Raises ImportError without pandas and pyarrow.
 
-        Integers and truths stay exact: a column with nulls becomes pandas' nullable type, not floats or objects.
+        Integers and booleans stay exact: a column with nulls gets a nullable type of pandas,
+        instead of floats or objects.
         """
         import pandas
 
@@ -111,7 +117,7 @@ class Table:
         )
 
     def _ends(self, columns: list[str]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        """The first rows and, where not all are among them, the last."""
+        """Returns the first rows, and the last rows if the table is longer than both together."""
         part = self._native.select(columns)
         if len(self) <= 2 * _SHOWN_ROWS:
             return part.rows(0, len(self)), []
@@ -131,7 +137,7 @@ def _numeric(rows: list[tuple[Any, ...]], num_columns: int) -> list[bool]:
 
 
 def _series(column: Any) -> Any:
-    """A column of pyarrow as one of pandas."""
+    """Converts a column of pyarrow to a pandas Series."""
     import pandas
     import pyarrow
 

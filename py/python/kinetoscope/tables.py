@@ -1,4 +1,4 @@
-"""What a file holds that is no trace: named tables, and what the file says about itself."""
+"""Files of formats other than traces: named tables, and the metadata of the file."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from kinetoscope.table import Table
 
 
 class Tables:
-    """A file that holds something else than a trace, in tables. Made by `kinetoscope.read`."""
+    """A file of another format than a trace, as tables. Returned by `kinetoscope.read`."""
 
     def __init__(self, native: _native.Tables, source: str | None = None) -> None:
         self._native = native
         self.source = source
-        """The path or name of what was read; None when it came as bytes."""
+        """Path or name of the file that was read; None for bytes."""
 
     @property
     def sort(self) -> str:
-        """What it is, in words."""
+        """Name of the format, for people."""
         return self._native.sort
 
     @property
     def table_names(self) -> list[str]:
-        """What `table` may be asked for; the first is the one that the others are about."""
+        """Names that `table` accepts; the first is the main table."""
         return self._native.table_names()
 
     def table(self, name: str) -> Table:
-        """A table by its name; properties give the same. KeyError when there is no such table."""
+        """Returns a table by name, as the properties. Raises KeyError for an unknown name."""
         return Table(self._native.table(name))
 
     @cached_property
     def health(self) -> Table:
-        """Every kind of defect that was survived, with its count, the first place, and what was done. Best empty."""
+        """Tolerated defects: kind, count, first place, and the reader's action."""
         return self.table("health")
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """What the file says about itself."""
+        """Metadata of the file."""
         return json.loads(self._native.metadata_json)
 
     def export(self, path: str | os.PathLike[str], table: str | None = None) -> Path:
-        """Writes a table to a file, the first one by default: in a format of `Trace.export`, as the ending says.
+        """Writes a table to a file in a format of `Trace.export`, by its extension.
 
-        Errors as those of `Trace.export`.
+        `table` defaults to the first of `table_names`. Raises the errors of `Trace.export`.
         """
         return export(self.parts(table or self.table_names[0]), path)
 
     def parts(self, table: str) -> list[Part]:
-        """What `export` writes."""
+        """Returns the tables that `export` writes."""
         return [Part(self.table(table), {})]
 
     def __repr__(self) -> str:

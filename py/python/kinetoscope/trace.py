@@ -1,4 +1,4 @@
-"""What one rank recorded, read and linked."""
+"""The trace of one rank."""
 
 from __future__ import annotations
 
@@ -12,48 +12,56 @@ from kinetoscope._base.processors import num_processors
 
 
 class Trace(Analyses):
-    """A Kineto trace, an Execution Trace, or both, linked. Made by `kinetoscope.read`.
+    """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
-    The tables are Arrow tables (see `Table`). An event is known by its `id`, its position in the file's `traceEvents`.
+    Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is
+    its position in the file's `traceEvents`.
+
+    A method that fails to write a file leaves the previous file at that path unchanged.
     """
 
-    # Each method imports what it needs: who reads a trace asks for some of this, hardly ever for all.
+    # Methods import at the call: most programs use few of them.
 
     def __init__(self, native: _native.Trace, source: str | None = None, execution_source: str | None = None) -> None:
         self._native = native
         self.source = source
-        """The path or name of what was read; None when it came as bytes."""
+        """Path or name of the file that was read; None for bytes."""
         self.execution_source = execution_source
-        """The path of the Execution Trace that was read with it."""
+        """Path of the Execution Trace that was read with it."""
         self.original_ids: memoryview | None = None
-        """Of a trace that `trim` made, the id that each of its elements had; None of others."""
+        """For a trace made by `trim`: the previous id of each element. Otherwise None."""
 
     @classmethod
     def from_snapshot(cls, snapshot: bytes) -> Trace:
-        """The trace that `snapshot` packed. TraceError when it is of another version, or none."""
+        """Unpacks a trace from `snapshot`. Raises TraceError for another format or version."""
         return cls(_native.Trace.from_snapshot(snapshot, max_threads=num_processors()))
 
     def relink(self, *, iteration: int | None = None) -> Trace:
-        """The same trace with its nodes linked by names and shapes alone: to this iteration, or to the best.
+        """Returns the same trace with nodes linked by names and shapes alone.
 
-        For files that were not recorded at the same time, or of which one covers a single iteration of the other's
-        many. `read` chooses the first of the iterations that fit best; `coverage["windows"]` lists all that fit, by the
-        number of their `ProfilerStep#n`, or from 0 where there are none. What is known of processes and record ids is
-        left out of account, so this links files of two runs of one program, too, which `read` does not.
+        For two files that were not recorded together, or if one file covers one iteration of many
+        in the other. Ignores process ids and record ids, so it also links files of two runs of one
+        program; `read` does not.
 
-        TraceError when the iteration does not fit, or one of the two recordings is missing; it says how well the others
-        fit.
+        `iteration` selects the iteration to link to; default: the best fit, as in `read`.
+        `coverage["windows"]` lists all iterations that fit, by `ProfilerStep#n`, or from 0 without
+        steps.
+
+        Raises TraceError if the iteration does not fit; the message lists how well others fit.
+        Raises TraceError if the Kineto trace or the Execution Trace is missing.
         """
         number = _number(iteration, "the number of an iteration")
         return Trace(self._native.relink(number), self.source, self.execution_source)
 
     def captured(self, capture: Trace) -> lazy.Table:
-        """The kernels of CUDA and HIP graphs that ran in this trace, each with the call that captured it in another.
+        """Links kernels of CUDA and HIP graphs to the calls that captured them in another trace.
 
-        A graph's kernels have one launch and no operator of their own. One row each: `id` here; `captured_launch`,
-        `captured_operator`, `operator_name` and `module` in `capture`. They are found by the names of kernels that the
-        captured launches have (`kernel`, which profilers of ROCm write), in their order; a graph of which not all are
-        found has no rows.
+        Kernels of a graph share one launch and have no operator of their own. One row per kernel:
+        `id` in this trace; `captured_launch`, `captured_operator`, `operator_name` and `module` in
+        `capture`. Kernels match by name and order. The names come from the argument `kernel` of the
+        captured launches (ROCm). A graph with an unmatched kernel has no rows.
+
+        Raises TypeError if `capture` is not a `Trace`.
         """
         from kinetoscope.table import Table
 
@@ -62,17 +70,17 @@ class Trace(Analyses):
             raise TypeError(f"expected the Trace of the capture, found {type(capture).__name__}")
         return Table(self._native.captured(native))
 
-    # --- tables ---------------------------------------------------------------------------------------------------
+    # --- tables ----------------------------------------------------------------------------------
 
     def table(self, name: str) -> lazy.Table:
-        """A table by its name; the properties below are the same. KeyError when there is no such table."""
+        """Returns a table by name, as the properties below. Raises KeyError for an unknown name."""
         from kinetoscope.table import Table
 
         return Table(self._native.table(name))
 
     @cached_property
     def events(self) -> lazy.Table:
-        """What has a duration: complete events (`ph` X), and pairs of begin and end. In the file's order."""
+        """Events with a duration, in file order: `ph` X, and pairs of `ph` B and E."""
         return self.table("events")
 
     @cached_property
@@ -87,130 +95,134 @@ class Trace(Analyses):
 
     @cached_property
     def flows(self) -> lazy.Table:
-        """Ends of the arrows that the file draws (`ph` s, t, f)."""
+        """Ends of the arrows in the file (`ph` s, t, f)."""
         return self.table("flows")
 
     @cached_property
     def nodes(self) -> lazy.Table:
-        """Vertices of the Execution Trace, with the event each was."""
+        """Nodes of the Execution Trace, each with its event."""
         return self.table("nodes")
 
     @cached_property
     def tensors(self) -> lazy.Table:
-        """Uses of tensors in the Execution Trace: one row for each that goes into a node or comes out of it."""
+        """Tensors of the Execution Trace: one row per input or output of a node."""
         return self.table("tensors")
 
     @cached_property
     def dependencies(self) -> lazy.Table:
-        """Data dependencies in the Execution Trace: one row for each node that reads what another one computed."""
+        """Data dependencies of the Execution Trace: one row per producer and reader."""
         return self.table("dependencies")
 
     @cached_property
     def process_groups(self) -> lazy.Table:
-        """Which ranks talk to each other, as either file says it; `ranks` is empty for all."""
+        """Process groups of both files with their `ranks`; empty `ranks` means all ranks."""
         return self.table("process_groups")
 
     @cached_property
     def iterations(self) -> lazy.Table:
-        """Steps of the training (`ProfilerStep#n`)."""
+        """Training steps (`ProfilerStep#n`)."""
         return self.table("iterations")
 
     @cached_property
     def links(self) -> lazy.Table:
-        """Edges between events, with the key that matched (`how`) and a confidence from 0 to 1."""
+        """Links between events: the matching key (`how`), and a confidence from 0 to 1."""
         return self.table("links")
 
     def collectives(self) -> lazy.Table:
-        """Communications between ranks, one row each, from the Execution Trace, the Kineto trace, or both joined.
+        """Communications between ranks, one row each; waits have no rows.
 
-        `sources` says which of the recordings know of it: `node`, `host`, `device`. What they do not say is null. Times
-        and bandwidths (`start_ns`, `dur_ns`, `algorithm_gbps`, `bus_gbps`) are those of its device events, or of the
-        backend's own thread; `wait` is the event that waits for it. Waits are no rows.
+        Joins the Execution Trace and the Kineto trace: `sources` lists `node`, `host` or `device`.
+        Fields that neither file contains are null. `start_ns`, `dur_ns`, `algorithm_gbps` and
+        `bus_gbps` (GB/s) are those of the device events or of the backend's thread. `wait` is the
+        event that waits for the communication.
         """
         return self.table("collectives")
 
     @cached_property
     def health(self) -> lazy.Table:
-        """Every kind of defect that was survived, with its count, the first place, and what was done. Best without any.
+        """Tolerated defects: kind, count, first place, and the reader's action.
 
-        The rows of severity `note` are no defects: events of no duration, partial overlaps, launches of nothing.
+        Rows of severity `note` are not defects: events without duration, partial overlaps, launches
+        without device work.
         """
         return self.table("health")
 
     def sql(self, query: str, /, **tables: object) -> lazy.Table:
-        """What a query in SQL answers, by DuckDB: all tables of the trace are there by their names.
+        """Runs a SQL query over the tables of the trace, with DuckDB.
 
         ::
 
-            trace.sql("select name, sum(dur_ns) as total_ns from events group by 1 order by 2 desc").to_pandas()
-            trace.sql("select class, sum(total_ns) from kernels group by 1", kernels=trace.kernels())
+            trace.sql("select name, sum(dur_ns) as ns from events group by 1 order by 2")
+            trace.sql("select class, sum(total_ns) from k group by 1", k=trace.kernels()).to_pandas()
 
-        `tables` are further ones, answers of analyses or anything that DuckDB reads, such as DataFrames. A query reads
-        these and no files. ImportError without DuckDB, ValueError for what it does not understand.
+        `tables` adds tables by name: analysis results, DataFrames, or any object that DuckDB reads.
+        The query cannot read files. Raises ImportError without DuckDB, and ValueError for a query
+        that DuckDB rejects.
         """
         from kinetoscope._export.sql import sql
 
         own = {name: self.table(name) for name in self._native.table_names()}
         return sql(query, {name: [(table, {})] for name, table in {**own, **tables}.items()})
 
-    # --- what it is -----------------------------------------------------------------------------------------------
+    # --- properties ------------------------------------------------------------------------------
 
     @property
     def num_events(self) -> int:
-        """How many rows `events` has."""
+        """Number of rows of `events`."""
         return self._native.num_events
 
     @property
     def rank(self) -> int | None:
-        """The rank that the file tells (`distributedInfo`), None when it tells none."""
+        """Rank in the file (`distributedInfo`); None if the file has none."""
         return self._native.rank
 
     @cached_property
     def metadata(self) -> dict[str, lazy.Any]:
-        """The headers of the files, as they are."""
+        """Headers of the files, unchanged."""
         return _json(self._native.metadata_json)
 
     @cached_property
     def coverage(self) -> dict[str, lazy.Any]:
-        """How much was linked, by the key that matched, and why the rest was not.
+        """Counts of linked events and nodes, by matching key, and of unlinked ones, by reason.
 
-        `nodes` are those of the Execution Trace with their event on the host, `operators` the host's operators and
-        annotations with their node, `device_events` kernels, copies and fills with their launch, `device_owners` the
-        same with the operator or annotation that owns them. Each has `count` and `num_linked`; `linked`, the counts by
-        `how`; and `unlinked`, the counts by the reason, which `reasons` says in words.
+        * `nodes`: nodes of the Execution Trace with a host event
+        * `operators`: host operators and annotations with a node
+        * `device_events`: kernels, copies and fills with a launch
+        * `device_owners`: kernels, copies and fills with an operator or annotation
 
-        `confidence` is that of the links between nodes and operators, and `windows` lists the iterations that fit where
-        one file covers only a part of what the other does (see `relink`).
+        Each has `count`, `num_linked`, `linked` (counts by `how`) and `unlinked` (by reason; see
+        `reasons`). `confidence` rates the links between nodes and operators. `windows` lists the
+        iterations that fit if one file covers only a part of the other (see `relink`).
         """
         return _json(self._native.coverage_json)
 
     @cached_property
     def comm_groups(self) -> dict[str, list[int]]:
-        """The ranks of each process group by its name, of those whose ranks are known."""
+        """Ranks of each process group by its name; groups of unknown ranks are left out."""
         return _json(self._native.comm_groups_json())
 
     @cached_property
     def origin_ns(self) -> int:
-        """The trace's start: the first time in it, as the tables count time. The viewer counts from here."""
+        """Start of the trace: its first timestamp. The viewer counts from here."""
         return int(self.query({"type": "overview"}).data["origin_ns"])
 
     @property
     def title(self) -> str:
-        """The file's name, without its folder."""
+        """File name without the folder; `trace` for bytes."""
         return os.path.basename(self.source) if self.source else "trace"
 
-    # --- answers --------------------------------------------------------------------------------------------------
+    # --- analyses --------------------------------------------------------------------------------
 
     def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
-        """An analysis by its name, with its options and the part of the trace to look at."""
+        """Runs an analysis by its name; see `Analyses` for options and selection."""
         from kinetoscope._analysis.result import answered
 
         return answered(self._native, name, request)
 
     def summary(self, start_ns: int | None = None, end_ns: int | None = None, *, limit: int = 20) -> lazy.Summary:
-        """Time by kind, iterations, operators, kernels, health; of a range, in ns as in the tables, when given.
+        """Summarizes time by kind, iterations, operators, kernels and health.
 
-        Of operators and kernels it has at most `limit` each, those of the most time.
+        `start_ns` and `end_ns` restrict it to a range; `limit` restricts operators and kernels.
         """
         from kinetoscope._analysis.summary import Summary
 
@@ -219,104 +231,108 @@ class Trace(Analyses):
         return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
 
     def query(self, request: dict[str, lazy.Any]) -> lazy.protocol.QueryResult:
-        """Asks the core what the viewer asks it; docs/protocol.md lists the requests.
+        """Sends a request of the viewer protocol to the core; docs/protocol.md lists the requests.
 
-        Its times are ns since `origin_ns`. TraceError for a request that it does not know.
+        Times are ns since `origin_ns`. Raises TraceError for an unknown request.
         """
         from kinetoscope._analysis import protocol
 
         return protocol.ask(self._native, request)
 
     def picture(self, width: int = 900) -> str:
-        """The timeline at a glance, as SVG of this width in pixels."""
+        """Draws the timeline as SVG; `width` in pixels."""
         return self._native.picture(width)
 
     def snapshot(self) -> bytes:
-        """The trace, packed for the viewer. Readable by this version only: to keep a trace, keep its files."""
+        """Packs the trace for the viewer. Only the same version reads it."""
         return self._native.snapshot()
 
     def save(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the snapshot to a file, `run.kscope` for example, which `kinetoscope.read` loads faster than the JSON.
+        """Writes the snapshot to a file, such as `run.kscope`; `kinetoscope.read` loads it fast.
 
-        Everything that was read is in it, nodes too; but only this version of the format is read: keep the files that
-        it was made of. OSError when it cannot be written, and then `path` holds what it held before.
+        Only the same version of the format reads it, so keep the original files. Raises OSError if
+        the file cannot be written.
         """
         from kinetoscope._io.atomic import write_bytes
 
         return write_bytes(path, self.snapshot())
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> lazy.Path:
-        """Writes a table to a file: Parquet, Arrow IPC, CSV or JSON lines (`.parquet`, `.arrow`, `.csv`, `.jsonl`).
+        """Writes a table to `.parquet`, `.arrow` (Arrow IPC), `.csv` or `.jsonl`.
 
-        The schema says the version of the tables (`kinetoscope_schema_version`) and the units of the columns; CSV and
-        JSON have no place for them. KeyError when there is no such table, ValueError for another ending, ImportError
-        without pyarrow where it is needed; OSError when the file cannot be written, and then `path` holds what it held
-        before.
+        Parquet and Arrow files contain the version of the tables (`kinetoscope_schema_version`) and
+        the units of the columns. Raises KeyError for an unknown table, ValueError for another
+        extension, ImportError if pyarrow is needed and missing, and OSError if the file cannot be
+        written.
         """
         from kinetoscope._export.tables import export
 
         return export(self.parts(table), path)
 
     def parts(self, table: str) -> list[lazy.Part]:
-        """What `export` writes."""
+        """Returns the tables that `export` writes."""
         from kinetoscope._export.tables import Part
 
         return [Part(self.table(table), {})]
 
     def to_chrome(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the Kineto trace as Chrome's JSON, for other viewers; compressed when `path` ends in `.gz`.
+        """Writes the Kineto trace as Chrome JSON for other viewers; gzip if `path` ends in `.gz`.
 
-        It reads back to equal tables with equal ids. Nodes are not in it. OSError when it cannot be written, and then
-        `path` holds what it held before.
+        Reading it back gives equal tables with equal ids. Nodes are not included. Raises OSError if
+        the file cannot be written.
         """
-        from kinetoscope._io.atomic import write_whole
+        from kinetoscope._io.atomic import write_atomic
 
-        return write_whole(path, self._native.write_chrome)[0]
+        return write_atomic(path, self._native.write_chrome)[0]
 
     def to_execution_trace(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the Execution Trace's JSON as it was read: keys, types, digits; compressed when `path` ends in `.gz`.
+        """Writes the Execution Trace as JSON, with its original keys, types and digits.
 
-        TraceError when the trace has no Execution Trace; OSError when it cannot be written, and then `path` holds what
-        it held before.
+        Compresses with gzip if `path` ends in `.gz`. Raises TraceError without an Execution Trace,
+        and OSError if the file cannot be written.
         """
-        from kinetoscope._io.atomic import write_whole
+        from kinetoscope._io.atomic import write_atomic
 
-        return write_whole(path, self._native.write_execution)[0]
+        return write_atomic(path, self._native.write_execution)[0]
 
     def to_et_plus(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> lazy.EtPlusFile:
-        """Writes the Execution Trace with times and device work from the Kineto trace (ET+), as chakra_trace_link does.
+        """Writes the Execution Trace with times and device work from the Kineto trace (ET+).
 
-        Compressed when `path` ends in `.gz`. `sync_dep` of a node lists the device work that it waited for.
-        `like_chakra` decides and formats as that program does even where it is wrong; docs/et-plus.md lists the
-        differences. Says what was linked and what was left out. TraceError when the trace has no Execution Trace;
-        OSError when it cannot be written, and then `path` holds what it held before.
+        The format is that of chakra_trace_link; gzip if `path` ends in `.gz`. `sync_dep` of a node
+        lists the device work that it waited for. `like_chakra=True` reproduces that program
+        exactly, including its errors; docs/et-plus.md lists the differences.
+
+        Returns the numbers of linked and omitted nodes. Raises TraceError without an Execution
+        Trace, and OSError if the file cannot be written.
         """
         from kinetoscope._export.et_plus import write_et_plus
 
         return write_et_plus(self._native, path, like_chakra=like_chakra)
 
     def to_param_comms(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the communications as PARAM replays them (`comm_replay --trace-type basic`): a JSON list.
+        """Writes the communications for PARAM (`comm_replay --trace-type basic`), as a JSON list.
 
-        Process groups come first, then communications and waits in the order of their calls, each wait with the `req`
-        and the `pg_id` of what it waits for, where that is known. RuntimeWarning when communications are left out
-        because nothing names them or their call is not in the window. OSError when the file cannot be written, and then
-        `path` holds what it held before.
+        Process groups come first, then communications and waits in call order. Each wait has the
+        `req` and `pg_id` of its communication, if known. Issues a RuntimeWarning if communications
+        are left out because their name or host call is not recorded. Raises OSError if the file
+        cannot be written.
         """
+        from kinetoscope._base import text
         from kinetoscope._base.warnings import warn
-        from kinetoscope._io.atomic import write_whole
+        from kinetoscope._io.atomic import write_atomic
 
-        target, counts = write_whole(path, lambda target, _: self._native.write_param_comms(target))
+        target, counts = write_atomic(path, lambda target, _: self._native.write_param_comms(target))
         if num_left_out := counts[1]:
-            warn(f"{num_left_out} communications are left out of {target.name}: no name or no call was recorded")
+            communications = text.plural(num_left_out, "communication")
+            warn(f"left {communications} out of {target.name}: their name or host call is not recorded")
         return target
 
     def to_chakra(self, path: str | os.PathLike[str]) -> lazy.Chakra:
-        """Writes the graph that simulators read (MLCommons Chakra, `.et`), and the process groups beside it.
+        """Writes an MLCommons Chakra graph (`.et`) for simulators, and its process groups.
 
-        Returns what was written: its class says what that is, and its `health` what was left out. The groups are
-        `comm_group.json` in the same folder, where there are any. UnsupportedTraceError without an Execution Trace,
-        OSError when a file cannot be written, and then it holds what it held before.
+        Returns the written graph; its class describes the format, its `health` counts omissions.
+        Known process groups are written to `comm_group.json` in the same folder. Raises
+        UnsupportedTraceError without an Execution Trace, and OSError if a file cannot be written.
         """
         from pathlib import Path
 
@@ -327,7 +343,7 @@ class Trace(Analyses):
             write_groups(Path(path).parent, self.comm_groups)
         return chakra
 
-    # --- the Execution Trace, edited ---
+    # --- editing ---------------------------------------------------------------------------------
 
     def edit(
         self,
@@ -337,14 +353,19 @@ class Trace(Analyses):
         upgrade: bool = False,
         anonymise: bool = False,
     ) -> Trace:
-        """A trace of the nodes alone, without events: what is asked for of them, in this order.
+        """Returns a trace of selected and edited nodes, without events.
 
-        `iteration` keeps the nodes from `ProfilerStep#n` up to the next; where no node is one, those entered between
-        the first and the last that are linked to events of it, with all that they are inside of. `subtree` keeps the
-        node with this id and all below it; both keep the roots and the process groups, too. `upgrade` lays nodes out as
-        the newest schema (1.1.1) has them, `anonymise` puts pseudonyms in the place of names and texts that are not
-        PyTorch's own. TraceError when there is no Execution Trace, no such iteration, or no such node.
-        `to_execution_trace` writes the result.
+        Options apply in this order:
+
+        * `iteration`: keeps the nodes from `ProfilerStep#n` to the next. Without such nodes, keeps
+          the nodes between the first and the last one that is linked to the iteration, and their
+          ancestors
+        * `subtree`: keeps the node with this id and its descendants
+        * `upgrade`: converts nodes to the newest schema (1.1.1)
+        * `anonymise`: replaces names and texts that are not PyTorch's own with pseudonyms
+
+        Roots and process groups always stay. Write the result with `to_execution_trace`. Raises
+        TraceError without an Execution Trace, or if it lacks the iteration or node.
         """
         numbers = (
             _number(iteration, "the number of an iteration"),
@@ -352,56 +373,54 @@ class Trace(Analyses):
         )
         return Trace(self._native.edit(*numbers, upgrade, anonymise), self.source)
 
-    # --- a part to share ---
+    # --- sharing ---------------------------------------------------------------------------------
 
     def trim(self, start_ns: int | None = None, end_ns: int | None = None, *, iteration: int | None = None) -> Trace:
-        """What shares time with a range, in ns as in the tables, or with an iteration; a trace of its own.
+        """Cuts out the events that overlap a range (ns), or an iteration; returns a new trace.
 
-        Events are kept whole, and with them what they are linked with: launches of kept device work and what kept
-        launches enqueued, forward and backward partners, what was waited for, owners; and what each stream did right
-        before and after, with its launch, for the gaps at the ends. So links of what is in the range are as before. Of
-        the Execution Trace it keeps the nodes of these events and what those are inside of. `id` is the position in the
-        file that `to_chrome` writes; `original_ids` has the ids here. TraceError when there is no such iteration, or
-        neither is asked for.
+        Events stay whole. Their links stay, too: launches and their device work, forward and
+        backward partners, awaited events, and owners. Each stream also keeps its last event before
+        the range and its first after it, with launches. The Execution Trace keeps the nodes of
+        these events and their ancestors.
 
-        What the part was taken from is in its `metadata`, and a report of it is about the range: with the figures that
-        this trace has for it (`start_ns=`, `end_ns=`), though events that reach out of it are there as a whole.
+        `id` is the position in the file that `to_chrome` writes; `original_ids` has the ids in this
+        trace. `metadata` records the origin of the part. A report of the part covers only the
+        range, with the same figures as this trace for `start_ns=` and `end_ns=`.
+
+        Raises TraceError if there is no such iteration, or if neither range nor iteration is given.
         """
-        what = "nanoseconds"
-        bounds = (_number(start_ns, what), _number(end_ns, what), _number(iteration, "the number of an iteration"))
-        native, ids = self._native.trim(*bounds)
+        bounds = (_number(start_ns, "nanoseconds"), _number(end_ns, "nanoseconds"))
+        native, ids = self._native.trim(*bounds, _number(iteration, "the number of an iteration"))
         part = Trace(native, self.source, self.execution_source)
         part.original_ids = memoryview(ids).cast("I")
         return part
 
     def redact(self, *, keep_modules: bool = False) -> Trace:
-        """The trace without private texts, to be shared: pseudonyms stand for what is not known to be harmless.
+        """Returns the trace without private texts; pseudonyms replace them.
 
-        Numbers, shapes, types, times and links stay, and so do the public names of operators, calls, kernels and
-        devices. Python's functions, files and stacks, private names of operators, annotations, processes and groups go,
-        and of the headers all but how the trace was recorded: hosts, users, jobs. `keep_modules` keeps the names of
-        `nn.Module` classes. `health` and `metadata` say how many texts went.
+        Every text that is not known as public is private. Numbers, shapes, types, times and links
+        stay, and public names of operators, calls, kernels and devices. Pseudonyms replace Python
+        functions, files and stacks, private operators, annotations, processes and groups. Headers
+        keep only how the trace was recorded: no hosts, users or jobs. `keep_modules` keeps the
+        class names of `nn.Module`. `health` and `metadata` count the replaced texts.
         """
         return redacted([self], keep_modules=keep_modules)[0]
 
     def shrink(self, max_bytes: int) -> Trace:
-        """The trace with as much left out as it takes for `snapshot()` to have at most so many bytes.
+        """Returns the trace with fewer details, so that `snapshot()` has at most `max_bytes` bytes.
 
-        What goes, only as far as needed: arrows that launches draw anyway, calls of Python in which no operator ran,
-        arguments without a column, points in time, calls of Python that are no modules, nodes, all calls of Python, and
-        last calls on the host without device work, the shortest first. `health` counts each. TraceError when that is
-        not enough.
+        Removes only as much as needed, in this order: arrows that repeat a launch, Python calls
+        without operators, arguments without a column, instants. Then Python calls other than
+        modules, nodes, all Python calls, and host calls without device work, shortest first.
+        `health` counts each removal. Raises TraceError if the rest is still larger.
         """
-        return Trace(
-            self._native.shrink(max(_number(max_bytes, "a number of bytes") or 0, 0)),
-            self.source,
-            self.execution_source,
-        )
+        limit = max(_number(max_bytes, "a number of bytes") or 0, 0)
+        return Trace(self._native.shrink(limit), self.source, self.execution_source)
 
-    # --- looks ----------------------------------------------------------------------------------------------------
+    # --- display ---------------------------------------------------------------------------------
 
     def timeline(self, height: int = 560) -> lazy.Timeline:
-        """The interactive timeline, for the output of a notebook's cell; `height` in pixels. Needs anywidget."""
+        """Shows the interactive timeline in a notebook; `height` in pixels. Needs anywidget."""
         from kinetoscope._notebook.widget import Timeline
 
         return Timeline(self, height=height)
@@ -414,12 +433,14 @@ class Trace(Analyses):
         redact: bool = False,
         max_size: int | str | None = None,
     ) -> lazy.Path:
-        """Writes one HTML file with the summary, readable with scripts off, and the timeline; returns its path.
+        """Writes one HTML file with summary and timeline; returns its path.
 
-        The file needs nothing but itself: it opens from disk and without a network. Of what `trim` made it is about
-        that range, and opens there. `redact` is the method of that name. `max_size`, in bytes or as `"10MB"`, leaves
-        out as much as it takes for the file to be no larger (see `shrink`), and the page says what. OSError when it
-        cannot be written, ValueError when no page is so small.
+        The file works offline, and the summary also without scripts. For a part made by `trim`, it
+        covers that range. `redact=True` removes private texts first (see `redact`).
+
+        `max_size` in bytes, or a string such as `"10MB"`, removes details until the file fits (see
+        `shrink`); the page lists the removals. Raises ValueError if no page is that small, and
+        OSError if the file cannot be written.
         """
         from kinetoscope._report.page import write_report
 
@@ -427,10 +448,10 @@ class Trace(Analyses):
         return write_report([(self.rank, trace)], path, title or trace.title, max_size)
 
     def render_static(self, height: int = 640) -> lazy.Static:
-        """The report in a frame, for the output of a notebook's cell: it is alive without a kernel.
+        """Returns the report in a frame for a notebook cell; it works without a kernel.
 
-        The trace is saved with the notebook, and so survives reopening it, `nbconvert`, and being mailed; `height` in
-        pixels. Where scripts are off there is a picture, and in a notebook that is not trusted, too.
+        The notebook stores the trace, so the report survives reopening, `nbconvert` and mail.
+        `height` in pixels. Without scripts, or in an untrusted notebook, a picture replaces it.
         """
         from kinetoscope._report.page import report_page
         from kinetoscope._report.static import Static
@@ -447,7 +468,7 @@ class Trace(Analyses):
         return trace_html(self, self.summary())
 
     def _repr_mimebundle_(self, **_options: lazy.Any) -> dict[str, str]:
-        """Text, and HTML without scripts: a summary and the timeline at a glance."""
+        """Plain text, and HTML without scripts: summary and picture of the timeline."""
         from kinetoscope._report.html import trace_html
 
         summary = self.summary()
@@ -455,20 +476,20 @@ class Trace(Analyses):
 
 
 def redacted(traces: list[Trace], *, keep_modules: bool = False) -> list[Trace]:
-    """The traces without private texts, as `Trace.redact`; what is in several of them has one pseudonym in all."""
-    natives = [trace._native for trace in traces]  # noqa: SLF001 - they become other traces
+    """Redacts traces as `Trace.redact` does; equal texts get equal pseudonyms in all traces."""
+    natives = [trace._native for trace in traces]  # noqa: SLF001 - the core redacts them
     return [Trace(native) for native in _native.redacted(natives, keep_modules)]
 
 
-def _number(value: int | None, what: str, *, is_signed: bool = True) -> int | None:
-    """TypeError for what is no integer, TraceError for one that no file has."""
+def _number(value: int | None, expected: str, *, is_signed: bool = True) -> int | None:
+    """Checks an integer. Raises TypeError for another type, TraceError outside of 64 bits."""
     if value is None:
         return None
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"expected {what}, found {type(value).__name__}")
+        raise TypeError(f"expected {expected}, found {type(value).__name__}")
     number = value.__index__()
     if not (-(1 << 63) if is_signed else 0) <= number < 1 << 63:
-        raise _native.TraceError(f"expected {what}, found {number}")
+        raise _native.TraceError(f"expected {expected}, found {number}")
     return number
 
 

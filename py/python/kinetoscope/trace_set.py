@@ -1,4 +1,4 @@
-"""All traces of a job: what each of its ranks recorded."""
+"""Traces of a job: all ranks, read in parallel or at first use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import for_each
 from kinetoscope._base.warnings import warn
 from kinetoscope._export.tables import Part, export
-from kinetoscope._io.discovery import Pair, natural
-from kinetoscope._load.load import Options
+from kinetoscope._io.discovery import Pair
+from kinetoscope._io.paths import natural
+from kinetoscope._load.read import Options
 from kinetoscope._load.recording import Recording
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace, redacted
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
     from kinetoscope._io.header import Head
     from kinetoscope._io.source import File
-    from kinetoscope._remote.coordinator import Scattered
-    from kinetoscope._remote.worker import Look
+    from kinetoscope._remote.coordinator import Coordinator
+    from kinetoscope._remote.worker import Inspection
 
-_SHOWN_SKIPPED = 10
-_PICTURE_WIDTH = 900
+_MAX_SHOWN_SKIPPED = 10
+_PICTURE_WIDTH_PX = 900
 
 
 class Member:
-    """One recording of a job: its files, its rank, and its trace, which is read when it is first asked for."""
+    """One recording of a job: its files, its rank, and its trace, read at first use."""
 
     def __init__(
         self,
@@ -46,24 +47,24 @@ class Member:
         trace: Trace | None = None,
     ) -> None:
         self.pair = pair
-        """The files' names, and how they were paired. What could not be read is no longer in it."""
+        """Names of the files and how they were paired; without unreadable files."""
         self.notes: list[str] = []
-        """What is to be said about its files."""
+        """Messages about unreadable files."""
         self.failures: dict[str, str] = {}
-        """Its files that could not be read, and why."""
+        """Unreadable files by name, each with the reason."""
         self.recording = Recording(pair, {name: files[name] for name in pair.names}, options)
-        """What is read of it."""
-        self.look: Look | None = None
-        """What another process said of it that has read it; None where nobody was asked."""
+        """The files to read; empty once the trace is in memory."""
+        self.inspection: Inspection | None = None
+        """Facts from a worker that read the recording; None without one."""
         self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
         self._trace = trace
         self._lock = RLock()
 
     @property
     def trace(self) -> Trace:
-        """The trace. TraceError or OSError when neither of its files can be read.
+        """The trace. The first use reads it, and warns if one of two files is unreadable.
 
-        RuntimeWarning when only one of two can.
+        Raises TraceError or OSError if no file is readable.
         """
         if self._trace is None:
             trace = self.read()
@@ -79,149 +80,156 @@ class Member:
 
     @property
     def size(self) -> int:
-        """Bytes of its files as they lie there."""
+        """Stored size of its files, in bytes."""
         return self.recording.size
 
     @property
     def rank(self) -> int | None:
-        """The rank in the file, else in a name, else None.
+        """Rank in the file, else in a file name, else None.
 
-        Known before the trace is read where a name tells it, or the head of the file.
+        Before the trace is read, the rank comes from the head of the file or its name.
         """
-        return self._ranked()[0]
+        return self._rank_and_origin()[0]
 
     @property
     def rank_from(self) -> str:
-        """Where the rank is from: `file` (`distributedInfo`), `name`, or `unknown`."""
-        return self._ranked()[1]
+        """Origin of the rank: `file` (`distributedInfo`), `name`, or `unknown`."""
+        return self._rank_and_origin()[1]
 
-    def _ranked(self) -> tuple[int | None, str]:
-        seen = self.look if self._trace is None else self._trace
-        told = self._head_rank if seen is None else seen.rank
-        if told is not None:
-            return told, "file"
+    def _rank_and_origin(self) -> tuple[int | None, str]:
+        content = self.inspection if self._trace is None else self._trace
+        rank = self._head_rank if content is None else content.rank
+        if rank is not None:
+            return rank, "file"
         return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
 
     def read(self, reading: _native.Reading | None = None) -> Trace:
-        """Reads the trace, once. Where one of two files cannot be read, the other is, and `notes` says so."""
+        """Reads the trace once. If one of two files is unreadable, adds a note.
+
+        Raises TraceError or OSError if no file is readable.
+        """
         with self._lock:
             if self._trace is None:
-                read = self.recording.read(reading)
-                self._trace = read.trace
-                self._note(read.pair, read.failures)
-                # nobody needs the files any more, and those of an archive are bytes
+                result = self.recording.read(reading)
+                self._trace = result.trace
+                self._set_files(result.pair, result.failures)
+                # releases the files: those of an archive are bytes in memory
                 self.recording = self.recording._replace(pair=Pair(None, None, ""), files={})
             return self._trace
 
-    def looked(self, look: Look) -> None:
-        """What another process said of it."""
-        self.look = look
-        self._note(look.pair, look.failures)
+    def set_inspection(self, inspection: Inspection) -> None:
+        """Stores the facts from a worker that read the recording."""
+        self.inspection = inspection
+        self._set_files(inspection.pair, inspection.failures)
 
     def counts(self) -> tuple[int, int] | None:
-        """Its events and nodes, where they were counted."""
+        """Number of events and of nodes; None before the recording is read."""
         if self._trace is not None:
             return self._trace.num_events, len(self._trace.nodes)
-        return None if self.look is None else (self.look.num_events, self.look.num_nodes)
+        return None if self.inspection is None else (self.inspection.num_events, self.inspection.num_nodes)
 
-    def _note(self, pair: Pair, failures: Mapping[str, str]) -> None:
+    def _set_files(self, pair: Pair, failures: Mapping[str, str]) -> None:
         self.pair = pair
         self.failures = dict(failures)
-        self.notes = [f"{name} was not read: {why}" for name, why in failures.items()]
+        self.notes = [f"{name} was not read: {reason}" for name, reason in failures.items()]
 
 
 class TraceSet(JobAnalyses):
-    """All traces of a job, in the order of their ranks. A rank may have several: one for each window that was recorded.
+    """All traces of a job, in order of rank. Returned by `kinetoscope.read_dir`.
 
-    `job[rank]` is the first window of a rank, `job.windows(rank)` all of them; iterating gives every trace. `repr` says
-    which files were paired (`pairs`), which were left out and why (`skipped`), and what is odd about them (`notes`).
+    A rank may have several windows: `job[rank]` is the first, `job.windows(rank)` lists all.
+    Iteration yields every trace. `repr(job)` shows `pairs`, `skipped` and `notes`.
+
+    Methods read the traces that are not in memory yet, unless workers of an executor read them.
     """
 
     def __init__(
         self,
         members: Sequence[Member],
         skipped: Mapping[str, str] | None = None,
-        scattered: lazy.Scattered | None = None,
+        coordinator: lazy.Coordinator | None = None,
     ) -> None:
         self._members = list(members)
         self._skipped = dict(skipped or {})
-        self._scattered = scattered
+        self._coordinator = coordinator
 
     @property
     def members(self) -> list[Member]:
-        """The recordings with their files, in the order of rank and name."""
+        """Recordings with their files, sorted by rank and name."""
         return sorted(self._members, key=_order)
 
     @property
     def pairs(self) -> list[Pair]:
-        """Which files belong together, and how that is known; in the order of the traces."""
+        """Names of the files of each trace and how they were paired, in order of the traces."""
         return [member.pair for member in self.members]
 
     @property
     def skipped(self) -> dict[str, str]:
-        """The files that are in no trace, by name, and why."""
+        """Files without a trace in the job, by name, each with the reason."""
         failures = (member.failures for member in self._members)
-        return {name: why for part in (self._skipped, *failures) for name, why in sorted(part.items())}
+        return {name: reason for part in (self._skipped, *failures) for name, reason in sorted(part.items())}
 
     @property
     def notes(self) -> list[str]:
-        """What is odd: ranks with several traces, and those that nothing tells."""
+        """Remarks about ranks with several traces, and about traces of unknown rank."""
         counts = Counter(member.rank for member in self.members)
         shared = [
-            f"{number} traces are of rank {rank}: job[{rank}] is the first, job.windows({rank}) all"
+            f"rank {rank} has {number} traces: job[{rank}] is the first, job.windows({rank}) lists all"
             for rank, number in counts.items()
             if number > 1 and rank is not None
         ]
-        unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: iterating gives them, after the others"
+        unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: last in an iteration over the job"
         return shared + ([unknown] if counts[None] and len(self._members) > 1 else [])
 
     @property
     def ranks(self) -> list[int]:
-        """The ranks there are traces of, ascending."""
+        """Ranks with a trace, ascending."""
         return sorted({member.rank for member in self._members if member.rank is not None})
 
     def windows(self, rank: int) -> list[Trace]:
-        """All traces of a rank, in the order of their files' names. KeyError when there is none.
+        """Returns all traces of a rank, in natural order of file names.
 
-        Reads those that are not read yet.
+        Raises KeyError for a rank without a trace.
         """
-        found = self._of(rank)
-        if not found:
-            self.load()  # a file may tell another rank than its name
-            found = self._of(rank)
-        if not found:
+        members = self._read_rank(rank)
+        if not members:
+            self.load()  # the rank inside a file overrides its name
+            members = self._read_rank(rank)
+        if not members:
             raise KeyError(f"expected one of the ranks {self.ranks}, found {rank}")
-        return [member.trace for member in found]
+        return [member.trace for member in members]
 
-    def _of(self, rank: int) -> list[Member]:
-        """The members of a rank, read: only then is it certain that they are."""
+    def _read_rank(self, rank: int) -> list[Member]:
+        """Reads the members of a rank, until all members that claim the rank are read."""
         while True:
-            found = [member for member in self.members if member.rank == rank]
-            if all(member.is_read for member in found):
-                return found
-            _read_all([member for member in found if not member.is_read], progress=None)
+            members = [member for member in self.members if member.rank == rank]
+            if all(member.is_read for member in members):
+                return members
+            _read_all([member for member in members if not member.is_read], progress=None)
 
     def load(self, *, progress: bool | None = None) -> TraceSet:
-        """Reads what is not read yet, in parallel, and returns the set. TraceError when a trace cannot be read.
+        """Reads all traces that are not in memory yet, in parallel. Returns the set itself.
 
-        `progress` as in `read_dir`. Ctrl-C ends it within a fraction of a second; what was read until then stays read.
+        `progress` as in `read_dir`. Ctrl-C stops within a fraction of a second; traces that are
+        complete by then stay in memory. Raises TraceError for an unreadable trace.
         """
         _read_all([member for member in self.members if not member.is_read], progress=progress)
         return self
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
-        """Writes a table of all traces to one file, as `Trace.export` does, with the columns `rank` and `window` first.
+        """Writes a table of all traces to one file, as `Trace.export` does.
 
-        `window` counts the traces of a rank from 0. Reads what is not read yet.
+        Two more columns come first: `rank`, and `window`, the index among the traces of the rank,
+        from 0. Raises the errors of `Trace.export`.
         """
         return export(self.parts(table), path)
 
     def parts(self, table: str) -> list[Part]:
-        """What `export` writes: a part for each trace."""
+        """Returns the parts that `export` writes, one per trace."""
         self.load()
         return [
             Part(member.trace.table(table), {"rank": rank, "window": window})
-            for member, (rank, window) in zip(self.members, places(self.members), strict=True)
+            for member, (rank, window) in zip(self.members, ranks_and_windows(self.members), strict=True)
         ]
 
     def analyze(
@@ -233,21 +241,24 @@ class TraceSet(JobAnalyses):
         progress: bool | None = None,
         **request: Any,
     ) -> lazy.AnalysisResult:
-        """An analysis by its name: of each trace, or of the job where it compares ranks.
+        """Runs an analysis by its name: for each trace, or across ranks if it compares ranks.
 
-        `rank`, one or several, is all that is looked at. Reads what is not read yet; ValueError when there is no trace,
-        or none of a rank. With an `executor`, or one that `read_dir` was given, its workers read and answer, each about
-        one trace at a time, and `progress` says whether to show a bar meanwhile.
+        `rank` selects one rank or several. With an `executor`, or one that was given to
+        `read_dir`, its workers read and analyse one trace at a time. `progress` then shows or
+        hides a progress bar.
+
+        Raises ValueError for a set without traces, and for a rank without a trace. Raises
+        TraceError for a bad value in `request`.
         """
         from kinetoscope._analysis.result import answered_of_job
 
-        scattered = self._scattered if executor is None else _scattered(executor, progress=progress)
-        if scattered is None or all(member.is_read for member in self._members):
+        coordinator = self._coordinator if executor is None else _new_coordinator(executor, progress=progress)
+        if coordinator is None or all(member.is_read for member in self._members):
             return answered_of_job(self.chosen(rank), name, request)
-        failures = scattered.look(self._members)
+        failures = coordinator.inspect(self._members)
         self._members = [member for member in self._members if member not in failures]
-        self._skipped |= _skipped(failures)
-        return scattered.answer(self._of_ranks(rank), name, request)
+        self._skipped |= _by_file(failures)
+        return coordinator.analyze(self._of_ranks(rank), name, request)
 
     def report(
         self,
@@ -257,36 +268,39 @@ class TraceSet(JobAnalyses):
         redact: bool = False,
         max_size: int | str | None = None,
     ) -> Path:
-        """Writes one HTML file about all traces: each rank's time, who was waited for, findings, the timeline.
+        """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
 
-        As `Trace.report`. Reads what is not read yet; ValueError when there is no trace.
+        Arguments and errors are those of `Trace.report`. Raises ValueError for a set without
+        traces.
         """
         from kinetoscope._report.page import write_report
 
-        members = self._chosen(None)
-        found = [member.trace for member in members]
-        shown = redacted(found) if redact else found
+        members = self._select(None)
+        originals = [member.trace for member in members]
+        shown = redacted(originals) if redact else originals
         traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
         return write_report(traces, path, title or _title(traces), max_size)
 
     def render_static(self, height: int = 640) -> lazy.Static:
-        """The report in a frame, for the output of a notebook's cell: as `Trace.render_static`.
+        """Returns the report in a frame for a notebook output, as `Trace.render_static`.
 
-        Reads what is not read yet; ValueError when there is no trace.
+        `height` is in pixels. Raises ValueError for a set without traces.
         """
-        from kinetoscope._analysis.session import Screen
+        from kinetoscope._analysis.session import TimelineSession
         from kinetoscope._report.page import report_page
         from kinetoscope._report.static import Static
 
-        traces = [(member.rank, member.trace) for member in self._chosen(None)]
+        traces = [(member.rank, member.trace) for member in self._select(None)]
         title = _title(traces)
         page = report_page(traces, title, [trace.snapshot() for _, trace in traces])
-        return Static(page, Screen(self.on_screen(), "clocks").picture(_PICTURE_WIDTH), title, height)
+        return Static(page, TimelineSession(self.on_screen(), "clocks").picture(_PICTURE_WIDTH_PX), title, height)
 
     def sql(self, query: str, /, **tables: object) -> Table:
-        """What a query in SQL answers, as `Trace.sql`; tables have the rows of all traces, after `rank` and `window`.
+        """Runs a SQL query, as `Trace.sql`, on tables with the rows of all traces.
 
-        `window` is a word of SQL, `"window"` the column. Reads what is not read yet; ValueError when there is no trace.
+        Each table begins with the columns `rank` and `window`. Write `"window"` in quotes, because
+        `window` is a SQL keyword. Raises the errors of `Trace.sql`, and ValueError for a set
+        without traces.
         """
         from kinetoscope._export.sql import sql
 
@@ -297,12 +311,14 @@ class TraceSet(JobAnalyses):
 
     @property
     def clock_offsets(self) -> Table:
-        """How far each trace's clock is ahead of the first one's in its group, in ns; nothing takes it away by itself.
+        """Clock offsets between the traces, in ns. Times in tables are not corrected.
 
-        A group (`group`, from 0) has all traces that communications lead to from one to another; offsets of one group
-        compare. An offset is the median over communications that end on all ranks at about the same time, such as
-        all-reduces; `spread_ns` is the median of how far single ones are from it. Null where no communication tells.
-        Reads what is not read yet.
+        `offset_ns` is the time by which a clock is ahead of the clock of the first trace of its
+        group. A group (`group`, from 0) holds the traces that communications connect, directly or
+        through other traces; only its own offsets compare. An offset is the median over
+        communications that end at about the same time on all ranks, such as all-reduces.
+        `spread_ns` is the median distance of single communications from the offset. Both are null
+        without such communications.
         """
         self.load()
         traces = [_native_of(member) for member in self.members]
@@ -311,31 +327,37 @@ class TraceSet(JobAnalyses):
     def timeline(
         self, *, rank: int | Iterable[int] | None = None, align: lazy.session.Align = "clocks", height: int = 720
     ) -> lazy.Timeline:
-        """All ranks, or some, on one timeline, one below the other; `height` in pixels. Needs anywidget.
+        """Shows the ranks below each other on one timeline. Needs anywidget.
 
-        Times are laid over each other as `align` says: by `clocks`, compared by the ends of communications; as
-        `recorded`; by the `start` of each trace; or `{"iteration": 3}`, the start of that iteration.
+        `rank` selects one rank or several. `height` is in pixels. `align` places the ranks in time:
+
+        * `"clocks"`: clocks corrected by the ends of communications
+        * `"recorded"`: times as in the files
+        * `"start"`: all traces start at the same time
+        * `{"iteration": 3}`: this iteration starts at the same time
+
+        Raises ImportError without anywidget, and ValueError for a rank without a trace.
         """
         from kinetoscope._notebook.widget import Timeline
 
         return Timeline(self.on_screen(rank), align=align, height=height)
 
     def on_screen(self, rank: int | Iterable[int] | None = None, name: str = "") -> list[lazy.session.Part]:
-        """What a timeline shows of these ranks, or of all: each window of a rank, with `name` before its own."""
+        """Returns the parts of a timeline: one per window of the ranks, with the prefix `name`."""
         from kinetoscope._analysis.session import Part
 
-        members = self._chosen(rank)
-        found = places(members)
-        several = {number for number, window in found if window}
-        windows = [f"window {window}" if number in several else "" for number, window in found]
+        members = self._select(rank)
+        positions = ranks_and_windows(members)
+        with_windows = {number for number, window in positions if window}
+        windows = [f"window {window}" if number in with_windows else "" for number, window in positions]
         names = [" · ".join(filter(None, (name, window))) for window in windows]
         return [Part(member.trace, name, member.rank) for member, name in zip(members, names, strict=True)]
 
     def chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
-        """The traces of these ranks, or all, read, each with its rank."""
-        return [_native_of(member) for member in self._chosen(rank)]
+        """Reads the traces of these ranks, or all; returns each with its rank."""
+        return [_native_of(member) for member in self._select(rank)]
 
-    def _chosen(self, rank: int | Iterable[int] | None) -> list[Member]:
+    def _select(self, rank: int | Iterable[int] | None) -> list[Member]:
         self.load()
         return self._of_ranks(rank)
 
@@ -344,11 +366,11 @@ class TraceSet(JobAnalyses):
             raise ValueError("expected at least one trace, found none")
         if rank is None:
             return self.members
-        wanted = {rank} if isinstance(rank, int) else set(rank)
-        unknown = sorted(wanted - set(self.ranks))
-        if unknown or not wanted:
+        selected = {rank} if isinstance(rank, int) else set(rank)
+        unknown = sorted(selected - set(self.ranks))
+        if unknown or not selected:
             raise ValueError(f"expected one or more of the ranks {self.ranks}, found {unknown}")
-        return [member for member in self.members if member.rank in wanted]
+        return [member for member in self.members if member.rank in selected]
 
     def __getitem__(self, rank: int) -> Trace:
         return self.windows(rank)[0]
@@ -378,9 +400,9 @@ class TraceSet(JobAnalyses):
     _HEADER = ("rank", "rank from", "Kineto trace", "Execution Trace", "paired by", "events", "nodes")
 
     def _remarks(self) -> list[str]:
-        skipped = [f"{name}: {why}" for name, why in self.skipped.items()]
-        more = [f"and {len(skipped) - _SHOWN_SKIPPED:,} more"] if len(skipped) > _SHOWN_SKIPPED else []
-        return [*self.notes, *(["left out:"] if skipped else []), *skipped[:_SHOWN_SKIPPED], *more]
+        skipped = [f"{name}: {reason}" for name, reason in self.skipped.items()]
+        more = [f"and {len(skipped) - _MAX_SHOWN_SKIPPED:,} more"] if len(skipped) > _MAX_SHOWN_SKIPPED else []
+        return [*self.notes, *(["skipped:"] if skipped else []), *skipped[:_MAX_SHOWN_SKIPPED], *more]
 
     def __repr__(self) -> str:
         title = f"TraceSet: {text.plural(len(self), 'trace')} of {text.plural(len(self.ranks), 'rank')}"
@@ -396,52 +418,55 @@ class TraceSet(JobAnalyses):
 
 
 def _native_of(member: Member) -> tuple[int | None, _native.Trace]:
-    return member.rank, member.trace._native  # noqa: SLF001 - the core compares them
+    return member.rank, member.trace._native  # noqa: SLF001 - an argument of the core
 
 
 def _title(traces: Sequence[tuple[int | None, Trace]]) -> str:
-    """Of a page about them."""
+    """Title of a report."""
     return traces[0][1].title if len(traces) == 1 else f"{text.plural(len(traces), 'trace')} of a job"
 
 
-def places(members: Sequence[Member]) -> list[tuple[int | None, int]]:
-    """The rank of each member, and which of its rank's traces it is, from 0."""
+def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]:
+    """Returns the rank of each member, and its index among the members of that rank, from 0."""
     windows: Counter[int | None] = Counter()
-    found: list[tuple[int | None, int]] = []
+    positions: list[tuple[int | None, int]] = []
     for member in members:
-        found.append((member.rank, windows[member.rank]))
+        positions.append((member.rank, windows[member.rank]))
         windows[member.rank] += 1
-    return found
+    return positions
 
 
-def trace_set(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
-    """The set of these members, all read; those that cannot be are left out."""
+def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
+    """Reads all members in this process, and skips unreadable ones."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    return TraceSet([member for member in members if member not in failures], {**skipped, **_skipped(failures)})
+    return TraceSet([member for member in members if member not in failures], {**skipped, **_by_file(failures)})
 
 
-def scattered_set(
+def read_by_workers(
     members: Sequence[Member], skipped: Mapping[str, str], executor: Executor, *, progress: bool | None
 ) -> TraceSet:
-    """The set of these members, all read by an executor's workers; those that cannot be are left out."""
-    scattered = _scattered(executor, progress=progress)
-    failures = scattered.look(members)
-    left = [member for member in members if member not in failures]
-    return TraceSet(left, {**skipped, **_skipped(failures)}, scattered)
+    """Reads all members in the workers of an executor, and skips unreadable ones."""
+    coordinator = _new_coordinator(executor, progress=progress)
+    failures = coordinator.inspect(members)
+    readable = [member for member in members if member not in failures]
+    return TraceSet(readable, {**skipped, **_by_file(failures)}, coordinator)
 
 
-def _scattered(executor: Executor, *, progress: bool | None) -> Scattered:
-    from kinetoscope._remote.coordinator import Scattered
+def _new_coordinator(executor: Executor, *, progress: bool | None) -> Coordinator:
+    from kinetoscope._remote.coordinator import Coordinator
 
-    return Scattered(executor, progress)
+    return Coordinator(executor, progress)
 
 
-def _skipped(failures: Mapping[Member, str]) -> dict[str, str]:
-    return {name: why for member, why in failures.items() for name in member.pair.names}
+def _by_file(failures: Mapping[Member, str]) -> dict[str, str]:
+    return {name: reason for member, reason in failures.items() for name in member.pair.names}
 
 
 def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: bool = False) -> dict[Member, str]:
-    """Reads members in parallel. Returns those that cannot be read, and why; or raises it, unless they `may_fail`."""
+    """Reads members in parallel. With `may_fail`, returns unreadable ones with the reason.
+
+    Otherwise raises the error of the first unreadable member.
+    """
 
     def read(member: Member, reading: _native.Reading) -> str | None:
         try:
@@ -453,9 +478,9 @@ def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: boo
         return None
 
     size = sum(member.size for member in members)
-    with bar("reading traces", size, len(members), wanted=progress) as look:
-        whys = for_each(members, read, look)
-    return {member: why for member, why in zip(members, whys, strict=True) if why is not None}
+    with bar("reading traces", size, len(members), wanted=progress) as update:
+        reasons = for_each(members, read, update)
+    return {member: reason for member, reason in zip(members, reasons, strict=True) if reason is not None}
 
 
 def _order(member: Member) -> tuple[bool, int, bytes]:

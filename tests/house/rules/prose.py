@@ -49,9 +49,9 @@ def faults(name: str, markdown: str) -> list[str]:
     """Long sentences, long lines and headless "What"s of a file, sorted by line."""
     found = [*_long_lines(markdown)]
     for block in blocks(markdown):
-        found += [*_headless(block)]
+        found += [*headless(block)]
         if not block.is_heading:
-            found += [*_long_sentences(block)]
+            found += [*long_sentences(block)]
     return [f"{name}:{line}: {fault}" for line, fault in sorted(found)]
 
 
@@ -90,13 +90,15 @@ def _long_lines(markdown: str) -> Iterator[tuple[int, str]]:
             yield number, f"expected at most {MAX_COLUMNS} columns of prose, found {length}"
 
 
-def _headless(block: Block) -> Iterator[tuple[int, str]]:
+def headless(block: Block) -> Iterator[tuple[int, str]]:
+    """Line and fault of a block that begins with "What" and asks no question."""
     (first, *_) = _sentences(block.text) or [(0, "")]
     if _HEADLESS.match(first[1]) and not first[1].rstrip("*_\"')").endswith("?"):
         yield block.line, f"expected a verb or a noun, found a headless What: {_start(first[1])}"
 
 
-def _long_sentences(block: Block) -> Iterator[tuple[int, str]]:
+def long_sentences(block: Block) -> Iterator[tuple[int, str]]:
+    """Line and fault of each sentence of more than `MAX_WORDS` words."""
     for line, sentence in _sentences(block.text):
         count = len(_WORD.findall(sentence))
         if count > MAX_WORDS:

@@ -1,10 +1,12 @@
-"""Rust source: its code without comments, strings and tests; its imports and its type names."""
+"""Rust source: its code without comments, strings and tests; its imports, type names and prose."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+
+from rules import prose
 
 MOST_COLUMNS = 100
 """Of a line of prose."""
@@ -20,6 +22,11 @@ _NOISE = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_CONTINUED = re.compile(r"\\\n\s*")
+_HEADLESS_TEXT = re.compile(r"(?P<word>[Ww]hat|[Ww]ho|[Ww]hose|[Hh]ow|[Ww]here)(?: \S+){2}(?:.*[^?])?$", re.DOTALL)
+_CLAUSE = re.compile(r"; (?P<letter>\w)")
+_FOREIGN = re.compile(r"<|^(?:SELECT|PRAGMA) |^[^A-Za-z]*$")
+"""Markup, SQL or numbers, which have no sentences."""
 _TESTS = re.compile(r"^#\[cfg\(test\)\]\nmod \w+ \{", re.MULTILINE)
 _PATH = re.compile(r"\b(?P<root>crate|(?:super::)*super)::(?:\{(?P<group>[^;]*?)\}\s*;|(?P<name>\w+))", re.DOTALL)
 _NESTED = re.compile(r"\{[^{}]*\}")
@@ -173,3 +180,26 @@ def comment_faults(path: str, source: str) -> Iterator[str]:
         before = _COMMENT_LINE.match(lines[number - 2]) if number > 1 else None
         if (before is None or not before["text"]) and comment["text"].startswith("What "):
             yield f"{path}:{number}: expected a verb or a noun, found a headless What"
+
+
+def texts(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each plain string literal outside of unit tests; lines that a backslash continues are joined."""
+    end = len(code(source))
+    for noise in _NOISE.finditer(source):
+        if noise.start() < end and noise.group().startswith('"'):
+            text = _CONTINUED.sub("", noise.group()[1:-1]).replace('\\"', '"')
+            yield source.count("\n", 0, noise.start()) + 1, text
+
+
+def text_faults(path: str, source: str) -> Iterator[str]:
+    """Texts of three words or more with a headless What, Who, Whose, How or Where, and long sentences of texts.
+
+    A semicolon ends a sentence, too.
+    """
+    for line, text in texts(source):
+        if headless := _HEADLESS_TEXT.match(text):
+            yield f"{path}:{line}: expected a verb or a noun, found a headless {headless['word']}: {text[:40]}"
+        if not _FOREIGN.search(text):
+            sentences = _CLAUSE.sub(lambda clause: f". {clause['letter'].upper()}", text)
+            for _, fault in prose.long_sentences(prose.Block(line, sentences, is_heading=False)):
+                yield f"{path}:{line}: {fault}"

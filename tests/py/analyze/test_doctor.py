@@ -12,13 +12,13 @@ pytestmark = pytest.mark.unit
 
 
 def marks(trace: ks.Trace) -> dict[str, str]:
-    return {finding.what: finding.mark for finding in diagnosis(trace)}
+    return {finding.message: finding.mark for finding in diagnosis(trace)}
 
 
 def test_a_full_recording(transformer: ks.Trace) -> None:
     found = marks(transformer)
-    for what in ("2 iterations", "shapes of operators' inputs", "Python stacks", "allocations", "no defects"):
-        assert found[what] == "ok"
+    for message in ("2 iterations", "input shapes", "Python stacks", "allocations", "no defects"):
+        assert found[message] == "ok"
     assert found["no device events"] == "missing"
 
 
@@ -33,12 +33,12 @@ def test_a_device(cuda: ks.Trace) -> None:
     found = marks(cuda)
     device = cuda.coverage["device_events"]["count"]
     assert found[f"{device} kernels, copies and fills"] == "ok"
-    assert found[f"{device - 1} of {device} device events know their launch (74 by correlation)"] == "missing"
+    assert found[f"{device - 1} of {device} device events have a known launch (74 by correlation)"] == "missing"
 
 
 def test_an_execution_trace_alone(data: Path) -> None:
     found = marks(ks.read(data / "minimal_cpu/torch_et_0.json.gz"))
-    assert found["no events: an Execution Trace alone"] == "missing"
+    assert found["no events: only an Execution Trace"] == "missing"
 
 
 def test_record_ids_that_are_all_zero() -> None:
@@ -67,4 +67,4 @@ def test_calls_that_enqueue_no_device_work(name: bytes) -> None:
 
 def test_defects_are_told() -> None:
     text = str(diagnosis(ks.read(b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},')))
-    assert "defect  1 × the file ends before what is in it does" in text
+    assert "defect  1 × the file is truncated: complete elements were read" in text

@@ -111,7 +111,7 @@ def test_text(trace: str, capsys: Captured) -> None:
     assert lines[0] == f"idle: {len(answer)} rows"
     assert lines[1].split()[:3] == ["device", "stream", "category"]
     assert f"and {len(answer) - 1} more" in lines
-    assert lines[-1] == f"beside it, with --table: gaps ({len(answer.tables['gaps'])} rows)"
+    assert lines[-1] == f"other tables (--table NAME): gaps ({len(answer.tables['gaps'])} rows)"
 
 
 def test_times_are_in_units_but_points_keep_their_digits(trace: str, capsys: Captured) -> None:
@@ -153,7 +153,7 @@ def test_files(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> Non
 def test_pictures(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> None:
     path = tmp_path / f"idle{ending}"
     assert main(["analyze", "idle", trace, "-o", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path}: a picture of idle\n"
+    assert capsys.readouterr().out == f"{path}: picture of idle\n"
     assert ks.read(trace).idle().plot().svg in path.read_text(encoding="utf-8")
     assert main(["analyze", "idle", trace, "--table", "gaps", "-o", str(path)]) == 0
     assert ks.read(trace).idle().plot("gaps").svg in path.read_text(encoding="utf-8")
@@ -162,7 +162,7 @@ def test_pictures(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--parquet"], "expected a file to write to (-o) with --parquet, found none"),
+        (["--parquet"], "expected an output file (-o) with --parquet, found none"),
         (["--csv", "-o", "x.parquet"], "expected a file name that ends in .csv, found x.parquet"),
         (
             ["-o", "x.txt"],
@@ -192,7 +192,7 @@ def test_what_is_read_is_not_written(data: Path, tmp_path: Path, capsys: Capture
     other = str(data / "synthetic_cuda/kineto_trace_0.json.gz")
     for traces in ([str(path)], [str(path), other]):
         assert main(["analyze", "kernels", *traces, "-o", str(path)]) == 2
-        assert "than those that are read" in capsys.readouterr().err
+        assert "other than the input files" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
@@ -229,10 +229,10 @@ def test_one_of_several_that_is_no_trace_is_told(trace: str, tmp_path: Path, cap
     (tmp_path / "notes.json").write_text("no trace")
     assert main(["analyze", "kernels", trace, str(tmp_path / "notes.json"), "--json"]) == 0
     captured = capsys.readouterr()
-    assert f"kinetoscope: {tmp_path / 'notes.json'} was left out: " in captured.err
+    assert f"kinetoscope: skipped {tmp_path / 'notes.json'}: " in captured.err
     assert {row["rank"] for row in json.loads(captured.out)} == {0}
     assert main(["analyze", "kernels", trace, str(tmp_path / "none.json")]) == 2
-    assert capsys.readouterr().err == f"kinetoscope: expected a file, found none: {tmp_path / 'none.json'}\n"
+    assert capsys.readouterr().err == f"kinetoscope: no such file: {tmp_path / 'none.json'}\n"
     assert main(["analyze", "kernels", trace, trace, "--et", trace]) == 2
     assert capsys.readouterr().err == "kinetoscope: expected one file with --et, found 2\n"
 

@@ -196,7 +196,7 @@ def test_private_names_are_gone(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said(two_steps: ks.Trace, data: Path) -> None:
     with pytest.raises(ks.TraceError, match=r"expected an iteration of the Execution Trace \(2, 3\), found 7"):
         two_steps.edit(iteration=7)
-    with pytest.raises(ks.TraceError, match="expected the id of a node, found 99999999"):
+    with pytest.raises(ks.TraceError, match="expected the id of a node of the Execution Trace, found 99999999"):
         two_steps.edit(subtree=99_999_999)
     with pytest.raises(ks.TraceError, match="expected an Execution Trace"):
         ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz", et=False).edit(upgrade=True)

@@ -155,8 +155,8 @@ def test_what_cannot_be_linked_says_so(data: Path, tmp_path: Path, capsys: pytes
     assert main(["link", "--kineto", str(alone), "-o", str(target)]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "kinetoscope: expected one trace of rank 3, found rank 1",
-        "kinetoscope: expected one trace, or --rank to say which, found ranks 0, 1",
-        "kinetoscope: expected an Execution Trace, found a trace without one",
+        "kinetoscope: expected one trace, or --rank to select one, found ranks 0, 1",
+        "kinetoscope: expected an Execution Trace, found a trace without an Execution Trace",
     ]
     assert not target.exists()
 

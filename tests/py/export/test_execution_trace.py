@@ -44,7 +44,7 @@ def test_what_has_no_nodes_is_not_written(data: Path, tmp_path: Path) -> None:
     target = tmp_path / "copy.json"
     target.write_text("before")
     trace = ks.read(data / "synthetic_cuda/kineto_trace_0.json.gz", et=False)
-    with pytest.raises(ks.TraceError, match="expected an Execution Trace, found a trace without one"):
+    with pytest.raises(ks.TraceError, match="expected an Execution Trace, found a trace without an Execution Trace"):
         trace.to_execution_trace(target)
     assert target.read_text() == "before"
     assert list(tmp_path.iterdir()) == [target]

@@ -105,10 +105,10 @@ def test_a_query_sees_no_file_and_nothing_else(cuda: ks.Trace, tmp_path: Path, q
     [
         ("", "expected a query, found 0 statements"),
         ("select 1; select 2", "expected a query, found 2 statements"),
-        ("select nothing from events", 'that DuckDB understands: Binder Error: Referenced column "nothing" not found'),
-        ("select * from nothing", r"expected a query of events, .*, health: .*name nothing does not exist"),
-        ("selec", "that DuckDB understands: Parser Error: syntax error at or near"),
-        ("delete from events", "that DuckDB understands: "),
+        ("select nothing from events", 'that DuckDB accepts: Binder Error: Referenced column "nothing" not found'),
+        ("select * from nothing", r"expected a query of the tables events, .*, health: .*name nothing does not exist"),
+        ("selec", "that DuckDB accepts: Parser Error: syntax error at or near"),
+        ("delete from events", "that DuckDB accepts: "),
     ],
 )
 def test_what_is_no_query_is_told(cuda: ks.Trace, query: str, words: str) -> None:
@@ -168,7 +168,7 @@ def test_the_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len(capsys.readouterr().out.splitlines()) == 3
     assert main(["sql", "select * from nothing", path]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("kinetoscope: expected a query of events, ")
+    assert error.startswith("kinetoscope: expected a query of the tables events, ")
 
 
 def test_the_command_writes_no_file_by_sql(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

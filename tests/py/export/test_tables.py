@@ -108,7 +108,7 @@ def test_the_format_by_command(data: Path, tmp_path: Path, capsys: pytest.Captur
     written = (tmp_path / "events.txt").read_text()
     assert capsys.readouterr().out.endswith(f"rows of events\n{written}")
     assert main(["export", source]) == main(["export", source, "--format", "csv"]) == 2
-    assert "expected a file to write to (-o), or --format jsonl to print" in capsys.readouterr().err
+    assert "expected an output file (-o), or --format jsonl to print" in capsys.readouterr().err
 
 
 def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

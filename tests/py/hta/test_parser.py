@@ -197,7 +197,7 @@ def test_without_files_there_is_a_warning_and_no_rank(tmp_path: Path, files: Any
 def test_a_rank_without_events_is_left_out(tmp_path: Path, path: str) -> None:
     metadata = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 1, "args": {"name": "python"}}
     traces = Trace(trace_files={0: path, 1: write(tmp_path / "empty.json", metadata)})
-    with pytest.warns(RuntimeWarning, match="rank 1 was left out"):
+    with pytest.warns(RuntimeWarning, match="skipped rank 1"):
         traces.load_traces()
     assert traces.get_ranks() == list(traces.meta_data) == [0]
 

@@ -268,8 +268,8 @@ def test_ranks_that_no_file_tells(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     messages = "\n".join(record.getMessage() for record in caplog.records)
     assert f"{paths[0]}: the trace file does not have the rank" in messages
     assert f"{paths[2]} has the same rank as {paths[0]}" in messages
-    assert f"{paths[3]} was left out: expected a Kineto trace, found an Execution Trace" in messages
-    assert f"{paths[4]} was left out: expected an object with" in messages
+    assert f"skipped {paths[3]}: expected a Kineto trace, found an Execution Trace" in messages
+    assert f"skipped {paths[4]}: expected an object with" in messages
 
 
 def test_folders_without_traces(tmp_path: Path) -> None:

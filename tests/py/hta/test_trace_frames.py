@@ -254,7 +254,7 @@ def test_a_second_file_of_a_rank_is_left_out_and_said(data: Path, tmp_path: Path
     first, second = data / "mlp_gloo/kineto_trace_0.json.gz", tmp_path / "again.json.gz"
     second.write_bytes(first.read_bytes())
     files = [str(first), str(second)]
-    with pytest.warns(RuntimeWarning, match="is of rank 0, too"):
+    with pytest.warns(RuntimeWarning, match="has rank 0, too"):
         traces = Trace(files)
     assert traces.trace_files == {0: files[0]}
 

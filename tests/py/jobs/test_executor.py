@@ -15,7 +15,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope._load.recording import Read, Recording
+from kinetoscope._load.recording import ReadResult, Recording
 from kinetoscope._remote import worker
 
 ANALYSES = [analysis["name"] for analysis in json.loads(_native.analyses_json())]
@@ -120,21 +120,21 @@ def test_only_what_ranks_have_in_common_travels(folder: Path) -> None:
     job = ks.read_dir(folder, executor=counting)
     job.stragglers()
     whole = sum(len(trace.snapshot()) for trace in ks.read_dir(folder))
-    assert counting.num_bytes["look"] < whole / 3
-    assert counting.num_bytes["tell"] < whole / 3
+    assert counting.num_bytes["inspect"] < whole / 3
+    assert counting.num_bytes["respond"] < whole / 3
     for question, most in ((job.findings, whole / 30), (job.job_critical_path, whole / 2)):
         counting.num_bytes.clear()
         question()
-        assert set(counting.num_bytes) == {"tell"}
-        assert counting.num_bytes["tell"] < most
+        assert set(counting.num_bytes) == {"respond"}
+        assert counting.num_bytes["respond"] < most
 
 
 def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_kept", worker._Kept())
+    monkeypatch.setattr(worker, "_trace_cache", worker._TraceCache())
     reads: list[str] = []
     read = Recording.read
 
-    def counted(self: Recording) -> Read:
+    def counted(self: Recording) -> ReadResult:
         reads.append(str(self.pair.kineto))
         return read(self)
 
@@ -143,7 +143,7 @@ def test_a_worker_keeps_what_it_has_read(folder: Path, monkeypatch: pytest.Monke
     job.breakdown()
     job.kernels()
     assert len(reads) == 2
-    monkeypatch.setattr(worker, "_MAX_KEPT_EVENTS", 1)
+    monkeypatch.setattr(worker, "_MAX_CACHED_EVENTS", 1)
     job.operators()
     job.operators()
     assert len(reads) > 3
@@ -163,20 +163,20 @@ def test_a_rank_that_cannot_be_read_is_reported_and_the_rest_stands(folder: Path
 
 def test_a_rank_that_goes_away_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = ks.read_dir(folder, executor=Counting())
-    monkeypatch.setattr(worker, "_kept", worker._Kept())
+    monkeypatch.setattr(worker, "_trace_cache", worker._TraceCache())
     for file in folder.glob("*_1.json.gz"):
         file.unlink()
     with pytest.warns(RuntimeWarning, match=r"kineto_trace_1.*can no longer be read.*No such file"):
         found = job.operators()
     assert {row[0] for row in found.rows()} == {0}
     with pytest.warns(RuntimeWarning, match="can no longer be read"):
-        assert job.stragglers().reason == "no two ranks have a communication in common"
+        assert job.stragglers().reason == "no two ranks share a collective"
     with pytest.warns(RuntimeWarning, match="can no longer be read"):
         assert {row[0] for row in job.job_critical_path().rows()} == {0}
     for file in folder.glob("*.gz"):
         file.unlink()
-    monkeypatch.setattr(worker, "_kept", worker._Kept())
-    with pytest.warns(RuntimeWarning), pytest.raises(ks.TraceError, match="found none that can be read"):
+    monkeypatch.setattr(worker, "_trace_cache", worker._TraceCache())
+    with pytest.warns(RuntimeWarning), pytest.raises(ks.TraceError, match="expected readable traces, found none"):
         job.operators()
 
 
@@ -197,7 +197,7 @@ def test_a_rank_that_is_lost_with_its_worker_is_reported_and_the_rest_stands(fol
         assert job.ranks == [0]
         assert job.skipped["kineto_trace_1.json.gz"] == "RuntimeError: its worker died"
         whole = ks.read_dir(folder, executor=threads)
-        with pytest.warns(RuntimeWarning, match=r"kineto_trace_1.*left out: RuntimeError: its worker died"):
+        with pytest.warns(RuntimeWarning, match=r"kineto_trace_1.*skipped: RuntimeError: its worker died"):
             assert {row[0] for row in whole.kernels(executor=losing).rows()} <= {0}
 
 
@@ -220,9 +220,9 @@ class Breaking(ThreadPoolExecutor):
 
 
 def test_an_executor_that_ends_is_told(folder: Path) -> None:
-    with Ending(1) as ending, pytest.raises(CancelledError, match="shut down before all ranks had answered"):
+    with Ending(1) as ending, pytest.raises(CancelledError, match="shut down before all ranks were analyzed"):
         ks.read_dir(folder, executor=ending)
-    with Breaking(1) as breaking, pytest.raises(BrokenProcessPool, match=r"perhaps for want of memory.*: terminated"):
+    with Breaking(1) as breaking, pytest.raises(BrokenProcessPool, match=r"possibly out of memory.*: terminated"):
         ks.read_dir(folder, executor=breaking)
 
 

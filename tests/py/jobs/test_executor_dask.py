@@ -42,7 +42,7 @@ def num_kept() -> int:
     """Traces that this worker has read, as it says itself."""
     from kinetoscope._remote import worker
 
-    return len(worker._kept._found)
+    return len(worker._trace_cache)
 
 
 def test_every_worker_has_its_part(client: Any, folder: Path) -> None:

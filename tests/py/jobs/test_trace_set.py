@@ -41,7 +41,7 @@ def test_the_rank_in_the_file_comes_before_the_name(data: Path, tmp_path: Path, 
     shutil.copy(data / "minimal_cpu/kineto_trace_0.json.gz", tmp_path / "host_17.pt.trace.json.gz")
     job = ks.read_dir(tmp_path, eager=eager)
     assert [(member.rank, member.rank_from) for member in job.members] == [(1, "file"), (6, "name"), (None, "unknown")]
-    assert job.notes == ["1 trace of unknown rank: iterating gives them, after the others"]
+    assert job.notes == ["1 trace of unknown rank: last in an iteration over the job"]
 
 
 def test_no_rank_overwrites_another(data: Path, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_no_rank_overwrites_another(data: Path, tmp_path: Path) -> None:
         "kineto_trace_0.2.json.gz",
         "kineto_trace_0.10.json.gz",
     ]
-    assert job.notes == ["4 traces are of rank 0: job[0] is the first, job.windows(0) all"]
+    assert job.notes == ["rank 0 has 4 traces: job[0] is the first, job.windows(0) lists all"]
 
 
 @pytest.mark.parametrize("eager", [True, False])
@@ -75,7 +75,7 @@ def test_what_is_no_trace_is_left_out(data: Path, tmp_path: Path, *, eager: bool
         "notes.txt",
         "torch_et_1.json.gz",
     ]
-    assert job.skipped["more.zip"] == "an archive, which ks.read reads"
+    assert job.skipped["more.zip"] == "an archive; read it with ks.read"
     assert job.skipped["torch_et_1.json.gz"].startswith("expected ")
     assert job.pairs[1] == ("kineto_trace_1.json.gz", None, "alone")
     for name, why in job.skipped.items():
@@ -96,7 +96,7 @@ def test_a_folder_without_traces(tmp_path: Path) -> None:
         ks.read_dir(tmp_path)
     for number in range(5):
         (tmp_path / f"{number}.txt").touch()
-    with pytest.raises(ks.TraceError, match=r"found 0.txt \(no name of a trace\), .*, 2 more files$"):
+    with pytest.raises(ks.TraceError, match=r"found 0.txt \(not the name of a trace\), .*, 2 more files$"):
         ks.read_dir(tmp_path)
     with pytest.raises(FileNotFoundError):
         ks.read_dir(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""The desk: what becomes of answers when nobody can take them any more."""
+"""The request queue: failures while sending, and requests after the front-end is closed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from kinetoscope._notebook.batching import MESSAGE_BYTES
-from kinetoscope._notebook.request_queue import Desk
+from kinetoscope._notebook.request_queue import RequestQueue
 
 pytestmark = pytest.mark.unit
 
 
-def wait_until_empty(desk: Desk) -> None:
+def wait_until_empty(queue: RequestQueue) -> None:
     deadline = time.monotonic() + 20
-    while desk._is_manned:
+    while queue._has_thread:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -29,15 +29,15 @@ def test_who_asks_after_a_failure_is_answered() -> None:
         if len(sent) == 1:
             raise OSError("expected a socket, found none")
 
-    desk = Desk(lambda _: b"answer", send)
-    desk.take([{"id": "a"}])
-    wait_until_empty(desk)
-    desk.take([{"id": "b"}])
+    queue = RequestQueue(lambda _: b"answer", send)
+    queue.put([{"id": "a"}])
+    wait_until_empty(queue)
+    queue.put([{"id": "b"}])
     deadline = time.monotonic() + 20
     while len(sent) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    desk.close()
+    queue.close()
     assert sent == ["a", "b"]
 
 
@@ -47,13 +47,13 @@ def test_what_is_left_of_a_file_is_not_sent_after_closing() -> None:
 
     def send(_content: dict[str, Any], buffers: list[bytes]) -> None:
         sent.append(sum(map(len, buffers)))
-        desk.close()
+        queue.close()
 
-    desk = Desk(lambda _: content, send)
-    desk.take([{"id": "a"}])
-    wait_until_empty(desk)
-    desk.take([{"id": "b"}])
-    assert not desk._is_manned
+    queue = RequestQueue(lambda _: content, send)
+    queue.put([{"id": "a"}])
+    wait_until_empty(queue)
+    queue.put([{"id": "b"}])
+    assert not queue._has_thread
     assert sent == [MESSAGE_BYTES]
 
 
@@ -61,10 +61,10 @@ def test_a_question_that_fails_after_closing_is_not_answered() -> None:
     sent: list[str] = []
 
     def fail(_: object) -> bytes:
-        desk.close()
+        queue.close()
         raise ValueError("no such event")
 
-    desk = Desk(fail, lambda content, _: sent.append(content["type"]))
-    desk.take([{"id": "a"}])
-    wait_until_empty(desk)
+    queue = RequestQueue(fail, lambda content, _: sent.append(content["type"]))
+    queue.put([{"id": "a"}])
+    wait_until_empty(queue)
     assert sent == []

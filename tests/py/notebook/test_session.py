@@ -24,7 +24,7 @@ def steps(path: Path, start: int, numbers: range) -> ks.Trace:
 
 
 def overview(widget: Any) -> dict[str, Any]:
-    return widget._screen._overview
+    return widget._timeline_session._overview
 
 
 def test_a_job_is_on_one_timeline_with_its_ranks(data: Path) -> None:

@@ -260,7 +260,9 @@ def test_a_range_is_read_as_the_reader_aligned_the_traces(data: Path) -> None:
     for align in ("recorded", "start"):
         widget.set_state({"_align": align, "_range": [0.0, 1000.0]})
         assert widget.range is not None
-        origin = int(protocol.ask(widget._screen._session, {"type": "overview", "align": align}).data["origin_ns"])
+        origin = int(
+            protocol.ask(widget._timeline_session._session, {"type": "overview", "align": align}).data["origin_ns"]
+        )
         assert widget.range[0] == origin
         starts.append(len(widget.selected_events))
     assert starts[1] >= starts[0]

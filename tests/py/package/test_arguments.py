@@ -102,7 +102,7 @@ def test_an_execution_trace_that_is_none(data: Path) -> None:
 
     job = TraceAnalysis(trace_dir=str(data / "mlp_gloo"))
     nothing: Any = None
-    with pytest.raises(TypeError, match="expected what load_execution_trace gives, found NoneType"):
+    with pytest.raises(TypeError, match="expected the result of load_execution_trace, found NoneType"):
         execution_trace.correlate_execution_trace(job.t, 0, nothing)
 
 
@@ -122,7 +122,7 @@ def test_a_rank_that_is_not_there(data: Path, tmp_path: Path, capsys: pytest.Cap
     for command, words in {
         (single, "3"): "expected one trace of rank 3, found rank 0",
         (several, "3"): "expected one trace of rank 3, found ranks 0, 1",
-        (several, None): "expected one trace, or --rank to say which, found ranks 0, 1",
+        (several, None): "expected one trace, or --rank to select one, found ranks 0, 1",
     }.items():
         rank = ["--rank", command[1]] if command[1] else []
         assert main(["link", "--kineto", command[0], *rank, "-o", target]) == 2
@@ -145,7 +145,7 @@ def test_a_place_that_is_not_known_is_not_told(data: Path, tmp_path: Path, capsy
     trace = ks.read(data / "minimal_cpu/kineto_trace_0.json.gz", stranger)
     kinds = dict(trace.health.select("kind", "first").rows())
     assert kinds["other_process"] is None
-    with pytest.raises(ks.UnsupportedTraceError, match=r"found a Kineto trace alone$"):
+    with pytest.raises(ks.UnsupportedTraceError, match=r"found only a Kineto trace$"):
         ks.read(data / "minimal_cpu/kineto_trace_0.json.gz", False).to_chakra(tmp_path / "x.et")
     assert main(["doctor", str(data / "minimal_cpu/kineto_trace_0.json.gz"), "--et", str(stranger)]) == 0
     assert "place" not in capsys.readouterr().out

@@ -93,7 +93,7 @@ def test_a_recording_at_an_iteration(script: str, tmp_path: Path) -> None:
 
 def test_no_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "-d", str(tmp_path / "traces"), str(tmp_path / "none.py")]) == 2
-    assert "expected a script, found none" in capsys.readouterr().err
+    assert "no such script" in capsys.readouterr().err
     assert not (tmp_path / "traces").exists()
 
 
@@ -131,7 +131,7 @@ def test_without_nsys_or_program(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["nsys", "--", "true"]) == 2
-    assert "found no nsys on the path" in capsys.readouterr().err
+    assert "found no nsys on the PATH" in capsys.readouterr().err
     assert main(["nsys"]) == 2
     assert "expected a program" in capsys.readouterr().err
 

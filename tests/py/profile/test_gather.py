@@ -13,7 +13,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope.profiling import gather as module
 from kinetoscope.profiling.folder import Recording
-from kinetoscope.profiling.gather import gather, parts, to_first
+from kinetoscope.profiling.gather import files_of, gather, send_to_first
 from support.recorded import launch
 
 
@@ -58,7 +58,7 @@ def outcomes_of(job: Threads, files: Mapping[int, Mapping[str, Path]], folder: P
 
     def run(rank: int) -> None:
         try:
-            outcomes[rank] = to_first(files[rank], folder, job.of(rank))
+            outcomes[rank] = send_to_first(files[rank], folder, job.of(rank))
         except OSError as error:
             outcomes[rank] = error
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_lost_while_it_is_sent_keeps_no_rank_waiting(
     monkeypatch.setattr(Peer, "all", losing)
     kept = {name: content for name, content in expected(files).items() if name != "a_1.json"}
     outcomes = outcomes_of(Threads(3), files, tmp_path / "all")
-    assert "expected a_1.json as it was sent" in str(outcomes[0])
+    assert "expected the digest of a_1.json to match" in str(outcomes[0])
     assert outcomes[2] == []
     assert contents(tmp_path / "all") == kept
 
@@ -212,7 +212,7 @@ def memory() -> Iterator[Any]:
 
 
 def test_to_an_address(recording: Recording, tmp_path: Path, memory: Any) -> None:
-    urls = gather(parts([recording]), "memory://run/one", tmp_path, None, None)
+    urls = gather(files_of([recording]), "memory://run/one", tmp_path, None, None)
     names = ["kineto_trace_3.json.gz", "torch_et_3.json.gz", "torch_et_3.json_resources/k.py"]
     assert urls == [f"memory://run/one/{name}" for name in names]
     assert sorted(memory.find("/run")) == [f"/run/one/{name}" for name in names]
@@ -231,9 +231,9 @@ def test_to_an_address_again(recording: Recording, tmp_path: Path, memory: Any, 
 
     monkeypatch.setattr(type(memory), "put_file", noted)
     with pytest.raises(OSError, match="gone"):
-        gather(parts([recording]), "memory://run", tmp_path, None, None)
+        gather(files_of([recording]), "memory://run", tmp_path, None, None)
     recording.kineto.write_bytes(b"k" * 8999 + b"x")
-    gather(parts([recording]), "memory://run", tmp_path, None, None)
+    gather(files_of([recording]), "memory://run", tmp_path, None, None)
     assert put == [
         *("kineto_trace_3.json.gz", "torch_et_3.json.gz", "k.py"),
         *("kineto_trace_3.json.gz", "k.py"),
@@ -245,9 +245,9 @@ def test_to_an_address_again(recording: Recording, tmp_path: Path, memory: Any, 
 
 
 def test_of_one_process(recording: Recording, tmp_path: Path) -> None:
-    files = parts([recording])
-    assert gather(parts([recording]), None, tmp_path, None, None) == sorted(files.values())
-    gather(parts([recording]), tmp_path / "other", tmp_path, None, None)
+    files = files_of([recording])
+    assert gather(files_of([recording]), None, tmp_path, None, None) == sorted(files.values())
+    gather(files_of([recording]), tmp_path / "other", tmp_path, None, None)
     assert contents(tmp_path / "other") == {name: path.read_bytes() for name, path in files.items()}
 
 
@@ -256,7 +256,7 @@ def test_of_several_that_do_not_know_each_other(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(RuntimeError, match="init_process_group"):
-        gather(parts([recording]), None, tmp_path, None, None)
+        gather(files_of([recording]), None, tmp_path, None, None)
 
 
 @pytest.mark.torch

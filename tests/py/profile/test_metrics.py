@@ -174,7 +174,7 @@ def test_sampling_that_ends_early_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     prof.start()
     monkeypatch.setattr(Sampler, "_count", fail)
     loop(prof, 3)
-    with pytest.warns(RuntimeWarning, match="sampling of metrics has ended early.*No space"):
+    with pytest.warns(RuntimeWarning, match="sampling of metrics stopped early.*No space"):
         prof.stop()
     assert [path.name for path in sorted(tmp_path.iterdir())] == [
         *("kineto_trace_0.json.gz", "metrics_0.jsonl", "torch_et_0.json.gz")

@@ -27,7 +27,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trigger, "_LOOK_S", 0)
+    monkeypatch.setattr(trigger, "_CHECK_S", 0)
 
 
 def loop(prof: ks.profile, iterations: int, at: dict[int, Callable[[], object]] | None = None) -> list[list[int]]:

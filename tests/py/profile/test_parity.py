@@ -165,7 +165,7 @@ def test_metadata(prof: ks.profile) -> None:
 
 def test_metadata_that_is_no_json_does_not_spoil_the_file(tmp_path: Path) -> None:
     with ks.profile(tmp_path) as prof:
-        with pytest.warns(RuntimeWarning, match="'wrong' was left out"):
+        with pytest.warns(RuntimeWarning, match="expected JSON as metadata 'wrong'"):
             prof.add_metadata_json("wrong", "{")
         work()
     assert prof.trace.num_events

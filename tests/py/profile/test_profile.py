@@ -213,7 +213,7 @@ def test_a_loop_that_ends_before_the_window_is_told(tmp_path: Path, train: Calla
         with ks.profile(tmp_path, wait=2, warmup=1, active=2) as prof:
             loop(prof, train, iterations)
     assert names(tmp_path) == []
-    with pytest.raises(RuntimeError, match="no window has been recorded"):
+    with pytest.raises(RuntimeError, match="expected a recorded window"):
         _ = prof.trace
 
 
@@ -225,7 +225,7 @@ def test_stopped_by_the_end_of_the_program(tmp_path: Path) -> None:
 
 def test_start_and_stop_by_hand(tmp_path: Path, train: Callable[[], None]) -> None:
     prof = ks.profile(tmp_path, active=1)
-    with pytest.raises(RuntimeError, match=r"step\(\) before start\(\)"):
+    with pytest.raises(RuntimeError, match=r"expected start\(\) before step\(\)"):
         prof.step()
     prof.start()
     loop(prof, train, 3)
@@ -270,7 +270,7 @@ def test_next_to_a_running_torch_profiler(tmp_path: Path, train: Callable[[], No
 
 def test_next_to_another_observer(tmp_path: Path, train: Callable[[], None]) -> None:
     other = torch.profiler.ExecutionTraceObserver().register_callback(str(tmp_path / "other.json"))
-    with pytest.raises(RuntimeError, match="another ExecutionTraceObserver is registered"):
+    with pytest.raises(RuntimeError, match="another ExecutionTraceObserver registered"):
         ks.profile(tmp_path / "own").start()
     with ks.profile(tmp_path / "own", execution_trace=False) as prof:
         train()
@@ -297,7 +297,7 @@ def test_another_process_that_writes_the_same_files_is_told(tmp_path: Path, trai
         loop(prof, train, 3)
         prof.stop()
 
-    with pytest.warns(RuntimeWarning, match=r"kineto_trace_0\.json\.gz, which another process wrote meanwhile"):
+    with pytest.warns(RuntimeWarning, match=r"replaced kineto_trace_0\.json\.gz of another process"):
         go_on()
     assert len(prof.traces) == 2
 
@@ -385,7 +385,7 @@ def test_an_option_that_this_torch_does_not_know(tmp_path: Path, monkeypatch: py
             )
 
     monkeypatch.setattr(torch.profiler, "profile", Old)
-    with pytest.raises(ValueError, match="has no with_flops"):
+    with pytest.raises(ValueError, match="found with_flops"):
         ks.profile(tmp_path, record_shapes=False, with_flops=True)
     with ks.profile(tmp_path, record_shapes=False) as prof:
         torch.ones(3)

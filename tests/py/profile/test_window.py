@@ -246,7 +246,7 @@ def test_a_whole_recording_has_no_flaws(tmp_path: Path) -> None:
     with ks.profile(tmp_path, warmup=1, active=2) as prof:
         loop(prof, 4)
     assert flaws(prof.recordings[0]) == []
-    assert any("nodes of the Execution Trace have their event" in found.what for found in prof.diagnosis)
+    assert any("nodes of the Execution Trace have a known event" in found.message for found in prof.diagnosis)
 
 
 def rewritten(path: Path, old: str, new: str) -> None:
@@ -256,7 +256,7 @@ def rewritten(path: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "flaw"),
     [
-        (0, '"Record function id"', '"other"', "by no record ids"),
+        (0, '"Record function id"', '"other"', "has no record ids in common"),
         (1, "ProfilerStep#1", "ProfilerStep#7", "has the iterations 1, 2, its Execution Trace 2, 7"),
         (0, "{", "[", "cannot be read"),
     ],
@@ -280,7 +280,7 @@ def test_launches_without_their_kernels_are_a_flaw(tmp_path: Path) -> None:
 def test_a_flaw_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = pytorch.start_observer
     monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
-    with pytest.warns(RuntimeWarning, match="by no record ids"):
+    with pytest.warns(RuntimeWarning, match="has no record ids in common"):
         with ks.profile(tmp_path, warmup=1, active=1) as prof:
             loop(prof, 3)
     with ks.profile(tmp_path, warmup=1, active=1, check=False) as prof:

@@ -70,7 +70,7 @@ def test_what_is_whole_of_a_cut_archive_is_read(data: Path, tmp_path: Path) -> N
     content = (data / "transformer_cpu/kineto_trace_0.json.gz").read_bytes()
     path = tmp_path / "job.tgz"
     path.write_bytes(tarred({f"rank-{rank}.json.gz": content for rank in range(3)})[:-2000])
-    with pytest.warns(RuntimeWarning, match=r"job\.tgz is damaged: what is whole was read"):
+    with pytest.warns(RuntimeWarning, match=r"job\.tgz is damaged: read only the files before the damage"):
         job = ks.read_dir(path)
     assert job.ranks == [0, 1]
     assert list(job.skipped) == ["(the rest)"]
@@ -109,13 +109,13 @@ def test_what_is_no_trace_is_left_out_with_a_word(members: dict[str, bytes]) -> 
     job = job_of(tarred({**members, **others, "config.json": b'{"lr": 1}'}))
     assert len(job) == 2
     assert list(job.skipped) == ["README.md", "config.json", "inner.tar.gz", "model.pt"]
-    assert job.skipped["inner.tar.gz"] == "an archive in an archive"
+    assert job.skipped["inner.tar.gz"] == "an archive inside an archive"
     assert job.skipped["model.pt"] == "a Python pickle"
     assert "traceEvents" in job.skipped["config.json"]
 
 
 def test_a_broken_file_beside_a_single_trace_is_told() -> None:
-    with pytest.warns(RuntimeWarning, match=r"b.json in the archive was left out: expected"):
+    with pytest.warns(RuntimeWarning, match=r"b.json in the archive was skipped: expected"):
         trace = ks.read(tarred({"a.json": JSON, "b.json": b"{}"}))
     assert trace.num_events == 1
 

@@ -12,7 +12,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope import _native
 from kinetoscope._cli.main import main
-from kinetoscope._io import cache, cache_entry
+from kinetoscope._io import cache
 
 pytestmark = pytest.mark.unit
 
@@ -36,13 +36,13 @@ def folder(tmp_path: Path) -> Path:
 def read_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many snapshots were kept: one for each trace that was not in the cache."""
     counts: list[int] = []
-    keep = cache_entry._keep
+    store = cache._store
 
     def counted(trace: _native.Trace, entry: Path) -> None:
         counts.append(1)
-        keep(trace, entry)
+        store(trace, entry)
 
-    monkeypatch.setattr(cache_entry, "_keep", counted)
+    monkeypatch.setattr(cache, "_store", counted)
     yield counts
     monkeypatch.setattr(cache, "_folder", [])
 
@@ -102,7 +102,7 @@ def test_a_corrupt_entry_is_told_and_written_anew(kineto: Path, folder: Path, re
     flipped[len(whole) // 2] ^= 1
     for broken in (b"", whole[:20], whole[:-1], bytes(flipped)):
         entry.write_bytes(broken)
-        with pytest.warns(RuntimeWarning, match="in the cache was not read, the trace is read anew"):
+        with pytest.warns(RuntimeWarning, match="cache entry .* was not read, reading the trace again"):
             assert ks.read(kineto, cache=folder).events.rows() == expected
         assert len(entry.read_bytes()) == len(whole)
     assert len(read_counts) == 5
@@ -110,7 +110,7 @@ def test_a_corrupt_entry_is_told_and_written_anew(kineto: Path, folder: Path, re
 
 def test_a_cache_that_cannot_be_written_is_no_hindrance(kineto: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.warns(RuntimeWarning, match="in the cache was not (read|written)"):
+    with pytest.warns(RuntimeWarning, match="cache entry .* was not (read|written)"):
         assert ks.read(kineto, cache=tmp_path / "file").num_events > 0
 
 
@@ -156,14 +156,12 @@ def test_many_writers_at_once(kineto: Path, folder: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: Path) -> None:
-    from kinetoscope._io.cache_entry import through_cache
     from kinetoscope._io.file import LocalFile
-    from kinetoscope._load.load import Options
 
     def read() -> _native.Trace | _native.Tables:
         trace = _native.read([(str(kineto), None)])
         kineto.write_bytes(b"changed")
         return trace
 
-    through_cache(str(folder), [LocalFile(kineto)], Options(None, str(folder)), read)
+    cache.read_cached(str(folder), [LocalFile(kineto)], read, max_bytes=None)
     assert not folder.exists()

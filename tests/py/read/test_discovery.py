@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kinetoscope._io.discovery import pair_up
 from kinetoscope._io.header import Head
-from kinetoscope._io.paths import execution_beside, is_execution, told_apart
+from kinetoscope._io.paths import distinct_names, execution_beside, is_execution
 
 pytestmark = pytest.mark.unit
 
@@ -111,4 +111,4 @@ def test_names_in_the_order_that_people_count() -> None:
     ],
 )
 def test_files_of_one_name_are_told_apart_by_their_folders(sources: list[str], names: list[str]) -> None:
-    assert told_apart(sources) == names
+    assert distinct_names(sources) == names

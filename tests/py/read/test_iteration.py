@@ -44,9 +44,9 @@ def test_read_links_to_it(kineto: Path, tmp_path: Path) -> None:
     for _ in range(2):
         assert relink(ks.read(kineto, cache=tmp_path / "cache", iteration=4)) == [4]
     assert set(ks.read(kineto, cache=tmp_path / "cache").coverage["nodes"]["linked"]) == {"record_id"}
-    with pytest.raises(ks.TraceError, match="expected an iteration that the other recording fits, found 7"):
+    with pytest.raises(ks.TraceError, match="expected an iteration that matches the other recording, found 7"):
         ks.read(kineto, iteration=7)
-    with pytest.raises(ks.TraceError, match="expected an Execution Trace, found a trace without one"):
+    with pytest.raises(ks.TraceError, match="expected an Execution Trace, found a trace without an Execution Trace"):
         ks.read(kineto, et=False, iteration=3)
     chakra = ks.read(kineto).to_chakra(tmp_path / "rank.et").source
     with pytest.raises(ks.UnsupportedTraceError, match=r"expected a trace to link, found a Chakra trace .*rank\.et"):
@@ -66,7 +66,7 @@ def test_read_dir_links_to_it(kineto: Path, data: Path) -> None:
     assert isinstance(job, ks.TraceSet)
     assert relink(job[0]) == [2]
     alone.unlink()
-    with pytest.raises(ks.TraceError, match="expected an iteration that the other recording fits, found 7"):
+    with pytest.raises(ks.TraceError, match="expected an iteration that matches the other recording, found 7"):
         ks.read_dir(kineto.parent, iteration=7)
 
 
@@ -74,16 +74,18 @@ def test_an_iteration_that_does_not_fit(kineto: Path, data: Path) -> None:
     def error(trace: ks.Trace, iteration: int | None) -> str:
         with pytest.raises(ks.TraceError) as raised:
             trace.relink(iteration=iteration)
-        return str(raised.value).removeprefix("expected an iteration that the other recording fits, found ")
+        return str(raised.value).removeprefix("expected an iteration that matches the other recording, found ")
 
     trace = ks.read(kineto)
-    assert error(trace, 7) == "7; others fit: 3 (100 %), 2 (99 %), 4 (99 %)"
+    assert error(trace, 7) == "7; matching iterations: 3 (100 %), 2 (99 %), 4 (99 %)"
     other = ks.read(kineto, data / "transformer_cpu/torch_et_0.json.gz")
-    assert error(other, 7) == "7; none fits"
-    assert error(other, None).endswith(" % at best; none fits")
+    assert error(other, 7) == "7; no iteration matches"
+    assert error(other, None).endswith(" %; no iteration matches")
     alone = ks.read(kineto.with_name("torch_et_0.json.gz"))
-    assert error(alone, 3) == "expected a Kineto trace to link to, found an Execution Trace alone"
-    assert error(ks.read(kineto, et=False), 3) == "expected an Execution Trace, found a trace without one"
+    assert error(alone, 3) == "expected a Kineto trace to link with, found only an Execution Trace"
+    assert (
+        error(ks.read(kineto, et=False), 3) == "expected an Execution Trace, found a trace without an Execution Trace"
+    )
 
 
 @pytest.mark.parametrize("command", [["link", "--kineto"], ["chakra"]])
@@ -92,25 +94,25 @@ def test_commands_link_to_it_and_say_so(kineto: Path, command: list[str], capsys
     assert main([*command, str(kineto), "-o", target]) == 0
     assert "linked to" not in capsys.readouterr().out  # by record ids: nothing was chosen
     words = (
-        "  linked to iteration 4 of the Kineto trace, which the Execution Trace fits to 99.5 %; "
-        "2 others fit as well: 2–3\n"
+        "  linked to iteration 4 of the Kineto trace; the Execution Trace fits it to 99.5 %; "
+        "2 others fit equally well: 2–3\n"
     )
     assert main([*command, str(kineto), "--iteration", "4", "-o", target]) == 0
     assert words in capsys.readouterr().out
     assert main([*command, str(kineto), "--iteration", "3", "-o", target]) == 0
-    assert "fits to 100 %; nearly as well: 2 (99.5 %), 4 (99.5 %)\n" in capsys.readouterr().out
+    assert "fits it to 100 %; others fit nearly as well: 2 (99.5 %), 4 (99.5 %)\n" in capsys.readouterr().out
     assert main([*command, str(kineto), "--iteration", "7", "-o", target]) == 2
-    assert "found 7; others fit: 3 (100 %), 2 (99 %), 4 (99 %)" in capsys.readouterr().err
+    assert "found 7; matching iterations: 3 (100 %), 2 (99 %), 4 (99 %)" in capsys.readouterr().err
 
 
 def test_doctor_says_it(kineto: Path, data: Path) -> None:
-    (note,) = [finding for finding in diagnosis(ks.read(kineto, iteration=3)) if "linked to" in finding.what]
-    assert note.what.endswith("fits to 100 %; nearly as well: 2 (99.5 %), 4 (99.5 %)")
+    (note,) = [finding for finding in diagnosis(ks.read(kineto, iteration=3)) if "linked to" in finding.message]
+    assert note.message.endswith("fits it to 100 %; others fit nearly as well: 2 (99.5 %), 4 (99.5 %)")
     assert "--iteration" in note.advice
     execution = document(kineto.with_name("torch_et_0.json.gz"))
     stranger = json.dumps(execution | {"pid": 1}).encode()
-    (note,) = [finding for finding in diagnosis(ks.read(kineto, stranger)) if "by names" in finding.what]
-    assert "linked to iteration 3 of the Kineto trace" in note.what
+    (note,) = [finding for finding in diagnosis(ks.read(kineto, stranger)) if "by names" in finding.message]
+    assert "linked to iteration 3 of the Kineto trace" in note.message
     text = str(diagnosis(ks.read(kineto, data / "transformer_cpu/torch_et_0.json.gz")))
     assert "linked to iteration" not in text
 
@@ -120,10 +122,10 @@ def test_files_that_are_not_linked_are_said(kineto: Path, capsys: pytest.Capture
     stranger.write_text(json.dumps(document(kineto.with_name("torch_et_0.json.gz")) | {"pid": 1}))
     command = ["chakra", str(kineto), "--et", str(stranger), "-o", str(kineto.with_name("rank.et"))]
     assert main(command) == 0
-    assert "\n  the files are not linked with each other: kinetoscope doctor says more\n" in capsys.readouterr().out
+    assert "\n  the two files have no links: run kinetoscope doctor for details\n" in capsys.readouterr().out
     linked = kineto.with_name("linked.json")
     assert main(["link", "--kineto", str(kineto), "--et", str(stranger), "-o", str(linked)]) == 2
-    assert "expected two files of one run, found none of" in capsys.readouterr().err
+    assert "expected two files of one run, found no link of" in capsys.readouterr().err
     assert not linked.exists()
 
 
@@ -152,7 +154,7 @@ def test_a_cut_by_the_steps_of_the_kineto_trace(data: Path, tmp_path: Path) -> N
     assert all(node["ctrl_deps"] in ids(cut) for node in written["nodes"])
     alone = ks.read(json.dumps(without_steps(execution)).encode())
     with pytest.raises(
-        ks.TraceError, match=r"expected ProfilerStep#3 in the Execution Trace, .* found no step in either"
+        ks.TraceError, match=r"expected ProfilerStep#3 in the Execution Trace .* found no ProfilerStep in either"
     ):
         alone.edit(iteration=3)
 
@@ -186,8 +188,8 @@ def test_dlrm_and_linear(shared: Path) -> None:
     with pytest.raises(ks.TraceError, match=r"an iteration of the Execution Trace \(10\), found 11"):
         dlrm.edit(iteration=11)
     linear = ks.read(shared / PARAM / "linear_kineto.json.gz")
-    note = next(finding.what for finding in diagnosis(linear) if "linked to" in finding.what)
-    assert "iteration 0 of the Kineto trace (counted from 0, for it has no ProfilerStep)" in note
-    assert note.endswith("38 others fit as well: 1–38")
-    with pytest.raises(ks.TraceError, match="no step in either"):
+    note = next(finding.message for finding in diagnosis(linear) if "linked to" in finding.message)
+    assert "iteration 0 of the Kineto trace (counted from 0: no ProfilerStep)" in note
+    assert note.endswith("38 others fit equally well: 1–38")
+    with pytest.raises(ks.TraceError, match="no ProfilerStep in either"):
         linear.edit(iteration=3)

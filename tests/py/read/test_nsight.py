@@ -13,10 +13,10 @@ from pathlib import Path
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope._io.discovery import pair_up, rank_of
+from kinetoscope._io.discovery import pair_up
 from kinetoscope._io.file import LocalFile
 from kinetoscope._io.header import peek
-from kinetoscope._io.paths import is_trace
+from kinetoscope._io.paths import is_trace, rank_of
 
 pytestmark = pytest.mark.unit
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_no_export_says_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(ks.UnsupportedTraceError, match=r"Nsight Systems.*rocpd_api, rocpd_op.*trace\.rpd"):
         ks.read(path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(ks.TraceParseError, match="whole SQLite database"):
+    with pytest.raises(ks.TraceParseError, match="complete SQLite database"):
         ks.read(path)
 
 
@@ -147,7 +147,7 @@ def test_names() -> None:
     assert rank_of("nsys_12.nsys-rep") == 12
     pairs = pair_up(["nsys_0.nsys-rep", "nsys_0.sqlite", "nsys_1.nsys-rep"], {})
     assert [pair.kineto for pair in pairs.pairs] == ["nsys_0.sqlite", "nsys_1.nsys-rep"]
-    assert pairs.copies == {"nsys_0.nsys-rep": "passed over, its export is there"}
+    assert pairs.copies == {"nsys_0.nsys-rep": "skipped because its export is there"}
 
 
 def test_the_ranks_of_a_job(tmp_path: Path, export: bytes) -> None:
@@ -206,7 +206,7 @@ def test_a_report_is_exported_where_its_export_is_older_or_missing(tmp_path: Pat
 
 def test_an_export_that_fails_says_why_and_leaves_nothing(tmp_path: Path, nsys: Path) -> None:
     path = report(tmp_path, "broken.nsys-rep")
-    with pytest.raises(ks.UnsupportedTraceError, match=r"broken\.nsys-rep.*code 1, saying: unable to open"):
+    with pytest.raises(ks.UnsupportedTraceError, match=r"broken\.nsys-rep.*exit code 1: unable to open"):
         ks.read(path)
     assert list((tmp_path / "tmp").iterdir()) == []
     assert nsys.read_text().count("\n") == 1
@@ -239,8 +239,8 @@ def test_reports_of_a_job(tmp_path: Path, export: bytes, nsys: Path) -> None:
     assert traces.ranks == [0, 1, 2]
     assert [pair.kineto for pair in traces.pairs] == ["nsys_0.nsys-rep", "nsys_1.sqlite", "nsys_2.nsys-rep"]
     assert traces.skipped == {
-        "nsys_1.nsys-rep": "passed over, its export is there",
-        "nsys_2.sqlite": "passed over, it is older than nsys_2.nsys-rep",
+        "nsys_1.nsys-rep": "skipped because its export is there",
+        "nsys_2.sqlite": "skipped: it is older than nsys_2.nsys-rep",
     }
     assert len(nsys.read_text().splitlines()) == 2
 

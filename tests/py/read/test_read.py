@@ -120,7 +120,7 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as error:
         ks.read(tmp_path / "none.json")
     assert "none.json" in str(error.value)
-    with pytest.raises(IsADirectoryError, match="reads folders"):
+    with pytest.raises(IsADirectoryError, match=r"use ks\.read_dir for a folder"):
         ks.read(tmp_path)
 
 

@@ -124,7 +124,7 @@ def test_one_iteration_among_many(shared: Path) -> None:
     assert later.coverage["nodes"]["linked"] == {"window": 928}
     assert chosen(later) == fitting[7:8]
     assert_whole_iteration(later)
-    with pytest.raises(ks.TraceError, match="an iteration that the other recording fits"):
+    with pytest.raises(ks.TraceError, match="an iteration that matches the other recording"):
         trace.relink(iteration=99)
 
 

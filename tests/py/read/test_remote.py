@@ -17,7 +17,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
 from kinetoscope._io.paths import is_url
-from kinetoscope._io.remote import public
+from kinetoscope._io.remote import public_url
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -129,7 +129,7 @@ def test_what_is_not_there(memory: Any, server: str, capsys: pytest.CaptureFixtu
             ks.read(address)
         assert "none.json" in str(error.value)
         assert main(["summary", address]) == 2
-        assert capsys.readouterr().err == f"kinetoscope: expected a file, found none: {public(address)}\n"
+        assert capsys.readouterr().err == f"kinetoscope: no such file: {public_url(address)}\n"
     with pytest.raises(FileNotFoundError):
         ks.read_dir("memory://nowhere")
 
@@ -141,15 +141,16 @@ def test_what_is_no_trace(memory: Any) -> None:
 
 
 def test_secrets_stay_out_of_words() -> None:
-    assert public("https://user:password@host/a.json?key=secret#part") == "https://host/a.json"
-    assert public("simplecache::s3://key:secret@bucket/a.json") == "simplecache::s3://bucket/a.json"
+    assert public_url("https://user:password@host/a.json?key=secret#part") == "https://host/a.json"
+    assert public_url("simplecache::s3://key:secret@bucket/a.json") == "simplecache::s3://bucket/a.json"
 
 
 def test_without_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(
-        ImportError, match=r"expected what fsspec needs for s3://b/x, found none .*kinetoscope\[remote\]"
+        ImportError,
+        match=r"expected fsspec and its package for s3://b/x, found a missing package .*kinetoscope\[remote\]",
     ):
         ks.read("s3://b/x")
 
@@ -160,7 +161,7 @@ def test_without_the_package_for_a_protocol(capsys: pytest.CaptureFixture[str]) 
         told = capsys.readouterr().err
         assert "s3fs" in told
         assert "secret" not in told
-    with pytest.raises(ValueError, match="expected an address that fsspec can open, found nothing://x"):
+    with pytest.raises(ValueError, match="expected a URL that fsspec can open, found nothing://x"):
         ks.read("nothing://x")
 
 

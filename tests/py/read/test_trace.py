@@ -44,7 +44,7 @@ def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
     device = cuda.coverage["device_events"]
     assert device["unlinked"] == {"launched_before": 1}
     assert device["linked"] == {"correlation": device["count"] - 1}
-    assert cuda.coverage["reasons"]["launched_before"] == "it was launched before the recording began"
+    assert cuda.coverage["reasons"]["launched_before"] == "launched before the recording began"
     owners = cuda.coverage["device_owners"]
     assert owners["linked"] == {"enclosure": owners["count"] - 1}
     assert owners["unlinked"] == {"launched_before": 1}

@@ -222,8 +222,8 @@ def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> No
     limit = whole - len(trace.snapshot()) * 4 // 3 // 3
     page = trace.report(tmp_path / "small.html", max_size=limit)
     assert page.stat().st_size <= limit
-    assert "to make this smaller" in page_texts(page)
-    assert "to make this smaller" not in page_texts(tmp_path / "whole.html")
+    assert "removed to reduce the size" in page_texts(page)
+    assert "removed to reduce the size" not in page_texts(tmp_path / "whole.html")
     bodies = [
         found.read_text().partition("<main")[2].partition("<script")[0] for found in (page, tmp_path / "whole.html")
     ]
@@ -232,7 +232,7 @@ def test_a_page_has_the_size_that_is_asked_for(data: Path, tmp_path: Path) -> No
     assert "ks-edited" not in bodies[1]
     tables = [re.findall(r"<tbody>.*?</tbody>", body) for body in bodies]
     assert tables[0] == tables[1], "tables are of the whole recording"
-    empty = rf"without a trace it has {whole // 1_000_000},"
+    empty = rf"a page without a trace has {whole // 1_000_000},"
     with pytest.raises(ValueError, match=f"expected a larger max_size than 1,000 bytes, .*: {empty}"):
         trace.report(tmp_path / "none.html", max_size="1KB")
     assert not (tmp_path / "none.html").exists()
@@ -265,7 +265,7 @@ def test_the_last_page_that_is_made_may_fit() -> None:
     assert len(fitting_page([(None, whole)], 100, page)) == 100
     assert len(pages) == 5
     lengths = iter([1000, 900, 800, 700, 600])
-    with pytest.raises(ValueError, match="than 500 bytes, found no page that is so small"):
+    with pytest.raises(ValueError, match="than 500 bytes, found no page that small"):
         fitting_page([(None, whole)], 500, page)
 
 

@@ -77,7 +77,7 @@ def test_nobody_is_kept_out_of_a_job(
     timeline = open_timeline(ks.read_dir(data / "mlp_gloo").report(tmp_path / "job.html"), scheme)
     timeline.page.evaluate(axe)
     timeline.focus().press("k")
-    timeline.page.get_by_text("by rank").wait_for()
+    timeline.page.get_by_text("by rank", exact=True).wait_for()
     assert violations(timeline.page) == []
 
 

@@ -99,7 +99,7 @@ def test_the_path_of_a_job_leads_through_its_ranks(scheme: str, job: Path, open_
     before = timeline.picture()
     timeline.focus().press("k")
     legend = timeline.page.get_by_role("region", name="Bounds of the critical path")
-    legend.get_by_text("by rank").wait_for()
+    legend.get_by_text("by rank", exact=True).wait_for()
     assert "rank" in legend.locator("table").last.inner_text()
     assert timeline.settle().picture() != before
     shot(timeline.page, f"report-job-path-{scheme}")

@@ -114,7 +114,7 @@ def test_two_files_belong_together_whatever_they_are_called_and_a_copy_is_passed
     assert viewer.title() == "mine.json.gz"
     linked = viewer.locator("#health tr", has_text="Execution Trace nodes with an operator")
     assert linked.count() == 1
-    told = viewer.locator("#recording").get_by_text("mine.json: passed over, it is there compressed, too")
+    told = viewer.locator("#recording").get_by_text("mine.json: skipped because its compressed copy is there")
     assert told.count() == 1
 
 
@@ -182,7 +182,7 @@ def test_what_is_dropped_is_read_one_after_the_other_until_there_is_a_report(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"hello", "found text that is no JSON object or array"),
+        (b"hello", "found text that is not a JSON object or array"),
         (b"", "found an empty file"),
         (b'{"a": 1}', 'found an object with ["a"]'),
         (b"\x1f\x8b\x08", "found an empty file"),

@@ -56,8 +56,8 @@ test("a response inside a larger buffer is read too", () => {
 });
 
 test("an error answer throws the core's message", () => {
-  const bytes = encode({ ok: false, error: "expected a request of a known type, found nonsense" });
-  assert.throws(() => decodeFrame(bytes), new QueryError("expected a request of a known type, found nonsense"));
+  const bytes = encode({ ok: false, error: "expected a known request type, found nonsense" });
+  assert.throws(() => decodeFrame(bytes), new QueryError("expected a known request type, found nonsense"));
 });
 
 test("other bytes than a response are an error", () => {

@@ -21,7 +21,7 @@ pub(super) struct ConcurrencyRow {
 
 pub(super) static TABLE: Table<Vec<ConcurrencyRow>> = Table {
     name: "concurrency",
-    doc: "time in which just these classes of work ran on a device",
+    doc: "the time in which exactly these classes of work ran on a device",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

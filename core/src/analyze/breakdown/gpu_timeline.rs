@@ -16,8 +16,12 @@ pub(super) struct GpuTimelineRow {
     share: f64,
 }
 
-pub(super) static TABLE: Table<Vec<GpuTimelineRow>> =
-    Table { name: "gpu_timeline", doc: "a part of a device's time in a span", num_rows: Vec::len, columns: COLUMNS };
+pub(super) static TABLE: Table<Vec<GpuTimelineRow>> = Table {
+    name: "gpu_timeline",
+    doc: "one category of a device's time in a span",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
 
 const COLUMNS: &[Column<Vec<GpuTimelineRow>>] = &[
     int("iteration", |rows, at| rows[at].iteration),

@@ -23,16 +23,12 @@ pub(super) use span::spans;
 /// Where the time went.
 pub(super) static BREAKDOWN: Analysis = Analysis {
     name: "breakdown",
-    doc: "compute, exposed communication, exposed copies and idle time of each device, by iteration",
+    doc: "compute, exposed communication, exposed copies and idle time per device and iteration",
     options: &[
-        OptionDoc {
-            name: "per",
-            doc: "a row for each of these",
-            kind: OptionKind::Choice(&["iteration", "selection", "work"]),
-        },
+        OptionDoc { name: "per", doc: "unit of a row", kind: OptionKind::Choice(&["iteration", "selection", "work"]) },
         OptionDoc {
             name: "micro_ns",
-            doc: "idle times of less than this count as micro_idle_ns",
+            doc: "threshold in ns: shorter idle gaps count as micro_idle_ns",
             kind: OptionKind::Count(MICRO_NS),
         },
     ],

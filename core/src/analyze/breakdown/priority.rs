@@ -22,7 +22,7 @@ pub(super) struct StepTimeRow {
 }
 
 pub(super) static TABLE: Table<Vec<StepTimeRow>> =
-    Table { name: "step_time", doc: "a part of a span", num_rows: Vec::len, columns: COLUMNS };
+    Table { name: "step_time", doc: "one category of a span", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<StepTimeRow>>] = &[
     int("iteration", |rows, at| rows[at].iteration),

@@ -9,7 +9,7 @@ use crate::analyze::interval::{difference, intersection, total_ns, union, within
 use crate::table::{Column, Table, int};
 use crate::time::TimeRange;
 
-/// Idle times of less than this are between kernels that follow each other, when nobody says.
+/// Default threshold in ns: shorter idle times lie between consecutive kernels.
 pub const MICRO_NS: i64 = 5_000;
 
 /// How a device spent a span. The five parts add up to it: `span_ns = compute_ns +
@@ -34,7 +34,7 @@ pub struct BreakdownRow {
     pub exposed_other_ns: i64,
     /// Time with nothing running.
     pub idle_ns: i64,
-    /// The part of it in stretches shorter than asked for.
+    /// The part of it in gaps below the threshold.
     pub micro_idle_ns: i64,
     /// Time with anything running: `span_ns - idle_ns`.
     pub busy_ns: i64,
@@ -46,8 +46,12 @@ pub struct BreakdownRow {
     pub copy_ns: i64,
 }
 
-pub(crate) static TABLE: Table<Vec<BreakdownRow>> =
-    Table { name: "breakdown", doc: "how a device spent a span", num_rows: Vec::len, columns: COLUMNS };
+pub(crate) static TABLE: Table<Vec<BreakdownRow>> = Table {
+    name: "breakdown",
+    doc: "the time of one device in a span, by class of work",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
 
 pub(super) const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
     int("iteration", |rows, at| rows[at].iteration),

@@ -56,7 +56,7 @@ pub(crate) enum ClockAlignment {
     AlignedWhereKnown,
 }
 
-/// The communications whose first part `is_wanted`, in the order of the first trace that has them.
+/// The collectives whose first part `is_wanted`, in the order of the first trace with each.
 pub(crate) fn job_collectives(
     ranks: &JobRanks,
     clocks: ClockAlignment,
@@ -179,12 +179,12 @@ impl<'a> JobCollective<'a> {
         sum_ns(self.parts.iter().filter_map(|part| part.dur_ns))
     }
 
-    /// The largest that any part says.
+    /// The largest value of all parts.
     pub(crate) fn most(&self, get: impl Fn(&Collective) -> Option<i64>) -> Option<i64> {
         self.parts.iter().filter_map(|part| get(part.one)).max()
     }
 
-    /// The first that any part says.
+    /// The first value of all parts.
     pub(crate) fn any<T>(&self, get: impl Fn(&Participant<'a>) -> Option<T>) -> Option<T> {
         self.parts.iter().find_map(get)
     }

@@ -17,10 +17,10 @@ pub(super) use job_collective::{AwaitedParticipant, ClockAlignment, JobCollectiv
 /// The collectives of a job.
 pub(super) static COLLECTIVES: Analysis = Analysis {
     name: "collectives",
-    doc: "communications: each rank's part, arrivals and waits by communication, bandwidth by kind and size",
+    doc: "collectives across ranks: each rank's part, arrivals and waits, and bandwidth by type and size",
     options: &[OptionDoc {
         name: ALIGN_CLOCKS,
-        doc: "compare ranks with the offsets of their clocks taken away",
+        doc: "correct times by the estimated clock offsets between ranks",
         kind: OptionKind::Flag,
     }],
     run: Run::Ranks(CrossRank::of_collectives(answer)),
@@ -40,7 +40,7 @@ fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
     ))
 }
 
-/// Rows of the parts that are looked at, among those of all members.
+/// Rows of the selected parts, among the rows of all members.
 fn parts(job: &Job<'_>) -> Vec<u32> {
     let is_wanted = |row: &u32| {
         let (member, row) = job.ranks.place(*row as usize);
@@ -49,7 +49,7 @@ fn parts(job: &Job<'_>) -> Vec<u32> {
     (0..job.ranks.num_rows() as u32).filter(is_wanted).collect()
 }
 
-/// Whether a communication is looked at: when it was called in the range, or began there if its
+/// Whether a collective is selected: when it was called in the range, or began there if its
 /// call is not known; and ran on the stream. It is never cut.
 pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;

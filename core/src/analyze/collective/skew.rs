@@ -57,7 +57,7 @@ pub(crate) struct SkewRow {
 
 pub(crate) static TABLE: Table<Vec<SkewRow>> = Table {
     name: "collective_skew",
-    doc: "a communication over all ranks that have it",
+    doc: "one collective across all ranks that took part",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -33,7 +33,7 @@ struct CollectiveKey {
 
 pub(crate) static TABLE: Table<Vec<CollectiveSummaryRow>> = Table {
     name: "collective_summary",
-    doc: "all communications of one kind, group and size",
+    doc: "all collectives of one type, process group and size",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -87,7 +87,7 @@ struct DelayedWork {
     event: u32,
     /// When it was enqueued, where that is known.
     enqueued: Option<Ts>,
-    /// The start of its launch, where that is looked at.
+    /// The start of its launch, if selected.
     launch: Option<u32>,
     /// The latest dependency, with its kind.
     last: Option<(u32, PathKind)>,

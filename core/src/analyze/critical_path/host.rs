@@ -126,7 +126,7 @@ impl HostThread<'_, '_> {
     }
 }
 
-/// Among how many pairs of threads is looked for one that waits for the other.
+/// Maximum number of thread pairs to search for waits.
 const MAX_PAIRS: usize = 64;
 
 /// Backward operators follow their forward operators; and a thread that did nothing until another

@@ -21,7 +21,7 @@ use crate::time::{add_ns, sum_ns};
 /// The critical path of a job.
 pub(in crate::analyze) static JOB_CRITICAL_PATH: Analysis = Analysis {
     name: "job_critical_path",
-    doc: "what the end of a job waited for, back through all ranks: where one waited for another, what that one did",
+    doc: "critical path of a job across ranks: where one rank waits for another, the path follows the awaited rank",
     options: &[],
     run: Run::Ranks(CrossRank {
         compare: answer,
@@ -82,7 +82,7 @@ pub(crate) struct RankPathRow {
 
 pub(crate) static RANKS: Table<Vec<RankPathRow>> = Table {
     name: "job_critical_path_ranks",
-    doc: "what of the critical path is on a rank, and what bounds it there",
+    doc: "the part of the critical path on one rank, by bounding resource",
     num_rows: Vec::len,
     columns: &[
         int("rank", |rows, at| rows[at].rank),

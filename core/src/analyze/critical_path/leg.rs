@@ -34,7 +34,7 @@ pub(super) struct LegStep {
 pub(in crate::analyze) struct LegBounds {
     /// How far its clock is ahead.
     pub(super) ahead_ns: i64,
-    /// Ids of the events whose ends waited for another rank, and when that one came.
+    /// Ids of events that ended with a wait for another rank, and the arrival time of that rank.
     pub(super) held: Vec<(u32, Ts)>,
 }
 
@@ -73,7 +73,7 @@ fn backward(part: &Selection<'_>, ahead_ns: i64) -> BackwardGraph {
 }
 
 impl LegBounds {
-    /// The legs of the rank whose trace this is.
+    /// The legs of this trace's rank.
     pub(in crate::analyze) fn legs(&self, part: &Selection<'_>) -> CriticalPathLegs {
         let backward = backward(part, self.ahead_ns);
         let end = |id: u32| backward.ends.get(part.linked.trace.events.row_at(id)?);

@@ -33,26 +33,27 @@ pub use what_if::WhatIf;
 /// The longest chain of dependencies.
 pub(super) static CRITICAL_PATH: Analysis = Analysis {
     name: "critical_path",
-    doc: "the longest chain of what waited for what: host, launches, kernels, waits; and what a change would save",
+    doc: "longest dependency chain through host calls, launches, kernels and waits; estimates the effect of faster \
+             events",
     options: &[
         OptionDoc {
             name: "what_if",
-            doc: "how long the path would be if events with this in their name took another time",
+            doc: "text in event names: recompute the path with scaled durations of the matching events",
             kind: OptionKind::Text,
         },
         OptionDoc {
             name: "factor",
-            doc: "how many times their time they would take: 0.5 is twice as fast",
+            doc: "factor for the durations of the matching events; 0.5 means twice as fast",
             kind: OptionKind::Number(1.0),
         },
         OptionDoc {
             name: "like",
-            doc: "whose graph: ours, or the one that HolisticTraceAnalysis makes",
+            doc: "graph model: that of Kinetoscope or that of HolisticTraceAnalysis",
             kind: OptionKind::Choice(&["kinetoscope", "hta"]),
         },
         OptionDoc {
             name: "without_last",
-            doc: "with like=hta, leave out the last iteration before all else, as that program does",
+            doc: "with like=hta: exclude the last iteration first, as HolisticTraceAnalysis does",
             kind: OptionKind::Flag,
         },
     ],

@@ -21,7 +21,7 @@ type CriticalPathLeg = (usize, Option<u32>);
 /// The route through a job, as far as its collectives tell.
 struct JobRoute {
     bounds: Vec<LegBounds>,
-    /// Ids of the events of each member whose starts others waited for.
+    /// Per member: ids of events whose start other ranks awaited.
     starts: Vec<Vec<u32>>,
     /// From the end of an event, by its id, to the start of one that it waited for.
     crossings: FxHashMap<MemberNode, MemberNode>,

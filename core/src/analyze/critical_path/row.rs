@@ -65,7 +65,7 @@ pub(crate) struct BoundRow {
 
 pub(crate) static BOUND: Table<Vec<BoundRow>> = Table {
     name: "critical_path_bound",
-    doc: "what bounds the critical path",
+    doc: "the part of the critical path that one resource bounds",
     num_rows: Vec::len,
     columns: &[
         text("bound_by", |rows, at, out| put_name(out, rows[at].bound.name())),
@@ -86,7 +86,7 @@ pub(crate) struct PathNameRow {
 
 pub(crate) static NAMES: Table<Vec<PathNameRow>> = Table {
     name: "critical_path_operators",
-    doc: "steps of the critical path by the name of the event they are put to",
+    doc: "all steps of the critical path that belong to events of one name",
     num_rows: Vec::len,
     columns: &[
         text("name", |rows, at, out| put_name(out, &rows[at].name)),
@@ -99,7 +99,7 @@ pub(crate) static NAMES: Table<Vec<PathNameRow>> = Table {
 
 static WHAT_IF: Table<Vec<WhatIf>> = Table {
     name: "critical_path_length",
-    doc: "the length of the critical path, and what it would be",
+    doc: "the length of the critical path, recorded and estimated",
     num_rows: Vec::len,
     columns: &[
         int("length_ns", |rows, at| Some(rows[at].length_ns)),
@@ -124,7 +124,7 @@ struct PathNodeRow {
 
 static NODES: Table<Vec<PathNodeRow>> = Table {
     name: "critical_path_nodes",
-    doc: "a start or an end in the graph of what waited for what",
+    doc: "a node of the dependency graph: the start or the end of an event",
     num_rows: Vec::len,
     columns: &[
         int("node", |_, at| Some(at as i64)),
@@ -147,7 +147,7 @@ struct PathEdgeRow {
 
 static EDGES: Table<Vec<PathEdgeRow>> = Table {
     name: "critical_path_edges",
-    doc: "what waited for what: an edge between two nodes",
+    doc: "an edge of the dependency graph: the second node waited for the first",
     num_rows: Vec::len,
     columns: &[
         int("source", |rows, at| Some(rows[at].source.into())),

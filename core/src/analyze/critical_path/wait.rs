@@ -6,7 +6,7 @@ use crate::analyze::selection::Selection;
 use crate::sort;
 use crate::time::Ts;
 
-/// Waits of calls and of device work, for work that is looked at.
+/// Waits of calls and of device work, for selected work.
 #[derive(Debug, Default)]
 pub(super) struct WorkWaits {
     /// Pairs of device work and the row of its waiter, sorted by waiter.
@@ -32,7 +32,7 @@ impl WorkWaits {
         Self { pairs, until }
     }
 
-    /// Pairs of who waited and the work it waited for, by rows.
+    /// Pairs of waiter and awaited work, by rows.
     pub(super) fn pairs(&self) -> &[(u32, u32)] {
         &self.pairs
     }

@@ -49,7 +49,7 @@ impl CriticalPathWalk {
         }
     }
 
-    /// A node, whose time is that of its own clock.
+    /// A node; its time is on its own clock.
     pub(super) fn node(&self, (member, node): MemberNode) -> PathNode {
         self.legs[member].backward.graph.nodes[node as usize]
     }
@@ -79,7 +79,7 @@ impl CriticalPathWalk {
     }
 }
 
-/// Where communications waited: for the last one without whom they could not end.
+/// Waits of collectives for the last rank that they needed to end.
 pub(super) fn crossings(job: &Job<'_>, graphs: &[BackwardGraph]) -> Crossings {
     let mut crossings = Crossings::default();
     for meeting in job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, _| true) {

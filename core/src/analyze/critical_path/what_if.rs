@@ -11,7 +11,7 @@ use crate::time::sum_ns;
 pub struct WhatIf {
     /// The length of the path as it was.
     pub length_ns: i64,
-    /// The time that is looked at.
+    /// The selected time.
     pub span_ns: i64,
     /// The text in the names of scaled events, if given.
     pub name: Option<String>,
@@ -55,7 +55,7 @@ impl WhatIf {
     }
 }
 
-/// Events whose name has a text in it, and those inside of them.
+/// Events with a text in their name, and all events inside them.
 fn meant(selection: &Selection<'_>, name: &str) -> Vec<bool> {
     let (trace, nesting) = (&selection.linked.trace, &selection.linked.links.nesting);
     let mut is_meant: Vec<bool> = (0..trace.events.len()).map(|row| trace.event_name(row).contains(name)).collect();

@@ -13,7 +13,7 @@ pub(crate) struct DevicePeaksRow {
 
 pub(crate) static TABLE: Table<Vec<DevicePeaksRow>> = Table {
     name: "roofline_device",
-    doc: "the device whose peaks count, and where they are from; or why there are none",
+    doc: "the device with its peaks and their source, or the reason for having none",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
@@ -47,9 +47,9 @@ impl DevicePeaksRow {
         match (&self.name, &self.peaks) {
             (_, Some(_)) => "",
             (Some(_), None) => {
-                "the peaks of this device are unknown, or its name might mean several (device= names one)"
+                "peaks of this device are unknown, or its name is ambiguous (select one with the option device)"
             }
-            (None, None) => "the file names no device (device= names one)",
+            (None, None) => "the file names no device (select one with the option device)",
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct CallTree {
 }
 
 impl CallTree {
-    /// The tree of the typical iteration, or of all that is looked at.
+    /// The tree of the typical iteration, or of the whole selection.
     pub(super) fn of(side: &DiffSide<'_>) -> Self {
         let (rows, time) = (rows(side), times(side));
         let mut tree = Self::default();

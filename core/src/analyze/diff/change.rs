@@ -77,14 +77,14 @@ const COLUMNS: &[Column<Vec<NameChange>>] = &[
 
 pub(super) static OPERATORS: Table<Vec<NameChange>> = Table {
     name: "diff_operators",
-    doc: "an operator in both traces: device time of its own, or host time where there is no device; for an iteration",
+    doc: "an operator in both traces: self device time per iteration, or host time without a device",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
 pub(super) static SHAPES: Table<Vec<NameChange>> = Table {
     name: "diff_shapes",
-    doc: "an operator with inputs of the same shapes in both traces",
+    doc: "an operator with equal input shapes in both traces",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
@@ -94,7 +94,7 @@ pub(super) static KERNELS: Table<Vec<NameChange>> =
 
 pub(super) static MODULES: Table<Vec<NameChange>> = Table {
     name: "diff_modules",
-    doc: "a module in both traces: device time of its own, or host time where there is no device",
+    doc: "a module in both traces: self device time, or host time without a device",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -1,4 +1,4 @@
-//! Names with a significant change of time, for marking on a screen.
+//! Names with a significant change of time, for highlighting in the timeline.
 
 use super::change::{NameChange, is_significant};
 use super::name_keys::NameKeys;

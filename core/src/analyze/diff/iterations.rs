@@ -9,7 +9,7 @@ pub(super) struct IterationPair([Option<Iteration>; 2]);
 
 pub(super) static TABLE: Table<Vec<IterationPair>> = Table {
     name: "diff_iterations",
-    doc: "an iteration of each trace, in their order",
+    doc: "a pair of iterations, one of each trace, in order",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

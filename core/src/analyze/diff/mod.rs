@@ -76,7 +76,10 @@ pub fn diff_jobs(
     let pairs: Vec<(usize, usize)> = pairs.collect();
     if pairs.is_empty() {
         let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
-        return Err(unexpected(&format!("one of the ranks {:?}", ranks(before)), &format!("{:?}", ranks(after))));
+        return Err(unexpected(
+            &format!("one of the ranks {:?} in both jobs", ranks(before)),
+            &format!("{:?}", ranks(after)),
+        ));
     }
     let selections = pairs
         .iter()
@@ -89,7 +92,7 @@ pub fn diff_jobs(
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {
     let mut keys = NameKeys::default();
     let sides = [DiffSide::new(&selections[0], &mut keys), DiffSide::new(&selections[1], &mut keys)];
-    AnalysisResult::of(&parts::TABLE, parts::parts(&sides), "neither trace has an event")
+    AnalysisResult::of(&parts::TABLE, parts::parts(&sides), "neither trace has events")
         .and(&iterations::TABLE, iterations::iterations(&sides))
         .and(&change::OPERATORS, samples::operators(&sides, &keys))
         .and(&change::SHAPES, samples::shapes(&sides, &keys))

@@ -22,7 +22,7 @@ pub(super) struct StepPart {
 
 pub(super) static TABLE: Table<Vec<StepPart>> = Table {
     name: "diff",
-    doc: "the step, first, and the parts that it is the sum of; for an iteration",
+    doc: "the mean step time (first row), or one of the parts that add up to it",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
@@ -52,7 +52,7 @@ pub(super) fn parts(sides: &[DiffSide<'_>; 2]) -> Vec<StepPart> {
     added_up(named)
 }
 
-/// Parts whose means add up to the step's, though all are rounded.
+/// Parts with rounded means that add up to the mean of the step.
 fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
     let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].len()));
     let mut steps: PartSamples = num.map(|num| vec![0; num]);

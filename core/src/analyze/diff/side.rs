@@ -4,7 +4,7 @@ use super::super::selection::Selection;
 use super::name_keys::NameKeys;
 use crate::link::Iteration;
 
-/// A trace with its iterations, those that are looked at.
+/// A trace with its selected iterations.
 pub(super) struct DiffSide<'a> {
     pub(super) selection: &'a Selection<'a>,
     /// In the order of time; none where the trace has none.

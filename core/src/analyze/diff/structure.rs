@@ -22,7 +22,7 @@ pub(super) struct StructureChange {
 
 pub(super) static TABLE: Table<Vec<StructureChange>> = Table {
     name: "diff_structure",
-    doc: "calls and device work that were added, removed or replaced under the same calls, in a typical iteration",
+    doc: "calls or device work added, removed or replaced below the same calls, in a typical iteration",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

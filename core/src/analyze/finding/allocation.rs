@@ -8,9 +8,9 @@ use crate::vendor::allocates;
 
 pub(super) static ALLOCATION: Rule = Rule {
     name: "allocation_in_steady_state",
-    doc: "the driver allocates or frees memory after the first iteration, which waits for the device",
+    doc: "the driver allocates or frees device memory after the first iteration, and each call waits for the device",
     cost: "host time of the calls",
-    advice: "keep shapes alike, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call \
+    advice: "keep shapes alike, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call \
              torch.cuda.empty_cache() in the loop",
     is_pattern: false,
     find: RuleScope::Trace(found),

@@ -11,10 +11,10 @@ use crate::trace::collective::{CollectivePattern, known};
 
 pub(super) static EXPOSED: Rule = Rule {
     name: "exposed_communication",
-    doc: "communication that no computation runs beside",
-    cost: "time of the communication without computation beside it",
-    advice: "larger or earlier buckets (DDP: bucket_cap_mb), prefetching (FSDP: forward_prefetch, limit_all_gathers), \
-             less precise messages; where ranks only wait for the last, see stragglers",
+    doc: "communication without concurrent computation",
+    cost: "time of communication without concurrent computation",
+    advice: "use larger or earlier buckets (DDP: bucket_cap_mb), prefetching (FSDP: forward_prefetch, \
+             limit_all_gathers), or lower precision; if ranks only wait for the last one, see stragglers",
     is_pattern: false,
     find: RuleScope::Trace(found),
 };
@@ -29,7 +29,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let all_ns = sum_ns(costs.iter().map(|(_, row)| context.time(*row).dur().0));
         let advice = advice(&subject);
-        let detail = format!("of {} in {} events", duration_text(all_ns), costs.len());
+        let detail = format!("{} of communication in {} events", duration_text(all_ns), costs.len());
         let exposed_ns = context.all_exposed_ns(&costs);
         RuleMatch::of(subject, costs, 0.9).at_most(exposed_ns).detailed(detail).advised(advice)
     };
@@ -40,19 +40,19 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
 fn advice(name: &str) -> Option<&'static str> {
     match known(name)?.1 {
         CollectivePattern::AllReduce => Some(
-            "larger or earlier buckets (DDP: bucket_cap_mb), fewer synchronisations (no_sync while gradients \
-             accumulate), less precise messages; where ranks only wait for the last, see stragglers",
+            "use larger or earlier buckets (DDP: bucket_cap_mb), fewer synchronisations (no_sync during gradient \
+             accumulation), or lower precision; if ranks only wait for the last one, see stragglers",
         ),
         CollectivePattern::AllGather | CollectivePattern::ReduceScatter => Some(
-            "prefetching (FSDP: forward_prefetch, backward_prefetch, limit_all_gathers), larger units, sharding within a \
-             machine (HYBRID_SHARD), less precise messages; where ranks only wait for the last, see stragglers",
+            "use prefetching (FSDP: forward_prefetch, backward_prefetch, limit_all_gathers), larger units, sharding \
+             within a machine (HYBRID_SHARD), or lower precision; if ranks only wait for the last one, see stragglers",
         ),
         CollectivePattern::AllToAll => Some(
-            "computing another part of the batch meanwhile, messages of equal size for all ranks, less precise \
-             messages; where ranks only wait for the last, see stragglers",
+            "compute another part of the batch meanwhile, send messages of equal size to all ranks, or lower the \
+             precision; if ranks only wait for the last one, see stragglers",
         ),
         CollectivePattern::Send | CollectivePattern::Recv => {
-            Some("more and smaller micro-batches, an interleaved schedule of the pipeline, stages of equal cost")
+            Some("use more and smaller micro-batches, an interleaved pipeline schedule, or stages of equal cost")
         }
         _ => None,
     }

@@ -7,9 +7,9 @@ use super::rule_match::{RuleMatch, by_subject};
 
 pub(super) static RECOMPILATION: Rule = Rule {
     name: "recompilation",
-    doc: "torch.compile compiles while the loop runs",
-    cost: "host time of compiling",
-    advice: "TORCH_LOGS=recompiles names the guard that failed; mark changing dimensions with \
+    doc: "torch.compile compiles inside the loop",
+    cost: "host time of compilation",
+    advice: "find the failing guard with TORCH_LOGS=recompiles; mark changing dimensions with \
              torch._dynamo.mark_dynamic, or compile before the loop",
     is_pattern: false,
     find: RuleScope::Trace(found),

@@ -11,9 +11,9 @@ use crate::trace::arg_key::ArgKey;
 
 pub(super) static CONV_BIAS: Rule = Rule {
     name: "conv_bias_before_batch_norm",
-    doc: "a convolution with a bias, right before a batch norm, whose mean takes the bias away",
-    cost: "time of adding the bias, where that is an operator of its own",
-    advice: "bias=False in the convolution",
+    doc: "a convolution has a bias right before a batch norm, which cancels the bias",
+    cost: "time of adding the bias, if a separate operator adds it",
+    advice: "set bias=False in the convolution",
     is_pattern: true,
     find: RuleScope::Trace(found),
 };

@@ -15,27 +15,27 @@ use crate::trace::kind::EventKind;
 
 pub(super) static PAGEABLE: Rule = Rule {
     name: "pageable_copy",
-    doc: "copies from or to pageable host memory: the driver copies twice, and the host waits",
-    cost: "time of the copies without computation beside them",
-    advice: "pin the host's memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True",
+    doc: "copies use pageable host memory, so the driver copies twice and the host waits",
+    cost: "time of the copies without concurrent computation",
+    advice: "pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True",
     is_pattern: false,
     find: RuleScope::Trace(|context| exposed(context, true)),
 };
 
 pub(super) static EXPOSED: Rule = Rule {
     name: "exposed_copy",
-    doc: "copies between host and device that no computation runs beside",
-    cost: "time of the copies without computation beside them",
-    advice: "copy the next batch on a stream of its own while this one is computed; keep on the device what is used again",
+    doc: "copies between host and device without concurrent computation",
+    cost: "time of the copies without concurrent computation",
+    advice: "copy the next batch on a separate stream during computation; keep reused data on the device",
     is_pattern: false,
     find: RuleScope::Trace(|context| exposed(context, false)),
 };
 
 pub(super) static CREATED_ON_HOST: Rule = Rule {
     name: "created_on_host",
-    doc: "a tensor is filled on the host and at once moved to the device",
-    cost: "device time of the copy and host time of moving, without what is done once",
-    advice: "create it where it is needed: torch.zeros(…, device=\"cuda\")",
+    doc: "a tensor is filled on the host and then moved to the device",
+    cost: "device time of the copy and host time of the move, without one-time work",
+    advice: "create the tensor on the device: torch.zeros(…, device=\"cuda\")",
     is_pattern: true,
     find: RuleScope::Trace(created),
 };

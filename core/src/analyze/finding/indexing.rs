@@ -11,9 +11,9 @@ use crate::trace::arg_key::ArgKey;
 
 pub(super) static INDEXING: Rule = Rule {
     name: "indexing_in_a_loop",
-    doc: "a Python loop takes one element of a tensor after another, with the same operators for each",
-    cost: "host time of all rounds but the first",
-    advice: "one operator on the whole tensor",
+    doc: "a Python loop runs the same operators for each element of a tensor",
+    cost: "host time of all rounds except the first",
+    advice: "apply one operator to the whole tensor",
     is_pattern: true,
     find: RuleScope::Trace(found),
 };
@@ -38,7 +38,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     if runs.is_empty() {
         return Vec::new();
     }
-    let detail = format!("{} of {} rounds or more", plural(runs.len(), "loop"), MANY);
+    let detail = format!("{} with {} or more rounds", plural(runs.len(), "loop"), MANY);
     vec![RuleMatch::of(SELECT, runs, 0.8).detailed(detail)]
 }
 

@@ -12,9 +12,9 @@ use crate::vendor::launches_graph;
 
 pub(super) static LAUNCH_BOUND: Rule = Rule {
     name: "launch_bound",
-    doc: "kernels that are short, or many, are launched only after the device had nothing left to do",
-    cost: "idle time of the device, in gaps of less than 1 ms, before work that was launched after the gap began",
-    advice: "fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
+    doc: "the device runs out of work before the host launches the next kernel",
+    cost: "device idle time in gaps below 1 ms, before work that was launched after the gap began",
+    advice: "launch fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
              operators, larger batches",
     is_pattern: false,
     find: RuleScope::Trace(found),
@@ -52,7 +52,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     }
     let median = median(durs.clone());
     let detail = format!(
-        "{num_short} of {} kernels are shorter than {}, the median {}; the device waited {} times{}{}{}",
+        "{num_short} of {} kernels are shorter than {} (median {}); the device waited {} times{}{}{}",
         durs.len(),
         duration_text(SHORT_NS),
         duration_text(median),
@@ -72,7 +72,7 @@ fn of_graphs(context: &RuleContext<'_>) -> String {
     let launch = &context.links.launch;
     let is_of_graph = |row: &usize| launch.get(*row).is_some_and(|call| launches_graph(context.name(call)));
     let count = context.selection.device_work().filter(is_of_graph).count();
-    if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills are of graphs already") }
+    if count == 0 { String::new() } else { format!("; {count} kernels, copies and fills already run in graphs") }
 }
 
 /// With compiled code, only its launches and the code around it remain.
@@ -82,7 +82,7 @@ fn of_compiled(context: &RuleContext<'_>) -> String {
         name.starts_with("triton_") && name.contains("_fused_")
     };
     let count = context.selection.device_work().filter(is_generated).count();
-    if count == 0 { String::new() } else { format!("; {} of torch.compile already", plural(count, "kernel")) }
+    if count == 0 { String::new() } else { format!("; torch.compile already generates {}", plural(count, "kernel")) }
 }
 
 /// Whether each call of Python was recorded, which takes the host as long as many a launch.
@@ -90,7 +90,7 @@ fn has_stacks(context: &RuleContext<'_>) -> bool {
     context.trace.events.kind.contains(&EventKind::Python)
 }
 
-const SLOWED: &str = "; recording Python's stacks slowed the host: without them (with_stack=False) it may be less";
+const SLOWED: &str = "; recording Python stacks slows the host (compare with with_stack=False)";
 
 fn median(mut durs: Vec<i64>) -> i64 {
     crate::sort::ascending(&mut durs);

@@ -7,18 +7,18 @@ use super::rule_match::RuleMatch;
 
 pub(super) static NO_WORKERS: Rule = Rule {
     name: "data_loading_without_workers",
-    doc: "a DataLoader without workers: the loop itself loads each batch",
-    cost: "time of loading with no device work (all of it where there is no device)",
-    advice: "DataLoader(num_workers=…, persistent_workers=True, pin_memory=True) loads the next batches meanwhile",
+    doc: "a DataLoader has no workers, so the loop itself loads each batch",
+    cost: "loading time without device work (all of it without a device)",
+    advice: "load batches in advance with DataLoader(num_workers=…, persistent_workers=True, pin_memory=True)",
     is_pattern: true,
     find: RuleScope::Trace(|context| found(context, "_SingleProcessDataLoaderIter")),
 };
 
 pub(super) static STALL: Rule = Rule {
     name: "data_loading_stall",
-    doc: "the loop waits for workers of a DataLoader while the device has nothing to do",
-    cost: "time of waiting with no device work (all of it where there is no device)",
-    advice: "more workers, a larger prefetch_factor, or less work for each sample; look at where the data comes from",
+    doc: "the loop waits for DataLoader workers while the device is idle",
+    cost: "wait time without device work (all of it without a device)",
+    advice: "use more workers, a larger prefetch_factor, or less work per sample; check the speed of the data source",
     is_pattern: false,
     find: RuleScope::Trace(|context| found(context, "_MultiProcessingDataLoaderIter")),
 };

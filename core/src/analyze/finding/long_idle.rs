@@ -13,10 +13,9 @@ use crate::vendor;
 
 pub(super) static LONG_IDLE: Rule = Rule {
     name: "long_idle",
-    doc: "the device has nothing to do for milliseconds, while the host does other work before it launches the next",
-    cost: "idle time of the device in these gaps",
-    advice: "look at what the host does meanwhile: move it out of the loop, to another thread or process, or let it run \
-             while the device works",
+    doc: "the device is idle for milliseconds while the host does other work before the next launch",
+    cost: "device idle time in these gaps",
+    advice: "move this host work out of the loop, move it to another thread or process, or overlap it with device work",
     is_pattern: false,
     find: RuleScope::Trace(found),
 };
@@ -27,7 +26,7 @@ const MOST: usize = 100;
 /// The smallest share of the time that is reported.
 const MUCH: f64 = 0.02;
 
-const UNRECORDED: &str = "nothing that was recorded";
+const UNRECORDED: &str = "unrecorded host work";
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let mut idle: Vec<IdleGap> = context.gaps().iter().filter_map(|gap| of_device(context, gap)).collect();

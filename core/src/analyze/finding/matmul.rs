@@ -13,18 +13,18 @@ use crate::vendor;
 
 pub(super) static FP32: Rule = Rule {
     name: "fp32_matmul",
-    doc: "matrix multiplications in full 32-bit precision on a device that has TF32 and 16-bit matrix units",
-    cost: "half the device time of these kernels: TF32 has at least twice the rate on all devices that have it",
-    advice: "torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
+    doc: "matrix multiplications use full 32-bit precision on a device with TF32 and 16-bit matrix units",
+    cost: "half the device time of these kernels, as TF32 is at least twice as fast on all devices that support it",
+    advice: "call torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
     is_pattern: false,
     find: RuleScope::Trace(fp32),
 };
 
 pub(super) static UNALIGNED: Rule = Rule {
     name: "unaligned_matmul",
-    doc: "matrix multiplications in 16 bits with a dimension that is no multiple of 8",
-    cost: "a quarter of their device time, where more than the number of rows is unaligned; an estimate",
-    advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, better of 64",
+    doc: "16-bit matrix multiplications have a dimension that is not a multiple of 8",
+    cost: "estimate: a quarter of their device time, if more than the number of rows is unaligned",
+    advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, or better of 64",
     is_pattern: true,
     find: RuleScope::Trace(unaligned),
 };
@@ -57,7 +57,7 @@ fn fp32(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         (is_full && is_float).then(|| (name.to_owned(), context.time(kernel as u32).dur().0 / 2, kernel as u32))
     });
     let found = |(subject, costs): (String, Vec<_>)| {
-        let detail = format!("{} in 32 bits", plural(costs.len(), "kernel"));
+        let detail = format!("{} in 32-bit precision", plural(costs.len(), "kernel"));
         RuleMatch::of(subject, costs, 0.8).detailed(detail)
     };
     let costs: Vec<_> = costs.collect();

@@ -46,10 +46,10 @@ use trace_matches::{MatchQuery, TraceMatches};
 /// The bottlenecks of a run.
 pub(super) static FINDINGS: Analysis = Analysis {
     name: "findings",
-    doc: "what slows the run down: evidence, cost, advice",
+    doc: "bottlenecks, each with evidence, cost and fix",
     options: &[OptionDoc {
         name: "min_share",
-        doc: "what costs less of the time looked at is left out, but for patterns of the program itself",
+        doc: "minimum share of the selected time; omits cheaper findings, except patterns in the program",
         kind: OptionKind::Number(MIN_SHARE),
     }],
     run: Run::Ranks(CrossRank {
@@ -62,7 +62,7 @@ pub(super) static FINDINGS: Analysis = Analysis {
 fn answer(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let findings = findings_of_job(job, min_share(options));
     let checks = checks(&findings);
-    AnalysisResult::of(&TABLE, findings, "nothing was found of what is looked for (see `finding_rules`)")
+    AnalysisResult::of(&TABLE, findings, "no rule matched (`finding_rules` lists all rules)")
         .and(&RULES_TABLE, checks)
         .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
 }

@@ -9,9 +9,9 @@ use super::rule_match::{RuleMatch, by_subject};
 
 pub(super) static UNFUSED: Rule = Rule {
     name: "unfused_optimizer",
-    doc: "an optimizer updates parameter after parameter, a few small kernels each",
-    cost: "time of its steps with no device work (all of it where there is no device)",
-    advice: "fused=True, or foreach=True, as an argument of the optimizer",
+    doc: "an optimizer updates parameters one by one, with a few small kernels each",
+    cost: "time of its steps without device work (all of it without a device)",
+    advice: "pass fused=True or foreach=True to the optimizer",
     is_pattern: true,
     find: RuleScope::Trace(unfused),
 };
@@ -19,8 +19,9 @@ pub(super) static UNFUSED: Rule = Rule {
 pub(super) static ZEROED: Rule = Rule {
     name: "gradients_zeroed",
     doc: "zero_grad fills gradients with zeros",
-    cost: "device time of the fills, or host time of the calls where that is longer",
-    advice: "zero_grad(set_to_none=True), the default since PyTorch 2.0: gradients are then written, not added to zeros",
+    cost: "device time of the fills, or host time of the calls if that is longer",
+    advice: "use zero_grad(set_to_none=True), the default since PyTorch 2.0, which writes gradients instead of adding \
+             them to zeros",
     is_pattern: true,
     find: RuleScope::Trace(zeroed),
 };

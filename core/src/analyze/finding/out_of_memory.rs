@@ -11,16 +11,16 @@ use crate::sort;
 
 pub(super) static OUT_OF_MEMORY: Rule = Rule {
     name: "out_of_memory",
-    doc: "the allocator could not give what an operator asked for",
-    cost: "host time of the operators that asked",
-    advice: "hold less at a time: smaller batches, activation checkpointing, lower precision, sharded states of the \
-             optimizer; `memory` names the operators that hold the most",
+    doc: "the allocator could not serve a request of an operator",
+    cost: "host time of the requesting operators",
+    advice: "hold less memory at a time: smaller batches, activation checkpointing, lower precision, sharded optimizer \
+             states; `memory` lists the operators that hold the most",
     is_pattern: true,
     find: RuleScope::Trace(found),
 };
 
-const FRAGMENTED: &str = "as much was reserved, but in pieces: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or shapes \
-                          that stay alike";
+const FRAGMENTED: &str = "reduce fragmentation, as enough memory was reserved in pieces: set \
+     PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or keep shapes alike";
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let mut devices: BTreeMap<MemoryDevice, Vec<AllocatorRecord<'_>>> = BTreeMap::new();
@@ -53,7 +53,7 @@ fn detail(record: &AllocatorRecord<'_>) -> String {
     let bytes = |key| size_text(record.number(key).unwrap_or(0));
     let reserved = record.number("Total Reserved").filter(|bytes| *bytes > 0);
     let reserved = reserved.map_or_else(String::new, |bytes| format!(" and {} reserved", size_text(bytes)));
-    format!("up to {} at once, while {} were allocated{reserved}", bytes("Bytes"), bytes("Total Allocated"))
+    format!("largest request {}, with {} allocated{reserved}", bytes("Bytes"), bytes("Total Allocated"))
 }
 
 /// Whether the allocator held as much, unused.

@@ -15,18 +15,18 @@ use super::rule_match::RuleMatch;
 
 pub(super) static STRAGGLER: Rule = Rule {
     name: "straggler",
-    doc: "a rank that comes to communications later than the others, which wait for it",
-    cost: "time that each of the other ranks waits for it, on average",
-    advice: "see stragglers for what takes this rank longer: its data, its share of the work, its host or its device",
+    doc: "a rank reaches collectives later than the others, which wait for it",
+    cost: "mean time that each other rank waits for it",
+    advice: "see stragglers for the cause: data, share of the work, host or device of this rank",
     is_pattern: false,
     find: RuleScope::Ranks(stragglers),
 };
 
 pub(super) static IMBALANCE: Rule = Rule {
     name: "imbalanced_ranks",
-    doc: "a rank that computes longer than the others",
-    cost: "its time with computation running, less the mean of all ranks",
-    advice: "give the ranks like shares: batches of equal token counts, pipeline stages and experts of equal cost",
+    doc: "a rank computes longer than the others",
+    cost: "computation time of the rank minus the mean of all ranks",
+    advice: "balance the ranks: batches of equal token counts, pipeline stages and experts of equal cost",
     is_pattern: false,
     find: RuleScope::Ranks(imbalance),
 };
@@ -62,7 +62,7 @@ fn imbalance(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
         evidence: longest.clone(),
         ..RuleMatch::default()
     };
-    let detail = format!("{} of computation, {} on average", duration_text(*busy_ns), duration_text(mean_ns));
+    let detail = format!("{} of computation; mean of all ranks: {}", duration_text(*busy_ns), duration_text(mean_ns));
     vec![(most, found.detailed(detail))]
 }
 

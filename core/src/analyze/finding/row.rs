@@ -21,7 +21,7 @@ pub struct Finding {
     pub subject: String,
     /// The time that it costs at most, as its rule counts it.
     pub cost_ns: i64,
-    /// `cost_ns` over the time looked at.
+    /// `cost_ns` divided by the selected time.
     pub share: f64,
     /// How often.
     pub count: u64,
@@ -35,17 +35,13 @@ pub struct Finding {
     pub evidence: Vec<u32>,
 }
 
-pub(super) static TABLE: Table<Vec<Finding>> = Table {
-    name: "findings",
-    doc: "what slows the run down, the costliest first",
-    num_rows: Vec::len,
-    columns: COLUMNS,
-};
+pub(super) static TABLE: Table<Vec<Finding>> =
+    Table { name: "findings", doc: "a bottleneck; the costliest come first", num_rows: Vec::len, columns: COLUMNS };
 
 /// The same without rank and window.
 pub(crate) static OF_TRACE: Table<Vec<Finding>> = Table {
     name: "findings",
-    doc: "what slows the run down, the costliest first",
+    doc: "a bottleneck; the costliest come first",
     num_rows: Vec::len,
     columns: COLUMNS.split_at(2).1,
 };

@@ -18,7 +18,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// The trace, as far as it is looked at.
+/// The selected part of the trace.
 pub(super) struct RuleContext<'a> {
     pub(super) selection: &'a Selection<'a>,
     pub(super) linked: &'a LinkedTrace,
@@ -65,7 +65,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Rows of the host events whose name is such, ascending.
+    /// Rows of the host events with a matching name, ascending.
     pub(super) fn named(&self, is_it: impl Fn(&str) -> bool) -> Vec<u32> {
         let names = self.rows.iter().filter(|(name, _)| is_it(self.trace.strings.text(**name)));
         let mut rows: Vec<u32> = names.flat_map(|(_, rows)| rows.iter().copied()).collect();

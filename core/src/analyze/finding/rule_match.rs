@@ -50,7 +50,7 @@ impl RuleMatch {
         self
     }
 
-    /// Its cost over the time looked at.
+    /// Its cost divided by the selected time.
     pub(super) fn share(&self, span_ns: i64) -> f64 {
         self.cost_ns as f64 / span_ns.max(1) as f64
     }

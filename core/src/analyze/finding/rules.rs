@@ -8,7 +8,7 @@ use super::{
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
-/// All that is looked for.
+/// All rules.
 pub(super) const RULES: &[&Rule] = &[
     &sync::SYNC,
     &sync::ITEM,
@@ -42,7 +42,7 @@ pub(crate) struct RuleCheck {
 
 pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
     name: "finding_rules",
-    doc: "what is looked for",
+    doc: "a rule: its pattern, cost and fix",
     num_rows: Vec::len,
     columns: &[
         text("finding", |rows, at, out| put_name(out, rows[at].rule.name)),

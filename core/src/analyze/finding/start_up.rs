@@ -14,9 +14,9 @@ use crate::vendor::may_wait;
 
 pub(super) static START_UP: Rule = Rule {
     name: "start_up",
-    doc: "long calls before the device's first work, or in the first call of an operator: contexts, libraries, and code are loaded once",
-    cost: "time of the calls with no device work",
-    advice: "no part of the run that lasts: record after some iterations (ks.profile(wait=1, warmup=1, active=3))",
+    doc: "long calls load contexts, libraries and code before the first device work or in an operator's first call",
+    cost: "time of the calls without device work",
+    advice: "exclude this one-time cost: record after some iterations (ks.profile(wait=1, warmup=1, active=3))",
     is_pattern: false,
     find: RuleScope::Trace(found),
 };

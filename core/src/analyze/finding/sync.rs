@@ -12,20 +12,20 @@ use crate::trace::kind::EventKind;
 
 pub(super) static SYNC: Rule = Rule {
     name: "host_device_sync",
-    doc: "a call inside the loop waits until the device is done, so that the device has nothing to do afterwards",
-    cost: "device idle time from the start of the wait to the next device work, at most as long as the wait",
-    advice: "leave the result on the device, copy with non_blocking=True to pinned memory, or wait for an event later; \
-             torch.cuda.set_sync_debug_mode(\"warn\") names the lines",
+    doc: "a call inside the loop waits for the device, which is then idle until the next launch",
+    cost: "device idle time from the start of the wait to the next device work, limited to the duration of the wait",
+    advice: "keep the result on the device, copy with non_blocking=True to pinned memory, or wait for an event later; \
+             torch.cuda.set_sync_debug_mode(\"warn\") reports the lines",
     is_pattern: false,
     find: RuleScope::Trace(|context| found(context, false)),
 };
 
 pub(super) static ITEM: Rule = Rule {
     name: "item_in_loop",
-    doc: ".item(), float() or a condition on a tensor inside the loop: a copy of one number that the host waits for",
-    cost: "device idle time from the start of the wait to the next device work, at most as long as the wait",
-    advice: "keep numbers such as the loss as tensors (loss.detach()), add them up on the device, and read them every \
-             so many iterations",
+    doc: "the host waits for one number: .item(), float() or a condition on a tensor inside the loop",
+    cost: "device idle time from the start of the wait to the next device work, limited to the duration of the wait",
+    advice: "keep numbers such as the loss as tensors (loss.detach()), accumulate them on the device, and read them \
+             every N iterations",
     is_pattern: true,
     find: RuleScope::Trace(|context| found(context, true)),
 };
@@ -90,7 +90,7 @@ fn until_next(context: &RuleContext<'_>, call: u32) -> TimeRange {
 
 fn rule_match(context: &RuleContext<'_>, subject: String, costs: Vec<(i64, u32)>) -> RuleMatch {
     let waited = crate::time::sum_ns(costs.iter().map(|(_, call)| context.time(*call).dur().0));
-    let detail = format!("{} for {}", plural(costs.len(), "wait"), duration_text(waited));
+    let detail = format!("{}, {} in total", plural(costs.len(), "wait"), duration_text(waited));
     let is_costly = costs.iter().any(|(ns, _)| *ns > 0);
     let lost_ns = context.all_lost_ns(costs.iter().map(|(_, call)| until_next(context, *call)));
     RuleMatch::of(subject, costs, if is_costly { 0.9 } else { 0.4 }).at_most(lost_ns).detailed(detail)

@@ -9,7 +9,7 @@ use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::track::Stream;
 
-/// Gaps of less than this are between kernels that were waiting for their turn, when nobody says.
+/// Default threshold in ns: shorter gaps before launched work count as kernel wait.
 pub const KERNEL_WAIT_NS: i64 = 30;
 
 /// Why a stream had nothing to do.

@@ -18,7 +18,7 @@ pub struct HostActivity {
     pub self_ns: i64,
 }
 
-/// How many host events of a gap are looked at: the first of them.
+/// Maximum number of host events per gap; the first ones are used.
 const MAX_LOOKED_AT: usize = 10_000;
 
 /// Host activity during most of a gap: of the thread that launched the next work, or of another

@@ -25,19 +25,19 @@ mod stream_work;
 /// When streams had nothing to do.
 pub(super) static IDLE: Analysis = Analysis {
     name: "idle",
-    doc: "idle time of each stream: waiting for the host, between kernels, other; and the longest gaps",
+    doc: "idle time of each stream by cause (host, kernel wait, other), and the longest gaps",
     options: &[
         OptionDoc {
             name: "kernel_wait_ns",
-            doc: "gaps of less than this are those between kernels that were waiting (kernel_wait)",
+            doc: "threshold in ns: shorter gaps before work that is already launched count as kernel_wait",
             kind: OptionKind::Count(KERNEL_WAIT_NS),
         },
         OptionDoc {
             name: "micro_ns",
-            doc: "gaps of less than this count as micro_ns",
+            doc: "threshold in ns: shorter gaps count as micro_ns",
             kind: OptionKind::Count(super::breakdown::MICRO_NS),
         },
-        OptionDoc { name: "longest", doc: "how many of the longest gaps are listed", kind: OptionKind::Count(100) },
+        OptionDoc { name: "longest", doc: "number of longest gaps to list", kind: OptionKind::Count(100) },
     ],
     run: Run::Trace(|selection, options: &Options| {
         let mut gaps = gaps(selection, options.count("kernel_wait_ns"));
@@ -46,7 +46,7 @@ pub(super) static IDLE: Analysis = Analysis {
         gaps.truncate(options.count("longest") as usize);
         let host = |gap: &IdleGap| host_during(selection.linked, gap.launch?, gap.time);
         gaps.iter_mut().for_each(|gap| gap.host = host(gap));
-        AnalysisResult::of(&TABLE, rows, "no stream has two kernels, copies or fills")
+        AnalysisResult::of(&TABLE, rows, "no stream has two or more kernels, copies or fills")
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
     }),
@@ -65,7 +65,7 @@ pub struct IdleRow {
     pub total_ns: i64,
     /// `total_ns` over all idle time of the stream.
     pub share: f64,
-    /// The part of `total_ns` in gaps shorter than asked for.
+    /// The part of `total_ns` in gaps below the threshold.
     pub micro_ns: i64,
     /// `total_ns / count`, rounded down.
     pub mean_ns: i64,

@@ -84,30 +84,30 @@ impl StreamPause {
     /// Why the stream had nothing to do, in words.
     pub(crate) fn why(&self, linked: &LinkedTrace) -> String {
         let (Some(after), Some(wait)) = (self.after, self.wait) else {
-            return "nothing more was recorded on this stream".to_owned();
+            return "no later work was recorded on this stream".to_owned();
         };
         let Some(launch) = self.launch else {
             let why = why_unlaunched(linked, after as usize).unwrap_or("its launch is not in the file");
-            return format!("it is not known when the next work was launched: {why}");
+            return format!("launch time of the next work is unknown: {why}");
         };
         let launched = linked.trace.events.start[launch as usize];
         let late = TimeRange { start: self.time.start, end: launched };
-        let since = if self.before.is_some() { "after the work before had ended" } else { "after the trace began" };
+        let since = if self.before.is_some() { "after the previous work ended" } else { "after the trace began" };
         let told = |range: TimeRange| duration_text(range.dur().0);
         match wait {
             IdleCause::Host => {
                 let delay = TimeRange { start: launched, end: self.time.end };
-                format!("the host launched the next work only {} {since}; it began {} later", told(late), told(delay))
+                format!("the host launched the next work {} {since}; the work began {} later", told(late), told(delay))
             }
-            IdleCause::Kernel => "the next work was waiting: a device takes so long from one to the next".to_owned(),
+            IdleCause::Kernel => "the next work was already launched: normal delay between two kernels".to_owned(),
             IdleCause::Other if self.waited_for(linked).is_empty() => {
                 let early = TimeRange { start: launched, end: self.time.start };
                 format!(
-                    "the next work had been launched {} before, and waited for something that was not recorded",
+                    "the next work was launched {} earlier and waited for something that was not recorded",
                     told(early)
                 )
             }
-            IdleCause::Other => "the next work had been launched, and waited for other work".to_owned(),
+            IdleCause::Other => "the next work was already launched and waited for other work".to_owned(),
         }
     }
 }

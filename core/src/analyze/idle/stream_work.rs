@@ -13,7 +13,7 @@ pub(in crate::analyze) fn streams(selection: &Selection<'_>) -> Vec<(TrackId, St
     streams
 }
 
-/// Rows of a track's kernels, copies and fills that are looked at, by start.
+/// Rows of a track's selected kernels, copies and fills, by start.
 pub(in crate::analyze) fn work<'a>(selection: &'a Selection<'_>, track: TrackId) -> impl Iterator<Item = usize> + 'a {
     let kinds = &selection.linked.trace.events.kind;
     let rows = selection.linked.links.nesting.track_rows(track).iter().map(|row| *row as usize);

@@ -23,7 +23,7 @@ pub(super) struct LaunchCallRow {
 
 pub(super) static TABLE: Table<Vec<LaunchCallRow>> = Table {
     name: "launches_by_call",
-    doc: "all launches by one call of the runtime or driver",
+    doc: "all launches by one function of the runtime or driver",
     num_rows: Vec::len,
     columns: &[
         text("name", |rows, at, out| put_name(out, &rows[at].name)),

@@ -28,7 +28,7 @@ impl OperatorLaunchRow {
 
 pub(super) static TABLE: Table<Vec<OperatorLaunchRow>> = Table {
     name: "launches_by_operator",
-    doc: "calls of one operator that launched one sequence of kernels",
+    doc: "all calls of one operator that launched the same sequence of kernels",
     num_rows: Vec::len,
     columns: &[
         text("operator", |rows, at, out| put_name(out, &rows[at].operator)),
@@ -73,7 +73,7 @@ pub(super) fn by_operator(launches: &LaunchRows, prefix: &str) -> Vec<OperatorLa
     rows
 }
 
-/// For each event the innermost operator around it whose name begins with a text.
+/// For each event, the innermost operator around it with a name that begins with a text.
 fn operators(launches: &LaunchRows, prefix: &str) -> OptionalColumn {
     let trace = &launches.linked.trace;
     let begins: Vec<bool> = trace.strings.iter().map(|text| text.starts_with(prefix)).collect();

@@ -16,10 +16,10 @@ use row::{LaunchRows, TABLE};
 /// Launches and their device work.
 pub(super) static LAUNCHES: Analysis = Analysis {
     name: "launches",
-    doc: "each launch with its device work: duration of the call, of the work, and the delay between them",
+    doc: "launches with their device work: duration of the host call, duration of the work, and the delay between them",
     options: &[OptionDoc {
         name: "prefix",
-        doc: "in launches_by_operator, only operators whose name begins with this",
+        doc: "prefix of operator names, for the table launches_by_operator",
         kind: OptionKind::Text,
     }],
     run: Run::Trace(|selection, options: &Options| {

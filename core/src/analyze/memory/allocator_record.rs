@@ -9,7 +9,7 @@ use crate::sort;
 use crate::trace::flow::Instant;
 use crate::trace::kind::EventKind;
 
-/// Something that an allocator told, at a point in time.
+/// A record of an allocator, at a point in time.
 pub(in crate::analyze) struct AllocatorRecord<'a> {
     pub(in crate::analyze) instant: &'a Instant,
     numbers: FxHashMap<&'a str, i64>,

@@ -28,7 +28,7 @@ pub(crate) struct CategoryRow {
 
 pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
     name: "memory_categories",
-    doc: "what allocations on one device were for, as far as their lives tell",
+    doc: "one category of allocations on one device, inferred from their lifetimes",
     num_rows: Vec::len,
     columns: &[
         text("device", |rows, at, out| put_device(out, rows[at].device)),

@@ -28,7 +28,7 @@ pub use timeline::memory_of_timeline;
 /// Memory over time.
 pub(super) static MEMORY: Analysis = Analysis {
     name: "memory",
-    doc: "memory of each device over time, its peak, and the operators and modules that hold it then",
+    doc: "device memory over time, its peak, and the operators and modules that hold memory at the peak",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
         let changes = changes(selection);

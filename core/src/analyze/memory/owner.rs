@@ -26,7 +26,7 @@ pub(crate) struct MemoryOwnerRow {
 
 pub(crate) static TABLE: Table<Vec<MemoryOwnerRow>> = Table {
     name: "memory_owners",
-    doc: "what one operator, in one module, allocated on one device",
+    doc: "the allocations of one operator in one module on one device",
     num_rows: Vec::len,
     columns: &[
         text("device", |rows, at, out| put_device(out, rows[at].device)),

@@ -36,7 +36,7 @@ struct DeviceMemoryRow {
 
 static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
     name: "memory",
-    doc: "the memory of one device, when the snapshot was taken and at its peak",
+    doc: "the memory of one device, at the time of the snapshot and at its peak",
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),
@@ -65,7 +65,7 @@ struct MemoryPoint {
 
 static SERIES: Table<Vec<MemoryPoint>> = Table {
     name: "memory_series",
-    doc: "what a device holds after something that the allocator did",
+    doc: "the memory of a device after one action of the allocator",
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),
@@ -89,7 +89,7 @@ struct MemoryHolderRow {
 
 static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
     name: "memory_holders",
-    doc: "what one place of the program holds at the peak of a device",
+    doc: "the memory that one call stack holds at the peak of a device",
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),
@@ -123,10 +123,15 @@ pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     let mut devices = devices(snapshot);
     let points = points(snapshot, &lives, &mut devices);
     let holders = holders(snapshot, &lives, &devices);
-    AnalysisResult::of(&TABLE, devices.into_values().collect(), "the snapshot has no memory and no action")
-        .and(&SERIES, points)
-        .and(&HOLDERS, holders)
-        .drawn(Plot::Bars { label: "device", parts: &["peak_requested_bytes"] })
+    AnalysisResult::of(
+        &TABLE,
+        devices.into_values().collect(),
+        "the snapshot contains no memory and no actions of the \
+         allocator",
+    )
+    .and(&SERIES, points)
+    .and(&HOLDERS, holders)
+    .drawn(Plot::Bars { label: "device", parts: &["peak_requested_bytes"] })
 }
 
 /// Memory at the end.

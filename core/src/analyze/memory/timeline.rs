@@ -20,7 +20,7 @@ struct CategoryUseRow {
 
 static TABLE: Table<Vec<CategoryUseRow>> = Table {
     name: "memory",
-    doc: "the bytes of one category, or of all together (`total`)",
+    doc: "the bytes of one category, or of all categories (`total`)",
     num_rows: Vec::len,
     columns: &[
         text("category", |rows, at, out| put_name(out, rows[at].category)),
@@ -58,7 +58,7 @@ pub fn memory_of_timeline(timeline: &MemoryTimeline) -> AnalysisResult {
     rows.retain(|row| row.peak_bytes != 0);
     sort::by_key(&mut rows, |row| std::cmp::Reverse(row.at_peak_bytes));
     let rows: Vec<_> = row("total", &CategorySizes::total).into_iter().chain(rows).collect();
-    AnalysisResult::of(&TABLE, rows, "the file says no sizes")
+    AnalysisResult::of(&TABLE, rows, "the file contains no sizes")
         .drawn(Plot::Bars { label: "category", parts: &["at_peak_bytes"] })
 }
 

@@ -59,7 +59,7 @@ pub(super) struct OperatorCall {
     arguments: Vec<CallArgument>,
     /// The shapes, as the file writes them.
     pub shapes: String,
-    /// Whether there is a list of tensors whose types are unknown.
+    /// Whether there is a list of tensors of unknown types.
     pub(super) has_untyped_list: bool,
 }
 

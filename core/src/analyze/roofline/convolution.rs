@@ -10,7 +10,7 @@ struct ConvolutionForward {
     stride: usize,
     padding: usize,
     dilation: Option<usize>,
-    /// Where it is said to be transposed, where it always is.
+    /// Argument that says whether it is transposed, where the operator has one.
     transposed: TransposedFlag,
     groups: Option<usize>,
 }

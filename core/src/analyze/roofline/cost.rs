@@ -14,7 +14,7 @@ pub(super) struct OperatorCost {
     pub dtype: Dtype,
 }
 
-/// Operators whose costs are found in the same way.
+/// Operators with the same cost formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum OperatorFamily {
     Matmul,

@@ -21,7 +21,8 @@ pub(crate) struct IterationFlops {
 /// `tflops = flops / dur_ns`, `share_of_peak = Σ (flops of a call / peak of its type) / dur_ns`.
 pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
     name: "roofline_iterations",
-    doc: "the operations of an iteration, and which share of the device's peak they are (model FLOPs utilization; what checkpointing computes again counts, too)",
+    doc: "the operations of an iteration and their share of the device peak (model FLOPs utilization, with \
+             recomputation by checkpointing)",
     num_rows: Vec::len,
     columns: &[
         int("iteration", |rows, at| Some(rows[at].iteration)),
@@ -39,7 +40,7 @@ impl IterationFlops {
     }
 }
 
-/// A row for each iteration whose calls were added.
+/// A row for each iteration with added calls.
 pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
     let mut iterations: BTreeMap<u32, IterationFlops> = BTreeMap::new();
     for (at, row) in &rows.calls {

@@ -35,7 +35,7 @@ mod tests {
 
     use super::AttentionMask;
 
-    /// Each pair looked at.
+    /// Every examined pair.
     fn counted(mask: AttentionMask, queries: i64, keys: i64) -> i64 {
         let own = |query: i64| query + if mask.is_from_end { keys - queries } else { 0 };
         let is_seen = |query: i64, key: i64| {

@@ -16,7 +16,7 @@ struct MatmulOperands {
     is_transposed: bool,
     /// In how many places there may be a tensor that is read.
     num_places: usize,
-    /// Where the type of the result is said, if it is not that of the first factor.
+    /// Argument with the type of the result, if it differs from the first factor's.
     dtype: Option<usize>,
 }
 

@@ -36,16 +36,16 @@ use work::RooflineWork;
 /// Operators against the peaks of the device.
 pub(super) static ROOFLINE: Analysis = Analysis {
     name: "roofline",
-    doc: "operations and bytes of operators by their shapes, and how near to the device's peaks they come",
+    doc: "operations and bytes of operators, estimated from shapes and compared with the device peaks",
     options: &[
         OptionDoc {
             name: "device",
-            doc: "the device whose peaks count, such as \"H100 SXM\"; else the one that the file names",
+            doc: "name of the device whose peaks apply, such as \"H100 SXM\"; default: the device in the file",
             kind: OptionKind::Text,
         },
         OptionDoc {
             name: "on",
-            doc: "whose time counts: that of device work, or that of the outermost operators on the host",
+            doc: "time to use: time of device work, or of the outermost operators on the host",
             kind: OptionKind::Choice(&["device", "host"]),
         },
     ],
@@ -79,5 +79,5 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
 }
 
 const CEILING: Ceiling = Ceiling { height: "roof_tflops", level: "peak_tflops", label: "dtype" };
-const NO_WORK: &str = "no operator has work on a device (on=\"host\" takes the host's time)";
-const NO_MODEL: &str = "no operator with a model says its shapes (record_shapes=True records them)";
+const NO_WORK: &str = "no operator has device work (on=\"host\" uses host time)";
+const NO_MODEL: &str = "no operator with a cost model has recorded shapes (record_shapes=True records them)";

@@ -23,14 +23,14 @@ pub(super) enum CostOutcome {
     Unmodelled(&'static str),
 }
 
-const NO_MODEL: &str = "no model";
-const NO_SHAPES: &str = "its shapes and types are not recorded";
-const UNCLEAR: &str = "its arguments do not say enough";
-const UNTYPED: &str = "the types in its lists of tensors are not recorded (an Execution Trace has them)";
+const NO_MODEL: &str = "no cost model";
+const NO_SHAPES: &str = "shapes and types are not recorded";
+const UNCLEAR: &str = "arguments do not determine the cost";
+const UNTYPED: &str = "types of tensor lists are not recorded (an Execution Trace has them)";
 const COMMUNICATION: &str = "communication (see collectives)";
-const GENERATED: &str = "a generated kernel, whose operations are not recorded";
-const TO_HOST: &str = "it copies from or to the host";
-const ANNOTATION: &str = "an annotation, no operator";
+const GENERATED: &str = "generated kernel: its operations are not recorded";
+const TO_HOST: &str = "copies from or to the host";
+const ANNOTATION: &str = "annotation, not an operator";
 
 /// Outcomes by name and arguments.
 #[derive(Debug, Default)]

@@ -14,9 +14,9 @@ enum PoolingKind {
     Places(usize),
     /// Its gradient, of windows that add up: so many dimensions.
     Spread(usize),
-    /// To a size that is said.
+    /// To a given size.
     Adaptive,
-    /// To a size that is said, from so many elements.
+    /// To a given size, from so many elements.
     Resampled(i64),
 }
 
@@ -77,7 +77,7 @@ fn num_of_size(input: &TensorArgument, size: &[i64]) -> Option<i64> {
     Some(product(&input.shape[..num_pictures]).saturating_mul(product(size)))
 }
 
-/// A size for each dimension, where one is said for all.
+/// A size for each dimension; one given size applies to all.
 fn spread(sizes: &[i64], num_dims: usize) -> Option<Vec<i64>> {
     match *sizes {
         [one] => Some(vec![one; num_dims]),

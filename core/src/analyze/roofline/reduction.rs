@@ -98,7 +98,7 @@ impl ReductionResults {
     }
 }
 
-/// How many elements are left without the dimensions; one where none are said.
+/// How many elements are left without the dimensions; one where no dimensions are given.
 fn num_results(shape: &[i64], dims: Option<&[i64]>) -> i64 {
     let Some(dims) = dims.filter(|dims| !dims.is_empty()) else { return 1 };
     let num_dims = shape.len() as i64;

@@ -58,7 +58,7 @@ pub(crate) struct UnmodelledRow {
 
 pub(crate) static TABLE: Table<Vec<RooflineRow>> = Table {
     name: "roofline",
-    doc: "calls of one operator with equal shapes, and how near to the device's peaks they come",
+    doc: "all calls of one operator with equal shapes, compared with the device peaks",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
@@ -91,7 +91,7 @@ const COLUMNS: &[Column<Vec<RooflineRow>>] = &[
 
 pub(crate) static UNMODELLED: Table<Vec<UnmodelledRow>> = Table {
     name: "roofline_unmodelled",
-    doc: "calls whose operations and bytes are unknown, by operator and reason",
+    doc: "all calls of one operator whose operations and bytes are unknown for one reason",
     num_rows: Vec::len,
     columns: &[
         text("name", |rows, at, out| put_name(out, &rows[at].name)),
@@ -172,7 +172,7 @@ impl RooflineRows {
     /// Work that belongs to no operator.
     pub(super) fn add_unlinked(&mut self, count: i64, ns: i64) {
         if count > 0 {
-            self.add_unmodelled("unlinked", "its operator is unknown", count, ns);
+            self.add_unmodelled("unlinked", "operator is unknown", count, ns);
         }
     }
 

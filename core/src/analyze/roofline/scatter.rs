@@ -18,7 +18,7 @@ struct ScatterOperands {
 enum ScatterAdds {
     Always,
     Never,
-    /// Where a flag says so.
+    /// If a flag is set.
     Flag(usize),
 }
 

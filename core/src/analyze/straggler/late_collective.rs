@@ -31,7 +31,7 @@ pub(crate) struct LateArrival {
 
 pub(crate) static TABLE: Table<Vec<LateArrival>> = Table {
     name: "late_arrivals",
-    doc: "a communication that others waited at for the last rank",
+    doc: "a collective at which other ranks waited for the last one",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

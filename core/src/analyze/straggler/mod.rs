@@ -24,10 +24,10 @@ pub(super) use row::StragglerRow;
 /// The ranks that others wait for.
 pub(super) static STRAGGLERS: Analysis = Analysis {
     name: "stragglers",
-    doc: "ranks that others wait for: how often they come last, how long others wait, and why they come late",
+    doc: "ranks that delay the others: late arrivals at collectives, the wait time they cause, and the reason",
     options: &[OptionDoc {
         name: "longest",
-        doc: "how many of the late arrivals that others waited for the longest are listed",
+        doc: "number of late arrivals to list, those with the longest waits first",
         kind: OptionKind::Count(20),
     }],
     run: Run::Ranks(CrossRank { compare: stragglers, plan, queries: &[QueryKind::of::<ActivityQuery>()] }),
@@ -40,7 +40,7 @@ pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
 
 fn stragglers(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let (rows, late) = measured(job, options.count("longest") as usize);
-    AnalysisResult::of(&row::TABLE, rows, "no two ranks have a communication in common")
+    AnalysisResult::of(&row::TABLE, rows, "no two ranks share a collective")
         .and(&late_collective::TABLE, late)
         .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })
 }
@@ -82,7 +82,7 @@ pub(super) fn arrival_intervals(job: &Job<'_>, longest: usize) -> Vec<Vec<Arriva
     intervals
 }
 
-/// Places of the communications that are looked at.
+/// Places of the selected collectives.
 fn wanted(job: &Job<'_>, all: &[JobCollective<'_>]) -> Vec<usize> {
     let is_wanted = |at: &usize| all[*at].first().is_some_and(|part| holds(&job.parts[part.member as usize], part.one));
     (0..all.len()).filter(is_wanted).collect()

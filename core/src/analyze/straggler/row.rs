@@ -28,7 +28,7 @@ pub(crate) struct StragglerRow {
 
 pub(crate) static TABLE: Table<Vec<StragglerRow>> = Table {
     name: "stragglers",
-    doc: "a rank's arrivals at communications, and what others waited for it",
+    doc: "one rank: its arrivals at collectives, and the wait time it caused",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -22,13 +22,13 @@ impl NameSequences<'_> {
 /// The first and the last of some places in `b`.
 pub(super) type PlaceRange = (u32, u32);
 
-/// How far from the paths other alignments are looked for, on either side.
+/// Search distance from the paths for other alignments, on either side.
 pub(super) const REACH: usize = 16;
 
 /// Where paths are further apart than this, nothing is certain.
 const MAX_WIDTH: u32 = 256;
 
-/// How many names of `a` are looked at together, with how many more before and after them.
+/// Block size in names of `a`, and the number of names before and after a block.
 const CHUNK: usize = 1024;
 const MARGIN: usize = 256;
 

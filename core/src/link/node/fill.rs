@@ -1,4 +1,4 @@
-//! Links calls that only one file keeps on a thread of its own, between linked neighbours.
+//! Links calls between linked neighbours if only one of the files has them on a separate thread.
 
 use std::collections::BTreeMap;
 

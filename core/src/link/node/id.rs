@@ -12,11 +12,11 @@ use crate::trace::arg_key::ArgKey;
 /// Host events and nodes that share an id.
 #[derive(Debug, Default)]
 pub(super) struct SharedIds {
-    /// Those whose names are equal too: row of the event, row of the node.
+    /// Pairs with equal names: row of the event, row of the node.
     agreeing: Vec<(u32, u32)>,
     /// All of them.
     pub(super) count: usize,
-    /// Those whose names differ, though both files have both names.
+    /// Pairs with different names that occur in both files.
     num_contradicting: usize,
     /// Nodes that have an id.
     num_nodes: usize,
@@ -27,7 +27,7 @@ pub(super) struct SharedIds {
 const SAME_RUN: f32 = 0.75;
 
 impl SharedIds {
-    /// The share of them whose names are equal.
+    /// The share of pairs with equal names.
     pub(super) fn agreement(&self) -> f32 {
         self.agreeing.len() as f32 / self.count.max(1) as f32
     }

@@ -36,13 +36,13 @@ pub struct IterationMatch {
     pub is_linked: bool,
 }
 
-/// The share of the best fit at which windows are looked at more closely.
+/// Windows with at least this share of the best fit are examined closely.
 const NEAR: f32 = 0.9;
 
-/// How many spans of another thread are looked at for one of the main thread.
+/// Number of spans of another thread to compare with one of the main thread.
 const MAX_NEAR: usize = 64;
 
-/// How many windows are told of.
+/// Number of windows to report.
 const MAX_REPORTED: usize = 1000;
 
 fn reported_matches(windows: Vec<IterationMatch>) -> Vec<IterationMatch> {

@@ -1,4 +1,4 @@
-//! Links nodes with events in the first way that fits: by ids, by order of names, or within one
+//! Links nodes with events by the first method that fits: ids, order of names, or within one
 //! iteration.
 
 use super::call::is_call;

@@ -23,7 +23,7 @@ impl SequenceFit {
     }
 }
 
-/// Runs of the short sequence that are looked for in the long one: some may be missing there.
+/// Number of runs of the short sequence to find in the long one: some may be missing there.
 const NUM_SEEDS: usize = 8;
 
 /// How many names are compared before the search ends, for each name that there is, and at least.

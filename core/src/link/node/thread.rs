@@ -33,7 +33,7 @@ pub(super) struct ThreadPair {
     pub(super) events: CallSequence,
 }
 
-/// Threads of either file that are looked at, those of the most calls.
+/// Maximum number of threads per file; those with the most calls are used.
 const MAX_THREADS: usize = 64;
 
 /// How many calls of one start are compared with the next.

@@ -75,7 +75,7 @@ fn reach(ranks: &mut JobRanks, first: usize, (all, of_member): (&[CollectiveEnds
     }
 }
 
-/// The offset of a clock whose differences to one of offset `near` are these.
+/// The offset of a clock, from its differences to a clock of offset `near`.
 fn further(near: ClockOffset, mut differences: Vec<i64>) -> ClockOffset {
     let difference = median(&mut differences);
     let mut spreads: Vec<_> =

@@ -11,7 +11,7 @@ use crate::strings::Strings;
 use crate::time::Ts;
 use crate::warning::{WarningKind, Warnings};
 
-/// Stands for the stack of a list without frames, so that it is looked for once.
+/// Stands for the stack of a list without frames, so that one search is enough.
 const NO_STACK: u32 = u32::MAX - 1;
 
 /// Keys and values of a dict.

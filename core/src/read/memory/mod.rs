@@ -1,8 +1,8 @@
 //! Reads memory snapshots from pickles.
 //!
-//! All that `PyTorch` wrote since 1.11 is read: a dict with `segments` and `device_traces`, or a
-//! list of segments alone; blocks with `frames`, or with a `history`; with addresses or without.
-//! The same structure may also come as JSON.
+//! All layouts since `PyTorch` 1.11 are supported: a dict with `segments` and `device_traces`, or
+//! only a list of segments; blocks with `frames` or with a `history`; with or without addresses.
+//! The same structure may also be JSON.
 
 mod fields;
 mod json;

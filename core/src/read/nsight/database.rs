@@ -47,7 +47,7 @@ impl<'a> NsightDatabase<'a> {
 /// The error that no trace can be given for a fault of a database: it is cut, damaged, or none.
 fn malformed(fault: &rusqlite::Error, name: Option<&str>) -> Error {
     let position = Position { file: name.map(Into::into), ..Position::default() };
-    ErrorKind::Malformed { expected: "a whole SQLite database", found: fault.to_string(), position }.into()
+    ErrorKind::Malformed { expected: "a complete SQLite database", found: fault.to_string(), position }.into()
 }
 
 fn open_path(path: &Path) -> rusqlite::Result<Connection> {

@@ -63,7 +63,7 @@ impl DeviceStreams {
         }
     }
 
-    /// Writes the arguments that say the same, and whose the stream is.
+    /// Writes the same facts as arguments, with the owner of the stream.
     pub(super) fn write_args(&self, args: &mut JsonObject<'_>, at: NsightStream) {
         if let Some(device) = at.device {
             let gpu = self.gpu(at.process, device);

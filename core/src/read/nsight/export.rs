@@ -215,7 +215,7 @@ impl ExportPlan {
 }
 
 impl ExportProgress {
-    /// Bytes that were not told yet.
+    /// Bytes that are not reported yet.
     fn advance(&mut self) -> u64 {
         let read = self.rows_read.min(self.total_rows);
         let told = (u128::from(self.file_bytes) * u128::from(read) / u128::from(self.total_rows)) as u64;

@@ -52,7 +52,7 @@ fn properties(row: &SqlRow<'_>, known: &mut ExportNames, fill: impl FnOnce(&mut 
     out
 }
 
-/// Whether a table says something of the recording as a whole, or of the machine.
+/// Whether a table describes the whole recording or the machine.
 fn is_header(table: &SqlTable) -> bool {
     let is_about = |start| table.name.starts_with(start) && table.name != DEVICE.table;
     ["META_DATA_", "TARGET_INFO_", "ANALYSIS_DETAILS"].into_iter().any(is_about)

@@ -1,9 +1,9 @@
 //! Reads exports of Nsight Systems as Kineto traces.
 //!
-//! `nsys export --type sqlite` writes a database with a table for each sort of event. Its rows are
-//! turned into the text of a Kineto trace as they are read, and the one reader of such texts makes
-//! the trace. So an event's place in that text is its id, and everything that can be done with a
-//! Kineto trace can be done with an export.
+//! `nsys export --type sqlite` writes a database with one table per kind of event. The reader
+//! streams the rows as the text of a Kineto trace into the reader of Kineto traces. The position of
+//! an event in that text is its id. Therefore exports support everything that Kineto traces
+//! support.
 
 mod call;
 mod column;

@@ -22,7 +22,7 @@ const MAX_CODES: usize = 1000;
 /// Texts of `StringIds` and of the tables of codes (`ENUM_…`).
 #[derive(Debug, Default)]
 pub(super) struct NsightNames {
-    /// Whether a text can be looked up when it is first asked for.
+    /// Whether a text can be looked up on first use.
     is_indexed: bool,
     texts: FxHashMap<i64, Option<Arc<[u8]>>>,
     num_bytes: usize,

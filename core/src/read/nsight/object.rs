@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::time::Ts;
 
-/// An object whose fields are being appended to a text.
+/// A JSON object under construction, appended to a text.
 pub(super) struct JsonObject<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,

@@ -58,7 +58,7 @@ impl RowFaults {
         self.first.set(self.first.get().or(Some(column)));
     }
 
-    /// How many there were since this was last asked, and the column of the first.
+    /// Number since the last call, and the column of the first.
     pub(super) fn take(&self) -> Option<(u64, usize)> {
         let count = self.count.take();
         self.first.take().map(|first| (count, first))
@@ -133,7 +133,7 @@ impl SqlValue<'_> {
         !matches!(self.content, ValueRef::Null)
     }
 
-    /// Whether there is a value that says something.
+    /// Whether there is a meaningful value.
     pub(super) fn is_set(self) -> bool {
         !matches!(self.content, ValueRef::Null | ValueRef::Integer(0) | ValueRef::Text([]))
             && !matches!(self.content, ValueRef::Real(number) if number == 0.0)

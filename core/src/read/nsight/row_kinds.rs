@@ -3,7 +3,7 @@
 use super::row_kind::RowKind;
 use super::{call, copy, device, header, kernel, memory, nvtx, title};
 
-/// All sorts, in the order in which they are read: names before what they are names of.
+/// All kinds, in reading order: names come before the rows that use them.
 pub(super) const SORTS: [RowKind; 17] = [
     header::DEVICE,
     header::START,

@@ -17,11 +17,11 @@ pub(super) fn copies(files: &[FileHint<'_>]) -> Vec<Option<&'static str>> {
     let why = |file: &FileHint<'_>| {
         let name = file.name.as_bytes();
         if has(&packed, name) {
-            Some("passed over, it is there compressed, too")
+            Some("skipped because its compressed copy is there")
         } else if is_report(file.name) && has(&exports, stem(name)) {
-            Some("passed over, its export is there")
+            Some("skipped because its export is there")
         } else if is_snapshot(name) && has(&stems, stem(name)) {
-            Some("passed over, the files that it is a snapshot of are there")
+            Some("skipped because the files of this snapshot are there")
         } else {
             None
         }

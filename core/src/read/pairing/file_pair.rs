@@ -33,7 +33,7 @@ pub enum PairingMethod {
     Number,
     /// There is but one file.
     Alone,
-    /// The caller said so.
+    /// Given by the caller.
     Given,
 }
 

@@ -1,7 +1,7 @@
 //! Reads the kind, rank and origin of a file from its name.
 //!
-//! Names are looked at as bytes, which takes less code than text does, and only letters of ASCII
-//! are large or small.
+//! Names are compared as bytes, which compiles to less code than text. Case is ignored only for
+//! ASCII letters.
 
 const PACKED: [&str; 3] = [".gz", ".xz", ".zst"];
 const REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];

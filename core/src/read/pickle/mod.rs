@@ -1,6 +1,6 @@
 //! Reads pickles of plain data, protocols 2 to 5. Nothing in a file is run, imported or looked up.
 //!
-//! A pickle builds its outermost value last, so one that is cut gives nothing but an error.
+//! A pickle builds its outermost value last, so a truncated pickle yields only an error.
 
 mod opcode;
 mod value;
@@ -184,7 +184,7 @@ impl<'a> PickleMachine<'a, '_> {
         let place = if opcode == op::MEMOIZE { self.memo.len() } else { self.place(opcode)? };
         // Places are counted up from 0, and each takes an opcode.
         if place > self.start {
-            return Err(self.malformed("a place in the memo that is next", place.to_string()));
+            return Err(self.malformed("the next index of the memo", place.to_string()));
         }
         let top = self.top()?;
         if place >= self.memo.len() {
@@ -197,7 +197,7 @@ impl<'a> PickleMachine<'a, '_> {
     fn get(&mut self, opcode: u8) -> Result<(), Error> {
         let place = self.place(opcode)?;
         let found = self.memo.get(place).copied().flatten();
-        let id = found.ok_or_else(|| self.malformed("a place in the memo that is taken", place.to_string()))?;
+        let id = found.ok_or_else(|| self.malformed("a used index of the memo", place.to_string()))?;
         self.stack.push(id);
         Ok(())
     }
@@ -213,7 +213,7 @@ impl<'a> PickleMachine<'a, '_> {
                 let line = &rest[..length];
                 self.at += length + 1;
                 let place = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
-                place.ok_or_else(|| self.malformed("a place in the memo", "a line that is no number"))
+                place.ok_or_else(|| self.malformed("an index of the memo", "a line that is not a number"))
             }
         }
     }
@@ -230,7 +230,7 @@ impl<'a> PickleMachine<'a, '_> {
             }
             (other, _) => {
                 let found = other.words();
-                Err(self.malformed("a list or a set to add to", found))
+                Err(self.malformed("a list or a set to extend", found))
             }
         }
     }
@@ -246,14 +246,14 @@ impl<'a> PickleMachine<'a, '_> {
             }
             other => {
                 let found = other.words();
-                Err(self.malformed("a dict to add to", found))
+                Err(self.malformed("a dict to extend", found))
             }
         }
     }
 
     fn pairs(&self, items: &[ValueId]) -> Result<Vec<(ValueId, ValueId)>, Error> {
         if items.len() % 2 == 1 {
-            return Err(self.malformed("a value for each key", "a key without one"));
+            return Err(self.malformed("a value for each key", "a key without a value"));
         }
         Ok(items.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     }
@@ -266,7 +266,9 @@ impl<'a> PickleMachine<'a, '_> {
         let mut wide = [if is_negative { 0xff } else { 0 }; 16];
         match wide.get_mut(..bytes.len()) {
             Some(low) => low.copy_from_slice(bytes),
-            None => return Err(self.malformed("an int of at most 128 bits", format!("one of {} bytes", bytes.len()))),
+            None => {
+                return Err(self.malformed("an int of at most 128 bits", format!("an int of {} bytes", bytes.len())));
+            }
         }
         Ok(PickleValue::Int(i128::from_le_bytes(wide)))
     }
@@ -280,7 +282,7 @@ impl<'a> PickleMachine<'a, '_> {
         Ok(PickleValue::Text(text))
     }
 
-    /// The bytes whose number stands before them.
+    /// The bytes after their length prefix.
     fn run_of_bytes<const WIDTH: usize>(&mut self) -> Result<&'a [u8], Error> {
         let length = self.length::<WIDTH>()?;
         let bytes = &self.bytes[self.at..self.at + length];
@@ -305,7 +307,7 @@ impl<'a> PickleMachine<'a, '_> {
     // --- errors ----------------------------------------------------------------------------------
 
     fn cut(&self) -> Error {
-        self.malformed("a whole pickle", "the end of the file")
+        self.malformed("a complete pickle", "the end of the file")
     }
 
     fn malformed(&self, expected: &'static str, found: impl Into<String>) -> Error {

@@ -1,4 +1,4 @@
-//! Opcodes of pickles: those of plain data, and names of the refused ones.
+//! Opcodes of pickles: the supported opcodes of plain data, and names of the refused opcodes.
 
 pub(super) const MARK: u8 = b'(';
 pub(super) const STOP: u8 = b'.';
@@ -52,19 +52,19 @@ pub(super) const LONG_BINGET: u8 = b'j';
 
 macro_rules! code {
     ($name:literal) => {
-        concat!("the opcode ", $name, ", with which a pickle runs code when it is loaded")
+        concat!("the opcode ", $name, ", which runs code on load")
     };
 }
 
 macro_rules! elsewhere {
     ($name:literal) => {
-        concat!("the opcode ", $name, ", which stands for something that is not in the file")
+        concat!("the opcode ", $name, ", which refers to an object outside the file")
     };
 }
 
 macro_rules! old {
     ($name:literal) => {
-        concat!("the opcode ", $name, ", which Python 3 writes in protocols 0 and 1 alone")
+        concat!("the opcode ", $name, ", which Python 3 writes only in protocols 0 and 1")
     };
 }
 

@@ -91,8 +91,8 @@ fn the_memo_gives_the_same_value_again() {
 #[test]
 fn what_is_no_plain_data_is_refused() {
     let system = b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R.";
-    let expected = "expected a pickle of plain data, found the opcode STACK_GLOBAL, with which a pickle runs code when \
-                    it is loaded (x.pickle, byte 17)";
+    let expected = "expected a pickle of plain data, found the opcode STACK_GLOBAL, which runs code on load \
+                    (x.pickle, byte 17)";
     assert_eq!(error(system), expected);
     let names = [
         (&b"cos\nsystem\n"[..], "GLOBAL"),
@@ -120,27 +120,27 @@ fn what_is_no_plain_data_is_refused() {
 #[test]
 fn errors_say_expected_found_and_where() {
     let cases: [(&[u8], &str); 16] = [
-        (b"", "expected a whole pickle, found the end of the file (x.pickle, byte 0)"),
-        (b"\x80\x04]", "expected a whole pickle, found the end of the file (x.pickle, byte 3)"),
-        (b"X\xff\xff\xff\xffa.", "expected a whole pickle, found the end of the file (x.pickle, byte 0)"),
+        (b"", "expected a complete pickle, found the end of the file (x.pickle, byte 0)"),
+        (b"\x80\x04]", "expected a complete pickle, found the end of the file (x.pickle, byte 3)"),
+        (b"X\xff\xff\xff\xffa.", "expected a complete pickle, found the end of the file (x.pickle, byte 0)"),
         (
             b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff.",
-            "expected a whole pickle, found the end of the file (x.pickle, byte 0)",
+            "expected a complete pickle, found the end of the file (x.pickle, byte 0)",
         ),
-        (b"\x95\x09\0\0\0\0\0\0\0N.", "expected a whole pickle, found the end of the file (x.pickle, byte 0)"),
+        (b"\x95\x09\0\0\0\0\0\0\0N.", "expected a complete pickle, found the end of the file (x.pickle, byte 0)"),
         (b"\x80\x06N.", "expected a pickle of protocol 2 to 5, found protocol 6 (x.pickle, byte 0)"),
         (b"\xff", "expected an opcode, found the byte 0xff (x.pickle, byte 0)"),
         (b".", "expected a value on the stack, found none (x.pickle, byte 0)"),
         (b"K\x01(\x85", "expected a value on the stack, found none (x.pickle, byte 3)"),
         (b"Nt", "expected a mark on the stack, found none (x.pickle, byte 1)"),
-        (b"h\x07", "expected a place in the memo that is taken, found 7 (x.pickle, byte 0)"),
-        (b"Nr\xff\xff\xff\xff", "expected a place in the memo that is next, found 4294967295 (x.pickle, byte 1)"),
-        (b"Npx\n", "expected a place in the memo, found a line that is no number (x.pickle, byte 1)"),
-        (b"NNa", "expected a list or a set to add to, found None (x.pickle, byte 2)"),
-        (b"}(Nu", "expected a value for each key, found a key without one (x.pickle, byte 3)"),
+        (b"h\x07", "expected a used index of the memo, found 7 (x.pickle, byte 0)"),
+        (b"Nr\xff\xff\xff\xff", "expected the next index of the memo, found 4294967295 (x.pickle, byte 1)"),
+        (b"Npx\n", "expected an index of the memo, found a line that is not a number (x.pickle, byte 1)"),
+        (b"NNa", "expected a list or a set to extend, found None (x.pickle, byte 2)"),
+        (b"}(Nu", "expected a value for each key, found a key without a value (x.pickle, byte 3)"),
         (
             b"\x8a\x11aaaaaaaaaaaaaaaaa.",
-            "expected an int of at most 128 bits, found one of 17 bytes (x.pickle, byte 0)",
+            "expected an int of at most 128 bits, found an int of 17 bytes (x.pickle, byte 0)",
         ),
     ];
     for (bytes, message) in cases {

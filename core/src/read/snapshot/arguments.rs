@@ -54,7 +54,7 @@ impl LoadedArguments {
             return Err(fault("more templates than rows"));
         }
         if !streams.by_key.iter().all(|stream| stream.differences.is_empty()) {
-            return Err(fault("more numbers than its rows have"));
+            return Err(fault("more numbers than the rows have"));
         }
         Ok(Self { templates, rows, values: streams.pool })
     }
@@ -89,7 +89,7 @@ impl<'a> NumberStreams<'a> {
         let mut by_key = Vec::with_capacity(values.len());
         for (key, differences) in values {
             places.insert(key, by_key.len() as u32);
-            let differences = differences.into_numbers().ok_or_else(|| fault("numbers elsewhere"))?;
+            let differences = differences.into_numbers().ok_or_else(|| fault("numbers in an unknown place"))?;
             by_key.push(NumberStream { differences, last: 0 });
         }
         let is_slot = |field: &&TemplateField| matches!(field.value, FieldValue::Slot(_));
@@ -116,7 +116,7 @@ impl<'a> NumberStreams<'a> {
     /// Takes the numbers of the next row, which are the next of each key's stream; where they start
     /// in the pool.
     fn take(&mut self, template: TemplateId) -> Result<u32, Error> {
-        let range = self.ranges.get(template.index()).ok_or_else(|| fault("a template that is not there"))?;
+        let range = self.ranges.get(template.index()).ok_or_else(|| fault("a missing template"))?;
         let start = self.pool.len() as u32;
         for at in &self.slots[range.start as usize..range.end as usize] {
             let stream = self.by_key.get_mut(*at as usize).ok_or_else(|| fault("a key without numbers"))?;

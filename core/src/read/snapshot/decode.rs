@@ -1,4 +1,4 @@
-//! Decodes parts of a snapshot, and reports what is wrong with them.
+//! Decodes parts of a snapshot, and reports their faults.
 
 use serde::Deserialize;
 
@@ -8,8 +8,9 @@ use crate::write::snapshot::VERSION;
 
 /// Decodes the text of a section.
 pub(super) fn encoded<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
-    let (content, rest) = postcard::take_from_bytes(text).map_err(|error| fault(&format!("bad columns ({error})")))?;
-    if rest.is_empty() { Ok(content) } else { Err(fault("more bytes than its columns have")) }
+    let (content, rest) =
+        postcard::take_from_bytes(text).map_err(|error| fault(&format!("invalid columns ({error})")))?;
+    if rest.is_empty() { Ok(content) } else { Err(fault("extra bytes after the columns")) }
 }
 
 // Cold, so that there is one of it, and not one wherever it is called: every page carries them.
@@ -22,11 +23,11 @@ pub(super) fn fault(found: &str) -> Error {
 /// A column of handles.
 pub(super) fn column<T>(packed: &PackedNumbers<'_>, handle: impl Fn(u32) -> T) -> Result<Vec<T>, Error> {
     let handle = |number| u32::try_from(number).ok().map(&handle);
-    packed.unpacked(handle).ok_or_else(|| fault("a number that is cut or too large"))
+    packed.unpacked(handle).ok_or_else(|| fault("a truncated or too large number"))
 }
 
 pub(super) fn cut() -> Error {
-    fault("a number that is cut")
+    fault("a truncated number")
 }
 
 pub(super) fn handles(packed: &PackedNumbers<'_>) -> Result<Vec<u32>, Error> {

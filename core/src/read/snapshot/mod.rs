@@ -34,10 +34,10 @@ use texts::{expect, expect_texts};
 /// When the bytes are no snapshot of this version, when they contradict themselves, or when a limit
 /// is passed.
 pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
-    let body = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("other bytes"))?;
-    let (version, body) = body.split_first().ok_or_else(|| fault("its end"))?;
+    let body = bytes.strip_prefix(MAGIC).ok_or_else(|| fault("other data"))?;
+    let (version, body) = body.split_first().ok_or_else(|| fault("the end of the file"))?;
     if *version != VERSION {
-        return Err(fault(&format!("version {version}")));
+        return Err(fault(&format!("version {version} (write the snapshot again from its trace)")));
     }
     let (columns, body) = SnapshotSection::split(body)?;
     let (starts, body) = SnapshotSection::split(body)?;
@@ -46,7 +46,7 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
     let num_bytes =
         [columns, starts, arguments, durs].iter().fold(0_u64, |sum, section| sum.saturating_add(section.length));
     if num_bytes > limits.max_bytes {
-        let unit = "bytes of decompressed snapshot (max_bytes)";
+        let unit = "bytes of decompressed snapshot (raise max_bytes to allow more)";
         return Err(ErrorKind::Limit { unit, limit: limits.max_bytes }.into());
     }
     let max_threads = if num_bytes < WORTH_A_THREAD { 1 } else { limits.max_threads };
@@ -104,7 +104,7 @@ fn without_rows(columns: &mut SnapshotColumns<'_>) -> Result<Trace, Error> {
     let mut strings = Strings::default();
     for (at, text) in std::mem::take(&mut columns.strings).iter().enumerate() {
         if strings.intern(text).index() != at {
-            return Err(fault("a string that stands twice"));
+            return Err(fault("a duplicate string"));
         }
     }
     let mut trace = Trace {
@@ -127,7 +127,7 @@ fn without_rows(columns: &mut SnapshotColumns<'_>) -> Result<Trace, Error> {
 }
 
 fn check(trace: &Trace, id: StrId) -> Result<StrId, Error> {
-    if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a string that is not there")) }
+    if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a missing string")) }
 }
 
 fn event_table(points: LoadedPoints, trace: &Trace) -> EventTable {
@@ -166,7 +166,7 @@ fn flows(columns: &mut SnapshotColumns<'_>, trace: &Trace) -> Result<Vec<Flow>, 
     for (row, name) in &names {
         expect("a flow", &[*name], &trace.strings)?;
         if *row as usize >= points.len() {
-            return Err(fault("the id of a flow that is not there"));
+            return Err(fault("a missing flow id"));
         }
     }
     let names: FxHashMap<u32, StrId> = names.into_iter().collect();
@@ -214,7 +214,7 @@ fn added_up(differences: Vec<u32>, ascent: PositionOrder) -> Result<Vec<u32>, Er
     let is_level = differences.iter().skip(1).any(|step| *step == 0);
     let last = differences.iter().map(|step| u64::from(*step)).sum::<u64>();
     if last > u64::from(u32::MAX) || is_level && ascent == PositionOrder::Strict {
-        return Err(fault("positions that do not ascend"));
+        return Err(fault("unsorted positions"));
     }
     let mut position = 0;
     let add = |step| {
@@ -262,7 +262,7 @@ impl LoadedPoints {
         names.iter().chain(&categories).max().map_or(Ok(StrId::EMPTY), |last| check(trace, *last))?;
         let mut last = vec![0_i64; trace.tracks.len()];
         if tracks.iter().any(|track| track.index() >= last.len()) {
-            return Err(fault("a track that is not there"));
+            return Err(fault("a missing track"));
         }
         let add = |(difference, track): (i64, &TrackId)| {
             let time = &mut last[track.index()];

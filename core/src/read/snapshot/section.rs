@@ -22,7 +22,7 @@ pub(super) struct SnapshotSection<'a> {
 impl<'a> SnapshotSection<'a> {
     /// Splits the first section from `bytes`; returns it and the rest.
     pub(super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
-        let end = || fault("its end");
+        let end = || fault("the end of the file");
         let (length, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
         let (body_length, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
         let (checksum, bytes) = bytes.split_first_chunk().ok_or_else(end)?;
@@ -30,7 +30,7 @@ impl<'a> SnapshotSection<'a> {
         let (body, bytes) = bytes.split_at_checked(body_length).ok_or_else(end)?;
         let length = u64::from_le_bytes(*length);
         if length > (body.len() as u64).saturating_mul(MAX_RATIO) {
-            return Err(fault("fewer bytes than it says"));
+            return Err(fault("a section shorter than its stated length"));
         }
         Ok((Self { length, checksum: u32::from_le_bytes(*checksum), body }, bytes))
     }
@@ -42,7 +42,7 @@ impl<'a> SnapshotSection<'a> {
         let mut checksum = Crc::new();
         checksum.update(&text);
         if checksum.sum() != self.checksum {
-            return Err(fault("another checksum than it says"));
+            return Err(fault("a wrong checksum"));
         }
         Ok(text)
     }
@@ -52,11 +52,11 @@ impl<'a> SnapshotSection<'a> {
         let mut text = Vec::new();
         // The length may be a lie, and memory is asked for before that is known.
         let length = usize::try_from(self.length).ok().filter(|length| text.try_reserve_exact(*length).is_ok());
-        length.ok_or_else(|| fault("more bytes than there is memory for"))?;
+        length.ok_or_else(|| fault("a section larger than the free memory"))?;
         let status = Decompress::new(false).decompress_vec(self.body, &mut text, FlushDecompress::Finish);
         let status = status.map_err(|error| fault(&format!("damaged compression ({error})")))?;
         if status != Status::StreamEnd || text.len() as u64 != self.length {
-            return Err(fault("damaged compression (another length than it says)"));
+            return Err(fault("damaged compression (wrong length)"));
         }
         Ok(text)
     }

@@ -41,7 +41,7 @@ pub(super) fn expect(whose: &str, ids: &[StrId], strings: &Strings) -> Result<()
 // Cold for the same reason as `fault`.
 #[cold]
 fn missing(whose: &str) -> Error {
-    fault(&format!("a text of {whose} that is not there"))
+    fault(&format!("a missing text of {whose}"))
 }
 
 fn expect_texts_of_node(node: &Node, strings: &Strings) -> Result<(), Error> {

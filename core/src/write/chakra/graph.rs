@@ -37,7 +37,7 @@ use crate::warning::WarningKind;
 /// When there is no Execution Trace.
 pub fn chakra_from_trace(linked: &LinkedTrace) -> Result<Chakra, Error> {
     if linked.trace.nodes.is_empty() {
-        let (expected, found) = ("an Execution Trace, with or without a Kineto trace", "a Kineto trace alone");
+        let (expected, found) = ("an Execution Trace, with or without a Kineto trace", "only a Kineto trace");
         return Err(ErrorKind::Unsupported { expected, found: found.into(), position: Position::default() }.into());
     }
     let vertices = ChakraVertices::of(linked);

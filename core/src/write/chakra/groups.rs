@@ -8,7 +8,7 @@ use crate::trace::group::ProcessGroups;
 /// More ranks than any job has; a size beyond is no size.
 const MAX_RANKS: i64 = 1 << 20;
 
-/// The ranks of each process group that is named and whose ranks are known, by its name, as a JSON
+/// The ranks of each process group with a name and known ranks, by its name, as a JSON
 /// object.
 ///
 /// ```

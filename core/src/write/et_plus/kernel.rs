@@ -69,7 +69,7 @@ const LAUNCHES: [&str; 15] = [
     "hipMemcpyAsync",
 ];
 
-/// Host operators, to be asked for the last one that began before a launch.
+/// Host operators, searchable for the last one that began before a launch.
 struct ClosestOperators<'a, T> {
     linked: &'a LinkedTrace,
     ops: &'a [HostOp<T>],

@@ -41,7 +41,7 @@ pub struct EtPlusTally {
     pub num_linked: usize,
     /// Kernels, copies and fills that were added.
     pub num_device_events: usize,
-    /// Those that could not be, because nothing says which node they are of.
+    /// Device events without a link, because no id leads to a node.
     pub num_left_out: usize,
 }
 

@@ -75,7 +75,7 @@ fn saturated(ns: i128) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
-/// The float nearest to the microseconds that the file says.
+/// The float nearest to the microseconds in the file.
 fn float_micros(ns: i64) -> f64 {
     let mut text = String::new();
     write_micros(&mut text, ns, true);

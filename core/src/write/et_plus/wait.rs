@@ -1,5 +1,5 @@
-//! Infers waits between threads: the operator that another thread had begun last when this one
-//! resumed.
+//! Infers waits between threads: a thread that resumes waited for the operator that another thread
+//! began last.
 
 use super::op::{HostOp, OpTime};
 use crate::id::TrackId;
@@ -21,7 +21,7 @@ pub(super) fn waits<T: OpTime>(ops: &[HostOp<T>], gap: T) -> Vec<Option<usize>> 
     waits
 }
 
-/// The operators of all threads, to be asked for the latest of any but one.
+/// The operators of all threads, searchable for the latest one outside a thread.
 struct OtherThreads {
     /// Places in the order of time; of those that start together the one that is preferred comes
     /// last.

@@ -1,1 +1,1 @@
-"""Questions to the core, and its answers."""
+"""Requests to the core, and results."""

@@ -1,4 +1,4 @@
-"""The analyses of a trace, and of all traces of a job: one method each, and what they have in common."""
+"""One method per analysis, for a trace and for all traces of a job."""
 
 from __future__ import annotations
 
@@ -6,128 +6,206 @@ from kinetoscope._base import lazy
 
 
 class Analyses:
-    """What can be asked of a trace, or of each trace of a job (then with the columns `rank` and `window`).
+    """Analyses of a trace, or of each trace of a job.
 
-    Every method takes the part of the trace to look at: `start_ns` and `end_ns`, as the tables count time, or
-    `iteration`, the number of a `ProfilerStep#n`; `stream`, to look at the device events of one stream alone; and
-    `launched_inside`, to leave out device events whose launch is not inside the range. What the range cuts counts with
-    what is inside; `whole=True` cuts nothing: events belong to the range that they begin in, and device work to that of
-    its launch, wherever it runs. Of a job, the part is that of each trace, and `rank`, one or several, says
-    which traces are looked at. TraceError for a part that there is not, or an option that an analysis does not have.
+    Every method returns an `AnalysisResult`: a table, with more tables in its attribute `tables`.
+    Results for a job have the additional columns `rank` and `window`. Times are integer
+    nanoseconds (`_ns`), sizes are bytes (`_bytes`), shares are fractions of 1, and `_id` columns
+    refer to `Trace.events`.
+
+    Every method also takes a selection as keyword arguments (see `Selection`):
+
+    * `start_ns` and `end_ns`, or `iteration`: the time range; default: the whole trace
+    * `stream`: only the device events of this stream
+    * `launched_inside=True`: only device events whose launch is inside the range
+    * `clip=False`: count each event as a whole, in the range in which it starts
+    * `rank`, for a job: only this rank, or these ranks
+
+    ::
+
+        trace.kernels(iteration=3).to_polars()
+        job.breakdown(rank=[0, 1]).tables["gpu_timeline"].to_pandas()
+
+    Raises TraceError if the trace lacks the range, iteration or stream, or if an option has a bad
+    value. Raises TypeError for an unknown option.
     """
 
     def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
-        """An analysis by its name; the methods are the same. `request` holds its options and the part to look at."""
+        """Runs an analysis by its name; equal to the method of that name.
+
+        `request` holds the options of the analysis and the selection.
+        """
         raise NotImplementedError
 
     def breakdown(
         self, *, per: str = "iteration", micro_ns: int = 5_000, **part: lazy.Unpack[lazy.Selection]
     ) -> lazy.AnalysisResult:
-        """Where the time of each device went, by iteration; `per="selection"` takes all that is looked at as one.
+        """Breaks down device time by class of work: compute, communication, copies, idle.
 
-        `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns`, to the
-        nanosecond: computation; communication without computation; copies and fills without either; other work without
-        any of these; and nothing. `overlap_ns` is communication with computation. Idle stretches of less than
-        `micro_ns` are summed in `micro_idle_ns`.
+        One row per device and iteration. `per="selection"` gives one row per device for the whole
+        range. `per="work"` measures from the first start of device work to its last end.
 
-        Beside it, the same as others show it: `gpu_timeline` (TraceLens, where fills compute), a row for each part; and
-        `step_time` (the TensorBoard plugin), where each nanosecond counts for the first of kernel, memcpy, memset,
-        communication, runtime, data loader, CPU execution, other. And `concurrency`: how long just these classes of
-        work ran together.
+        `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns +
+        idle_ns`, exactly. Each nanosecond counts for the first class in this order:
 
-        `per="work"` looks at the time from the first start of device work to its last end.
+        1. `compute_ns`: computation runs
+        2. `exposed_communication_ns`: communication runs, without computation
+        3. `exposed_copy_ns`: copies or fills run, without the classes above
+        4. `exposed_other_ns`: other work runs, without the classes above
+        5. `idle_ns`: nothing runs; `micro_idle_ns` is the part in gaps shorter than `micro_ns`
+
+        `overlap_ns` is the time in which communication and computation run together.
+
+        Further tables, with the same time in other layouts:
+
+        * `gpu_timeline`: one row per category, as in TraceLens; fills count as compute
+        * `step_time`: as in the TensorBoard plugin, where each nanosecond counts for the first of
+          kernel, memcpy, memset, communication, runtime, data loader, CPU execution, other
+        * `concurrency`: time by the exact set of classes that run together
+
+        ::
+
+            row = trace.breakdown(per="selection").to_polars().row(0, named=True)
+            row["idle_ns"] / row["span_ns"]         # share of idle time on the first device
         """
         return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
 
     def overlap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Communication of each device that computation hides: `hidden_ns`, and what is left, `exposed_ns`.
+        """Measures how much communication is hidden behind computation, per device and collective.
 
-        By collective, after `all` of them together; kinds that run at the same time both count it.
+        `hidden_ns` is the time in which computation runs on the same device; `exposed_ns =
+        total_ns - hidden_ns`; `hidden_share = hidden_ns / total_ns`. The row `all` merges all
+        collectives and comes first. Collectives that run at the same time each count that time,
+        so the sum over collectives may exceed `all`.
         """
         return self.analyze("overlap", **part)
 
     def operators(
         self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.Selection]
     ) -> lazy.AnalysisResult:
-        """Operators: calls, self and total time on the host, and device time of the work that they launched.
+        """Sums host and device time by operator.
 
-        By name; by name and input shapes (`by="shape"`); by name and the innermost `stack_depth` Python frames
-        (`by="stack"`). `self_ns` is time in the calls that is in nothing inside them; `device_self_ns` that of work
-        launched by the operator itself, `device_total_ns` by it and all inside it, of whole calls.
+        `by` selects the grouping: `"name"`; `"shape"` (name and input shapes); or `"stack"` (name
+        and the innermost `stack_depth` Python frames).
 
-        Beside it `device_attribution`: each nanosecond of device work as that of exactly one operator or annotation,
-        the innermost around its launch, or `unlinked`; it adds up to all device work.
+        * `total_ns = Σ dur` and `self_ns = Σ (dur − Σ dur of children)`: time on the host
+        * `device_self_ns`: device time of work that the operator itself launched
+        * `device_total_ns`: also includes work launched by nested calls
+
+        Host times are clipped to the selection; device times are those of whole calls.
+
+        Further table: `device_attribution` assigns each nanosecond of device work to exactly one
+        operator or annotation: the innermost around its launch. Work without one is `unlinked`.
+        The rows add up to all device work.
+
+        ::
+
+            trace.operators(by="shape").to_polars().head(10)    # most device time first
         """
         return self.analyze("operators", by=by, stack_depth=stack_depth, **part)
 
     def modules(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Modules (`nn.Module`), by name: calls, host time, and device time of forward and backward work.
+        """Sums host time of calls, and forward and backward device time, by `nn.Module`.
 
-        Device work is for the innermost module around its launch or, when a backward operator launched it, around the
-        forward operator of that. Recorded with `with_stack` or `with_modules`.
+        Device work belongs to the innermost module around its launch. Work of a backward operator
+        belongs to the innermost module around the matching forward operator. `device_total_ns =
+        forward_ns + backward_ns`, and includes nested modules; `device_self_ns` excludes them.
+
+        Needs a recording with `with_stack` or `with_modules`.
         """
         return self.analyze("modules", **part)
 
     def annotations(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Ranges that the user named, by name, on the host and as the device has them (`side`).
+        """Sums host and device time by user annotation (`record_function`).
 
-        `device_total_ns` is the device time of all work launched inside those on the host, and of what the backward
-        pass launched on its own thread while they lasted on the one that waited for it: of whole ranges, where
-        `total_ns` is cut to the part that is looked at.
+        One row per name and `side`: `host` (`user_annotation`) or `device`
+        (`gpu_user_annotation`). `share` is `total_ns` over the total of all annotations on that
+        side. `total_ns` is clipped to the selection.
+
+        `device_total_ns` is the device time of all work launched inside the host ranges. It
+        includes work that the backward pass launched on its own thread while the annotated thread
+        waited for it. It always covers whole ranges.
         """
         return self.analyze("annotations", **part)
 
     def stacks(self, *, depth: int = 256, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Host and device time by stack of Python frames, `outermost;…;innermost`, as flame graphs take them.
+        """Sums host and device time by stack of Python frames, for flame graphs.
 
-        `self_ns` is host time in the innermost frame and in no frame inside it, `device_self_ns` the time of the device
-        work launched there.
+        `stack` is `outermost;…;innermost`, with at most `depth` frames, the innermost ones.
+        `self_ns` is host time in the innermost frame, without frames that it calls.
+        `device_self_ns` is the time of device work launched from that frame.
+
+        Needs a recording with `with_stack`.
+
+        ::
+
+            with open("folded.txt", "w") as file:               # for flamegraph.pl or speedscope
+                for stack, self_ns in trace.stacks().select("stack", "self_ns").rows():
+                    print(stack, self_ns, file=file)
         """
         return self.analyze("stacks", depth=depth, **part)
 
     def kernels(self, *, short_ns: int = 10_000, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Kernels, copies and fills by name, the longest total first.
+        """Sums kernels, copies and fills by name; largest total first.
 
-        `total_ns` is the sum over all runs, `share` that over the sum of all device work, `std_ns` the sample standard
-        deviation of the runs; `class` what the name says they are for: `computation`, `communication`, `memory`,
-        `other`. `num_short` counts the runs of less than `short_ns`. `longest_id` is the event of the longest run.
+        * `total_ns = Σ dur`; `share` is `total_ns` over the total of all device work
+        * `std_ns`: sample standard deviation; null for a single run
+        * `num_short`: number of runs shorter than `short_ns`
+        * `class`: `computation`, `communication`, `memory` or `other`, from the name
+        * `tensor_cores`: whether the name is that of a kernel for matrix units
+        * `longest_id`: event of the longest run
 
-        `tensor_cores` says whether the name is of a kernel that computes with units for matrices. `blocks`, `threads`
-        (of a block), `registers` (of a thread) and `shared_memory_bytes` (of a block) are those of the longest run, and
-        `waves` is how often it filled the device, at least 1. `occupancy` (estimated, in percent) and `sm_efficiency`,
-        `min(blocks per multiprocessor, 1)`, are means of all runs over time. Null where the file does not say, `waves`
-        also where it says an occupancy of 0.
+        The launch configuration is that of the longest run: `blocks`, `threads` (per block),
+        `registers` (per thread), `shared_memory_bytes` (per block). `waves` is how often its
+        blocks filled the device, at least 1. `occupancy` (estimated, in percent) and
+        `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run time. These
+        columns are null if the file lacks the values; `waves` is also null for an occupancy of 0.
 
-        Beside it `kernels_by_class`: count, time and share by class and by `tensor_cores`.
+        Further table: `kernels_by_class`, the totals by `class` and `tensor_cores`.
+
+        ::
+
+            trace.kernels().to_polars().filter(pl.col("num_short") > 0.5 * pl.col("count"))
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
     def launches(self, *, prefix: str | None = None, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Device events with their launches: `dur_ns` of the call, `device_dur_ns` of the work, `delay_ns` between.
+        """Measures launches: duration of the call, and delay until the device work starts.
 
-        `delay_ns` is from the end of the call to the start of the work, 0 where that was earlier. A launch of several
-        (a graph) has a row for each. Beside it `launches_by_call`, those of one call of the runtime or driver together.
+        One row per device event. `dur_ns` is the duration of the host call and `device_dur_ns`
+        that of the work. `delay_ns = max(start of the work − end of the call, 0)`. A launch of
+        several device events, such as a CUDA graph, has one row for each.
 
-        And `launches_by_operator`: by the innermost operator around the launch whose name begins with `prefix`, and the
-        `kernels` that a call of it launched (a JSON list of names), how many calls launched just these. Of their
-        first kernels, `mean_until_launch_ns` is the mean from the start of the operator to that of the launch, and
-        `mean_until_kernel_ns` from there to the start of the kernel. `first_id` is the first of the calls.
+        Further tables:
+
+        * `launches_by_call`: totals by runtime or driver call
+        * `launches_by_operator`: totals by operator and by the list of `kernels` (JSON) that one
+          call launches. Only operators whose name starts with `prefix` count, the innermost around
+          each launch. `mean_until_launch_ns` is from the start of the operator to its first
+          launch, and `mean_until_kernel_ns` from that launch to its kernel. `first_id` is the
+          first of the calls
         """
         return self.analyze("launches", prefix=prefix, **part)
 
     def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """How much launched work was waiting on each stream: mean over time, longest, time empty, time full.
+        """Measures the queue length of each stream: work that is launched and has not started.
 
-        Work is in the queue from the start of its launch to its own start. `full_ns` is the time with `full` in it or
-        more: launches wait then. Beside it `queue_length_series`, every change.
+        Work enters the queue at the start of its launch and leaves it at its own start. `mean` is
+        `Σ length · time / span`. `empty_ns` is the time with an empty queue, `full_ns` the time
+        with at least `full` entries: launches block then.
+
+        Further table: `queue_length_series`, the length after each change.
         """
         return self.analyze("queue_length", full=full, **part)
 
     def copy_bandwidth(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Bytes, time and bandwidth (GB/s) of copies and fills, by what they copy from and to.
+        """Measures bytes, time and bandwidth (GB/s) of copies and fills.
 
-        `mean_gbps` is the sum of the bytes over the sum of the times. Beside it `copy_bandwidth_series`, the bandwidth
-        of all that run at a time, by direction.
+        One row per `direction` and `memory` kinds, such as `Memcpy HtoD` and `Pageable -> Device`.
+        `mean_gbps = Σ bytes / Σ ns`. Copies count as a whole, even if the selection cuts them.
+
+        Further table: `copy_bandwidth_series`, the summed bandwidth of all copies that run at a
+        time, by direction.
         """
         return self.analyze("copy_bandwidth", **part)
 
@@ -139,32 +217,49 @@ class Analyses:
         longest: int = 100,
         **part: lazy.Unpack[lazy.Selection],
     ) -> lazy.AnalysisResult:
-        """When each stream had nothing to do between its first event and its last, and why.
+        """Sums the idle time of each stream, between its first and last event, by cause.
 
-        `host_wait`: the next work was launched only after the gap had begun; `kernel_wait`: it had been launched, and
-        the gap is shorter than `kernel_wait_ns`; `other`: all else, such as waits for other streams. `micro_ns` sums
-        the gaps shorter than asked for. Beside it `gaps`, the longest, each with the host event that took the most of
-        it on the thread that launched what came next.
+        `category` is the cause of a gap:
+
+        * `host_wait`: the next work was launched after the gap had started
+        * `kernel_wait`: the next work was launched before, and the gap is shorter than
+          `kernel_wait_ns`
+        * `other`: all other gaps, such as waits for another stream
+
+        `share` is `total_ns` over all idle time of the stream. The column `micro_ns` is the time
+        in gaps shorter than the option `micro_ns`.
+
+        Further table: `gaps`, the `longest` gaps. `host_id`, `host_name` and `host_ns` name the
+        host event that took most of the gap, on the thread that launched the next work.
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 
     def stragglers(self, *, longest: int = 20, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Ranks of a job that others wait for, the costliest first: how often they come last, and why.
+        """Finds stragglers: ranks that others wait for, with cost and cause; most costly first.
 
-        `num_last` and `num_first` count the communications with others (`num_collectives`) that a rank came to last or
-        first, `last_share` and `first_share` are those over all; none counts where all came at once. `wait_ns` is what
-        it waited itself (see `TraceSet.collectives`), `caused_wait_ns` what the others waited where it came last.
-        Clocks' offsets are taken away where they are known.
+        * `num_last` and `num_first`: in how many communications the rank arrived last or first;
+          the shares are over `num_collectives`. Simultaneous arrivals count for no rank
+        * `wait_ns`: time that the rank itself waited (see `TraceSet.collectives`)
+        * `caused_wait_ns`: time that other ranks waited when this rank arrived last
+        * `cause`: the cause of most of `caused_wait_ns`
 
-        `cause` is what most of that is put to. The time of each rank since the communication before that the same
-        ranks had (or since the iteration's start) is what its devices did: `compute`; `copy`, without it;
-        `communication`, without either; nothing until the host launched the next work, `host`; or nothing although it
-        had, `idle`. What took the last rank longer than the median of the others, by the most, is the cause; there is
-        none where that time was not longer by half of `lateness_ns` at least.
+        The cause compares ranks over the interval since the previous communication of the same
+        ranks, or since the start of the iteration. Each nanosecond of a rank counts for the first
+        matching activity:
 
-        Beside it `late_arrivals`, the `longest` by `caused_wait_ns`: `lateness_ns` after the median of the others,
-        `cause_ns`, how much longer the cause took, and `name`, the host event or the kernel that took the most longer
-        (`name_ns`).
+        1. `compute`: its devices compute
+        2. `copy`: its devices copy, without computing
+        3. `communication`: its devices communicate, without the activities above
+        4. `host`: the devices are idle, and the host has not launched the next work
+        5. `idle`: the devices are idle, although the next work is launched
+
+        The cause is the activity in which the last rank exceeds the median of the other ranks the
+        most. It is null if the excess is below half of `lateness_ns`. Known clock offsets are
+        subtracted.
+
+        Further table: `late_arrivals`, the `longest` arrivals by `caused_wait_ns`. `lateness_ns`
+        is relative to the median of the other ranks, `cause_ns` is the excess of the cause.
+        `name` is the host event or kernel with the largest excess, `name_ns`.
         """
         return self.analyze("stragglers", longest=longest, **part)
 
@@ -177,21 +272,35 @@ class Analyses:
         without_last: bool = False,
         **part: lazy.Unpack[lazy.Selection],
     ) -> lazy.AnalysisResult:
-        """The longest chain of what waited for what, step by step: what must be faster for the whole to be faster.
+        """Finds the critical path: the longest chain of dependencies, one row per step.
 
-        `kind` says what a step is: `operator` (time inside a host event that is in none inside it), `launch` (from a
-        call to the work it enqueued, where nothing else held that back), `kernel`, `kernel_kernel` (between work and
-        the next on its stream), `sync` (between work and what waited for it), `dependency` (an order that takes no
-        time). `dur_ns` is what it adds, `bound_by` what it is put to: `host`, `compute`, `communication`, `copy`,
-        `launch`, `wait`, `data_loading`. The length is the sum of `dur_ns` and never more than the time looked at.
+        `dur_ns` is the time that a step adds; the path length is `Σ dur_ns`, at most the selected
+        time. `bound_by` is `host`, `compute`, `communication`, `copy`, `launch`, `wait` or
+        `data_loading`. `kind` is one of:
 
-        Beside it `critical_path_bound` and `critical_path_operators` sum the steps, `critical_path_length` has the
-        length, and what it would be (`new_length_ns`, `saved_ns`) if all events with `what_if` in their name took
-        `factor` times their time: the longest path then, which may be another. `critical_path_nodes` and
-        `critical_path_edges` are the whole graph.
+        * `operator`: time of a host event, without nested events
+        * `launch`: from a host call to its device work, if nothing else delayed that work
+        * `kernel`: a device event
+        * `kernel_kernel`: between two device events on one stream
+        * `sync`: between device work and the host call or stream that waited for it
+        * `dependency`: an order that takes no time
 
-        `like="hta"` makes the graph of HolisticTraceAnalysis instead, with its nodes, edges, weights and whole
-        microseconds; with `without_last` of what it keeps when it leaves out the last iteration.
+        `what_if` estimates a change: every event with that text in its name takes `factor` times
+        its time. `new_length_ns` and `saved_ns` refer to the longest path after the change, which
+        may be a different path.
+
+        Further tables:
+
+        * `critical_path_bound`, `critical_path_operators`: the steps, summed
+        * `critical_path_length`: the length, and the estimate for `what_if`
+        * `critical_path_nodes`, `critical_path_edges`: the whole graph
+
+        `like="hta"` builds the graph of HolisticTraceAnalysis, with its nodes, edges, weights and
+        whole microseconds. `without_last` then drops the last iteration, as that program does.
+
+        ::
+
+            trace.critical_path(what_if="aten::copy_", factor=0.5).tables["critical_path_length"]
         """
         options = {"what_if": what_if, "factor": factor, "like": like, "without_last": without_last}
         return self.analyze("critical_path", **options, **part)
@@ -199,113 +308,153 @@ class Analyses:
     def sequences(
         self, *, operator: str | None = None, min_length: int = 3, **part: lazy.Unpack[lazy.Selection]
     ) -> lazy.AnalysisResult:
-        """Sequences of kernels, copies and fills that operators launch, by how many calls launch the same one.
+        """Finds repeated sequences of kernels, copies and fills below operators.
 
-        Under the outermost operators whose name holds `operator` (all, without one), with all that is inside them, in
-        the order of their starts. `kernels` is a JSON list of names; `first_id` is the first of the calls.
+        A call counts if its name contains `operator` (default: any) and no such call is around it.
+        Its sequence holds all device events launched inside it, in the order of their starts, at
+        least `min_length` events. `count` is the number of calls with the same sequence.
+        `kernels` is a JSON list of names; `first_id` is the first of the calls.
         """
         return self.analyze("sequences", operator=operator, min_length=min_length, **part)
 
     def memory(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Memory of each device: the most that was allocated at a time and when, allocations, releases.
+        """Measures the memory of each device: peak, time of the peak, allocations and releases.
 
-        From `[memory]` events, which `profile_memory=True` records. Beside it `memory_series`, what was allocated and
-        reserved after each change; and `memory_owners`, by operator and module: `peak_bytes`, what they held when the
-        device had the most allocated, and `kept_bytes`, what was not released before the end.
+        Reads `[memory]` events; needs a recording with `profile_memory=True`.
 
-        And `memory_categories`, the same by what it was for, as far as the time of its life tells: `optimizer_state`
-        (allocated in an optimizer's step and kept), `gradient` (allocated in the backward pass and alive at its end),
-        `autograd_detail` (released before that), `activation` (allocated before the pass and released in it),
-        `temporary` (released by the operator that allocated it), `preexisting`, else `unknown`. The `peak_bytes` of a
-        device's categories are its `peak_allocated_bytes`.
+        Further tables:
+
+        * `memory_series`: allocated and reserved bytes after each change
+        * `memory_owners`: by operator and module. `peak_bytes` were held at the device's peak,
+          `kept_bytes` were never released
+        * `memory_categories`: by purpose, derived from the lifetime; the `peak_bytes` of a device
+          add up to its `peak_allocated_bytes`
+
+        | category | lifetime |
+        |---|---|
+        | `optimizer_state` | allocated in an optimizer's step, never released |
+        | `gradient` | allocated in the backward pass, alive at its end |
+        | `autograd_detail` | allocated in the backward pass, released before its end |
+        | `activation` | allocated before the backward pass, released in it |
+        | `temporary` | released by the operator that allocated it |
+        | `preexisting` | allocated before the first event |
+        | `unknown` | none of these |
         """
         return self.analyze("memory", **part)
 
     def findings(self, *, min_share: float = 0.005, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """What slows the run down: whom it concerns (`subject`), what was seen, what it costs, and what helps.
+        """Finds bottlenecks, each with its subject, evidence, cost and fix.
 
-        `cost_ns` is the time that it costs at most, as its rule counts it; several findings may have the same time.
-        What costs less than `min_share` of the time looked at is left out, but for patterns of the program itself,
-        which may cost more in another run. `confidence` is from 0 to 1; `evidence` a JSON list of events' ids, the
-        costliest first.
+        * `cost_ns`: upper bound of the time that the fix saves, by the formula of its rule; costs
+          may overlap
+        * `share`: `cost_ns` over the selected time
+        * `confidence`: from 0 to 1
+        * `evidence`: JSON list of event ids, most costly first
 
-        Of a job, also what shows only where ranks are compared: `straggler`, `imbalanced_ranks`. `rank` and `window`
-        say whose a finding is.
+        Findings below `min_share` are omitted, except for patterns of the program itself, which
+        may cost more in another run. For a job, the rules `straggler` and `imbalanced_ranks`
+        compare ranks; `rank` and `window` identify the trace of each finding.
 
-        Beside it `finding_rules`: all that is looked for, what its cost is, and how much was found.
+        Further table: `finding_rules`, every rule with its cost formula, fix and `num_found`.
+
+        ::
+
+            for name, cost_ns, fix in trace.findings().select("finding", "cost_ns", "advice").rows():
+                print(f"{name}: {cost_ns / 1e6:.1f} ms. {fix}")
         """
         return self.analyze("findings", min_share=min_share, **part)
 
     def roofline(
         self, *, device: str | None = None, on: str = "device", **part: lazy.Unpack[lazy.Selection]
     ) -> lazy.AnalysisResult:
-        """Operators against what the device can do at most: operations, bytes, and the time that they need at least.
+        """Compares operators with the peaks of the device: operations, bytes, shortest time.
 
-        A row is for calls of one operator with equal shapes and types. `flops` and `bytes` are those of one call:
-        operations of the mathematics (`2·M·N·K` of a product of matrices; causal attention only what is seen), and
-        each argument and each result once. `intensity = flops / bytes`; `tflops` and `gbps` are what was achieved.
-        `roofline_ns = max(flops / peak, bytes / bandwidth)` is the shortest time that the device allows, `roof_tflops`
-        what it would achieve then, `bound` says which of the two it is, and `share_of_peak = roofline_ns / mean_ns`.
-        Calls are taken whole. Of attention over sequences whose lengths no trace records (`family` is
-        `variable_attention`) `flops`, and with it the shortest time, is an upper bound: that of as few sequences as may
-        be, all of the greatest length.
+        One row per operator with equal shapes and types. Calls count as a whole.
 
-        Peaks are those of the device that the file names, or that `device` names (`"H100 SXM"`, `"MI300X"`); dense
-        ones, and of float32 those of tf32 only where the name of a kernel says it. `on="host"` takes the time of the
-        outermost operators on the host, for recordings without a device.
+        * `flops`: mathematical operations of one call, such as `2·M·N·K` for a matrix product;
+          causal attention counts without masked pairs
+        * `bytes`: every argument and every result of one call, once
+        * `intensity = flops / bytes`; `tflops` and `gbps` are the achieved rates
+        * `roofline_ns = max(flops / peak, bytes / bandwidth)`: the shortest possible time
+        * `bound`: which of the two terms is larger; `roof_tflops`: the rate at `roofline_ns`
+        * `share_of_peak = roofline_ns / mean_ns`
 
-        Beside it `roofline_unmodelled`, calls whose operations are unknown, with the reason; `roofline_iterations`,
-        the operations of each iteration, and `share_of_peak`, its model FLOPs utilization (MFU); `roofline_device`,
-        the peaks and their source, or why there are none.
+        The family `variable_attention` has sequences whose lengths no trace records. Its `flops`
+        and `roofline_ns` are upper bounds: they assume as few sequences as possible, all of the
+        maximum length.
+
+        Peaks are dense. They are those of `device`, such as `"H100 SXM"` or `"MI300X"`; default:
+        the device that the file names. Calls in float32 use the tf32 peak only if a kernel name
+        says so. `on="host"` uses the host time of the outermost operators, for recordings without
+        a device.
+
+        Further tables:
+
+        * `roofline_unmodelled`: calls without a known operation count, with the reason
+        * `roofline_iterations`: operations per iteration; `share_of_peak` is the model FLOPs
+          utilization (MFU)
+        * `roofline_device`: the peaks and their source, or the reason why none is known
         """
         return self.analyze("roofline", device=device, on=on, **part)
 
 
 class JobAnalyses(Analyses):
-    """What can be asked of all traces of a job, where a trace has something else of the name."""
+    """Analyses of a job that a single trace lacks, or offers in another form."""
 
     def summary(self, *, top: int = 5, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """A row for each trace: span, iterations (`iteration_mean_ns`, `iteration_std_ns`, the slowest), `busy_share`.
+        """Summarizes each trace in one row: span, iterations, and share of busy device time.
 
-        `busy_share` is the time with device work over the span, of several devices the mean. Beside it `iterations`,
-        and the first `top` of `operators`, `kernels`, `modules` and `findings`.
+        `busy_share` is the time with device work over `span_ns`; with several devices, their mean.
+        `iteration_mean_ns` and `iteration_std_ns` describe the iterations, `slowest_iteration` and
+        `slowest_ns` the longest.
+
+        Further tables: `iterations`, and the first `top` rows of `operators`, `kernels`,
+        `modules` and `findings`.
         """
         return self.analyze("summary", top=top, **part)
 
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """What the end of the job waited for, step by step back through all ranks, in the order of time.
+        """Follows the critical path of a job back through all ranks; rows in order of time.
 
-        The graphs are those of `critical_path`. Each step leads back to what came last of what was waited for, and from
-        a communication in which a rank waited to the rank that came last: none of the path is time in which a rank
-        waited for another one. `between` is time of a thread outside of operators and calls. Steps end where the next
-        begins. Times are those of the first trace's clock where the clocks' offsets are known.
+        Uses the graphs of `critical_path`. Each step leads back to the dependency that ended last.
+        From a communication in which a rank waited, the path continues on the rank that arrived
+        last. So the path never contains time in which one rank waits for another.
 
-        Beside it `job_critical_path_ranks`, what of the path is on each rank and what bounds it there, and
-        `critical_path_bound`.
+        Each step ends where the next one starts. The kind `between` is time of a thread outside of
+        operators and calls. Times use the clock of the first trace if the clock offsets are known.
+
+        Further tables: `job_critical_path_ranks`, the time of the path on each rank by limiting
+        resource; and `critical_path_bound`, the same for the job.
         """
         return self.analyze("job_critical_path", **part)
 
     def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Communications of all ranks: one row for each rank's part, trace after trace.
+        """Matches collectives across ranks: one row per rank and communication, trace after trace.
 
-        Parts of the same communication have the same `collective_id`, found by its process group and number in sequence
-        (`how` is `seq`) or, where numbers are not recorded, by its place among its like in the iteration (`order`).
-        `num_traces` says how many traces have it, `skew_ns` how much earlier than the last rank this one came to it: 0
-        or less. Ranks are compared by their own clocks, or, with `align_clocks` as in `stragglers`, with
-        `clock_offsets` taken away; the times in the table are those of the files. The other columns are those of
-        `Trace.collectives`.
+        Rows of the same communication share a `collective_id`. `how` is `seq` if process group and
+        sequence number match. Without recorded numbers it is `order`: the position among similar
+        communications of the iteration. `num_traces` counts the traces that contain it. `skew_ns =
+        own arrival − last arrival`, 0 or less. The other columns are those of `Trace.collectives`.
 
-        Beside it `collective_skew`, one row a communication: `skew_ns` is the last arrival less the first, `wait_ns`
-        the sum over the ranks of how long they waited (`max_wait_ns` the longest, `mean_wait_ns` over `num_traces`),
-        `total_ns` that of how long it ran, `transfer_ns` the shortest that it ran on any rank: what it takes once all
-        are there. A rank waits from its arrival until the last has come where all give and take alike, until the root
-        has where that sends to all, until the sender has where two talk, and never past its own end.
-        `algorithm_gbps` is the larger of `in_bytes` and `out_bytes` over `transfer_ns`, and `bus_gbps` that times
-        2(n-1)/n for an all-reduce, (n-1)/n for what gathers, scatters or exchanges, 1 for the others. `first_rank` and
-        `last_rank` are null where all came at once. What only one trace has is a row, too, without skew.
-        `collective_summary` has like communications together: `total_ns` and `wait_ns` over all ranks, `transfer_ns`,
-        and the least, median and greatest bandwidth.
+        Arrivals are compared by each rank's own clock; `align_clocks=True` subtracts the
+        `clock_offsets` first. The times in the table are those of the files.
 
-        A communication belongs to the range that it was called in, and is never cut.
+        A communication belongs to the range in which it was called and is never clipped.
+
+        Further table: `collective_skew`, one row per communication:
+
+        * `skew_ns = last arrival − first arrival`; null if only one trace contains it
+        * `wait_ns`: sum over ranks of the time from arrival until the awaited rank arrives, at
+          most until the rank's own end; `max_wait_ns`, `mean_wait_ns = wait_ns / num_traces`.
+          Ranks await the last rank, the root of a broadcast or scatter, or the sender
+        * `total_ns`: sum of the run times; `transfer_ns`: the shortest run time of any rank, an
+          estimate of the transfer without waiting
+        * `algorithm_gbps = max(in_bytes, out_bytes) / transfer_ns`; `bus_gbps` multiplies it by
+          `2(n−1)/n` for an all-reduce, by `(n−1)/n` for gather, scatter and all-to-all, by 1 for
+          the others
+        * `first_rank`, `last_rank`: null for simultaneous arrivals
+
+        Further table: `collective_summary`, similar communications together: `total_ns` and
+        `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
         """
         return self.analyze("collectives", align_clocks=align_clocks, **part)

@@ -1,4 +1,4 @@
-"""The host seam: a request in JSON, an answer with a JSON header and binary columns (see docs/protocol.md)."""
+"""Requests and responses of the viewer protocol (see docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _SIZES = {"f64": 8, "u32": 4, "u8": 1}
 
 
 class QueryResult(NamedTuple):
-    """What the core says to a request."""
+    """A response of the core."""
 
     data: dict[str, Any]
-    """The header's data: numbers in ns since the trace's start, exact integers as text."""
+    """JSON data of the header: times in ns since `origin_ns`, large integers as text."""
     columns: dict[str, memoryview[Any]]
-    """Columns by name: memoryviews of format `d`, `I` or `B`, which numpy takes without a copy."""
+    """Columns by name, as memoryviews of format `d`, `I` or `B`; numpy needs no copy."""
 
 
 def ask(trace: _native.Trace | _native.Session, request: dict[str, Any]) -> QueryResult:
-    """Asks the core. TraceError when the request is not understood."""
+    """Sends a request. Raises TraceError if the core rejects it."""
     return decoded(trace.query(json.dumps(request).encode()))
 
 
 def decoded(response: bytes) -> QueryResult:
-    """Takes a response apart. TraceError when it says that it is an error."""
+    """Decodes a response: a JSON header and binary columns. Raises TraceError for an error."""
     end = 4 + int.from_bytes(response[:4], "little")
     header = json.loads(response[4:end])
     if not header["ok"]:

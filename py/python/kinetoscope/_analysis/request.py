@@ -1,4 +1,4 @@
-"""What is asked of the core, as the text that it reads."""
+"""Requests to the core, as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinetoscope import _native
 
 
 def written(request: Mapping[str, Any]) -> str:
-    """The request in JSON, with numbers of NumPy as what they are. TraceError for a number that JSON does not have."""
+    """Encodes a request as JSON, with NumPy scalars. Raises TraceError for NaN and infinity."""
     return json.dumps({name: _plain(name, value) for name, value in request.items()}, allow_nan=False)
 
 

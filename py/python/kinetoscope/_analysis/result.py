@@ -1,4 +1,4 @@
-"""What an analysis answers: a table, perhaps with others beside it."""
+"""The result of an analysis: a table, with further tables in `tables`."""
 
 from __future__ import annotations
 
@@ -18,47 +18,54 @@ if TYPE_CHECKING:
 
 
 class AnalysisResult(Table):
-    """The table that answers; `tables` holds it and those beside it, by name.
+    """The main table of an analysis; `tables` has all its tables by name.
 
-    Where it has no rows, `reason` says why.
+    Exports like a `Table`. If the table is empty, `reason` explains why.
+
+    ::
+
+        result = trace.breakdown()
+        result.to_polars()
+        result.tables["concurrency"].to_polars()
+        result.plot()
     """
 
     def __init__(self, tables: Sequence[_native.Table], reason: str | None, plot: _native.Plot | None) -> None:
         super().__init__(tables[0])
         self.tables = {table.name: Table(table) for table in tables}
-        """All tables of the answer by their names, this one first."""
+        """All tables by name; the first is this one."""
         self.reason = reason
-        """Why the table has no rows; None where it has some."""
+        """Reason for an empty table; None otherwise."""
         self._plot = plot
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the table to a file, as `Trace.export` does."""
+        """Writes the table to a file; formats and errors as in `Trace.export`."""
         from kinetoscope._export.tables import Part, export
 
         return export([Part(self, {})], path)
 
     def plot(self, table: str | None = None) -> Chart:
-        """Draws the answer, or one of its `tables`, as the analysis says.
+        """Draws the result, or one of its `tables`, as SVG without scripts.
 
-        That is bars, a change with its parts, functions of time, or points. The picture is SVG without scripts, and as
-        large as a page takes: of more bars than can be compared the largest are drawn, and the rest as one. KeyError
-        when there is no such table.
+        The analysis selects the kind: bars, a change with its parts, lines over time, or points.
+        Charts with many bars show the largest, and the sum of the others. Raises KeyError for an
+        unknown table.
         """
         from kinetoscope._report.chart import Chart
 
         if table is not None and table not in self.tables:
             raise KeyError(f"expected a table of {', '.join(self.tables)}, found {table}")
-        drawn = self._plot if self._plot and table in {None, self._plot.table} else None
-        name = table or (drawn.table if drawn else self.name)
-        reason = self.reason if name in {self.name, drawn and drawn.table} else None
+        plot = self._plot if self._plot and table in {None, self._plot.table} else None
+        name = table or (plot.table if plot else self.name)
+        reason = self.reason if name in {self.name, plot and plot.table} else None
         rows = self.tables[name]
-        return Chart(_native.chart(rows._native, drawn, reason), rows)  # noqa: SLF001 - the core draws
+        return Chart(_native.chart(rows._native, plot, reason), rows)  # noqa: SLF001 - the core draws charts
 
     def __repr__(self) -> str:
         if self.reason is not None:
             return f"{self.name}: {self.reason}"
-        beside = [f"{text.plural(len(table), 'row')} of {name}" for name, table in self.tables.items()][1:]
-        return "\n".join([super().__repr__(), *([f"beside it: {', '.join(beside)}"] if beside else [])])
+        others = [f"{name} ({text.plural(len(table), 'row')})" for name, table in self.tables.items()][1:]
+        return "\n".join([super().__repr__(), *([f"more tables: {', '.join(others)}"] if others else [])])
 
     def _repr_html_(self) -> str:
         if self.reason is not None:
@@ -67,14 +74,14 @@ class AnalysisResult(Table):
 
 
 def answered(trace: _native.Trace, name: str, request: dict[str, Any]) -> AnalysisResult:
-    """What the core answers about one trace."""
+    """Runs an analysis on one trace."""
     return AnalysisResult(*_native.analyze(trace, name, written(request)))
 
 
 def answered_of_job(
     traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]
 ) -> AnalysisResult:
-    """What the core answers about the traces of a job, each with its rank."""
+    """Runs an analysis on the traces of a job, each with its rank."""
     from kinetoscope._base.processors import num_processors
 
     return AnalysisResult(*_native.analyze_job(traces, name, written(request), num_processors()))

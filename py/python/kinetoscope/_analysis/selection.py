@@ -1,4 +1,4 @@
-"""What part of a trace is asked for."""
+"""Selection of a part of a trace or job."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ if TYPE_CHECKING:
 
 
 class Selection(TypedDict, total=False):
-    """The part of a trace that is looked at; all of it where nothing is said."""
+    """Keyword arguments that select a part of a trace or job; default: everything."""
 
     start_ns: int | None
-    """Start of a range, as the tables count time."""
+    """Start of the range, in ns as in the tables."""
     end_ns: int | None
-    """Its end. What the range cuts counts with what is inside."""
+    """End of the range, in ns as in the tables."""
     iteration: int | None
-    """The number of an iteration (`ProfilerStep#n`), in place of a range: from its start to its end."""
+    """Number of an iteration (`ProfilerStep#n`), instead of a range."""
     stream: int | None
-    """Look at the device events of this stream alone."""
+    """Only the device events of this stream."""
     launched_inside: bool
-    """Leave out device events whose launch is not inside the range."""
+    """Only device events whose launch is inside the range."""
     clip: bool
-    """Cut times to the range (default).
+    """Whether times are clipped to the range; default: True.
 
-    With False, an event counts whole in the range in which it begins, device work in that of its launch.
+    With False, an event counts as a whole in the range in which it starts. Device work counts in
+    the range of its launch.
     """
     rank: int | Iterable[int] | None
-    """Of a job: look at the traces of this rank alone, or of these. ValueError for one that there is not."""
+    """For a job: only this rank, or these ranks. ValueError for a rank without a trace."""
     executor: Executor | None
-    """Of a job: whose workers read the traces and answer, each about one at a time."""
+    """For a job: an executor whose workers read the traces, each about one at a time."""
     progress: bool | None
-    """With an executor: whether to show a bar; by default in a terminal and in a notebook."""
+    """Whether to show a progress bar with an executor; default: in a terminal or notebook."""

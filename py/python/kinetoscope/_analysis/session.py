@@ -1,4 +1,4 @@
-"""What a timeline shows: one trace, or several with their times laid over each other."""
+"""Query session of a timeline, for one trace or several aligned traces."""
 
 from __future__ import annotations
 
@@ -18,90 +18,93 @@ Range = tuple[int, int]
 """Start and end, in ns as in the tables."""
 
 Align = Literal["clocks", "recorded", "start"] | dict[str, int] | None
-"""How the times of several traces are laid over each other; docs/protocol.md lists the ways."""
+"""Alignment of the times of several traces; docs/protocol.md lists the methods."""
 
 _NAMED = 50
 
 
 class Part(NamedTuple):
-    """A trace of several."""
+    """One of the traces of a timeline."""
 
     trace: Trace
     name: str = ""
-    """What it is called; may be empty."""
+    """Label of the trace; may be empty."""
     rank: int | None = None
-    """For a trace that does not tell it itself."""
+    """Rank of the trace; overrides the rank in the file."""
 
 
-class Screen:
-    """Traces, and the one session that answers about all of them."""
+class TimelineSession:
+    """Traces, with one session that answers queries about all of them."""
 
     def __init__(self, parts: Sequence[Part], align: Align) -> None:
-        """ValueError without a trace."""
+        """Raises ValueError without a trace."""
         if not parts:
-            raise ValueError("expected a trace, found none")
+            raise ValueError("expected at least one trace, found none")
         self.parts = list(parts)
         self.align: Align = align
-        natives = [part.trace._native for part in parts]  # noqa: SLF001 - a screen is another face of traces
+        natives = [part.trace._native for part in parts]  # noqa: SLF001 - sessions are built from native traces
         named = [(part.name, part.rank, native) for part, native in zip(parts, natives, strict=True)]
-        # A trace has a session of its own already.
+        # A single trace is already a session.
         self._session = natives[0] if len(natives) == 1 else _native.Session(named)
 
     @cached_property
     def _overview(self) -> dict[str, Any]:
-        # Of millions of events it takes a second: asked for when it is needed.
+        # Lazy: takes a second for millions of events.
         return protocol.ask(self._session, {"type": "overview", "align": self.align}).data
 
     def realign(self, align: Align) -> None:
-        """Lays the times over each other in another way."""
+        """Changes the alignment of the traces."""
         self.align = align
         self.__dict__.pop("_overview", None)
 
     @property
     def num_events(self) -> int:
-        """How many events all of them have."""
+        """Number of events of all traces."""
         return sum(part.trace.num_events for part in self.parts)
 
     @property
     def origin_ns(self) -> int:
-        """Where the viewer counts from, as the tables count time."""
+        """Origin of the times in the viewer, in ns as in the tables."""
         return int(self._overview["origin_ns"])
 
     def query(self, request: str) -> bytes:
-        """Answers as the browser's own core does."""
+        """Answers a request exactly as the core in the browser does."""
         return self._session.query(request.encode())
 
     def picture(self, width: int) -> str:
-        """All of it at a glance, as SVG."""
+        """Draws all traces as SVG; `width` in pixels."""
         request = {"type": "picture", "width": width, "align": self.align}
         return str(protocol.ask(self._session, request).data["svg"])
 
     def expect_event(self, event: int) -> None:
-        """TraceError when there is no event with this id."""
+        """Raises TraceError if no event has this id."""
         protocol.ask(self._session, {"type": "event", "id": event})
 
     def range(self, start: float, end: float) -> Range:
-        """A range of the viewer, as the tables count."""
+        """Converts times of the viewer to ns as in the tables."""
         return self.origin_ns + round(start), self.origin_ns + round(end)
 
     def iteration(self, number: int) -> Range:
-        """The range of an iteration. TraceError when there is none of this number."""
+        """Returns the range of an iteration. Raises TraceError for an unknown number."""
         iterations = self._overview["iterations"]
-        found = next((each for each in iterations if each["iteration"] == number), None)
-        if found is None:
+        match = next((each for each in iterations if each["iteration"] == number), None)
+        if match is None:
             numbers = ", ".join(str(each["iteration"]) for each in iterations[:_NAMED]) or "none"
             raise _native.TraceError(f"expected one of the iterations {numbers}, found {number}")
-        return self.range(found["start"], found["start"] + found["dur"])
+        return self.range(match["start"], match["start"] + match["dur"])
 
     def events(self, event: int | None, marked: tuple[float, float] | None) -> Table:
-        """The rows of the table of events that are chosen: of several traces with the columns `rank` and `window`."""
+        """Returns the events of the selection: the marked range, or else the selected event.
+
+        For several traces, the table has the additional columns `rank` and `window`.
+        """
         parts = self._overview["parts"]
         ends = [*(part["first_id"] for part in parts[1:]), math.inf]
         tables = [self._events(part, end, event, marked) for part, end in zip(parts, ends, strict=True)]
         if len(tables) == 1:
             return Table(tables[0])
-        places = [(part["rank"], part["window"]) for part in parts]
-        return Table(_native.stacked([(*place, table) for place, table in zip(places, tables, strict=True)]))
+        origins = [(part["rank"], part["window"]) for part in parts]
+        return Table(_native.stacked([(*origin, table) for origin, table in zip(origins, tables, strict=True)]))
 
     def _events(
         self, part: dict[str, Any], end: float, event: int | None, marked: tuple[float, float] | None

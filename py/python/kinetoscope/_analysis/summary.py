@@ -1,4 +1,4 @@
-"""The summary of a trace, as the core gives it, laid out for text, HTML and a terminal alike."""
+"""Layout of a trace summary, for text, HTML and terminals."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _TEXT_WIDTH = 64
 
 
 class Section(NamedTuple):
-    """A table of the summary, its cells already in words."""
+    """A table of the summary, with formatted cells."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
     numbers: list[bool]
-    """Which columns hold numbers, to be set flush right."""
+    """Whether each column is numeric and right-aligned."""
     left_out: int
-    """How many rows there are besides."""
+    """Number of rows that are not shown."""
 
     def __str__(self) -> str:
         rows = [[text.clipped(text.printable(cell), _TEXT_WIDTH) for cell in row] for row in self.rows]
@@ -30,16 +30,17 @@ class Section(NamedTuple):
 
 
 class Card(NamedTuple):
-    """One number that says much."""
+    """A headline number."""
 
     label: str
     value: str
 
 
 class Summary:
-    """Findings, devices, iterations, top operators, kernels and modules, health: of a trace, or of a range of it.
+    """Findings, devices, iterations, operators, kernels, modules and health of a trace or range.
 
-    `data` holds the numbers, integer ns; `str()` and `repr()` give tables in plain text, a notebook shows them as HTML.
+    `data` holds the numbers, with integer ns. `str()` and `repr()` give plain text; notebooks show
+    HTML.
     """
 
     def __init__(self, data: dict[str, Any], title: str = "trace") -> None:
@@ -48,7 +49,7 @@ class Summary:
 
     @property
     def cards(self) -> list[Card]:
-        """The numbers to see first."""
+        """Headline numbers."""
         data = self.data
         cards = [Card("span", text.duration(data["duration_ns"])), Card("events", text.count(data["num_events"]))]
         if data["num_nodes"]:
@@ -59,11 +60,11 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """Title and cards, in one line."""
+        """Title and headline numbers, in one line."""
         return f"{text.printable(self.title)}: {' · '.join(f'{card.label} {card.value}' for card in self.cards)}"
 
     def sections(self, limit: int = 10) -> list[Section]:
-        """The tables that have rows, each with at most `limit` of them."""
+        """Returns the non-empty tables, each with at most `limit` rows."""
         return [_section(layout, self.data, limit) for layout in _LAYOUTS if self.data[layout.key]]
 
     def __repr__(self) -> str:
@@ -76,7 +77,7 @@ class Summary:
 
 
 def _iterations(time: Row) -> str:
-    """How many, how long on average and how much that varies, and which took longest."""
+    """Formats count, mean, standard deviation and the slowest iteration."""
     spread = f" ± {text.duration(round(time['std_ns']))}" if time["std_ns"] is not None else ""
     slowest = f", slowest {time['slowest']}: {text.duration(time['slowest_ns'])}" if time["count"] > 1 else ""
     return f"{text.count(time['count'])} × {text.duration(time['mean_ns'])}{spread}{slowest}"
@@ -87,7 +88,7 @@ def _device_card(device: Row) -> Card:
     return Card(f"device{number} busy", text.share(device["busy_share"], 1))
 
 
-# --- layout -------------------------------------------------------------------------------------------------------
+# --- layout --------------------------------------------------------------------------------------
 
 
 class _Column(NamedTuple):
@@ -96,7 +97,7 @@ class _Column(NamedTuple):
     words: Callable[[Any], str]
     is_number: bool = True
     is_optional: bool = False
-    """Left out when it holds nothing but zeros."""
+    """Omitted if all its values are zero."""
 
 
 class _Layout(NamedTuple):
@@ -104,9 +105,9 @@ class _Layout(NamedTuple):
     title: str
     columns: Sequence[_Column]
     count_key: str | None = None
-    """Where the data says how many rows there are, when it does not hold them all."""
+    """Key of the total number of rows, if the data holds only some."""
     limit: int | None = None
-    """More are never shown."""
+    """Maximum number of rows."""
 
 
 def _word(title: str, key: str) -> _Column:
@@ -135,10 +136,10 @@ _LAYOUTS = (
         "Findings",
         (
             _word("finding", "name"),
-            _word("of", "subject"),
+            _word("subject", "subject"),
             _time("cost", "cost_ns"),
             _Column("share", "share", _share),
-            _word("what helps", "advice"),
+            _word("fix", "advice"),
         ),
         "num_findings",
         limit=3,
@@ -204,7 +205,7 @@ _LAYOUTS = (
         ),
         "num_modules",
     ),
-    _Layout("health", "Health", (_word("defect", "message"), _count("count", "count"), _word("first", "first"))),
+    _Layout("health", "Health", (_word("message", "message"), _count("count", "count"), _word("first", "first"))),
 )
 
 

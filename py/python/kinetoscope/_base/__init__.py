@@ -1,1 +1,1 @@
-"""Modules that every other one may import."""
+"""Helpers that every other module may import."""

@@ -1,6 +1,7 @@
-"""Names for annotations in modules that import little, imported when an annotation is looked up.
+"""Names for annotations, imported when an annotation is evaluated.
 
-`typing.get_type_hints` evaluates annotations in their modules, where names for type checkers alone do not exist.
+`typing.get_type_hints` evaluates annotations in their module, which lacks the names that only type
+checkers import.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import Cache as Cache
     from kinetoscope._io.source import Source as Source
     from kinetoscope._notebook.widget import Timeline as Timeline
-    from kinetoscope._remote.coordinator import Scattered as Scattered
+    from kinetoscope._remote.coordinator import Coordinator as Coordinator
     from kinetoscope._report.static import Static as Static
     from kinetoscope.chakra import Chakra as Chakra
     from kinetoscope.table import Table as Table
 
 
-def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
-    """Makes a `__getattr__` that imports names from other modules, or the modules, at their first use."""
+def lazy_getattr(module: str, names: dict[str, str]) -> Callable[[str], object]:
+    """Makes a module `__getattr__` that imports names, or modules, at their first use."""
 
-    def found(name: str) -> object:
+    def import_name(name: str) -> object:
         import sys
         from importlib import import_module
 
@@ -48,11 +49,11 @@ def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
         value = other if names[name].rpartition(".")[2] == name else getattr(other, name)
         return vars(sys.modules[module]).setdefault(name, value)
 
-    return found
+    return import_name
 
 
 if not TYPE_CHECKING:
-    __getattr__ = looked_up(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "AnalysisResult": "kinetoscope._analysis.result",
@@ -63,7 +64,7 @@ if not TYPE_CHECKING:
             "EtPlusFile": "kinetoscope._export.et_plus",
             "Literal": "typing",
             "Part": "kinetoscope._export.tables",
-            "Scattered": "kinetoscope._remote.coordinator",
+            "Coordinator": "kinetoscope._remote.coordinator",
             "Path": "pathlib",
             "Self": "typing_extensions",
             "Source": "kinetoscope._io.source",

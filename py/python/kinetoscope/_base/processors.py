@@ -1,4 +1,4 @@
-"""The processors that this process may use."""
+"""Number of available processors."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def num_processors() -> int:
-    """How many there are, where the system says which."""
+    """Counts the processors of the affinity mask, or all if the system has no mask."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

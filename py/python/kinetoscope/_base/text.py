@@ -1,4 +1,4 @@
-"""Numbers and names as people read them: durations, counts, shares, and text that is safe in a terminal or in HTML."""
+"""Formats durations, sizes, counts and shares; makes text safe for terminals and HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"
 
 
 def duration(ns: float | None) -> str:
-    """Four significant digits, never a fraction of a nanosecond: `12.35 µs`. `–` for None."""
+    """Formats ns with four significant digits, at least 1 ns: `12.35 µs`. `–` for None."""
     if ns is None:
         return "–"
     if ns < 0:
@@ -26,7 +26,7 @@ def duration(ns: float | None) -> str:
 
 
 def size(number: float | None) -> str:
-    """Bytes, four significant digits: `1.5 MiB`. `–` for None."""
+    """Formats bytes with four significant digits: `1.5 MiB`. `–` for None."""
     if number is None:
         return "–"
     if number < 0:
@@ -39,39 +39,48 @@ def size(number: float | None) -> str:
 
 
 def count(number: float | None) -> str:
-    """Every digit, in groups: `132,152`. `–` for None."""
+    """Formats all digits in groups of three: `132,152`. `–` for None."""
     return "–" if number is None else f"{number:,}"
 
 
 def share(part: float | None, whole: float | None) -> str:
-    """A percentage; `–` where there is no whole. Neither is something told as nothing, nor nearly all as all."""
+    """Formats a percentage; `–` without a whole.
+
+    A part of more than 0 is at least `<0.1 %`; a part below the whole is at most `>99.9 %`.
+    """
     if part is None or not whole:
         return "–"
-    percent = round(100 * part / whole, 1) + 0.0  # no minus before a zero
+    percent = round(100 * part / whole, 1) + 0.0  # turns -0.0 into 0.0
     if 0 < part < whole and percent in {0, 100}:
         return ">99.9 %" if percent else "<0.1 %"
     return f"{percent:.1f} %".replace("100.0", "100").replace("-", "−")
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """`1 event`, `2 events`; `2 launches` where `nouns` says so."""
+    """Formats a number with its noun: `1 event`, `2 events`. `nouns` is an irregular plural."""
     return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def printable(text: str) -> str:
-    """The text with control characters written as escapes: a name from a trace must not steer a terminal."""
+    """Escapes control characters, so that a name from a trace cannot control a terminal."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def escaped(text: str) -> str:
-    """The text for HTML, attributes included, as `html.escape` has it; that module knows every entity: a megabyte."""
+    """Escapes text for HTML, including attributes, like `html.escape`.
+
+    The module `html` would load a table of all entities: one megabyte.
+    """
     return text.translate(_ENTITIES)
 
 
 def clipped(text: str, width: int) -> str:
-    """At most `width` characters: what tells a name from others, as far as it fits, else its ends."""
+    """Shortens text to at most `width` characters.
+
+    Keeps the part that distinguishes kernel names if it fits, otherwise both ends.
+    """
     if len(text) > width:
         text = _native.fitting(text, width)
     if len(text) <= width:
@@ -81,7 +90,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """A table in plain text, one line per row; `right` says which columns hold numbers."""
+    """Aligns a table in plain text, one line per row; `right` marks numeric columns."""
     lines = [header, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(_line(cells, widths, right) for cells in lines)

@@ -1,4 +1,4 @@
-"""Threads that read: all at once, seen from the one that waits for them."""
+"""Worker threads for reading, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _Outcome = TypeVar("_Outcome")
 
 @final
 class Workers:
-    """Threads that read, as many as there are processors, seen from the one that waits for them.
+    """A pool of threads that read, one per processor, at most 8.
 
-    A context: on Ctrl-C, or when the block raises, the reads that are under way are cancelled, and no thread is left.
+    Use it as a context. On Ctrl-C, or if the block raises, it cancels running reads and joins all
+    threads.
     """
 
     def __init__(self, max_items: int = _MAX_THREADS) -> None:
@@ -37,21 +38,24 @@ class Workers:
         self._threads.shutdown(cancel_futures=True)
 
     def begin(self, work: Callable[[_Item, Reading], _Result], item: _Item) -> Future[_Result]:
-        """Begins work on an item; `work` gets the `Reading` to pass to the native reader."""
+        """Starts `work(item, reading)`; `reading` goes to the native reader."""
         return self._threads.submit(work, item, self._reading)
 
     def finish(
         self, futures: Sequence[Future[_Result]], look: Callable[[int, int], object] | None = None
     ) -> list[_Result]:
-        """Waits for work; raises what it raised. `look` as in `for_each`."""
-        shown = look and (lambda waiting: look(self._reading.num_bytes, len(futures) - len(waiting)))
-        return finished(futures, shown)
+        """Waits for all futures and returns their results; `look` as in `for_each`."""
+        on_wait = look and (lambda waiting: look(self._reading.num_bytes, len(futures) - len(waiting)))
+        return finished(futures, on_wait)
 
 
 def finished(
     futures: Sequence[Future[_Result]], look: Callable[[set[Future[_Result]]], object] | None = None
 ) -> list[_Result]:
-    """Waits for work; raises what it raised. `look` is called about ten times a second with what is not done."""
+    """Waits for futures and returns their results; raises the first error.
+
+    Calls `look` about ten times a second with the unfinished futures.
+    """
     return finished_as(Future.result, futures, look)
 
 
@@ -60,17 +64,17 @@ def finished_as(
     futures: Sequence[Future[_Result]],
     look: Callable[[set[Future[_Result]]], object] | None = None,
 ) -> list[_Outcome]:
-    """The same, where `outcome` says what is made of a future that is done, or raises."""
-    found: dict[Future[_Result], _Outcome] = {}
+    """Waits like `finished`; `outcome` converts each finished future, or raises."""
+    outcomes: dict[Future[_Result], _Outcome] = {}
     waiting = set(futures)
     while waiting:
         done, waiting = wait(waiting, _LOOK_S)
-        done |= {future for future in waiting if future.cancelled()}  # of which an executor that ends tells nobody
+        done |= {future for future in waiting if future.cancelled()}  # a closing executor does not notify `wait`
         waiting -= done
-        found.update((future, outcome(future)) for future in done)
+        outcomes.update((future, outcome(future)) for future in done)
         if look:
             look(waiting)
-    return [found[future] for future in futures]
+    return [outcomes[future] for future in futures]
 
 
 def for_each(
@@ -78,9 +82,9 @@ def for_each(
     work: Callable[[_Item, Reading], _Result],
     look: Callable[[int, int], object] | None = None,
 ) -> list[_Result]:
-    """What `work` gives for each item, in their order; as many at a time as there are processors.
+    """Calls `work` on each item in threads, and returns the results in order; raises its errors.
 
-    `look` is called about ten times a second with the number of bytes read and of items done. Raises what `work` does.
+    Calls `look` about ten times a second with the number of bytes read and of items done.
     """
     with Workers(len(items)) as workers:
         return workers.finish([workers.begin(work, item) for item in items], look)

@@ -1,4 +1,4 @@
-"""What is worth a warning: it points at the line of whoever called this package."""
+"""Warnings that point at the caller's line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 
 
 def warn(message: str) -> None:
-    """RuntimeWarning at the nearest line outside of the package."""
+    """Issues a RuntimeWarning at the nearest caller outside of this package."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe()  # noqa: SLF001 - `warnings` itself counts frames this way
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == package:

@@ -1,65 +1,80 @@
-"""In what form a command answers with a table: text, CSV and JSON printed, or a file."""
+"""Output formats of a table: text, CSV or JSON on stdout, or a file."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._base import text
-from kinetoscope._cli.arguments import count
-from kinetoscope._cli.output import expect_ending
+from kinetoscope._cli.arguments import Group, count
+from kinetoscope._cli.output import expect_extension
+from kinetoscope._cli.terminal import print_section
 from kinetoscope._export.tables import FORMATS, Part, export, export_json, json_array, write_csv
+from kinetoscope._report.table_text import section
 
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
-_ROWS = 20
-_FORMS = {"csv": "print CSV", "json": "print a JSON array", "parquet": "write Parquet (-o)"}
-_PRINTED = (".csv", ".json")
-_WRITTEN = (*FORMATS, ".json")
+_LIMIT = 20
+_FLAGS = {"csv": "print CSV", "json": "print a JSON array", "parquet": "write Parquet; requires -o"}
+_PRINTABLE = (".csv", ".json")
+_WRITABLE = (*FORMATS, ".json")
 PICTURES = (".svg", ".html")
-"""What a picture is written as."""
+"""Extensions of pictures."""
 
 
-def add_form(command: argparse.ArgumentParser | argparse._ArgumentGroup, others: Sequence[str] = ()) -> None:
-    """Options for the form; `others` are endings that the command knows besides."""
-    forms = command.add_mutually_exclusive_group()
-    for name, about in _FORMS.items():
-        forms.add_argument(f"--{name}", dest="form", action="store_const", const=f".{name}", help=about)
-    endings = ", ".join([*_WRITTEN, *others])
-    command.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help=f"write it here, as the ending says: {endings}"
+class WritingOptions(NamedTuple):
+    """Options of a command that prints or writes a table."""
+
+    format: str | None
+    """Extension of the format that a flag chooses."""
+    output: Path | None
+    limit: int
+    """Maximum number of rows of the text."""
+
+
+def add_writing(group: Group, others: Sequence[str] = ()) -> None:
+    """Adds the arguments of `WritingOptions`; `others` are additional extensions."""
+    flags = group.add_mutually_exclusive_group()
+    for name, summary in _FLAGS.items():
+        flags.add_argument(f"--{name}", dest="format", action="store_const", const=f".{name}", help=summary)
+    extensions = ", ".join([*_WRITABLE, *others])
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"write to FILE; extensions: {extensions}")
+    group.add_argument(
+        "--limit", type=count, default=_LIMIT, metavar="N", help=f"print at most N rows as text (default: {_LIMIT})"
     )
-    command.add_argument("--limit", type=count, default=_ROWS, metavar="N", help=f"rows of the text (default: {_ROWS})")
 
 
-def form_of(options: argparse.Namespace, others: Sequence[str] = ()) -> str | None:
-    """The format that is asked for, by a flag or by the ending; None for text."""
-    form, output = options.form, options.output
+def format_of(options: WritingOptions, others: Sequence[str] = ()) -> str | None:
+    """Returns the extension of the format, from the flag or the output file; None for text.
+
+    Raises ValueError if the flag needs a file, contradicts the file, or the extension is unknown.
+    """
+    output = options.output
     if output is None:
-        if form and form not in _PRINTED:
-            raise ValueError(f"expected a file to write to (-o) with --{form[1:]}, found none")
-        return form
-    if form:
-        expect_ending(output, form)
-        return form
-    ending, known = output.suffix.lower(), (*_WRITTEN, *others)
-    if ending not in known:
-        raise ValueError(f"expected a file name that ends in {', '.join(known)}, found {output.name}")
-    return ending
+        if options.format and options.format not in _PRINTABLE:
+            raise ValueError(f"expected an output file (-o) with --{options.format[1:]}, found none")
+        return options.format
+    if options.format:
+        expect_extension(output, options.format)
+        return options.format
+    extension, supported = output.suffix.lower(), (*_WRITABLE, *others)
+    if extension not in supported:
+        raise ValueError(f"expected a file name that ends in {', '.join(supported)}, found {output.name}")
+    return extension
 
 
-def hand_out(table: Table, form: str, output: Path | None) -> None:
-    """Prints the table, or writes it and says so."""
+def print_or_write(table: Table, options: WritingOptions, extension: str | None) -> None:
+    """Prints a table as text, CSV or JSON, or writes it to the output file and prints the path."""
     parts = [Part(table, {})]
-    if output is None:
-        if form == ".csv":
-            write_csv(parts, sys.stdout, "\n")
-        else:
-            sys.stdout.writelines(json_array(parts))
-        return
-    path = export_json(parts, output) if form == ".json" else export(parts, output, form)
-    print(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
+    if extension is None:
+        print_section(section(table, options.limit))
+    elif options.output is not None:
+        path = export_json(parts, options.output) if extension == ".json" else export(parts, options.output, extension)
+        print(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
+    elif extension == ".csv":
+        write_csv(parts, sys.stdout, "\n")
+    else:
+        sys.stdout.writelines(json_array(parts))

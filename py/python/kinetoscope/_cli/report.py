@@ -1,102 +1,138 @@
-"""The commands that make pages: `report`, and `view`, which opens one in the browser."""
+"""The commands `report` and `view`, which write HTML pages."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from kinetoscope._cli.arguments import add_reading, all_of, count
-from kinetoscope._cli.output import expect_ending, refuse_input, sources
-from kinetoscope._cli.share import add_redact
+from kinetoscope._cli.arguments import Group, command, flag
+from kinetoscope._cli.output import expect_extension
+from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces
 from kinetoscope._cli.terminal import busy
+from kinetoscope._cli.trim import add_redact
 from kinetoscope._io.atomic import write_bytes
 from kinetoscope._report.size_limit import num_bytes
 
-if TYPE_CHECKING:
-    from kinetoscope.trace import Trace
-    from kinetoscope.trace_set import TraceSet
 
-_ABOUT_TRACES = ("title", "max_size", "redact", "rank", "no_et", "et", "max_bytes", "cache")
-_TRACES = "files, archives, folders or addresses; of several ranks, one page for all"
+class ContentOptions(NamedTuple):
+    """Options of a report's content. They need a trace."""
 
-
-def add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command that writes a report."""
-    about = "one HTML file about a trace, or about all ranks of a job: summary, findings, timeline"
-    command = commands.add_parser("report", help=about, description=f"Writes {about}.")
-    command.add_argument("traces", nargs="+", metavar="TRACE", help=_TRACES)
-    command.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
-    _add_common(command)
-    command.set_defaults(run=_report)
+    title: str | None
+    max_size: int | None
+    redact: bool
+    rank: int | None
+    reading: ReadingOptions
 
 
-def add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command that opens one."""
-    about = "the report in the browser; without a trace, an empty page that takes files dropped on it"
-    command = commands.add_parser("view", help=about, description=f"Opens {about}.")
-    command.add_argument("traces", nargs="*", metavar="TRACE", help=_TRACES)
-    command.add_argument("-o", "--output", type=Path, help="(default: a file in the folder for temporary files)")
-    _add_common(command)
-    command.set_defaults(run=_view)
+class ReportOptions(NamedTuple):
+    """Options of `report`."""
+
+    traces: list[str]
+    output: Path
+    content: ContentOptions
 
 
-def _add_common(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--title", help="(default: the name of the file)")
-    command.add_argument(
-        "--max-size", type=_size, metavar="SIZE", help="leave out what it takes for the file to be no larger: 10MB"
+class ViewOptions(NamedTuple):
+    """Options of `view`."""
+
+    traces: list[str]
+    output: Path | None
+    content: ContentOptions
+
+
+def _add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    add_traces(parser)
+    output = _add_content(parser)
+    output.add_argument(
+        "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="(default: report.html)"
     )
-    add_redact(command)
-    command.add_argument("--rank", type=count, metavar="N", help="this rank alone, of several")
-    command.add_argument("--no-et", action="store_true", help="read the Kineto trace alone")
-    add_reading(command)
 
 
-def _size(text: str) -> int:
+def _add_view_arguments(parser: argparse.ArgumentParser) -> None:
+    add_traces(parser, "*")
+    output = _add_content(parser)
+    output.add_argument("-o", "--output", type=Path, metavar="FILE", help="(default: a temporary file)")
+
+
+def _add_content(parser: argparse.ArgumentParser) -> Group:
+    """Adds the arguments of `ContentOptions`. Returns the group of output options."""
+    add_rank(parser.add_argument_group("Selection"))
+    output = parser.add_argument_group("Output")
+    output.add_argument("--title", help="title of the page (default: the file name)")
+    output.add_argument(
+        "--max-size", type=_size, metavar="SIZE", help="remove details until the page fits, such as 10MB"
+    )
+    add_redact(output)
+    add_reading(parser)
+    return output
+
+
+def _size(word: str) -> int:
     try:
-        return num_bytes(text)
+        return num_bytes(word)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _report(options: argparse.Namespace) -> None:
-    path = _written(options)
+def _report(options: ReportOptions) -> None:
+    path = _write_report(options.traces, options.output, options.content)
     print(f"{path}: {path.stat().st_size:,} bytes")
 
 
-def _view(options: argparse.Namespace) -> None:
-    import tempfile
+def _view(options: ViewOptions) -> None:
     import webbrowser
 
-    if not options.traces:
-        _expect_no_flags(options)
-    if options.output is None:
-        folder = tempfile.mkdtemp(prefix="kinetoscope-")  # it stays: the browser reads the page after this has ended
-        options.output = Path(folder, "report.html" if options.traces else "viewer.html")
-    path = _written(options) if options.traces else _viewer(options.output)
+    if options.traces:
+        path = _write_report(options.traces, options.output or _temporary("report.html"), options.content)
+    else:
+        _expect_no_content(options.content)
+        path = _write_viewer(options.output or _temporary("viewer.html"))
     print(path)
     if not webbrowser.open(path.resolve().as_uri()):
-        print("expected a browser to open it, found none: open the file yourself")
+        print("expected a web browser, found none: open the file yourself")
 
 
-def _expect_no_flags(options: argparse.Namespace) -> None:
-    """ValueError where a flag says something of a trace and there is none."""
-    for name in _ABOUT_TRACES:
-        value = getattr(options, name)
-        if value is not None and value is not False:
-            raise ValueError(f"expected a trace with --{name.replace('_', '-')}, found none")
+def _temporary(name: str) -> Path:
+    """Returns a path in a new folder. Nobody removes it: the browser reads the page later."""
+    import tempfile
+
+    return Path(tempfile.mkdtemp(prefix="kinetoscope-"), name)
 
 
-def _viewer(path: Path) -> Path:
+def _expect_no_content(options: ContentOptions) -> None:
+    """Raises ValueError for an option that needs a trace."""
+    for name, value in {**options._asdict(), **options.reading._asdict()}.items():
+        if name != "reading" and value is not None and value is not False:
+            raise ValueError(f"expected a trace with {flag(name)}, found none")
+
+
+def _write_viewer(path: Path) -> Path:
     from kinetoscope._report.page import viewer_page
 
-    expect_ending(path, ".html", ".htm")
+    expect_extension(path, ".html", ".htm")
     return write_bytes(path, viewer_page().encode())
 
 
-def _written(options: argparse.Namespace) -> Path:
-    expect_ending(options.output, ".html", ".htm")
-    found: Trace | TraceSet = all_of(options)
-    refuse_input(options.output, sources(found))
-    with busy(f"writing {options.output}"):
-        return found.report(options.output, title=options.title, redact=options.redact, max_size=options.max_size)
+def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Path:
+    expect_extension(output, ".html", ".htm")
+    found = read_traces(paths, options.reading, rank=options.rank, output=output)
+    with busy(f"writing {output}"):
+        return found.report(output, title=options.title, redact=options.redact, max_size=options.max_size)
+
+
+REPORT = command(
+    "report",
+    "Write an HTML report of a trace or job: summary, findings, timeline",
+    add_arguments=_add_report_arguments,
+    options=ReportOptions,
+    run=_report,
+)
+VIEW = command(
+    "view",
+    "Open a report in the browser; without a trace, open an empty viewer",
+    details="The viewer reads files that are dropped on it.",
+    add_arguments=_add_view_arguments,
+    options=ViewOptions,
+    run=_view,
+)

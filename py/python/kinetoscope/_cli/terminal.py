@@ -1,4 +1,4 @@
-"""What a command shows where someone is watching: that work is going on, and tables as wide as the terminal."""
+"""Output for a terminal: a progress spinner, and tables that fit its width."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _TEXT_WIDTH = 24
-"""How narrow a column of texts may become before another is left out for it."""
+"""Minimum width of a text column; columns on the right are dropped before it shrinks more."""
 
 
-def busy(doing: str) -> AbstractContextManager[object]:
-    """Shows that work is going on, where someone is watching."""
+def busy(activity: str) -> AbstractContextManager[object]:
+    """Shows a spinner on stderr while the context is open, if stderr is a terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console
     from rich.text import Text
 
-    return Console(stderr=True).status(Text(f"{doing} …"))
+    return Console(stderr=True).status(Text(f"{activity} …"))
 
 
 def print_section(section: Section) -> None:
-    """A table in plain text; in a terminal as much of it as there is room for, each row in a line."""
+    """Prints a table as text; in a terminal, one line per row and only the columns that fit."""
     if not sys.stdout.isatty():
         print(section)
         return
@@ -53,7 +53,7 @@ def print_section(section: Section) -> None:
 
 
 def _widths(section: Section, width: int) -> Sequence[int]:
-    """Of the first columns that there is room for; long texts share what the others leave."""
+    """Returns widths of the first columns that fit. Long texts share the remaining width."""
     columns = zip(section.header, *section.rows, strict=True)
     needed = [max(len(text.printable(cell)) for cell in column) for column in columns]
     widths = [

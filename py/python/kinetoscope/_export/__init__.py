@@ -1,1 +1,1 @@
-"""Tables, SQL and traces that leave for other tools."""
+"""Export of tables and traces to other tools, and SQL."""

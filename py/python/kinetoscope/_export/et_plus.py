@@ -1,4 +1,4 @@
-"""The Execution Trace with times and device work from the Kineto trace: what was written."""
+"""Writer of ET+: the Execution Trace with times and device work from the Kineto trace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope._io.atomic import write_whole
+from kinetoscope._io.atomic import write_atomic
 
 if TYPE_CHECKING:
     from kinetoscope import _native
@@ -17,13 +17,13 @@ class EtPlusFile(NamedTuple):
 
     path: Path
     num_nodes: int
-    """Nodes of the Execution Trace."""
+    """Number of nodes of the Execution Trace."""
     num_linked: int
-    """Those of them that have times."""
+    """Number of these nodes with times."""
     num_device_events: int
-    """Kernels, copies and fills that were added as nodes."""
+    """Number of kernels, copies and fills that were added as nodes."""
     num_left_out: int
-    """Those that were not, because nothing says which node caused them."""
+    """Number of kernels, copies and fills that were omitted: their node is unknown."""
 
     def __str__(self) -> str:
         return (
@@ -33,6 +33,6 @@ class EtPlusFile(NamedTuple):
 
 
 def write_et_plus(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> EtPlusFile:
-    """Writes the file under a temporary name first; see `Trace.to_et_plus`."""
-    target, counts = write_whole(path, lambda target, gzip: native.write_et_plus(target, gzip, like_chakra))
+    """Writes the file under a temporary name, then renames it; see `Trace.to_et_plus`."""
+    target, counts = write_atomic(path, lambda target, gzip: native.write_et_plus(target, gzip, like_chakra))
     return EtPlusFile(target, *counts)

@@ -1,4 +1,4 @@
-"""SQL over the tables of a trace. The one module that knows DuckDB."""
+"""SQL over the tables of a trace. The only module that imports DuckDB."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ if TYPE_CHECKING:
 
     from kinetoscope import _native
 
-# A query may be somebody else's: it reads these tables and nothing else, and cannot change that.
+# Queries may be untrusted: they read only these tables, and cannot change this configuration.
 _CONFIG = {"enable_external_access": "false", "temp_directory": "", "lock_configuration": "true"}
-_SCHEMA = "answers"
-_ANSWER = f"{_SCHEMA}.answer"
+_SCHEMA = "results"
+_RESULT = f"{_SCHEMA}.result"
 _LARGE = ("HUGEINT", "UHUGEINT")
-_ZONED = "TIMESTAMP WITH TIME ZONE"  # Python has it only with another package; the same in UTC needs none
+_ZONED = "TIMESTAMP WITH TIME ZONE"  # needs another package in Python; a time in UTC does not
 
 
 Parts = Sequence[tuple[object, Mapping[str, int | None]]]
-"""Tables of the same columns, or what else DuckDB reads, one after another; each after columns of one integer."""
+"""Tables with equal columns, or other objects that DuckDB reads, to concatenate.
+
+Each comes with constant integer columns to insert before its own.
+"""
 
 
 def sql(query: str, sources: Mapping[str, Parts]) -> Table:
-    """What a query of these tables answers. Only those that it names are read.
+    """Runs a query over tables by name; loads only the tables that the query names.
 
-    ImportError without DuckDB, ValueError for what DuckDB does not understand.
+    Raises ImportError without DuckDB, and ValueError for a query that DuckDB rejects.
     """
     duckdb = _duckdb()
     connection = duckdb.connect(config=_CONFIG)
@@ -39,15 +42,15 @@ def sql(query: str, sources: Mapping[str, Parts]) -> Table:
     try:
         if (number := len(connection.extract_statements(query))) != 1:
             raise ValueError(f"expected a query, found {text.plural(number, 'statement')}")
-        answer = connection.sql(query)
-        if answer is None:
-            raise ValueError("expected a query, found a statement that answers nothing")
-        answer.create(_ANSWER)
+        result = connection.sql(query)
+        if result is None:
+            raise ValueError("expected a query, found a statement without a result")
+        result.create(_RESULT)
     except duckdb.CatalogException as error:
-        raise ValueError(f"expected a query of {', '.join(sources)}: {error}") from error
+        raise ValueError(f"expected a query of the tables {', '.join(sources)}: {error}") from error
     except duckdb.Error as error:
-        raise ValueError(f"expected a query that DuckDB understands: {error}") from error
-    for table in registered:  # the answer must not keep the trace in memory
+        raise ValueError(f"expected a query that DuckDB accepts: {error}") from error
+    for table in registered:  # otherwise the result keeps the trace in memory
         connection.unregister(table)
     return Table(cast("_native.Table", _Rows(connection, _casts(connection))))
 
@@ -61,7 +64,7 @@ def _duckdb() -> ModuleType:
 
 
 def _register(connection: Any, name: str, parts: Parts) -> list[str]:
-    """Has a table found by its name; gives the names of all that it is made of."""
+    """Registers a table under its name. Returns all names that were registered."""
     if len(parts) == 1 and not parts[0][1]:
         connection.register(name, parts[0][0])
         return [name]
@@ -69,8 +72,9 @@ def _register(connection: Any, name: str, parts: Parts) -> list[str]:
     selects: list[str] = []
     for part, (table, columns) in zip(names, parts, strict=True):
         connection.register(part, table)
-        same = [f"{'null' if value is None else value}::bigint as {_quoted(key)}" for key, value in columns.items()]
-        selects.append(f"select {', '.join([*same, '*'])} from {_quoted(part)}")  # noqa: S608 - quoted
+        values = {key: "null" if value is None else value for key, value in columns.items()}
+        constants = [f"{value}::bigint as {_quoted(key)}" for key, value in values.items()]
+        selects.append(f"select {', '.join([*constants, '*'])} from {_quoted(part)}")  # noqa: S608 - quoted
     connection.execute(f"create view {_quoted(name)} as {' union all '.join(selects)}")
     return names
 
@@ -80,13 +84,13 @@ def _quoted(name: str) -> str:
 
 
 def _casts(connection: Any) -> dict[str, str]:
-    """The columns of the answer, each as an expression: sums of integers are integers again, where they fit.
+    """Returns an expression for each result column; large integers become 64-bit if they fit.
 
-    DuckDB's own type for sums has sixteen bytes, which pandas and polars make floats or decimals of.
+    DuckDB sums integers in 16 bytes, which pandas and polars convert to floats or decimals.
     """
-    answer = connection.table(_ANSWER)
+    result = connection.table(_RESULT)
     expressions: dict[str, str] = {}
-    for name, kind in zip(answer.columns, answer.types, strict=True):
+    for name, kind in zip(result.columns, result.types, strict=True):
         column = _quoted(name)
         if str(kind) in _LARGE and _fits(connection, column):
             column = f"{column}::bigint"
@@ -98,12 +102,12 @@ def _casts(connection: Any) -> dict[str, str]:
 
 def _fits(connection: Any, column: str) -> bool:
     counts = f"count({column}) = count(try_cast({column} as bigint))"
-    query = f"select {counts} from {_ANSWER}"  # noqa: S608 - quoted
+    query = f"select {counts} from {_RESULT}"  # noqa: S608 - quoted
     return bool(connection.execute(query).fetchone()[0])
 
 
 class _Rows:
-    """The answer, which stays in DuckDB, as the native table that a `Table` wraps."""
+    """The result, kept in DuckDB, with the interface of the native table."""
 
     name = "sql"
 
@@ -116,35 +120,35 @@ class _Rows:
         return list(self._expressions)
 
     def __len__(self) -> int:
-        return self._cursor(f"select count(*) from {_ANSWER}").fetchone()[0]  # noqa: S608 - a name of ours
+        return self._cursor(f"select count(*) from {_RESULT}").fetchone()[0]  # noqa: S608 - a constant
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as an Arrow C stream."""
+        """Exports the rows as an Arrow C stream."""
         columns = ", ".join(self._expressions.values())
-        answer = self._connection.cursor().sql(f"select {columns} from {_ANSWER}")  # noqa: S608 - quoted
-        return answer.__arrow_c_stream__(requested_schema)
+        result = self._connection.cursor().sql(f"select {columns} from {_RESULT}")  # noqa: S608 - quoted
+        return result.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        """Their schema; only pyarrow asks for it."""
+        """Exports the schema; only pyarrow requests it."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self).schema.__arrow_c_schema__()
 
     def select(self, columns: Sequence[str]) -> _Rows:
-        """The same with these columns."""
+        """Returns these columns. Raises KeyError for an unknown column."""
         unknown = [column for column in columns if column not in self._expressions]
         if unknown:
             raise KeyError(f"expected a column of {', '.join(self._expressions)}, found {unknown[0]}")
         return _Rows(self._connection, {column: self._expressions[column] for column in columns})
 
     def rows(self, start: int, stop: int) -> list[tuple[Any, ...]]:
-        """Rows from `start` to `stop`."""
+        """Returns rows `start` to `stop` (exclusive) as tuples."""
         columns = ", ".join(self._expressions.values())
         part = f"limit {max(stop - start, 0)} offset {start}"
-        return self._cursor(f"select {columns} from {_ANSWER} {part}").fetchall()  # noqa: S608 - quoted above
+        return self._cursor(f"select {columns} from {_RESULT} {part}").fetchall()  # noqa: S608 - quoted above
 
     def json_lines(self, start: int, stop: int, before: str) -> str:
-        """The same as JSON lines."""
+        """Returns rows `start` to `stop` (exclusive) as JSON lines."""
         objects = (dict(zip(self._expressions, row, strict=True)) for row in self.rows(start, stop))
         lines = (json.dumps(each, default=_plain, ensure_ascii=False, separators=(",", ":")) for each in objects)
         return "".join(f"{{{before}{line[1:]}\n" for line in lines)
@@ -154,5 +158,5 @@ class _Rows:
 
 
 def _plain(value: object) -> object:
-    """What JSON has no value for."""
+    """Converts a value that JSON cannot represent."""
     return float(value) if isinstance(value, Decimal) else str(value)

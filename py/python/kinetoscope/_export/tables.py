@@ -1,4 +1,4 @@
-"""Tables as files: Parquet and Arrow through pyarrow, CSV and JSON lines without it."""
+"""Tables as files: Parquet and Arrow with pyarrow, CSV and JSON lines without it."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from kinetoscope._io.atomic import written_whole
+from kinetoscope._io.atomic import atomic_path
 
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
 FORMATS = (".parquet", ".arrow", ".csv", ".jsonl")
 _TEXT_ROWS = 10_000
-_GROUP_BATCHES = 16  # of 65 536 rows each: a million rows, as Parquet's own row groups
+_GROUP_BATCHES = 16  # of 65,536 rows: a million rows, the usual size of a row group
 
 
 class Part(NamedTuple):
-    """A table, and columns of one integer each to put before it."""
+    """A table, with constant integer columns to insert before its own."""
 
     table: Table
     columns: dict[str, int | None]
 
 
-def export(parts: Sequence[Part], path: str | os.PathLike[str], ending: str | None = None) -> Path:
-    """Writes tables one after another, in the format that `ending` or the path names, under another name first.
+def export(parts: Sequence[Part], path: str | os.PathLike[str], extension: str | None = None) -> Path:
+    """Concatenates tables and writes them in the format of `extension`, or of the path.
 
-    ValueError for an ending that is none of `FORMATS`, ImportError without pyarrow where it is needed, OSError when the
-    file cannot be written; then `path` holds what it held before.
+    Raises ValueError for a format other than `FORMATS`, and ImportError if pyarrow is needed and
+    missing. If the file cannot be written, raises OSError and leaves `path` unchanged.
     """
     writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv, ".jsonl": _write_lines}
     target = Path(path)
-    writer = writers.get(ending or target.suffix.lower())
+    writer = writers.get(extension or target.suffix.lower())
     if writer is None:
         raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {target.name}")
-    with written_whole(target) as temporary:
+    with atomic_path(target) as temporary:
         writer(parts, temporary)
     return target
 
 
 def _write_parquet(parts: Sequence[Part], path: Path) -> None:
-    _need_pyarrow(".parquet")
+    _require_pyarrow(".parquet")
     import pyarrow
     import pyarrow.parquet
 
@@ -57,7 +57,7 @@ def _write_parquet(parts: Sequence[Part], path: Path) -> None:
 
 
 def _write_arrow(parts: Sequence[Part], path: Path) -> None:
-    _need_pyarrow(".arrow")
+    _require_pyarrow(".arrow")
     import pyarrow.ipc
 
     schema = _schema(parts)
@@ -66,15 +66,16 @@ def _write_arrow(parts: Sequence[Part], path: Path) -> None:
             writer.write_batch(batch)
 
 
-def _need_pyarrow(ending: str) -> None:
+def _require_pyarrow(extension: str) -> None:
     try:
         importlib.import_module("pyarrow")
     except ImportError as error:
-        raise ImportError(f"expected pyarrow for {ending}, found none: pip install pyarrow, or write .csv") from error
+        expected = f"expected pyarrow for {extension}, found none"
+        raise ImportError(f"{expected}: pip install pyarrow, or write .csv") from error
 
 
 def _schema(parts: Sequence[Part]) -> Any:
-    """Of all parts alike: tables of one name have the same columns."""
+    """Schema of all parts: tables of the same name have the same columns."""
     import pyarrow
 
     schema = pyarrow.schema(parts[0].table)
@@ -88,8 +89,8 @@ def _batches(parts: Sequence[Part], schema: Any) -> Iterator[Any]:
 
     for part in parts:
         for batch in pyarrow.RecordBatchReader.from_stream(part.table):
-            same = [pyarrow.array([value] * len(batch), pyarrow.int64()) for value in part.columns.values()]
-            yield pyarrow.RecordBatch.from_arrays([*same, *batch.columns], schema=schema)
+            constants = [pyarrow.array([value] * len(batch), pyarrow.int64()) for value in part.columns.values()]
+            yield pyarrow.RecordBatch.from_arrays([*constants, *batch.columns], schema=schema)
 
 
 def _write_csv(parts: Sequence[Part], path: Path) -> None:
@@ -98,7 +99,7 @@ def _write_csv(parts: Sequence[Part], path: Path) -> None:
 
 
 def write_csv(parts: Sequence[Part], file: TextIO, line_end: str = "\r\n") -> None:
-    """Tables one after another as CSV, under the names of their columns."""
+    """Writes concatenated tables as CSV, with a header."""
     writer = csv.writer(file, lineterminator=line_end)
     writer.writerow([*parts[0].columns, *parts[0].table.columns])
     for table, columns in parts:
@@ -112,7 +113,7 @@ def _csv_value(value: Any) -> Any:
 
 
 def json_lines(parts: Sequence[Part]) -> Iterator[str]:
-    """Rows of tables one after another, each as a JSON object in a line of its own; some lines at a time."""
+    """Yields concatenated tables as JSON lines, several lines at a time."""
     for table, columns in parts:
         before = "".join(f"{json.dumps(name)}:{json.dumps(value)}," for name, value in columns.items())
         for start in range(0, len(table), _TEXT_ROWS):
@@ -120,18 +121,18 @@ def json_lines(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def json_array(parts: Sequence[Part]) -> Iterator[str]:
-    """The same as one JSON array, an object in each line."""
+    """Yields concatenated tables as a JSON array, one object per line."""
     before = "[\n"
     for lines in json_lines(parts):
-        for line in lines.split("\n")[:-1]:  # not `splitlines`: names may hold other ends of lines than this
+        for line in lines.split("\n")[:-1]:  # `splitlines` would also split at other line ends inside names
             yield f"{before}{line}"
             before = ",\n"
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
 def export_json(parts: Sequence[Part], path: Path) -> Path:
-    """Writes tables as one JSON array, under another name first. OSError as `export`."""
-    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+    """Writes concatenated tables as a JSON array. Raises OSError as `export` does."""
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json_array(parts))
     return path
 

@@ -1,1 +1,1 @@
-"""Files: where bytes come from, and where they go."""
+"""Files, archives and addresses that traces are read from and written to."""

@@ -1,4 +1,4 @@
-"""Several files in one: what is in a tar or zip archive, as files."""
+"""Unpacks tar and zip archives into files in memory."""
 
 from __future__ import annotations
 
@@ -13,44 +13,48 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import File
 
 _TRACES = {"JSON", "a gzip stream", "an xz stream", "a zstd stream", "a kinetoscope snapshot", "an SQLite database"}
-"""What the core calls the files that may be traces."""
+"""Formats that a trace may have, in the words of `_native.sniff`."""
 
 
-class Archive(NamedTuple):
-    """The files in an archive by their names, sorted by what their bytes say."""
+class Listing(NamedTuple):
+    """Files of an archive or a folder, by name."""
 
     files: dict[str, File]
-    """Those that may be traces, whatever they are called."""
+    """Files that may be traces."""
     skipped: dict[str, str]
-    """What the others are."""
+    """All other files, each with the reason."""
 
 
-def unpacked(file: File, max_bytes: int | None, begin: Callable[[str, File], object] | None = None) -> Archive:
-    """All files in an archive. `begin` is called for each that may be a trace, while others are still packed.
+def unpack(file: File, max_bytes: int | None, on_file: Callable[[str, File], object] | None = None) -> Listing:
+    """Unpacks an archive and sorts its files by their first bytes.
 
-    TraceError when they are larger together than `max_bytes`, OSError when it cannot be read. RuntimeWarning when it is
-    cut or damaged: then what came before is there.
+    Calls `on_file` with each file that may be a trace, while it unpacks the rest. Warns if the
+    archive is damaged, and returns the files before the damage.
+
+    Raises TraceError if the files together exceed `max_bytes`, OSError if the archive is
+    unreadable.
     """
-    archive = Archive({}, {})
+    listing = Listing({}, {})
 
     def add(name: str, content: bytes) -> None:
-        what = _native.sniff(content[:1024])
-        inside = BytesFile(f"{file.label or 'archive'}/{name}", content)
-        if _native.is_archive(inside.head()):
-            archive.skipped[name] = "an archive in an archive"
-        elif what in _TRACES:
-            archive.files[name] = inside
-            if begin:
-                begin(name, inside)
+        content_format = _native.sniff(content[:1024])
+        member = BytesFile(f"{file.label or 'archive'}/{name}", content)
+        if _native.is_archive(member.head()):
+            listing.skipped[name] = "an archive inside an archive"
+        elif content_format in _TRACES:
+            listing.files[name] = member
+            if on_file:
+                on_file(name, member)
         else:
-            archive.skipped[name] = what
+            listing.skipped[name] = content_format
 
     with file.opened() as source:
         try:
             _native.members(source, add, max_bytes=max_bytes)
         except OSError as error:
-            if error.errno is not None or not archive.files:  # the file cannot be read, or nothing in it
+            # an error with a number is one of the disk; without files, there is nothing to return
+            if error.errno is not None or not listing.files:
                 raise
-            warn(f"{file.label or 'the archive'} is damaged: what is whole was read: {error}")
-            archive.skipped["(the rest)"] = f"damaged: {error}"
-    return archive
+            warn(f"{file.label or 'the archive'} is damaged: read only the files before the damage ({error})")
+            listing.skipped["(the rest)"] = f"damaged: {error}"
+    return listing

@@ -1,4 +1,4 @@
-"""Files that appear under their name only when they are complete."""
+"""Writes files that appear under their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
 @contextmanager
-def written_whole(path: Path) -> Generator[Path]:
-    """Gives a path beside `path` to write to, and renames it at the end; removes it when the block raises.
+def atomic_path(path: Path) -> Generator[Path]:
+    """Yields a temporary path beside `path`, and renames it to `path` at the end.
 
-    A link stays, and what it points to is written. A pipe or a device is written to as it is: a file in its place would
-    be another thing. FileNotFoundError, which names the folder, where there is none; IsADirectoryError for a folder.
+    Removes the temporary file if the block raises. Follows a symbolic link. Yields the path of a
+    pipe or a device itself, because a rename would replace it with a file.
+
+    Raises FileNotFoundError if the folder does not exist, IsADirectoryError if `path` is a folder.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -27,7 +29,7 @@ def written_whole(path: Path) -> Generator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    # others may be writing the same file: threads, processes, machines that share a disk
+    # a random name: other threads, processes and machines may write the same file
     temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
         yield temporary
@@ -36,17 +38,17 @@ def written_whole(path: Path) -> Generator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: str | os.PathLike[str], write: Callable[[str, bool], _Answer]) -> tuple[Path, _Answer]:
-    """Has a file written as `written_whole` does; gives its path, and what `write` gave.
+def write_atomic(path: str | os.PathLike[str], write: Callable[[str, bool], _Result]) -> tuple[Path, _Result]:
+    """Writes a file through `atomic_path`. Returns its path and the result of `write`.
 
-    `write` is told where to, and whether compressed: when `path` ends in `.gz`.
+    Calls `write` with the temporary path, and True if `path` ends in `.gz`: then it writes gzip.
     """
     target = Path(path)
-    with written_whole(target) as temporary:
-        answer = write(str(temporary), target.suffix == ".gz")
-    return target, answer
+    with atomic_path(target) as temporary:
+        result = write(str(temporary), target.suffix == ".gz")
+    return target, result
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Has a file written as `written_whole` does; gives its path."""
-    return write_whole(path, lambda target, _: Path(target).write_bytes(content))[0]
+    """Writes bytes through `atomic_path`. Returns the path of the file."""
+    return write_atomic(path, lambda target, _: Path(target).write_bytes(content))[0]

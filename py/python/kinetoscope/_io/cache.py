@@ -1,28 +1,152 @@
-"""Which folder snapshots of what was read are kept in, so that reading it again is loading."""
+"""The cache: a folder of snapshots of traces that were read before.
+
+A cache entry is a snapshot followed by its checksum. Its name is a hash of the sizes, modification
+times and content of the files that were read. Entries are written atomically, so any number of
+processes may share a folder. Any entry may be deleted at any time.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
+from kinetoscope import _native
 from kinetoscope._base import lazy
+from kinetoscope._io.file import LocalFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kinetoscope._io.source import File
 
 _VARIABLE = "KINETOSCOPE_CACHE"
+_DIGEST_BYTES = 32
+_BLOCK_BYTES = 1 << 16
+_NUM_BLOCKS = 64
 
 _folder: list[str | None] = []
+"""Argument of the last call of `use_cache`; empty before the first call."""
+
+# Functions import at the call: programs without a cache need neither hashlib nor pathlib.
 
 
 def use_cache(folder: str | os.PathLike[str] | None) -> None:
-    """Lets every later `read` and `read_dir` keep snapshots in this folder, which is made; None for no cache.
+    """Sets the cache folder of every later `read` and `read_dir`; None disables the cache.
 
-    Until this is called, the environment's KINETOSCOPE_CACHE names the folder. Only files with a path are cached.
+    Creates the folder at the first write. Before the first call, the environment variable
+    KINETOSCOPE_CACHE names the folder. Only files with a local path are cached.
     """
     _folder[:] = [None if folder is None else os.fspath(folder)]
 
 
 def cache_folder(cache: lazy.Cache) -> str | None:
-    """The folder that `cache=` means: the one given, False for none, None for the one in use."""
+    """Returns the folder for an argument `cache`, or None for no cache.
+
+    `cache` is a folder, False for no cache, or None for the folder of `use_cache`.
+    """
     if cache is False:
         return None
     if cache is None:
         return _folder[0] if _folder else os.environ.get(_VARIABLE) or None
     return os.fspath(cache)
+
+
+def read_cached(
+    folder: str,
+    files: Sequence[File],
+    read: Callable[[], _native.Trace | _native.Tables],
+    *,
+    max_bytes: int | None,
+    max_threads: int = 1,
+) -> _native.Trace | _native.Tables:
+    """Loads the cache entry of these files; without an entry, calls `read` and stores its trace.
+
+    Only calls `read` if any file has no local path. `max_bytes` is part of the key, because it
+    decides whether `read` fails. Raises the errors of `read`.
+    """
+    from pathlib import Path
+
+    paths = [Path(file.path) for file in files if isinstance(file, LocalFile)]
+    if len(paths) != len(files):
+        return read()
+    key = _key(paths, max_bytes)
+    entry = Path(folder) / f"{key}.kscope"
+    cached = _load_entry(entry, max_threads)
+    if cached is not None:
+        return cached
+    trace = read()
+    # another key: the files changed while they were read
+    if isinstance(trace, _native.Trace) and _key(paths, max_bytes) == key:
+        _store(trace, entry)
+    return trace
+
+
+def _load_entry(entry: Path, max_threads: int) -> _native.Trace | None:
+    try:
+        return _native.Trace.from_snapshot(_verified(entry.read_bytes()), max_threads=max_threads)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        from kinetoscope._base.warnings import warn
+
+        warn(f"cache entry {entry} was not read, reading the trace again: {error}")
+        return None
+
+
+def _verified(content: bytes) -> bytes:
+    """Returns the snapshot of an entry. Raises ValueError if the checksum differs."""
+    snapshot, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
+    if digest != _digest(snapshot):
+        raise ValueError("expected the checksum of the snapshot, found another")
+    return snapshot
+
+
+def _store(trace: _native.Trace, entry: Path) -> None:
+    """Writes an entry. Warns if that fails, because the trace itself is readable."""
+    from kinetoscope._io.atomic import atomic_path
+
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        snapshot = trace.snapshot()
+        with atomic_path(entry) as temporary:
+            temporary.write_bytes(snapshot + _digest(snapshot))
+    except OSError as error:
+        from kinetoscope._base.warnings import warn
+
+        warn(f"cache entry {entry} was not written: {error}")
+
+
+def _digest(content: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _key(paths: Sequence[Path], max_bytes: int | None) -> str:
+    """Returns the hash that names an entry. Raises OSError for an unreadable file."""
+    import hashlib
+
+    key = hashlib.blake2b(f"{_native.__version__} {max_bytes}".encode(), digest_size=16)
+    for path in paths:
+        status = path.stat()
+        key.update(f" {status.st_size} {status.st_mtime_ns} ".encode())
+        for block in _blocks(path, status.st_size):
+            key.update(block)
+    return key.hexdigest()
+
+
+def _blocks(path: Path, size: int) -> list[bytes]:
+    """Returns a small file as one block, and 64 blocks of a large file.
+
+    The blocks are evenly spread and include the start and the end of the file. Hashing a large
+    file as a whole takes as long as reading it.
+    """
+    with path.open("rb") as file:
+        if size <= _NUM_BLOCKS * _BLOCK_BYTES:
+            return [file.read()]
+        blocks: list[bytes] = []
+        for number in range(_NUM_BLOCKS):
+            file.seek(number * (size - _BLOCK_BYTES) // (_NUM_BLOCKS - 1))
+            blocks.append(file.read(_BLOCK_BYTES))
+        return blocks

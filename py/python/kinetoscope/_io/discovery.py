@@ -1,4 +1,4 @@
-"""Which files are traces, which of them belong together, and which rank they are of: by their names and heads."""
+"""Groups files into recordings, by their names and their first bytes."""
 
 from __future__ import annotations
 
@@ -7,53 +7,58 @@ from typing import NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._io.header import Head
-from kinetoscope._io.paths import natural, rank_of
-
-__all__ = ["Found", "Pair", "natural", "pair_up", "rank_of"]
+from kinetoscope._io.paths import rank_of
 
 
 class Pair(NamedTuple):
-    """The files of one recording, by their names in the folder or archive; at least one is there."""
+    """Names of the files of one recording, in their folder or archive; at least one is not None."""
 
     kineto: str | None
+    """Name of the Kineto trace."""
     execution: str | None
+    """Name of the Execution Trace."""
     how: str
-    """`name`: the names are equal but for the words that tell the kinds apart; `rank`: each is the only one left of its
-    rank; `number`: what is left is a series of Execution Traces numbered like the ranks of the Kineto traces; `alone`;
-    `given`: the caller said so."""
+    """Rule that paired the files.
+
+    * `name`: the names differ only in the words for the two formats
+    * `rank`: each is the only remaining file of its rank
+    * `number`: the remaining Execution Traces are numbered like the ranks of the Kineto traces
+    * `alone`: a single file
+    * `given`: the caller chose the files
+    """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that are there, the Kineto trace first."""
+        """Names of the files, the Kineto trace first."""
         return tuple(name for name in (self.kineto, self.execution) if name is not None)
 
     @property
     def rank(self) -> int | None:
-        """The rank that a name tells."""
+        """Rank in a file name; None without one."""
         ranks = (rank_of(name) for name in self.names)
         return next((rank for rank in ranks if rank is not None), None)
 
 
-class Found(NamedTuple):
-    """The recordings among some files."""
+class Pairing(NamedTuple):
+    """Recordings among a set of files."""
 
     pairs: list[Pair]
     copies: dict[str, str]
-    """Files that are passed over because the same recording is there in another form; and why."""
+    """Skipped files by name: another file holds the same recording. Each with the reason."""
 
 
-def pair_up(names: Iterable[str], heads: Mapping[str, Head]) -> Found:
-    """The recordings among these files, in the order in which people count.
+def pair_up(names: Iterable[str], heads: Mapping[str, Head]) -> Pairing:
+    """Pairs files to recordings, in natural order of their names.
 
-    Heads say more than names; every file is in one pair, or a copy.
+    Heads override names. Each file is part of one pair, or is a copy.
     """
     files = list(names)
     pairs, copies = _native.pair_up([(name, heads.get(name, Head())) for name in files])
 
-    def name(place: int | None) -> str | None:
-        return None if place is None else files[place]
+    def name(index: int | None) -> str | None:
+        return None if index is None else files[index]
 
-    return Found(
+    return Pairing(
         [Pair(name(kineto), name(execution), how) for kineto, execution, how in pairs],
-        {files[place]: why for place, why in copies},
+        {files[index]: reason for index, reason in copies},
     )

@@ -1,4 +1,4 @@
-"""A file that may be a trace: where its bytes are, and what to call it."""
+"""Files on disk, in memory, and open file objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kinetoscope._native import _Source
 
 HEAD_BYTES = 1 << 16
-"""Several blocks of every compression, so that some of the text can be read from them."""
+"""Size of a head in bytes: several blocks of every compression format."""
 
 _METRICS = b'{"kinetoscope_metrics"'
 
@@ -28,32 +28,32 @@ class LocalFile:
 
     @property
     def name(self) -> str:
-        """Without its folder."""
+        """Name without folders."""
         return os.path.basename(self.path)
 
     @property
     def label(self) -> str:
-        """The path, with other letters for bytes that are none."""
+        """Path, with replacement characters for bytes that are not Unicode."""
         return self.path.encode(errors="replace").decode()
 
     @property
     def size(self) -> int:
-        """0 when the file is gone."""
+        """Size in bytes; 0 if the file does not exist."""
         return os.stat(self.path).st_size if os.path.exists(self.path) else 0
 
     @property
-    def changed_ns(self) -> int:
-        """When it was changed, since 1970; 0 when the file is gone."""
+    def modified_ns(self) -> int:
+        """Modification time in ns since 1970; 0 if the file does not exist."""
         return os.stat(self.path).st_mtime_ns if os.path.exists(self.path) else 0
 
     def head(self) -> bytes:
-        """The first bytes."""
+        """Returns the first bytes."""
         with open(self.path, "rb") as file:
             return file.read(HEAD_BYTES)
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
-        """The path: the native reader opens it itself, unless its name is not Unicode."""
+        """Yields the path for the native reader to open, or an open file if it is not Unicode."""
         if self.label == self.path:
             yield self.label, None
             return
@@ -61,22 +61,22 @@ class LocalFile:
             yield self.label, file
 
     def execution(self) -> File | None:
-        """By the names in its folder."""
+        """Searches the folder by file names."""
         try:
             files = files_in(os.path.dirname(self.path))
-        except OSError:  # a folder may let its files be read, but not be listed
+        except OSError:  # a folder may forbid listing, and yet allow reading its files
             return None
-        found = execution_beside(self.name, files)
-        return None if found is None else files[found]
+        name = execution_beside(self.name, files)
+        return None if name is None else files[name]
 
     def metrics(self) -> File | None:
-        """By its name."""
+        """Opens the file with the name that `profile` gives to metrics."""
         name = metrics_beside(self.name)
-        return None if name is None else as_metrics(LocalFile(os.path.join(os.path.dirname(self.path), name)))
+        return None if name is None else metrics_or_none(LocalFile(os.path.join(os.path.dirname(self.path), name)))
 
 
 class BytesFile:
-    """Bytes in memory."""
+    """A file in memory."""
 
     def __init__(self, label: str | None, content: bytes) -> None:
         self.label = label
@@ -84,27 +84,27 @@ class BytesFile:
 
     @property
     def size(self) -> int:
-        """Their number."""
+        """Number of bytes."""
         return len(self.content)
 
     def head(self) -> bytes:
-        """The first of them."""
+        """Returns the first bytes."""
         return self.content[:HEAD_BYTES]
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
-        """The bytes."""
+        """Yields the bytes."""
         yield self.label, self.content
 
     def execution(self) -> None:
-        """None: bytes are in no folder."""
+        """Returns None: bytes have no folder."""
 
     def metrics(self) -> None:
-        """None, likewise."""
+        """Returns None: bytes have no folder."""
 
 
 class OpenFile:
-    """A file that Python has open and that can go back to where it is."""
+    """A seekable file object, read from its position at construction."""
 
     def __init__(self, label: str | None, file: BinaryFile) -> None:
         self.label = label
@@ -113,13 +113,13 @@ class OpenFile:
 
     @property
     def size(self) -> int:
-        """From where it was to its end."""
+        """Number of bytes from the start position to the end."""
         end = self._file.seek(0, os.SEEK_END)
         self._file.seek(self._start)
         return end - self._start
 
     def head(self) -> bytes:
-        """The first bytes from where it was."""
+        """Returns the first bytes from the start position."""
         self._file.seek(self._start)
         head = self._file.read(HEAD_BYTES)
         self._file.seek(self._start)
@@ -127,19 +127,19 @@ class OpenFile:
 
     @contextmanager
     def opened(self) -> Generator[_Source]:
-        """The open file; it stays open."""
+        """Yields the file object at its start position, and leaves it open."""
         self._file.seek(self._start)
         yield self.label, self._file
 
     def execution(self) -> None:
-        """None: what is given as a file stands for itself."""
+        """Returns None: a file object has no folder."""
 
     def metrics(self) -> None:
-        """None, likewise."""
+        """Returns None: a file object has no folder."""
 
 
-def as_metrics(file: File) -> File | None:
-    """A file that has the name of metrics, if it is there and is what its name says."""
+def metrics_or_none(file: File) -> File | None:
+    """Returns a file that begins as metrics do; None for another or an unreadable file."""
     try:
         return file if file.head().startswith(_METRICS) else None
     except OSError:
@@ -147,35 +147,38 @@ def as_metrics(file: File) -> File | None:
 
 
 def file_at_path(path: str) -> File:
-    """The file at a path; a pipe or a device, which gives its bytes once, is read."""
+    """Returns the file at a path. Reads a pipe or a device, because it yields its bytes once."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "rb") as file:
             return BytesFile(path, file.read())
     return LocalFile(path)
 
 
-def file_of(content: Content) -> File:
-    """Bytes or an open file. TypeError for what is neither, or is opened in text mode."""
+def file_from_content(content: Content) -> File:
+    """Wraps bytes or a file object. Raises TypeError for another type, and for text mode."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         return BytesFile(None, bytes(content))
     if not hasattr(content, "read") or isinstance(content, io.TextIOBase):
         raise TypeError(f"expected a path, bytes or a file opened in binary mode, found {type(content).__name__}")
     name = getattr(content, "name", None)
-    label = name if isinstance(name, str) else None  # a file opened by its descriptor has a number
+    label = name if isinstance(name, str) else None  # the name of a file opened by descriptor is a number
     if getattr(content, "seekable", bool)():
         return OpenFile(label, content)
     return BytesFile(label, content.read())
 
 
 def expect_no_file(folder: str) -> None:
-    """NotADirectoryError when what is taken for a folder, perhaps for the slash behind it, is a file."""
+    """Raises NotADirectoryError if the path of a folder, perhaps with a slash behind, is a file."""
     if os.path.isfile(folder.rstrip(os.sep)):
         raise NotADirectoryError(f"expected a folder, found a file: {folder}")
 
 
 def files_in(folder: str | os.PathLike[str]) -> dict[str, File]:
-    """The files of a folder by their names, but for hidden ones; "" is the current one. OSError when that fails."""
+    """Returns the files of a folder by name, without hidden files; "" is the current folder.
+
+    Raises OSError if the folder cannot be listed.
+    """
     expect_no_file(os.fspath(folder))
-    with os.scandir(folder or os.curdir) as entries:  # it knows what a file is without asking the disk for each
+    with os.scandir(folder or os.curdir) as entries:  # knows the type of each entry without a call of stat
         names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file())
     return {name: LocalFile(os.path.join(folder, name)) for name in names}

@@ -1,4 +1,4 @@
-"""What the first bytes of a file tell about it."""
+"""Recognises a file by its first bytes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 class Head(NamedTuple):
-    """What is known of a file before it is read."""
+    """Facts about a file, known from its first bytes."""
 
     is_execution: bool | None = None
-    """Whether it is an Execution Trace; None when the bytes do not tell."""
+    """Whether the file is an Execution Trace; None if the first bytes do not decide."""
     rank: int | None = None
-    """The rank in its `distributedInfo`, where that stands before the events."""
+    """Rank in `distributedInfo`; None if that is missing or stands behind the events."""
 
 
 def peek(file: File) -> Head:
-    """Reads the head of a file. What is wrong with the file is not raised: it shows when it is read."""
+    """Reads the head of a file. Returns an empty head for an unreadable file."""
     try:
         return Head(*_native.head(file.head()))
     except OSError:
@@ -28,5 +28,5 @@ def peek(file: File) -> Head:
 
 
 def head_of(native: _native.Trace) -> Head:
-    """What is known of a file that was read, all of it or its first bytes."""
+    """Returns the head of a trace in memory."""
     return Head(*_native.head_of(native))

@@ -1,4 +1,4 @@
-"""What a file's name says: whether it is a trace, of which sort, and what it was recorded with."""
+"""Reads facts from file names: format, rank, and the names of related files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from kinetoscope import _native
 from kinetoscope._native import is_archive_name, is_execution, is_report, is_trace, natural, rank_of
 
 __all__ = [
+    "distinct_names",
     "execution_beside",
     "is_archive_name",
     "is_execution",
@@ -18,55 +19,59 @@ __all__ = [
     "metrics_name",
     "natural",
     "rank_of",
-    "told_apart",
 ]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-_SIGNS = str.maketrans("", "", "+-.")
-"""What an address's scheme may have besides letters and digits, behind the letter that it begins with."""
+_SCHEME_SYMBOLS = str.maketrans("", "", "+-.")
+"""Removes the symbols that a URL scheme may contain besides letters and digits."""
 
 
 def is_url(source: object) -> TypeGuard[str]:
-    """Whether a source is an address, such as `s3://bucket/trace.json`, or a chain of them, as fsspec has it."""
+    """Whether a source is a URL such as `s3://bucket/trace.json`, or a chain of URLs of fsspec."""
     if not isinstance(source, str):
         return False
     scheme, _, rest = source.partition(":")
     if not rest.startswith(("//", ":")) or not scheme.isascii():
         return False
-    # two letters at least: Windows has drives
-    return len(scheme) > 1 and scheme[0].isalpha() and scheme.translate(_SIGNS).isalnum()
+    # at least two letters: one letter is a drive of Windows
+    return len(scheme) > 1 and scheme[0].isalpha() and scheme.translate(_SCHEME_SYMBOLS).isalnum()
 
 
 def execution_beside(kineto: str, names: Iterable[str]) -> str | None:
-    """The Execution Trace that was recorded with a Kineto trace, among the names in its folder.
+    """Finds the Execution Trace of a Kineto trace among the file names of its folder.
 
-    An archive of Kineto traces has one of Execution Traces beside it. A compressed file comes before a plain one.
+    For an archive of Kineto traces, finds the archive of Execution Traces. Prefers compressed
+    files. Returns None without a match.
     """
-    beside = list(names)
-    place = _native.execution_beside(kineto, beside)
-    return None if place is None else beside[place]
+    candidates = list(names)
+    index = _native.execution_beside(kineto, candidates)
+    return None if index is None else candidates[index]
 
 
-def told_apart(sources: Sequence[str]) -> list[str]:
-    """The names of files without their folders; all with as many of these as it takes to tell different ones apart."""
+def distinct_names(sources: Sequence[str]) -> list[str]:
+    """Shortens paths to their file names, plus as many folders as make different paths distinct."""
     split = [source.replace("\\", "/").rstrip("/").split("/") for source in sources]
+    num_paths = len({"/".join(parts) for parts in split})
     for depth in range(1, max(map(len, split), default=0) + 1):
         names = ["/".join(parts[-depth:]) for parts in split]
-        if len(set(names)) == len({"/".join(parts) for parts in split}):
+        if len(set(names)) == num_paths:
             return names
     return list(sources)
 
 
 def metrics_beside(kineto: str) -> str | None:
-    """The name of the metrics that `profile` sampled beside a Kineto trace, whichever window of the rank it is."""
+    """Returns the file name of the metrics that `profile` samples for the rank of a Kineto trace.
+
+    Returns None for a name that `profile` does not give.
+    """
     if not kineto.startswith("kineto_trace_") or ".json" not in kineto:
         return None
     return metrics_name(kineto.removeprefix("kineto_trace_").partition(".")[0])
 
 
 def metrics_name(rank: int | str) -> str:
-    """That of a rank's metrics."""
+    """Returns the file name of a rank's metrics."""
     return f"metrics_{rank}.jsonl"

@@ -1,4 +1,4 @@
-"""What may be read, as type checkers see it: they alone import this."""
+"""Types of sources and files. Only type checkers import this module."""
 
 from __future__ import annotations
 
@@ -11,60 +11,63 @@ if TYPE_CHECKING:
 
 
 class BinaryFile(Protocol):
-    """A file opened in binary mode, as far as it is used here."""
+    """A file object opened in binary mode."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
+        """Reads up to `size` bytes, or all with -1."""
         ...
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Goes to another place."""
+        """Moves the position, and returns it."""
         ...
 
     def tell(self) -> int:
-        """The place that it is at."""
+        """Returns the position in bytes."""
         ...
 
     def seekable(self) -> bool:
-        """Whether it can go to other places."""
+        """Whether the file supports `seek`."""
         ...
 
 
 Content = bytes | bytearray | memoryview | BinaryFile
-"""The bytes of a file, or a file opened in binary mode."""
+"""Bytes of a file, or a file object opened in binary mode."""
 
 Source = str | os.PathLike[str] | Content
-"""A path, an address that fsspec opens, the bytes of a file, or a file opened in binary mode."""
+"""A path, a URL for fsspec, the bytes of a file, or a file object opened in binary mode."""
 
 Cache = str | os.PathLike[str] | Literal[False] | None
-"""A folder for snapshots, False for none, None for the one in use."""
+"""A cache folder, False for no cache, or None for the folder of `use_cache`."""
 
 
 class File(Protocol):
-    """A file, wherever it is."""
+    """A file on disk, in memory, in an archive or at a URL."""
 
     @property
     def label(self) -> str | None:
-        """What messages call it: a path, an address, a place in an archive."""
+        """Name of the file in messages: its path, its URL, or its place in an archive."""
         ...
 
     @property
     def size(self) -> int:
-        """In bytes as it lies there; 0 where nobody says."""
+        """Stored size in bytes; 0 if unknown."""
         ...
 
     def head(self) -> bytes:
-        """The first bytes, at most `HEAD_BYTES`. OSError when they cannot be read."""
+        """Returns the first bytes, at most `HEAD_BYTES`. Raises OSError if unreadable."""
         ...
 
     def opened(self) -> AbstractContextManager[_Source]:
-        """The file as the native reader takes it. OSError when it cannot be opened."""
+        """Yields the file for the native reader. Raises OSError if it cannot be opened."""
         ...
 
     def execution(self) -> File | None:
-        """The Execution Trace, or the archive of them, that lies beside it under such a name; None where none does."""
+        """Returns the Execution Trace, or the archive of them, beside the file; None without one.
+
+        Decides by the name only.
+        """
         ...
 
     def metrics(self) -> File | None:
-        """What `profile` sampled beside a Kineto trace; None where there is none, and for another sort of that name."""
+        """Returns the metrics that `profile` sampled beside a Kineto trace; None without them."""
         ...

@@ -1,1 +1,1 @@
-"""From files to traces."""
+"""Reads files into traces, and folders into jobs."""

@@ -1,4 +1,4 @@
-"""From folders and archives to the traces of a job."""
+"""Reads folders and archives as the traces of a job."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from kinetoscope import _native
 from kinetoscope._base import lazy
 from kinetoscope._base.threads import for_each
 from kinetoscope._base.warnings import warn
-from kinetoscope._io.archive import Archive, unpacked
+from kinetoscope._io.archive import Listing, unpack
 from kinetoscope._io.cache import cache_folder
 from kinetoscope._io.discovery import Pair, pair_up
 from kinetoscope._io.file import LocalFile, expect_no_file, file_at_path, files_in
 from kinetoscope._io.header import Head, head_of, peek
-from kinetoscope._io.nsight import readable, stale
+from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
-from kinetoscope._load.load import Options
-from kinetoscope._load.streaming_archive import Early
-from kinetoscope.trace_set import Member, TraceSet, scattered_set, trace_set
+from kinetoscope._load.read import Options
+from kinetoscope._load.streaming_archive import StreamingReader
+from kinetoscope.trace_set import Member, TraceSet, read_by_workers, read_here
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -29,20 +29,18 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import File
     from kinetoscope.trace import Trace
 
-_ARCHIVED = "an archive, which ks.read reads"
-
-_SHOWN = 3
+_MAX_SHOWN = 3
 
 
-class Manner(NamedTuple):
-    """When the traces of a job are read, by whom, and whether that is shown."""
+class JobOptions(NamedTuple):
+    """Options of `read_dir` that concern the job as a whole."""
 
     eager: bool = True
     progress: bool | None = None
     executor: Executor | None = None
 
 
-def read_dir(  # noqa: PLR0913 - those of `read`, by their names
+def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     folder: str | os.PathLike[str],
     *,
     eager: bool = True,
@@ -53,24 +51,31 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     storage_options: Mapping[str, Any] | None = None,
     executor: lazy.Executor | None = None,
 ) -> TraceSet:
-    """Reads all traces of a folder: those of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
+    """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
-    `folder` is a path or an address, or an archive. The rank of a trace is the one in its file (`distributedInfo`),
-    else the one in its name; two files of one rank are two windows of it. Files that are no trace are left out, and
-    `TraceSet.skipped` says why.
+    Reads the files of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
+    `folder` is a path, a URL, or an archive. The rank of a trace comes from its `distributedInfo`,
+    else from its name. Two files of one rank are two windows of that rank. `TraceSet.skipped`
+    lists all other files, each with the reason.
 
-    All are read at once, on all processors: then what is wrong with a file is known at once. With `eager=False` only
-    their heads are, and a trace is read when it is first asked for; for jobs that are larger than the memory, or of
-    which a few ranks are wanted. `TraceSet.load` reads the rest. `progress` says whether to show a bar: by default in a
-    terminal and in a notebook. Ctrl-C ends the reading within a fraction of a second, all threads included.
+    By default, reads all files at once, on all processors. `eager=False` reads only their heads,
+    and each trace at its first use. Use it if the job exceeds the memory, or for a few ranks of
+    many. `TraceSet.load` reads the rest. `progress` shows or hides a progress bar; by default, a
+    terminal and a notebook show one. Ctrl-C stops all threads within a fraction of a second.
 
-    With an `executor` (`concurrent.futures`, `dask.distributed.Client.get_executor()`), its workers read: each trace is
-    reduced where it was read, so that a job may be larger than the memory of any machine, and only what analyses say of
-    it travels. The workers must see the same paths or addresses. What needs whole traces here (`job[rank]`, timelines,
-    reports) reads them here.
+    With an `executor` (`concurrent.futures`, `dask.distributed.Client.get_executor()`), its
+    workers read and reduce the traces. Only results are sent back, so a job may exceed the memory
+    of any machine. The workers must see the same paths or URLs. Operations that need whole traces
+    (`job[rank]`, timelines, reports) still read them in this process.
 
-    `iteration`, `max_bytes`, `cache` and `storage_options` as in `read`; where a recording has but one file, there is
-    nothing to link. OSError when the folder cannot be listed; TraceError when no file of it is a trace.
+    `iteration`, `max_bytes`, `cache` and `storage_options` are those of `read`. `iteration`
+    changes only recordings of two files.
+
+    Raises:
+        TraceError: no file of the folder is a trace.
+        OSError: the folder cannot be listed.
+        ImportError: a package for the URL is missing.
+        ValueError: the path is empty, or the arguments are an archive and an executor.
     """
     path = os.fspath(folder)
     if not path:
@@ -78,154 +83,167 @@ def read_dir(  # noqa: PLR0913 - those of `read`, by their names
     if path.endswith(os.sep):
         expect_no_file(path)
     options = Options(max_bytes, cache_folder(cache), iteration=iteration)
-    archive = _archive(folder, storage_options)
+    archive = _as_archive(folder, storage_options)
     if archive is not None and executor is not None:
-        raise ValueError(f"expected a folder to read with an executor, found an archive: unpack {archive.label} first")
+        raise ValueError(
+            f"expected a folder to read with an executor, found the archive {archive.label}; unpack it first"
+        )
     if archive is not None and eager:
-        return _archived_job(archive, None, options, progress=progress)
-    found = _files(folder, storage_options) if archive is None else unpacked(archive, max_bytes)
-    return _job(found, path, options, Manner(eager=eager, progress=progress, executor=executor))
+        return _read_archived_job(archive, None, options, progress=progress)
+    listing = _list_folder(folder, storage_options) if archive is None else unpack(archive, max_bytes)
+    return _build_job(listing, path, options, JobOptions(eager=eager, progress=progress, executor=executor))
 
 
 def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache: lazy.Cache = None) -> TraceSet:
-    """Reads what several paths or addresses name, of files, archives and folders, as one job.
+    """Reads several files, archives and folders, at paths or URLs, as one job.
 
-    Files have their paths for names, and Execution Traces are found beside them. Errors as those of `read_dir`.
+    Names of files are their paths. Also reads Execution Traces beside the files. Raises the errors
+    of `read_dir`.
     """
     options = Options(max_bytes, cache_folder(cache))
-    found = Archive({}, {})
+    combined = Listing({}, {})
     for source in sources:
-        inside = _at(source, options)
-        found.files.update(inside.files)
-        found.skipped.update({name: why for name, why in inside.skipped.items() if is_trace(name)})
-    return _job(found, ", ".join(sources), options, Manner())
+        listing = _list_source(source, options)
+        combined.files.update(listing.files)
+        combined.skipped.update({name: reason for name, reason in listing.skipped.items() if is_trace(name)})
+    return _build_job(combined, ", ".join(sources), options, JobOptions())
 
 
 def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
-    """Reads an archive for `read`: its trace, or the set of them where there are several."""
-    job = _archived_job(
-        file, execution, Options(options.max_bytes, options.cache, iteration=options.iteration), progress=None
-    )
+    """Reads an archive for `read`: returns its trace, or a TraceSet of several recordings."""
+    # one thread per recording, as in any job
+    job_options = Options(options.max_bytes, options.cache, iteration=options.iteration)
+    job = _read_archived_job(file, execution, job_options, progress=None)
     if len(job) > 1:
         return job
-    for name, why in job.skipped.items():
+    for name, reason in job.skipped.items():
         if is_trace(name):
-            warn(f"{name} in {file.label or 'the archive'} was left out: {why}")
+            warn(f"{name} in {file.label or 'the archive'} was skipped: {reason}")
     return job.members[0].trace
 
 
-# --- what there is ------------------------------------------------------------------------------------------------
+# --- listing files -------------------------------------------------------------------------------
 
 
-def _archive(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> File | None:
-    """The archive that stands for a folder; None for a folder."""
+def _as_archive(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> File | None:
+    """Returns the archive at a path or URL; None for a folder."""
     if isinstance(folder, str) and is_url(folder):
         file = file_at(folder, storage_options)
         return file if is_archive_name(file.name) else None
     return LocalFile(folder) if Path(folder).is_file() else None
 
 
-def _files(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> Archive:
-    """The files of a folder, by whether they may be traces."""
+def _list_folder(folder: str | os.PathLike[str], storage_options: Mapping[str, Any] | None) -> Listing:
     if isinstance(folder, str) and is_url(folder):
-        return _by_name(files_at(file_at(folder, storage_options)))
-    return _by_name(files_in(folder))
+        return _sort_by_name(files_at(file_at(folder, storage_options)))
+    return _sort_by_name(files_in(folder))
 
 
-def _at(source: str, options: Options) -> Archive:
-    """The files at a path or an address, by their paths."""
+def _list_source(source: str, options: Options) -> Listing:
+    """Lists the files of a folder, an archive or a single file, by their paths."""
     if not source:
         raise ValueError("expected the path of a trace, found an empty one")
     if source.endswith("/") or (not is_url(source) and Path(source).is_dir()):
-        return _under(source, _files(source, None))
-    file = file_at(source, None) if is_url(source) else readable(file_at_path(source))
+        return _with_prefix(source, _list_folder(source, None))
+    file = file_at(source, None) if is_url(source) else resolve_report(file_at_path(source))
     if _native.is_archive(file.head()):
-        return _under(source, unpacked(file, options.max_bytes))
+        return _with_prefix(source, unpack(file, options.max_bytes))
     execution = file.execution()
-    return Archive({each.label or source: each for each in (file, execution) if each is not None}, {})
+    return Listing({each.label or source: each for each in (file, execution) if each is not None}, {})
 
 
-def _under(folder: str, found: Archive) -> Archive:
-    """The same files, by names with that of their folder or archive before them."""
-    place = folder.rstrip("/")
-    inside = {f"{place}/{name}": file for name, file in found.files.items()}
-    return Archive(inside, {f"{place}/{name}": why for name, why in found.skipped.items()})
+def _with_prefix(folder: str, listing: Listing) -> Listing:
+    """Prepends the path of a folder or archive to all names."""
+    prefix = folder.rstrip("/")
+    files = {f"{prefix}/{name}": file for name, file in listing.files.items()}
+    return Listing(files, {f"{prefix}/{name}": reason for name, reason in listing.skipped.items()})
 
 
-def _by_name(files: Mapping[str, File]) -> Archive:
-    """What is in a folder is told by its name: opening every file of it would take long."""
-    old = stale(files)
-    traces = {name: readable(file) for name, file in files.items() if is_trace(name) and name not in old}
-    read_beside = {metrics_beside(name) for name in traces}
-    unread = [name for name in files if name not in read_beside]
-    others = {name: _ARCHIVED if is_archive_name(name) else "no name of a trace" for name in unread}
-    return Archive(traces, {name: why for name, why in {**others, **old}.items() if name not in traces})
+def _sort_by_name(files: Mapping[str, File]) -> Listing:
+    """Separates traces from other files by their names, because opening every file is slow."""
+    stale = stale_exports(files)
+    traces = {name: resolve_report(file) for name, file in files.items() if is_trace(name) and name not in stale}
+    metrics = {metrics_beside(name) for name in traces}
+    others = {name: _other_reason(name) for name in files if name not in metrics}
+    return Listing(traces, {name: reason for name, reason in {**others, **stale}.items() if name not in traces})
 
 
-# --- reading it ---------------------------------------------------------------------------------------------------
+def _other_reason(name: str) -> str:
+    return "an archive; read it with ks.read" if is_archive_name(name) else "not the name of a trace"
 
 
-def _archived_job(file: File, execution: File | None, options: Options, *, progress: bool | None) -> TraceSet:
+# --- reading traces ------------------------------------------------------------------------------
+
+
+def _read_archived_job(file: File, execution: File | None, options: Options, *, progress: bool | None) -> TraceSet:
+    """Reads an archive, and the archive or file of Execution Traces beside it."""
     if execution is not None:
-        found, more = for_each([file, execution], lambda each, _reading: _unpacked_or_single(each, options))
-        # one name may be in both
-        for name, inside in more.files.items():
-            found.files[name if name not in found.files else f"{execution.label}/{name}"] = inside
-        found.skipped.update(more.skipped)
-        return _job(found, file.label or "the archive", options, Manner(progress=progress))
-    with Early(options) as early:
-        found = unpacked(file, options.max_bytes, early.begin)
-        return _job(found, file.label or "the archive", options, Manner(progress=progress), early.traces())
+        listing, executions = for_each([file, execution], lambda each, _reading: _unpack_or_wrap(each, options))
+        # both archives may contain the same name
+        for name, member in executions.files.items():
+            listing.files[name if name not in listing.files else f"{execution.label}/{name}"] = member
+        listing.skipped.update(executions.skipped)
+        return _build_job(listing, file.label or "the archive", options, JobOptions(progress=progress))
+    with StreamingReader(options) as reader:
+        listing = unpack(file, options.max_bytes, reader.add)
+        job_options = JobOptions(progress=progress)
+        return _build_job(listing, file.label or "the archive", options, job_options, reader.traces())
 
 
-def _unpacked_or_single(file: File, options: Options) -> Archive:
+def _unpack_or_wrap(file: File, options: Options) -> Listing:
+    """Unpacks an archive, or lists a single file."""
     if _native.is_archive(file.head()):
-        return unpacked(file, options.max_bytes)
-    return Archive({Path(file.label or "execution").name: file}, {})
+        return unpack(file, options.max_bytes)
+    return Listing({Path(file.label or "execution").name: file}, {})
 
 
-def _job(
-    found: Archive,
-    place: str,
+def _build_job(
+    listing: Listing,
+    label: str,
     options: Options,
-    manner: Manner,
+    job_options: JobOptions,
     traces: Mapping[str, Trace] | None = None,
 ) -> TraceSet:
-    """The job in these files, of which some may have been read each by itself."""
-    files, traces = found.files, traces or {}
-    heads = {name: head_of(trace._native) for name, trace in traces.items()}  # noqa: SLF001 - what is known of it
+    """Pairs files to recordings, and reads them. `traces` are files that were already read alone.
+
+    Raises TraceParseError if no recording remains; `label` names the source in the message.
+    """
+    files, traces = listing.files, traces or {}
+    heads = {name: head_of(trace._native) for name, trace in traces.items()}  # noqa: SLF001 - an argument of the core
     unread = {name: file for name, file in files.items() if name not in heads}
     heads.update(zip(unread, for_each(list(unread.values()), lambda file, _: peek(file)), strict=True))
-    recordings = pair_up(files, heads)
-    skipped = {**found.skipped, **recordings.copies}
+    pairing = pair_up(files, heads)
+    skipped = {**listing.skipped, **pairing.copies}
 
     def member(pair: Pair) -> Member:
-        alone = traces.get(pair.names[0]) if len(pair.names) == 1 else None
-        return Member(pair, files, heads, options, alone)
+        trace = traces.get(pair.names[0]) if len(pair.names) == 1 else None
+        return Member(pair, files, heads, options, trace)
 
-    members = [member(pair) for pair in recordings.pairs]
-    job = _read(members, skipped, heads, manner)
+    members = [member(pair) for pair in pairing.pairs]
+    job = _read_members(members, skipped, heads, job_options)
     if not len(job):
-        raise _native.TraceParseError(f"expected traces in {place}, found {_nothing(job.skipped)}")
+        raise _native.TraceParseError(f"expected traces in {label}, found {_summary(job.skipped)}")
     return job
 
 
-def _read(members: Sequence[Member], skipped: Mapping[str, str], heads: Mapping[str, Head], manner: Manner) -> TraceSet:
-    """The members, read here, or by others, or later."""
-    if manner.executor is not None:
-        return scattered_set(members, skipped, manner.executor, progress=manner.progress)
-    later = [member for member in members if not manner.eager and _is_certain(member.pair.names, heads)]
-    job = trace_set([member for member in members if member not in later], skipped, progress=manner.progress)
-    return TraceSet([*job.members, *later], job.skipped) if later else job
+def _read_members(
+    members: Sequence[Member], skipped: Mapping[str, str], heads: Mapping[str, Head], job_options: JobOptions
+) -> TraceSet:
+    """Reads members in this process, with an executor, or at their first use."""
+    if job_options.executor is not None:
+        return read_by_workers(members, skipped, job_options.executor, progress=job_options.progress)
+    deferred = [member for member in members if not job_options.eager and _are_traces(member.pair.names, heads)]
+    job = read_here([member for member in members if member not in deferred], skipped, progress=job_options.progress)
+    return TraceSet([*job.members, *deferred], job.skipped) if deferred else job
 
 
-def _nothing(skipped: Mapping[str, str]) -> str:
-    """What there is instead of traces."""
-    seen = [f"{name} ({why})" for name, why in skipped.items()]
-    more = [f"{len(seen) - _SHOWN:,} more files"] if len(seen) > _SHOWN else []
-    return ", ".join(seen[:_SHOWN] + more) or "no file"
+def _summary(skipped: Mapping[str, str]) -> str:
+    """Lists the first skipped files with their reasons, and counts the others."""
+    names = [f"{name} ({reason})" for name, reason in skipped.items()]
+    more = [f"{len(names) - _MAX_SHOWN:,} more files"] if len(names) > _MAX_SHOWN else []
+    return ", ".join(names[:_MAX_SHOWN] + more) or "no file"
 
 
-def _is_certain(names: Iterable[str], heads: Mapping[str, Head]) -> bool:
-    """Whether the heads tell that these files are traces, so that reading them can wait."""
+def _are_traces(names: Iterable[str], heads: Mapping[str, Head]) -> bool:
+    """Whether the heads prove that all files are traces, so that reading can wait."""
     return all(heads[name].is_execution is not None for name in names)

@@ -1,24 +1,43 @@
-"""From a file, an archive or an address to what it holds."""
+"""Reads one recording, or another file that PyTorch's tools write."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from kinetoscope import _native
 from kinetoscope._base import lazy
 from kinetoscope._base.processors import num_processors
-from kinetoscope._io.cache import cache_folder
-from kinetoscope._io.file import expect_no_file, file_at_path, file_of
-from kinetoscope._io.nsight import readable
-from kinetoscope._io.paths import is_url
-from kinetoscope._load.load import Options, load, load_any
+from kinetoscope._io.cache import cache_folder, read_cached
+from kinetoscope._io.file import expect_no_file, file_at_path, file_from_content
+from kinetoscope._io.paths import is_report, is_url
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
     from kinetoscope.tables import Tables
+
+# Functions import at the call: a local trace needs neither archives nor URLs.
+
+
+class Options:
+    """Options of `read` and `read_dir`, for each recording."""
+
+    def __init__(
+        self, max_bytes: int | None, cache: str | None, max_threads: int = 1, iteration: int | None = None
+    ) -> None:
+        if max_bytes is not None and max_bytes < 0:
+            raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
+        self.max_bytes = max_bytes
+        """Limit of the decompressed size of each file, in bytes; None for no limit."""
+        self.cache = cache
+        """Cache folder; None for no cache."""
+        self.max_threads = max_threads
+        """Threads per recording. The recordings of a job are read on one thread each."""
+        self.iteration = iteration
+        """Iteration that the nodes of a recording are linked to; None for the recorded links."""
 
 
 def read(
@@ -30,81 +49,148 @@ def read(
     cache: lazy.Cache = None,
     storage_options: Mapping[str, lazy.Any] | None = None,
 ) -> Trace | lazy.Any:
-    """Reads a Kineto trace and the Execution Trace recorded with it, and links them: a Trace.
+    """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
-    `source` is a path, an address (s3, gs, http …, through fsspec with these `storage_options`), bytes,
-    or a file opened in binary mode. Its bytes say what it is, not its name: JSON, plain or in a gzip, xz or zstd
-    stream; a snapshot (see `Trace.save`); or a tar or zip archive, which becomes a TraceSet where more than one
-    recording is in it (`read_dir` always gives one). An Execution Trace may also be read alone.
+    `source` is a path, a URL, bytes, or a file opened in binary mode. fsspec opens a URL (s3, gs,
+    http, …) with `storage_options`. The content decides the format, not the name:
 
-    An export of Nsight Systems (`nsys export --type sqlite`) becomes a Trace, too, and so does its report (`.nsys-rep`)
-    where the export lies beside it or `nsys` is on the path.
+    * JSON, plain or compressed with gzip, xz or zstd; a Kineto trace, or an Execution Trace alone
+    * a snapshot of `Trace.save`
+    * an SQLite export of Nsight Systems (`nsys export --type sqlite`)
+    * a report of Nsight Systems (`.nsys-rep`), with its export beside it or `nsys` on the path
+    * a tar or zip archive: returns a TraceSet if it holds several recordings
+    * a Chakra trace (`.et`): returns a Chakra
+    * a memory snapshot (`torch.cuda.memory._dump_snapshot`): returns a MemorySnapshot
+    * a memory timeline (`export_memory_timeline`, as JSON): returns a MemoryTimeline
 
-    What is no trace but stands near one is read as well: a Chakra trace (`.et`) becomes a Chakra, a snapshot
-    of PyTorch's allocator (`torch.cuda.memory._dump_snapshot`) a MemorySnapshot, and a memory timeline
-    (`export_memory_timeline`, as JSON) a MemoryTimeline.
+    `et` is the Execution Trace, or the archive of Execution Traces; False for none. By default,
+    `read` looks beside a path or URL for a file with a matching name: `torch_et_0.json.gz` for
+    `kineto_trace_0.json.gz`, `rank-3.et.json` for `rank-3.json`, `x_et.json` for `x_trace.json`.
 
-    `et` is the Execution Trace, or the archive of them; by default the one beside a `source` that is a path or an
-    address, found by its name (`kineto_trace_0.json.gz` and `torch_et_0.json.gz`, `rank-3.json` and `rank-3.et.json`,
-    `x_trace.json` and `x_et.json`); False for none.
+    `iteration` links the shorter file to this iteration of the longer file, as `Trace.relink`
+    does. In an archive, it applies to each rank. `max_bytes` limits the decompressed size of each
+    file, and of all files of an archive together; default: no limit. `cache` is a folder of
+    snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
-    `iteration` links the two by names and shapes alone, to this iteration of the longer one, as `Trace.relink` does;
-    of an archive, those of each rank.
+    A trace with defects may still be readable; `Trace.health` lists them.
 
-    `max_bytes` bounds the size of each file after decompression, and of all files in an archive. `cache` is a folder
-    for snapshots, so that the same files are loaded quickly the next time; by default the one of `use_cache`.
-
-    TraceError says what was expected, what was found, and where. OSError when a file cannot be opened, ImportError when
-    a package for an address is missing. Defects that a trace can be read in spite of are in `Trace.health`.
+    Raises:
+        TraceError: the content is not a readable trace; the message says where.
+        OSError: a file cannot be opened.
+        ImportError: a package for the URL is missing.
+        ValueError: `source` is an empty path, or `max_bytes` is negative.
     """
     options = Options(max_bytes, cache_folder(cache), num_processors(), iteration)
-    file = _file(source, storage_options)
+    file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
-    execution = file.execution() if et is None else None if et is False else _file(et, storage_options)
+    execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
     if is_archive:
         from kinetoscope._load.job import read_archive
 
         return read_archive(file, execution, options)
-    if et is None:
-        found = _read_found(file, execution, options)
+    if et is None and execution is not None:
+        result = _read_with_neighbour(file, execution, options)
     else:
-        found = load_any([file] if execution is None else [file, execution], options)
-    return found if iteration is None else _linked_to(found, iteration)
+        result = read_files([file] if execution is None else [file, execution], options)
+    if iteration is None:
+        return result
+    if isinstance(result, Trace):
+        return result.relink(iteration=iteration)
+    raise _native.UnsupportedTraceError(f"expected a trace to link, found {result.sort} ({result.source})")
 
 
-def _linked_to(found: Trace | Tables, iteration: int) -> Trace:
-    if isinstance(found, Trace):
-        return found.relink(iteration=iteration)
-    raise _native.UnsupportedTraceError(f"expected a trace to link, found {found.sort} ({found.source})")
+def read_recording(
+    kineto: File | None, execution: File | None, options: Options, reading: _native.Reading | None = None
+) -> Trace:
+    """Reads and links the files of one recording; at least one is not None.
+
+    Raises TraceError or OSError for an unreadable file. Raises UnsupportedTraceError for another
+    format than a trace. Raises KeyboardInterrupt if `reading` is cancelled, or on Ctrl-C in the
+    main thread.
+    """
+    files = [file for file in (kineto, execution) if file is not None]
+    result = read_files(files, options, reading)
+    if isinstance(result, Trace):
+        return result
+    raise _native.UnsupportedTraceError(
+        f"expected a trace, found {result.sort}: {result.source}; use ks.read for this file"
+    )
 
 
-def _file(source: lazy.Source, storage_options: Mapping[str, lazy.Any] | None) -> File:
+def read_files(files: Sequence[File], options: Options, reading: _native.Reading | None = None) -> Trace | Tables:
+    """Reads files as `read_recording` does; a single file may have another format than a trace.
+
+    Also reads the metrics beside each file.
+    """
+    metrics = [beside for file in files if (beside := file.metrics())]
+
+    def read_native() -> _native.Trace | _native.Tables:
+        with ExitStack() as stack:
+            sources = [stack.enter_context(file.opened()) for file in [*files, *metrics]]
+            return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
+
+    if options.cache is None:
+        native = read_native()
+    else:
+        native = read_cached(
+            options.cache,
+            [*files, *metrics],
+            read_native,
+            max_bytes=options.max_bytes,
+            max_threads=options.max_threads,
+        )
+    labels = [file.label for file in files]
+    if isinstance(native, _native.Tables):
+        return _tables(native, labels[0])
+    return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)
+
+
+def _tables(native: _native.Tables, source: str | None) -> Tables:
+    """Wraps a file that is not a trace in its public class."""
+    from kinetoscope.chakra import Chakra
+    from kinetoscope.memory import MemorySnapshot, MemoryTimeline
+
+    classes: dict[str, type[Tables]] = {
+        "a Chakra trace": Chakra,
+        "a memory snapshot": MemorySnapshot,
+        "a memory timeline": MemoryTimeline,
+    }
+    return classes[native.sort](native, source)
+
+
+def _open_source(source: lazy.Source, storage_options: Mapping[str, lazy.Any] | None) -> File:
     if is_url(source):
         from kinetoscope._io.remote import file_at
 
         return file_at(source, storage_options)
     if not isinstance(source, (str, os.PathLike)):
-        return file_of(source)
+        return file_from_content(source)
     path = os.fspath(source)
     if not path:
         raise ValueError("expected the path of a trace, found an empty one")
     if os.path.isdir(path):
-        raise IsADirectoryError(f"expected a file, found a folder: {path}; ks.read_dir reads folders")
+        raise IsADirectoryError(f"expected a file, found a folder: {path}; use ks.read_dir for a folder")
     if path.endswith(os.sep):
         expect_no_file(path)
-    return readable(file_at_path(path))
+    file = file_at_path(path)
+    if is_report(path):
+        from kinetoscope._io.nsight import resolve_report
+
+        return resolve_report(file)
+    return file
 
 
-def _read_found(file: File, execution: File | None, options: Options) -> Trace | Tables:
-    """An Execution Trace that nobody asked for must not keep the Kineto trace from being read."""
-    if execution is None:
-        return load_any([file], options)
+def _read_with_neighbour(file: File, execution: File, options: Options) -> Trace | Tables:
+    """Reads a file with the Execution Trace beside it.
+
+    If that fails, reads the file alone and warns: the caller did not ask for an Execution Trace.
+    """
     try:
-        return load(file, execution, options)
+        return read_recording(file, execution, options)
     except (_native.TraceError, OSError) as error:
-        found = load_any([file], options)
-        if isinstance(found, Trace):
+        result = read_files([file], options)
+        if isinstance(result, Trace):
             from kinetoscope._base.warnings import warn
 
             warn(f"{execution.label}, found beside {file.label}, was not read: {error}")
-        return found
+        return result

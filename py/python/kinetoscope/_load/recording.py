@@ -1,4 +1,4 @@
-"""The files of one recording, and how they are read: here, or wherever they are sent to."""
+"""Reads the files of one recording of a job, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._io.discovery import Pair
-from kinetoscope._load.load import Options, load
+from kinetoscope._load.read import Options, read_recording
 
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
@@ -15,49 +15,51 @@ if TYPE_CHECKING:
 
 
 class Recording(NamedTuple):
-    """Which files are read, by their names, and how. Can be pickled where its files can."""
+    """The files of a recording, and the options to read them. Pickles if its files do."""
 
     pair: Pair
     files: Mapping[str, File]
+    """Files by name, at least those of `pair`."""
     options: Options
 
     @property
     def size(self) -> int:
-        """Bytes of its files as they lie there."""
+        """Stored size of all files, in bytes."""
         return sum(self.files[name].size for name in self.pair.names)
 
-    def read(self, reading: _native.Reading | None = None) -> Read:
-        """Reads the trace. Where one of two files cannot be read, the other is.
+    def read(self, reading: _native.Reading | None = None) -> ReadResult:
+        """Reads the trace. If one of two files is unreadable, reads the other alone.
 
-        TraceError or OSError when none can.
+        Raises TraceError or OSError if no file is readable.
         """
         attempts = [self.pair]
         if self.pair.kineto and self.pair.execution:
             attempts += [Pair(self.pair.kineto, None, "alone"), Pair(None, self.pair.execution, "alone")]
         errors: list[Exception] = []
         for attempt in attempts:
-            files = [self.files[name] if name else None for name in (attempt.kineto, attempt.execution)]
+            kineto, execution = (self.files[name] if name else None for name in (attempt.kineto, attempt.execution))
             try:
-                trace = load(files[0], files[1], self.options, reading)
+                trace = read_recording(kineto, execution, self.options, reading)
             except (_native.TraceError, OSError) as error:
                 errors.append(error)
             else:
-                left = [name for name in self.pair.names if name not in attempt.names]
-                return Read(self._linked(trace), attempt, {name: str(errors[0]) for name in left})
+                failed = [name for name in self.pair.names if name not in attempt.names]
+                return ReadResult(self._relinked(trace), attempt, {name: str(errors[0]) for name in failed})
+        # of a pair, the error of the Kineto trace
         raise errors[-2] if len(errors) > 1 else errors[0]
 
-    def _linked(self, trace: Trace) -> Trace:
-        """To the iteration that was asked for, where there are two files to link."""
+    def _relinked(self, trace: Trace) -> Trace:
+        """Links the nodes to the requested iteration, if the trace has both files."""
         if self.options.iteration is None or not (trace.num_events and len(trace.nodes)):
             return trace
         return trace.relink(iteration=self.options.iteration)
 
 
-class Read(NamedTuple):
-    """What was read of a recording."""
+class ReadResult(NamedTuple):
+    """The trace of a recording, and the files that it came from."""
 
     trace: Trace
     pair: Pair
-    """Its files, without those that could not be read."""
+    """Names of the files that were read."""
     failures: Mapping[str, str]
-    """These, and why."""
+    """Unreadable files by name, each with the reason."""

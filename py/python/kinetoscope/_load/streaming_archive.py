@@ -1,4 +1,4 @@
-"""Traces read while the archive that they are in is still being unpacked."""
+"""Reads the traces of an archive while the archive is being unpacked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 from kinetoscope import _native
 from kinetoscope._base.threads import Workers
 from kinetoscope._io.paths import is_execution
-from kinetoscope._load.load import Options, load
+from kinetoscope._load.read import Options, read_recording
 
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
@@ -16,38 +16,39 @@ if TYPE_CHECKING:
 
 
 @final
-class Early:
-    """Reads Kineto traces as they come out of an archive, up to the first Execution Trace among them.
+class StreamingReader:
+    """Reads each Kineto trace of an archive in a thread, up to the first Execution Trace.
 
-    One that turns out to have an Execution Trace is read once more, with it. A context, as `Workers` is.
+    A Kineto trace that turns out to have an Execution Trace is read again with it. Use as a
+    context manager, as `Workers`.
     """
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._workers = Workers()
         self._futures: dict[str, Future[Trace | None]] = {}
-        self._is_wanted = True
+        self._has_execution = False
 
-    def __enter__(self) -> Early:
+    def __enter__(self) -> StreamingReader:
         self._workers.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self._workers.__exit__(kind, *rest)
 
-    def begin(self, name: str, file: File) -> None:
-        """Begins to read a file."""
-        self._is_wanted &= not is_execution(name)
-        if self._is_wanted:
+    def add(self, name: str, file: File) -> None:
+        """Starts to read a file."""
+        self._has_execution |= is_execution(name)
+        if not self._has_execution:
             self._futures[name] = self._workers.begin(self._read, file)
 
     def traces(self) -> dict[str, Trace]:
-        """All that could be read, by name."""
-        read = self._workers.finish(list(self._futures.values()))
-        return {name: trace for name, trace in zip(self._futures, read, strict=True) if trace is not None}
+        """Waits for all reads, and returns the traces of readable files by name."""
+        traces = self._workers.finish(list(self._futures.values()))
+        return {name: trace for name, trace in zip(self._futures, traces, strict=True) if trace is not None}
 
     def _read(self, file: File, reading: _native.Reading) -> Trace | None:
         try:
-            return load(file, None, self._options, reading)
-        except (_native.TraceError, OSError):  # raised again where it can be told
+            return read_recording(file, None, self._options, reading)
+        except (_native.TraceError, OSError):  # the second read reports the error
             return None

@@ -1,4 +1,4 @@
-"""What the reader of a timeline wrote down: with times as in the tables, and as the front-end has them."""
+"""Notes on a timeline, with times as in the tables and as in the front-end."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from operator import index
 from typing import Any, TypedDict
 
 
-class _Written(TypedDict):
+class _RequiredNoteFields(TypedDict):
     start_ns: int
-    """When, in ns as in the tables."""
+    """Time, or start of a range, in ns as in the tables."""
     text: str
 
 
-class Note(_Written, total=False):
-    """What the reader wrote down."""
+class Note(_RequiredNoteFields, total=False):
+    """A note of the reader about a time, a range or an event."""
 
     end_ns: int
-    """The end of a stretch of time; `start_ns` for a point in time."""
+    """End of the range; equal to `start_ns` for a point in time."""
     event: int | None
-    """The id of the event that it is about."""
+    """Id of the event that the note is about."""
 
 
 def from_front_end(note: dict[str, Any], origin_ns: int) -> Note:
-    """A note whose times count from `origin_ns` there."""
+    """Converts a note of the front-end, whose times are ns since `origin_ns`."""
     return Note(
         start_ns=origin_ns + round(note["start"]),
         end_ns=origin_ns + round(note["end"]),
@@ -32,7 +32,7 @@ def from_front_end(note: dict[str, Any], origin_ns: int) -> Note:
 
 
 def to_front_end(note: Note, origin_ns: int) -> dict[str, Any]:
-    """The same the other way round. TypeError for times that are no integers."""
+    """Converts a note for the front-end. Raises TypeError for times that are not integers."""
     return {
         "start": index(note["start_ns"]) - origin_ns,
         "end": index(note.get("end_ns", note["start_ns"])) - origin_ns,

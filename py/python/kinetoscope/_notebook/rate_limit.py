@@ -1,38 +1,44 @@
-"""How fast a kernel may send: a Jupyter server drops what comes faster, for all widgets of the kernel together."""
+"""Limits the rate at which a kernel sends to the front-end.
+
+Jupyter servers drop messages above their limit, which all widgets of a kernel share.
+"""
 
 from __future__ import annotations
 
 import time
 from threading import Lock
 
-# A server lets a million bytes a second through, which it counts over three seconds.
+# Jupyter servers allow a million bytes a second, measured over three seconds.
 _BYTES_PER_S = 900_000
 _BURST_BYTES = 2_400_000
 
 
-class Pace:
-    """Makes those wait who would send too much."""
+class RateLimit:
+    """A token bucket that blocks senders until their bytes are allowed."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._room_bytes = float(_BURST_BYTES)
-        self._filled = time.monotonic()
+        self._available_bytes = float(_BURST_BYTES)
+        self._updated = time.monotonic()
 
-    def wait(self, num_bytes: int, left_bytes: int = 0) -> None:
-        """Returns when so much may be sent and `left_bytes` more: what is in no hurry leaves room for what is."""
-        wanted = min(num_bytes + left_bytes, _BURST_BYTES)
-        while lacking := self._taken(num_bytes, wanted):
-            time.sleep(lacking / _BYTES_PER_S)
+    def wait(self, num_bytes: int, reserved_bytes: int = 0) -> None:
+        """Blocks until `num_bytes` may be sent and `reserved_bytes` would remain.
 
-    def _taken(self, num_bytes: int, wanted: int) -> float:
-        """Takes them where there is room; else how many bytes of it are lacking."""
+        The reserve of bulk transfers keeps room for urgent responses.
+        """
+        needed_bytes = min(num_bytes + reserved_bytes, _BURST_BYTES)
+        while missing_bytes := self._take(num_bytes, needed_bytes):
+            time.sleep(missing_bytes / _BYTES_PER_S)
+
+    def _take(self, num_bytes: int, needed_bytes: int) -> float:
+        """Takes the bytes if they are allowed. Returns the missing bytes, 0 if none are missing."""
         with self._lock:
             now = time.monotonic()
-            room = min(_BURST_BYTES, self._room_bytes + (now - self._filled) * _BYTES_PER_S)
-            is_there = room >= wanted
-            self._room_bytes, self._filled = room - num_bytes if is_there else room, now
-            return 0.0 if is_there else wanted - room
+            available = min(_BURST_BYTES, self._available_bytes + (now - self._updated) * _BYTES_PER_S)
+            is_allowed = available >= needed_bytes
+            self._available_bytes, self._updated = available - num_bytes if is_allowed else available, now
+            return 0.0 if is_allowed else needed_bytes - available
 
 
-PACE = Pace()
-"""That of this process, which is one kernel."""
+RATE_LIMIT = RateLimit()
+"""Limit of this process, which is one kernel."""

@@ -1,4 +1,4 @@
-"""What a front-end asks, answered on a thread: the kernel runs cells meanwhile."""
+"""Answers requests of the front-end on a thread, so that the kernel can run cells."""
 
 from __future__ import annotations
 
@@ -6,74 +6,77 @@ from collections.abc import Callable, Iterable
 from threading import Condition, Event, Thread
 from typing import Any
 
-from kinetoscope._notebook.batching import Message, Send
+from kinetoscope._notebook.batching import MessageBatch, Send
 
-Ask = dict[str, Any]
-"""What is asked, with the `id` that the answer goes by."""
+Request = dict[str, Any]
+"""A request with its `id`, which the response repeats."""
 
 _IDLE_S = 5.0
 
 
-class Desk:
-    """Takes questions, and answers them in their order, many in a message.
+class RequestQueue:
+    """Answers requests in order, many per message.
 
-    Its thread ends when nothing was asked for a while, or nothing will be any more.
+    The thread ends after some idle seconds, or on `close`.
     """
 
-    def __init__(self, answer: Callable[[Ask], bytes], send: Send, *, left_bytes: int = 0) -> None:
+    def __init__(self, answer: Callable[[Request], bytes], send: Send, *, reserved_bytes: int = 0) -> None:
         self._answer = answer
         self._send = send
-        self._left_bytes = left_bytes
-        self._waiting: dict[str, Ask] = {}
+        self._reserved_bytes = reserved_bytes
+        self._waiting: dict[str, Request] = {}
         self._changed = Condition()
-        self._is_manned = False
+        self._has_thread = False
         self._is_closed = Event()
 
-    def take(self, asks: Iterable[Ask]) -> None:
-        """Puts questions into the queue. Nothing is answered after `close`."""
+    def put(self, requests: Iterable[Request]) -> None:
+        """Adds requests to the queue; ignores them after `close`."""
         with self._changed:
             if self._is_closed.is_set():
                 return
-            self._waiting.update((str(ask["id"]), ask) for ask in asks)
-            if not self._is_manned:
-                self._is_manned = True
+            self._waiting.update((str(request["id"]), request) for request in requests)
+            if not self._has_thread:
+                self._has_thread = True
                 Thread(target=self._work, name="timeline", daemon=True).start()
             self._changed.notify()
 
     def close(self) -> None:
-        """Forgets all of them, and what of an answer is not sent yet."""
+        """Drops all requests, and the unsent part of a response."""
         with self._changed:
             self._is_closed.set()
             self._waiting.clear()
             self._changed.notify()
 
     def _work(self) -> None:
-        message = Message(self._send, self._left_bytes, self._is_closed)
+        batch = MessageBatch(self._send, self._reserved_bytes, self._is_closed)
         try:
-            while (ask := self._next(message)) is not None:
-                self._put(ask, message)
+            while (request := self._next(batch)) is not None:
+                self._respond(request, batch)
         except BaseException:
             with self._changed:
-                self._is_manned = False  # who asks next has a new thread
+                self._has_thread = False  # the next request starts a new thread
             raise
 
-    def _put(self, ask: Ask, message: Message) -> None:
-        name = str(ask["id"])
+    def _respond(self, request: Request, batch: MessageBatch) -> None:
+        name = str(request["id"])
         try:
-            message.add(name, self._answer(ask))
-        except Exception as error:  # noqa: BLE001 - whoever asked is told
-            message.fail(name, str(error) or type(error).__name__)
+            batch.add(name, self._answer(request))
+        except Exception as error:  # noqa: BLE001 - the front-end shows the error
+            batch.fail(name, str(error) or type(error).__name__)
 
-    def _next(self, message: Message) -> Ask | None:
-        """The next question; None when there was none for a while. What is answered is sent before it waits."""
+    def _next(self, batch: MessageBatch) -> Request | None:
+        """Returns the next request, or None after some idle seconds.
+
+        Sends the collected responses before it waits.
+        """
         with self._changed:
             if self._waiting:
                 return self._waiting.pop(next(iter(self._waiting)))
-        message.send()
+        batch.send()
         with self._changed:
             if not (self._waiting or self._is_closed.is_set()):
                 self._changed.wait(_IDLE_S)
             if self._waiting:
                 return self._waiting.pop(next(iter(self._waiting)))
-            self._is_manned = False
+            self._has_thread = False
             return None

@@ -1,4 +1,4 @@
-"""The timeline in the output of a notebook's cell. The one module that knows anywidget."""
+"""The timeline in the output of a notebook cell. The only module that imports anywidget."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from kinetoscope._analysis.session import Align, Part, Range, Screen
+from kinetoscope._analysis.session import Align, Part, Range, TimelineSession
 from kinetoscope._base import text
 from kinetoscope._base.warnings import warn
 from kinetoscope._native import TraceError
 from kinetoscope._notebook.annotations import Note, from_front_end, to_front_end
-from kinetoscope._notebook.request_queue import Ask, Desk
+from kinetoscope._notebook.request_queue import Request, RequestQueue
 from kinetoscope._report.comparison import static_timeline
 from kinetoscope._report.html import figure
 from kinetoscope._report.page import asset
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 BROWSER_EVENTS = 2_000_000
-"""The trace of more events stays in the kernel, which answers for it."""
-_RESERVE_BYTES = 800_000
+"""Traces with more events stay in the kernel, which answers the queries."""
+_RESERVED_BYTES = 800_000
 _PICTURE_WIDTH = 1100
 _CODE = ("viewer.js", "kinetoscope.wasm.gz")
 
@@ -38,9 +38,9 @@ _CODE = ("viewer.js", "kinetoscope.wasm.gz")
 class Timeline(anywidget.AnyWidget):
     """The interactive timeline of a trace.
 
-    The kernel answers for the first picture. Meanwhile the trace and the compiled core go to the browser, which then
-    answers by itself. The kernel goes on answering for large traces, and where the page forbids WebAssembly. The
-    notebook saves a picture and the reader's choices, never the trace.
+    The kernel draws the first picture. Meanwhile the trace and the compiled core go to the browser,
+    which then answers all queries. The kernel goes on to answer for large traces, and if the page
+    forbids WebAssembly. The notebook saves a picture and the state of the view, never the trace.
     """
 
     _esm = traitlets.Unicode(asset("widget.js").decode()).tag(sync=True)
@@ -55,7 +55,7 @@ class Timeline(anywidget.AnyWidget):
     _frames = traitlets.Bool(True).tag(sync=True)
     _picture = traitlets.Unicode().tag(sync=True)
     _selection = traitlets.Int(None, allow_none=True).tag(sync=True)
-    # Ranges count from the trace's start: JavaScript's numbers are too short for what the tables count from.
+    # Ranges count from the start of the trace: numbers of JavaScript cannot hold absolute times.
     _range = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
     _shown = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
     _notes = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -63,11 +63,14 @@ class Timeline(anywidget.AnyWidget):
     def __init__(
         self, traces: Trace | Sequence[Part], *, align: Align = None, height: int = 480, theme: str = "auto"
     ) -> None:
-        """One trace, or several on one screen; `height` in pixels; `theme` is `auto`, `light` or `dark`."""
-        self._screen = Screen(traces if isinstance(traces, Sequence) else [Part(traces)], align)
-        self._answers = Desk(lambda ask: self._screen.query(ask["request"]), self.send)
-        self._files = Desk(self._file, self.send, left_bytes=_RESERVE_BYTES)
-        where, note = _place(self._screen.num_events)
+        """Shows one trace, or several aligned ones.
+
+        `height` is in pixels; `theme` is `auto`, `light` or `dark`.
+        """
+        self._timeline_session = TimelineSession(traces if isinstance(traces, Sequence) else [Part(traces)], align)
+        self._answers = RequestQueue(lambda request: self._timeline_session.query(request["request"]), self.send)
+        self._files = RequestQueue(self._file, self.send, reserved_bytes=_RESERVED_BYTES)
+        where, note = _query_side(self._timeline_session.num_events)
         super().__init__(
             _height=height,
             _theme=theme,
@@ -75,72 +78,78 @@ class Timeline(anywidget.AnyWidget):
             _code=_code_version(),
             _where=where,
             _note=note,
-            _parts=_parts(self._screen.parts),
+            _parts=_parts(self._timeline_session.parts),
             _align=align,
-            _picture=self._screen.picture(_PICTURE_WIDTH),
+            _picture=self._timeline_session.picture(_PICTURE_WIDTH),
         )
         self.on_msg(self._received)
-        # The reader may choose another one in the viewer.
-        self.observe(lambda change: self._screen.realign(change.new), "_align")
+        # The reader may select another alignment in the viewer.
+        self.observe(lambda change: self._timeline_session.realign(change.new), "_align")
 
-    # --- what is chosen -------------------------------------------------------------------------------------------
+    # --- selection -------------------------------------------------------------------------------
 
     @property
     def selection(self) -> int | None:
-        """The id of the selected event, its row in `trace.events` where `id` is that; None without one.
+        """Id of the selected event, as in `trace.events`; None without a selection.
 
-        Of several traces, the ids of each start after those of the one before.
+        With several traces, ids of each trace start after those of the previous one.
         """
         return self._selection
 
     @property
     def range(self) -> Range | None:
-        """Start and end of the range that is marked, in ns as in the tables; None without one."""
-        return self._screen.range(*self._range) if self._range else None
+        """Start and end of the marked range, in ns as in the tables; None without a range."""
+        return self._timeline_session.range(*self._range) if self._range else None
 
     @property
     def notes(self) -> list[Note]:
-        """What the reader wrote down about times, ranges and events, in the order of time.
+        """Notes about times, ranges and events, in order of time.
 
-        A list that is put in its place is shown instead. They are saved where the notebook saves the state of widgets.
+        Assign a list to replace them. The notebook saves them with the state of its widgets.
         """
-        origin = self._screen.origin_ns
+        origin = self._timeline_session.origin_ns
         kept: list[dict[str, Any]] = self._notes
         return [from_front_end(note, origin) for note in kept]
 
     @notes.setter
     def notes(self, notes: Sequence[Note]) -> None:
-        origin = self._screen.origin_ns
+        origin = self._timeline_session.origin_ns
         self._notes = [to_front_end(note, origin) for note in notes]
         self.send({"type": "notes", "notes": self._notes})
 
     @property
     def selected_events(self) -> Table:
-        """The rows of `trace.events` that are chosen.
+        """Rows of `trace.events` that overlap the marked range.
 
-        All of which a part is in the marked range; where none is marked, the selected event, what is inside it, and the
-        device work that was launched in there. No rows where nothing is chosen. Of several traces, those of all, with
-        the columns `rank` and `window` before the others.
+        Without a range: the selected event, its nested events, and the device work that they
+        launched. Empty without a selection. With several traces, the table has the additional
+        columns `rank` and `window`.
         """
-        return self._screen.events(self._selection, self._range)
+        return self._timeline_session.events(self._selection, self._range)
 
     def on_select(self, function: Callable[[int | None], object]) -> Callable[[], None]:
-        """Calls `function` with the event's id, or None, whenever another one is selected. Returns what ends that.
+        """Calls `function` with the id of the event, or None, when the selection changes.
 
-        What it raises is shown in the timeline and as a RuntimeWarning; the timeline goes on.
+        Returns a function that removes the callback. Errors of `function` appear in the timeline
+        and as a RuntimeWarning.
         """
-        return self._follow("_selection", function, lambda: self.selection)
+        return self._observe_value("_selection", function, lambda: self.selection)
 
     def on_range(self, function: Callable[[Range | None], object]) -> Callable[[], None]:
-        """Calls `function` with start and end in ns, or None, whenever another range is marked. Else as `on_select`."""
-        return self._follow("_range", function, lambda: self.range)
+        """Calls `function` with start and end in ns, or None, when the marked range changes.
 
-    def _follow(self, trait: str, function: Callable[[Any], object], value: Callable[[], Any]) -> Callable[[], None]:
+        Otherwise as `on_select`.
+        """
+        return self._observe_value("_range", function, lambda: self.range)
+
+    def _observe_value(
+        self, trait: str, function: Callable[[Any], object], value: Callable[[], Any]
+    ) -> Callable[[], None]:
         def call(_change: object) -> None:
             try:
                 function(value())
-            except Exception as error:  # noqa: BLE001 - a notebook's function, whose errors are its author's to see
-                self._complain(function, error)
+            except Exception as error:  # noqa: BLE001 - shown to the author of the callback
+                self._report_error(function, error)
 
         def stop() -> None:
             if call in self._trait_notifiers.get(trait, {}).get("change", []):
@@ -149,52 +158,53 @@ class Timeline(anywidget.AnyWidget):
         self.observe(call, trait)
         return stop
 
-    def _complain(self, function: Callable[[Any], object], error: Exception) -> None:
+    def _report_error(self, function: Callable[[Any], object], error: Exception) -> None:
         name = getattr(function, "__qualname__", repr(function))
         message = f"{name} raised {type(error).__name__}: {error}"
         self.send({"type": "say", "message": message})
         warn(message)
 
-    # --- what is shown --------------------------------------------------------------------------------------------
+    # --- display ---------------------------------------------------------------------------------
 
     def goto(self, event: int) -> None:
-        """Shows and selects the event with this id. TraceError when there is none."""
+        """Selects and shows an event by its id. Raises TraceError for an unknown id."""
         event = index(event)
-        self._screen.expect_event(event)
+        self._timeline_session.expect_event(event)
         self._selection = event
         self.send({"type": "goto", "id": event})
 
     def show(self, start_ns: int | Range, end_ns: int | None = None) -> None:
-        """Shows a range, in ns as in the tables: `show(start, end)`, `show((start, end))`; or an iteration: `show(3)`.
+        """Shows a range, in ns as in the tables, or an iteration.
 
-        TraceError when there is no such iteration, ValueError for a range that ends before its start.
+        Call `show(start, end)`, `show((start, end))`, or `show(3)` for an iteration. Raises
+        TraceError for an unknown iteration, and ValueError for a range that ends before it starts.
         """
-        start, end = self._wanted(start_ns, end_ns)
+        start, end = self._range_of(start_ns, end_ns)
         if end < start:
             raise ValueError(f"expected a range that ends after its start, found {start} to {end}")
-        origin = self._screen.origin_ns
+        origin = self._timeline_session.origin_ns
         self._shown = (float(start - origin), float(end - origin))
         self.send({"type": "show", "start": start - origin, "end": end - origin})
 
-    def _wanted(self, start_ns: int | Range, end_ns: int | None) -> Range:
+    def _range_of(self, start_ns: int | Range, end_ns: int | None) -> Range:
         if isinstance(start_ns, (tuple, list)):
             start, end = start_ns
             return index(start), index(end)
         if end_ns is not None:
             return index(start_ns), index(end_ns)
-        return self._screen.iteration(index(start_ns))
+        return self._timeline_session.iteration(index(start_ns))
 
     def render_static(self, height: int | None = None) -> Static:
-        """The same without a kernel: see `Trace.render_static`."""
-        parts = self._screen.parts
+        """Returns the timeline in a frame without a kernel; see `Trace.render_static`."""
+        parts = self._timeline_session.parts
         if len(parts) > 1:
-            return static_timeline(self._screen, text.plural(len(parts), "trace"), height or self._height)
+            return static_timeline(self._timeline_session, text.plural(len(parts), "trace"), height or self._height)
         return parts[0].trace.render_static(height or self._height)
 
-    # --- what the front-end asks ----------------------------------------------------------------------------------
+    # --- requests of the front-end ---------------------------------------------------------------
 
     def close(self) -> None:
-        """Ends it: nothing is answered any more."""
+        """Closes the widget; requests get no more responses."""
         self._answers.close()
         self._files.close()
         super().close()
@@ -202,47 +212,50 @@ class Timeline(anywidget.AnyWidget):
     def _received(self, _widget: object, content: dict[str, Any], _buffers: list[memoryview]) -> None:
         kind = content.get("type")
         if kind == "query":
-            self._answers.take(content["asks"])
+            self._answers.put(content["asks"])
         elif kind == "get":
-            self._files.take([content])
+            self._files.put([content])
 
-    def _file(self, ask: Ask) -> bytes:
-        what, _, part = str(ask["what"]).partition("/")
-        if what == "snapshot":
-            return self._screen.parts[int(part or 0)].trace.snapshot()
-        if what in _CODE:
-            return asset(what)
-        raise TraceError(f"expected snapshot, {' or '.join(_CODE)}, found {what}")
+    def _file(self, request: Request) -> bytes:
+        name, _, part = str(request["what"]).partition("/")
+        if name == "snapshot":
+            return self._timeline_session.parts[int(part or 0)].trace.snapshot()
+        if name in _CODE:
+            return asset(name)
+        raise TraceError(f"expected snapshot, {' or '.join(_CODE)}, found {name}")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The widget, and the static summary for where there is none: a reopened notebook, GitHub, nbconvert."""
+        """The widget, and a static summary for hosts without it.
+
+        Such hosts are reopened notebooks, GitHub and nbconvert.
+        """
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
         data, metadata = bundle
-        if len(self._screen.parts) == 1:
-            return {**data, **self._screen.parts[0].trace._repr_mimebundle_()}, metadata
-        return {**data, "text/html": figure(self._picture), "text/plain": self._named()}, metadata
+        if len(self._timeline_session.parts) == 1:
+            return {**data, **self._timeline_session.parts[0].trace._repr_mimebundle_()}, metadata
+        return {**data, "text/html": figure(self._picture), "text/plain": self._label()}, metadata
 
-    def _named(self) -> str:
-        return f"the timeline of {text.plural(len(self._screen.parts), 'trace')}"
+    def _label(self) -> str:
+        return f"the timeline of {text.plural(len(self._timeline_session.parts), 'trace')}"
 
 
 def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """What the reader calls the traces: the only one by its file, as those of a job are by their ranks."""
+    """Labels of the traces: a single one by its file, those of a job by their rank."""
     file = parts[0].trace.title if len(parts) == 1 and parts[0].trace.source else ""
     return [{"name": part.name or file, "rank": part.rank} for part in parts]
 
 
-def _place(num_events: int) -> tuple[str, str]:
-    """Who answers for a trace of so many events, and what the reader is told of it."""
+def _query_side(num_events: int) -> tuple[str, str]:
+    """Selects `kernel` or `browser` by the number of events, with a note for the reader."""
     if num_events > BROWSER_EVENTS:
-        note = f"{num_events:,} events: they stay in the kernel, which sends what is on the screen."
+        note = f"{num_events:,} events: the trace stays in the kernel, which sends only the visible part."
         return "kernel", note
     return "browser", ""
 
 
 @cache
 def _code_version() -> str:
-    """Tells the code of this version from that of others which a page may have loaded already."""
+    """Hash of the code; distinguishes it from other versions that the page has loaded."""
     return hashlib.sha256(b"".join(map(asset, _CODE))).hexdigest()[:16]

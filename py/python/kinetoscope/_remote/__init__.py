@@ -1,1 +1,1 @@
-"""Jobs whose ranks the workers of an executor read."""
+"""Reads and analyses the ranks of a job in the workers of an executor."""

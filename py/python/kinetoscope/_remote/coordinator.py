@@ -1,4 +1,4 @@
-"""Jobs whose ranks are read and reduced by the workers of an executor; what they say is put together here."""
+"""Distributes analyses of a job over the workers of an executor, and combines the results."""
 
 from __future__ import annotations
 
@@ -12,93 +12,112 @@ from kinetoscope import _native
 from kinetoscope._analysis.request import written
 from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._base.warnings import warn
-from kinetoscope._load.recording import Read
+from kinetoscope._load.recording import ReadResult
 from kinetoscope._remote import worker
-from kinetoscope._remote.worker import Failed, ask_each
+from kinetoscope._remote.worker import Failure, run_each
 
 if TYPE_CHECKING:
     from kinetoscope.trace_set import Member
 
-_T = TypeVar("_T")
+_Result = TypeVar("_Result")
 
 
-class Scattered(NamedTuple):
-    """Who asks the members of a job."""
+class Coordinator(NamedTuple):
+    """Runs requests on the members of a job with an executor."""
 
     executor: Executor
     progress: bool | None = None
+    """Whether to show a progress bar; None shows one in a terminal and in a notebook."""
 
-    def look(self, members: Sequence[Member]) -> dict[Member, str]:
-        """Has those read that nobody has looked at yet. Gives those that cannot be read, and why."""
-        new = [member for member in members if member.look is None]
+    def inspect(self, members: Sequence[Member]) -> dict[Member, str]:
+        """Reads all members without an inspection. Returns unreadable ones with the reason."""
+        new = [member for member in members if member.inspection is None]
         failures: dict[Member, str] = {}
-        for member, found in zip(new, self._ask(worker.look, [(member, ()) for member in new]), strict=True):
-            if isinstance(found, Failed):
-                failures[member] = found.why
+        for member, result in zip(new, self._run_each(worker.inspect, [(member, ()) for member in new]), strict=True):
+            if isinstance(result, Failure):
+                failures[member] = result.reason
             else:
-                member.looked(found)
+                member.set_inspection(result)
         return failures
 
-    def answer(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> AnalysisResult:
-        """An analysis of these members, of which somebody has looked at each."""
-        text, kind = written(request), _kind(name)
-        if kind == "one":
-            _native.answer_of_packed([], name, text)  # what is wrong with the question is told before anyone is asked
-            return AnalysisResult(*_native.answer_of_packed(self._told(worker.answer, members, name, text), name, text))
-        return self._compared([member for member in members if member.look], name, text)
+    def analyze(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> AnalysisResult:
+        """Runs an analysis of inspected members.
 
-    def _compared(self, members: Sequence[Member], name: str, text: str) -> AnalysisResult:
-        """Asks in rounds, until nothing is left to ask. Without whoever can no longer be read, it begins anew."""
-        met = _unpacked([(member.rank, member.look.communications) for member in members if member.look])
-        told: list[list[bytes]] = [[] for _ in met]
-        while any(questions := _native.plan(met, told, name, text)):
-            asked = [(at, question) for at, question in enumerate(questions) if question]
-            said = self._ask(worker.tell, [(members[at], (name, text, question)) for at, question in asked])
-            failed = {at: one for (at, _), one in zip(asked, said, strict=True) if isinstance(one, Failed)}
-            if failed:
-                _warn(members, failed)
-                return self._compared([member for at, member in enumerate(members) if at not in failed], name, text)
-            for (at, _), one in zip(asked, said, strict=True):
-                if not isinstance(one, Failed):
-                    told[at].append(one)
-        return AnalysisResult(*_native.answer_of_replies(met, told, name, text))
+        Warns about members that can no longer be read, and omits them. Raises TraceParseError if
+        none remains, TraceError for a bad request.
+        """
+        request_json = written(request)
+        if _kind(name) == "one":
+            _native.answer_of_packed([], name, request_json)  # checks the request before any worker reads
+            results = self._analyze_each(members, name, request_json)
+            return AnalysisResult(*_native.answer_of_packed(results, name, request_json))
+        inspected = [member for member in members if member.inspection]
+        return self._compare_ranks(inspected, name, request_json)
 
-    def _told(
-        self, question: Callable[..., bytes], members: Sequence[Member], *arguments: str
-    ) -> list[tuple[int | None, bytes]]:
-        """What each says, with its rank; who can no longer be read is left out, and told."""
-        said = self._ask(question, [(member, arguments) for member in members])
-        _warn(members, {at: one for at, one in enumerate(said) if isinstance(one, Failed)})
-        return [(member.rank, one) for member, one in zip(members, said, strict=True) if not isinstance(one, Failed)]
+    def _compare_ranks(self, members: Sequence[Member], name: str, request: str) -> AnalysisResult:
+        """Sends queries to the ranks in rounds, until the analysis needs no more replies.
 
-    def _ask(self, question: Callable[..., _T], asked: Sequence[tuple[Member, tuple[Any, ...]]]) -> list[_T | Failed]:
-        """Who was read here answers here."""
-        far = [(member, arguments) for member, arguments in asked if not member.is_read]
-        recordings = [(member.recording, arguments) for member, arguments in far]
-        said = ask_each(self.executor, question, recordings, progress=self.progress)
-        found = dict(zip([member for member, _ in far], said, strict=True))
-        return [found[member] if member in found else question(_read(member), *more) for member, more in asked]
+        If a member can no longer be read, starts again without it.
+        """
+        snapshots = [(member.rank, member.inspection.communications) for member in members if member.inspection]
+        traces = [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]
+        replies: list[list[bytes]] = [[] for _ in traces]
+        while any(plan := _native.plan(traces, replies, name, request)):
+            queries = [(index, query) for index, query in enumerate(plan) if query]
+            tasks = [(members[index], (name, request, query)) for index, query in queries]
+            results = self._run_each(worker.respond, tasks)
+            failures: dict[int, Failure] = {}
+            for (index, _), result in zip(queries, results, strict=True):
+                if isinstance(result, Failure):
+                    failures[index] = result
+                else:
+                    replies[index].append(result)
+            if failures:
+                _warn_unreadable(members, failures)
+                remaining = [member for index, member in enumerate(members) if index not in failures]
+                return self._compare_ranks(remaining, name, request)
+        return AnalysisResult(*_native.answer_of_replies(traces, replies, name, request))
+
+    def _analyze_each(self, members: Sequence[Member], name: str, request: str) -> list[tuple[int | None, bytes]]:
+        """Returns the rank and the packed result of each readable member; warns about others."""
+        results = self._run_each(worker.analyze, [(member, (name, request)) for member in members])
+        failures = {index: result for index, result in enumerate(results) if isinstance(result, Failure)}
+        _warn_unreadable(members, failures)
+        return [
+            (member.rank, result)
+            for member, result in zip(members, results, strict=True)
+            if not isinstance(result, Failure)
+        ]
+
+    def _run_each(
+        self, function: Callable[..., _Result], tasks: Sequence[tuple[Member, tuple[Any, ...]]]
+    ) -> list[_Result | Failure]:
+        """Calls a function of `worker` for each member, in this process if its trace is here."""
+        remote = [(member, arguments) for member, arguments in tasks if not member.is_read]
+        recordings = [(member.recording, arguments) for member, arguments in remote]
+        remote_results = run_each(self.executor, function, recordings, progress=self.progress)
+        results = dict(zip([member for member, _ in remote], remote_results, strict=True))
+        return [
+            results[member] if member in results else function(_local_result(member), *arguments)
+            for member, arguments in tasks
+        ]
 
 
 @cache
 def _kind(name: str) -> str | None:
-    """Whether an analysis is of `one` trace, or compares `ranks`; None for none."""
+    """Returns `one` for an analysis of a single trace, `ranks` for a comparison, else None."""
     kinds = {entry["name"]: entry["kind"] for entry in json.loads(_native.analyses_json())}
     return kinds.get(name)
 
 
-def _warn(members: Sequence[Member], failed: Mapping[int, Failed]) -> None:
-    """Who can no longer be read, by their places. TraceParseError when that is all of them."""
-    for at, one in failed.items():
-        warn(f"{' and '.join(members[at].pair.names)} can no longer be read and is left out: {one.why}")
-    if failed and len(failed) == len(members):
-        why = next(iter(failed.values())).why
-        raise _native.TraceParseError(f"expected traces, found none that can be read: {why}")
+def _warn_unreadable(members: Sequence[Member], failures: Mapping[int, Failure]) -> None:
+    """Warns about failures, by index of the member. Raises TraceParseError if all failed."""
+    for index, failure in failures.items():
+        warn(f"{' and '.join(members[index].pair.names)} can no longer be read and was skipped: {failure.reason}")
+    if failures and len(failures) == len(members):
+        reason = next(iter(failures.values())).reason
+        raise _native.TraceParseError(f"expected readable traces, found none: {reason}")
 
 
-def _read(member: Member) -> Read:
-    return Read(member.trace, member.pair, member.failures)
-
-
-def _unpacked(snapshots: Sequence[tuple[int | None, bytes]]) -> list[tuple[int | None, _native.Trace]]:
-    return [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]
+def _local_result(member: Member) -> ReadResult:
+    return ReadResult(member.trace, member.pair, member.failures)

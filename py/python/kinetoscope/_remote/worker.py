@@ -1,4 +1,4 @@
-"""Recordings that the workers of an executor read: what they are asked, wherever they are, and who asks them."""
+"""Functions that run in the workers of an executor, and the call that submits them."""
 
 from __future__ import annotations
 
@@ -16,138 +16,158 @@ from kinetoscope._io.file import LocalFile
 if TYPE_CHECKING:
     from kinetoscope._io.discovery import Pair
     from kinetoscope._io.source import File
-    from kinetoscope._load.recording import Read, Recording
+    from kinetoscope._load.recording import ReadResult, Recording
 
-_MAX_KEPT_EVENTS = 1_000_000
+_MAX_CACHED_EVENTS = 1_000_000
 
 _Result = TypeVar("_Result")
 
 
-class Look(NamedTuple):
-    """What is known of a recording once it was read."""
+class Inspection(NamedTuple):
+    """Facts about a recording, known once it was read."""
 
     rank: int | None
     num_events: int
     num_nodes: int
     pair: Pair
+    """Names of the files that were read."""
     failures: dict[str, str]
+    """Unreadable files by name, each with the reason."""
     communications: bytes
-    """Those alone, as a snapshot: they are what is compared between ranks."""
+    """Snapshot with only the communications, which analyses compare between ranks."""
 
 
-class Failed(NamedTuple):
-    """A recording that cannot be read, and why."""
+class Failure(NamedTuple):
+    """Result for an unreadable recording."""
 
-    why: str
-
-
-# --- on a worker --------------------------------------------------------------------------------------------------
+    reason: str
 
 
-class _Kept:
-    """The traces that were read last in this process: whoever is asked again need not read again."""
+# --- in a worker ---------------------------------------------------------------------------------
+
+
+class _TraceCache:
+    """The traces that this process read last, so that a second request does not read again.
+
+    Holds the latest trace, and older ones up to `_MAX_CACHED_EVENTS` events and nodes together.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: OrderedDict[str, Read] = OrderedDict()
+        self._results: OrderedDict[str, ReadResult] = OrderedDict()
 
-    def read(self, recording: Recording) -> Read:
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def read(self, recording: Recording) -> ReadResult:
         key = _key(recording)
         with self._lock:
-            found = self._found.pop(key, None)
-        found = found or recording.read()
+            result = self._results.pop(key, None)
+        result = result or recording.read()
         with self._lock:
-            self._found[key] = found
-            while len(self._found) > 1 and self._num_events() > _MAX_KEPT_EVENTS:
-                self._found.popitem(last=False)
-        return found
+            self._results[key] = result
+            while len(self._results) > 1 and self._num_events() > _MAX_CACHED_EVENTS:
+                self._results.popitem(last=False)
+        return result
 
     def _num_events(self) -> int:
-        return sum(found.trace.num_events + len(found.trace.nodes) for found in self._found.values())
+        return sum(result.trace.num_events + len(result.trace.nodes) for result in self._results.values())
 
 
-_kept = _Kept()
+_trace_cache = _TraceCache()
 
 
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
-    return repr([*map(_stamp, files), recording.options.iteration])
+    return repr([*map(_version, files), recording.options.iteration])
 
 
-def _stamp(file: File) -> tuple[object, ...]:
-    """What is another once the file is another, as far as asking for that is cheap."""
-    return file.label, file.size, file.changed_ns if isinstance(file, LocalFile) else None
+def _version(file: File) -> tuple[object, ...]:
+    """Identifies a version of a file as well as a cheap check can."""
+    return file.label, file.size, file.modified_ns if isinstance(file, LocalFile) else None
 
 
-def ask(recording: Recording, question: Callable[..., _Result], *arguments: object) -> _Result | Failed:
-    """Only a recording that cannot be read has failed: what is wrong with the question is raised."""
+def run(recording: Recording, function: Callable[..., _Result], *arguments: object) -> _Result | Failure:
+    """Reads a recording and calls `function(result, *arguments)`.
+
+    Returns a Failure for an unreadable recording. Raises the errors of `function`, which come from
+    a bad request.
+    """
     try:
-        read = _kept.read(recording)
+        result = _trace_cache.read(recording)
     except (_native.TraceError, OSError, MemoryError) as error:
-        return Failed(str(error) or type(error).__name__)
-    return question(read, *arguments)
+        return Failure(str(error) or type(error).__name__)
+    return function(result, *arguments)
 
 
-# --- what is asked of a recording that was read, here or there ----------------------------------------------------
+# --- functions of a recording, for workers and for the calling process ---------------------------
 
 
-def look(read: Read) -> Look:
-    """What it is, and what it has in common with others."""
-    trace = read.trace
-    communications = _native.communications(trace._native)  # noqa: SLF001 - the core answers
-    return Look(trace.rank, trace.num_events, len(trace.nodes), read.pair, dict(read.failures), communications)
+def inspect(result: ReadResult) -> Inspection:
+    """Returns the facts that a job needs about each rank."""
+    trace = result.trace
+    communications = _native.communications(trace._native)  # noqa: SLF001 - an argument of the core
+    return Inspection(
+        trace.rank, trace.num_events, len(trace.nodes), result.pair, dict(result.failures), communications
+    )
 
 
-def answer(read: Read, name: str, request: str) -> bytes:
-    """What an analysis of one trace says."""
-    return _native.packed_answer(read.trace._native, name, request)  # noqa: SLF001 - as above
+def analyze(result: ReadResult, name: str, request: str) -> bytes:
+    """Runs an analysis of a single trace, and returns its packed result."""
+    return _native.packed_answer(result.trace._native, name, request)  # noqa: SLF001 - as above
 
 
-def tell(read: Read, name: str, request: str, questions: bytes) -> bytes:
-    """What it says to the questions of an analysis that compares ranks."""
-    return _native.respond(read.trace._native, name, request, questions)  # noqa: SLF001 - as above
+def respond(result: ReadResult, name: str, request: str, queries: bytes) -> bytes:
+    """Answers the queries of an analysis that compares ranks."""
+    return _native.respond(result.trace._native, name, request, queries)  # noqa: SLF001 - as above
 
 
-# --- who asks -----------------------------------------------------------------------------------------------------
+# --- in the calling process ----------------------------------------------------------------------
 
 
-def ask_each(
+def run_each(
     executor: Executor,
-    question: Callable[..., _Result],
-    asked: Sequence[tuple[Recording, tuple[Any, ...]]],
+    function: Callable[..., _Result],
+    tasks: Sequence[tuple[Recording, tuple[Any, ...]]],
     *,
     progress: bool | None = None,
-) -> list[_Result | Failed]:
-    """What each answers, in their order, with a bar. Ctrl-C, or an error, takes back what has not begun.
+) -> list[_Result | Failure]:
+    """Submits `run` for each recording with its arguments, and returns the results in order.
 
-    BrokenExecutor or CancelledError when the executor is no more.
+    Shows a progress bar. On Ctrl-C or an error, cancels the tasks that have not started.
+
+    Raises BrokenExecutor if a worker ends, CancelledError if the executor is shut down.
     """
-    sizes: dict[Future[_Result | Failed], int] = {}
+    sizes: dict[Future[_Result | Failure], int] = {}
     try:
-        for recording, arguments in asked:
-            sizes[executor.submit(ask, recording, question, *arguments)] = recording.size
+        for recording, arguments in tasks:
+            sizes[executor.submit(run, recording, function, *arguments)] = recording.size
         total = sum(sizes.values())
-        with bar("asking ranks", total, len(sizes), wanted=progress) as shown:
+        with bar("analyzing ranks", total, len(sizes), wanted=progress) as update:
 
-            def look_at(waiting: set[Future[_Result | Failed]]) -> None:
-                if shown:
-                    shown(total - sum(sizes[future] for future in waiting), len(sizes) - len(waiting))
+            def on_wait(waiting: set[Future[_Result | Failure]]) -> None:
+                if update:
+                    update(total - sum(sizes[future] for future in waiting), len(sizes) - len(waiting))
 
-            return finished_as(_outcome, list(sizes), look_at)
+            return finished_as(_outcome, list(sizes), on_wait)
     except BrokenExecutor as error:
-        why = "a worker ended by itself, perhaps for want of memory; fewer workers need less of it"
-        raise type(error)(f"{why}: {error}") from error
+        message = "a worker process ended, possibly out of memory; try fewer workers"
+        raise type(error)(f"{message}: {error}") from error
     except CancelledError as error:
-        raise CancelledError("the executor was shut down before all ranks had answered") from error
+        raise CancelledError("the executor was shut down before all ranks were analyzed") from error
     finally:
-        for future in sizes:  # what was not begun
+        for future in sizes:
             future.cancel()
 
 
-def _outcome(future: Future[_Result | Failed]) -> _Result | Failed:
-    """A worker that is lost with one recording (dask's `KilledWorker`) leaves the rest; a lost executor does not."""
+def _outcome(future: Future[_Result | Failure]) -> _Result | Failure:
+    """Returns the result of a finished task.
+
+    If a cluster loses a single worker (`KilledWorker` of dask), returns a Failure and keeps the
+    other ranks. Raises the error of a bad request or a broken executor.
+    """
     error = future.exception()
-    is_of_all = (_native.TraceError, ValueError, BrokenExecutor)
-    if isinstance(error, Exception) and not isinstance(error, is_of_all):
-        return Failed(f"{type(error).__name__}: {error}")
+    concerns_all_ranks = isinstance(error, (_native.TraceError, ValueError, BrokenExecutor))
+    if isinstance(error, Exception) and not concerns_all_ranks:
+        return Failure(f"{type(error).__name__}: {error}")
     return future.result()

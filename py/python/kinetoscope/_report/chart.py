@@ -1,4 +1,4 @@
-"""A table drawn: a picture without scripts, with the rows in words behind it."""
+"""A chart of a table: SVG without scripts, with the rows in a table below."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
-from kinetoscope._io.atomic import written_whole
+from kinetoscope._io.atomic import atomic_path
 from kinetoscope._report.html import STYLE, figure, table_html
 from kinetoscope._report.table_text import section
 
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
-_TWIN_ROWS = 100
-_TWIN = ".ks details{overflow-x:auto}.ks details th,.ks details td{overflow-wrap:break-word}"
-_ENDINGS = (".svg", ".html", ".htm")
-_PAGE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;padding:0 16px}"
+_NUM_ROWS = 100
+_DETAILS_STYLE = ".ks details{overflow-x:auto}.ks details th,.ks details td{overflow-wrap:break-word}"
+_EXTENSIONS = (".svg", ".html", ".htm")
+_PAGE_STYLE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;padding:0 16px}"
 
 
 class Chart:
-    """A picture of a table, made by `AnalysisResult.plot`: a notebook shows it with the table folded away under it."""
+    """A chart from `AnalysisResult.plot`. A notebook shows it with the table folded below it."""
 
     def __init__(self, svg: str, table: Table) -> None:
         self.svg = svg
-        """The picture, a whole SVG document."""
+        """The chart as an SVG document."""
         self._table = table
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the picture (`.svg`), or a page with it and the table (`.html`), which opens anywhere, offline.
+        """Writes the chart (`.svg`), or a page with chart and table (`.html`) that works offline.
 
-        ValueError for another ending. OSError when the file cannot be written; then `path` holds what it held before.
+        Raises ValueError for another extension. If the file cannot be written, raises OSError and
+        leaves `path` unchanged.
         """
         target = Path(path)
-        ending = target.suffix.lower()
-        if ending not in _ENDINGS:
-            raise ValueError(f"expected a file name that ends in {', '.join(_ENDINGS)}, found {target.name}")
-        content = self.svg if ending == ".svg" else self._page()
-        with written_whole(target) as temporary:
+        extension = target.suffix.lower()
+        if extension not in _EXTENSIONS:
+            raise ValueError(f"expected a file name that ends in {', '.join(_EXTENSIONS)}, found {target.name}")
+        content = self.svg if extension == ".svg" else self._page()
+        with atomic_path(target) as temporary:
             temporary.write_text(content, encoding="utf-8")
         return target
 
@@ -49,10 +50,10 @@ class Chart:
         return self.svg
 
     def _repr_html_(self) -> str:
-        twin = section(self._table, _TWIN_ROWS)
-        rows = f"<details><summary>{text.escaped(twin.title)}</summary>{table_html(twin)}</details>"
-        return f"<style>{STYLE}{_TWIN}</style><div class='ks'>{figure(self.svg)}{rows}</div>"
+        rows = section(self._table, _NUM_ROWS)
+        details = f"<details><summary>{text.escaped(rows.title)}</summary>{table_html(rows)}</details>"
+        return f"<style>{STYLE}{_DETAILS_STYLE}</style><div class='ks'>{figure(self.svg)}{details}</div>"
 
     def _page(self) -> str:
-        head = f"<meta charset='utf-8'><title>{text.escaped(self._table.name)}</title><style>{_PAGE}</style>"
+        head = f"<meta charset='utf-8'><title>{text.escaped(self._table.name)}</title><style>{_PAGE_STYLE}</style>"
         return f"<!doctype html><html lang='en'><head>{head}</head><body>{self._repr_html_()}</body></html>\n"

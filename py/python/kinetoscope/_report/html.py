@@ -1,6 +1,6 @@
-"""The summary as HTML without scripts: what a notebook shows of a trace.
+"""HTML of a trace summary, without scripts, for notebooks.
 
-Everything that comes from a trace passes through `text.escaped` here, or through the core's escaping in its pictures.
+Every text from a trace passes through `text.escaped`, or through the escaping of the core.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NAME_WIDTH = 160
 _NUM_ROWS = 10
 
-# Colours are the host's own, lines and cards shades of grey over them: right in every theme of every notebook.
+# Text has the colours of the host, and lines and cards are translucent grey: this fits all themes.
 STYLE = """
 .ks{color:var(--jp-content-font-color1,var(--vscode-editor-foreground,inherit));
 font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);max-width:1100px}
@@ -39,12 +39,12 @@ vertical-align:top;max-width:52em;overflow-wrap:anywhere;white-space:normal;back
 
 
 def trace_html(trace: Trace, summary: Summary) -> str:
-    """What a notebook shows of a trace: its summary, with the timeline at a glance."""
+    """HTML of a trace: its summary, with a picture of the timeline."""
     return _block(summary, trace.picture())
 
 
 def summary_html(summary: Summary) -> str:
-    """What a notebook shows of a summary."""
+    """HTML of a summary."""
     return _block(summary, "")
 
 
@@ -61,7 +61,7 @@ def _heading(summary: Summary) -> str:
 
 
 def figure(picture: str) -> str:
-    """A picture that the core drew, nothing for an empty one."""
+    """Wraps a picture of the core; empty for an empty picture."""
     return f"<figure class='ks-picture'>{picture}</figure>" if picture else ""
 
 
@@ -70,7 +70,7 @@ def _tables(summary: Summary) -> str:
 
 
 def table_html(section: Section, names: str | None = None) -> str:
-    """A table of a summary, with all its rows; the column `names`, if it has it, as reports have names."""
+    """HTML of a table, with all its rows. `names` is a column to format like kernel names."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
     at = section.header.index(names) if names in section.header else -1
     rows = "".join(_row(row, section.numbers, "td", "td", at) for row in section.rows)
@@ -91,7 +91,7 @@ def _row(cells: list[str], numbers: list[bool], opening: str, closing: str, name
 
 
 def _name(name: str) -> str:
-    """A name from a trace: escaped, its middle left out where it is very long, whole on hover."""
+    """Escapes a name. Very long names lose their middle, and show it on hover."""
     shown = text.clipped(text.printable(name), _NAME_WIDTH)
     if shown == name:
         return text.escaped(name)

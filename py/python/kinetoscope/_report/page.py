@@ -1,6 +1,6 @@
-"""The report: one HTML file, whole without scripts, with the timeline live where they run.
+"""The report: one HTML file, complete without scripts, with a live timeline where they run.
 
-The core writes the body, the front-end's build the script and the style; here they become a page.
+The core writes the body, and the front-end provides script and style. This module joins them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
-    """Writes the page under a temporary name and renames it. OSError when that is not possible."""
+    """Writes the report under a temporary name, then renames it. Raises OSError on failure."""
 
     def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
-        return report_page(traces, title, snapshots, {} if carried is traces else _left_out(carried))
+        return report_page(traces, title, snapshots, {} if carried is traces else _num_removed(carried))
 
     return write_bytes(path, fitting_page(traces, max_size, page))
 
@@ -37,15 +37,18 @@ def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_s
 def report_page(
     traces: Ranked, title: str, snapshots: Sequence[bytes], left_out: Mapping[str, int] | None = None
 ) -> str:
-    """The whole page: about these traces, with snapshots of them, which may have less in them, as `left_out` counts."""
+    """Builds the report of `traces`, with their snapshots for the timeline.
+
+    The snapshots may have fewer details; `left_out` then counts the removals by kind.
+    """
     request = {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out or {}}
     body = ask(_session(traces), request).data["html"]
     data = (snapshot_data(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
     return page_of(title, body, "".join(data))
 
 
-def _left_out(traces: Ranked) -> dict[str, int]:
-    """What was left out of traces to make them smaller: how often, by the kind."""
+def _num_removed(traces: Ranked) -> dict[str, int]:
+    """Counts the details that were removed to make traces smaller, by kind."""
     counts: Counter[str] = Counter()
     for _, trace in traces:
         for kind, count in trace.health.select("kind", "count").rows():
@@ -54,23 +57,26 @@ def _left_out(traces: Ranked) -> dict[str, int]:
 
 
 def _session(traces: Ranked) -> _native.Session | _native.Trace:
-    """What answers about all of them: for one that says its rank itself, the session that it has already."""
-    natives = [(rank, trace._native) for rank, trace in traces]  # noqa: SLF001 - as a timeline does
+    """Returns a session for all traces; reuses that of a single trace with the same rank."""
+    natives = [(rank, trace._native) for rank, trace in traces]  # noqa: SLF001 - sessions are built from native traces
     if len(natives) == 1 and natives[0][0] == natives[0][1].rank:
         return natives[0][1]
     return _native.Session([("", rank, native) for rank, native in natives])
 
 
 def viewer_page() -> str:
-    """The page without a trace, which reads those that are dropped on it."""
-    body = "<noscript><p>Scripts are off: this page reads traces with a script of its own.</p></noscript>"
+    """Builds the page without a trace; it reads traces that are dropped on it."""
+    body = "<noscript><p>Scripts are off: this page needs them to read traces.</p></noscript>"
     return page_of("Kinetoscope", body, "")
 
 
 def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
-    """A page with this body; `data` are the traces that its timeline shows, `opens_at` is what is on the screen."""
+    """Builds a page.
+
+    `data` has the traces of the timeline. `opens_at`, a fragment of an address, selects the view.
+    """
     view = json.dumps({"hash": opens_at, "notes": []})
-    left = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
+    state = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
     script = _script(asset("page.js").decode())
     style = asset("style.css").decode()
     return (
@@ -79,23 +85,23 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='ks-page'>{body}</main>"
-        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{left}"
+        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{state}"
         f"<script>{script}</script></body></html>\n"
     )
 
 
 def _facts(traces: Ranked) -> list[tuple[str, str]]:
-    """Where the traces are from."""
+    """Names and values about the origin of the traces."""
     files: list[tuple[str, str]] = []
     for rank, trace in traces:
-        of = f" of rank {rank}" if len(traces) > 1 and rank is not None else ""
+        suffix = f" of rank {rank}" if len(traces) > 1 and rank is not None else ""
         names = {"Kineto trace": trace.source, "Execution Trace": trace.execution_source}
-        files += [(f"{name}{of}", Path(path).name) for name, path in names.items() if path]
+        files += [(f"{name}{suffix}", Path(path).name) for name, path in names.items() if path]
     return [*files, ("report by", f"Kinetoscope {_native.__version__}")]
 
 
 def _policy(script: str, style: str) -> str:
-    """Nothing is fetched, and nothing runs but our script and the WebAssembly in the page."""
+    """Content security policy: no network; only this script and the WebAssembly of the page."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
         f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -107,12 +113,15 @@ def _digest(content: str) -> str:
 
 
 def _script(code: str) -> str:
-    """What could end the element, or keep it from ending, written so that strings and patterns stay equal."""
+    """Escapes sequences that end a script element, or keep it open.
+
+    Strings and regular expressions keep their meaning.
+    """
     return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 
 def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:
-    """A trace in a page; one that is called something, or says no rank itself, is told here."""
+    """Embeds a snapshot. `rank` and `name` override those of the trace."""
     attributes = "" if rank is None else f' data-rank="{rank}"'
     attributes += f' data-name="{text.escaped(name)}"' if name else ""
     return _data("ks-snapshot", content, attributes)
@@ -125,8 +134,12 @@ def _data(kind: str, content: bytes, attributes: str = "") -> str:
 
 @cache
 def asset(name: str) -> bytes:
-    """A file of the built front-end. FileNotFoundError, with what to do, in a source tree where it is not built."""
+    """Reads a file of the built front-end.
+
+    Raises FileNotFoundError in a source tree where the front-end is not built.
+    """
     file = resources.files("kinetoscope") / "_static" / name
     if not file.is_file():
-        raise FileNotFoundError(f"expected {name} in kinetoscope/_static, found none: build the front-end (make setup)")
+        expected = f"expected {name} in kinetoscope/_static, found none"
+        raise FileNotFoundError(f"{expected}: build the front-end with make setup")
     return file.read_bytes()

@@ -1,4 +1,4 @@
-"""Pages of a size."""
+"""Shrinks a report to a size limit."""
 
 from __future__ import annotations
 
@@ -13,38 +13,41 @@ if TYPE_CHECKING:
 Ranked = Sequence["tuple[int | None, Trace]"]
 """Traces, each with its rank."""
 Page = Callable[[Ranked, Sequence[bytes]], str]
-"""Makes a page that carries these traces, given their snapshots, too."""
+"""Builds a page from traces and their snapshots."""
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "B": 1, "": 1}
 _ATTEMPTS = 4
 
 
 def num_bytes(size: int | str) -> int:
-    """Bytes: a number, or one with a unit, such as `"10MB"`. ValueError for anything else."""
+    """Parses a number of bytes, or a size with a unit such as `"10MB"`.
+
+    Raises ValueError for other texts.
+    """
     text = str(size).strip()
     number = text.rstrip("BKMGIbkmgi ")
     unit = text[len(number) :].strip().upper()
     try:
-        found = int(float(number) * _UNITS[unit])
+        value = int(float(number) * _UNITS[unit])
     except (KeyError, ValueError, OverflowError):
-        found = -1
-    if found < 0:
+        value = -1
+    if value < 0:
         raise ValueError(f"expected a size such as 10MB, found {size!r}")
-    return found
+    return value
 
 
 def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> bytes:
-    """The page of traces, of which as much is left out as it takes for the page to have that size at most.
+    """Builds the page of traces, with details removed until it has at most `max_size` bytes.
 
-    ValueError when the page of what always stays, device work with what launched it, is larger.
+    Raises ValueError if the page is larger with only device work and its launches.
     """
     limit = None if max_size is None else num_bytes(max_size)
-    made, sizes = _made(page, traces)
-    if limit is None or len(made) <= limit:
-        return made
-    empty = max(len(made) - sum(sizes) * 4 // 3, 0)
+    content, sizes = _encoded(page, traces)
+    if limit is None or len(content) <= limit:
+        return content
+    empty = max(len(content) - sum(sizes) * 4 // 3, 0)
     for _ in range(_ATTEMPTS):
-        room = max(sum(sizes) + (limit - len(made)) * 3 // 4 - 3 * len(sizes), 0)  # base64 has four bytes for three
+        room = max(sum(sizes) + (limit - len(content)) * 3 // 4 - 3 * len(sizes), 0)  # base64 needs 4 bytes for 3
         try:
             smaller = [
                 (rank, trace.shrink(room * size // sum(sizes)))
@@ -52,15 +55,15 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
             ]
         except _native.TraceError:
             break
-        made, found = _made(page, smaller)
-        if len(made) <= limit:
-            return made
-        sizes = [min(sides) for sides in zip(sizes, found, strict=True)]
-    expected = f"expected a larger max_size than {limit:,} bytes, found no page that is so small"
-    raise ValueError(f"{expected}: without a trace it has {empty:,}, and device work stays")
+        content, new_sizes = _encoded(page, smaller)
+        if len(content) <= limit:
+            return content
+        sizes = [min(pair) for pair in zip(sizes, new_sizes, strict=True)]
+    expected = f"expected a larger max_size than {limit:,} bytes, found no page that small"
+    raise ValueError(f"{expected}: a page without a trace has {empty:,}, and device work always stays")
 
 
-def _made(page: Page, traces: Ranked) -> tuple[bytes, list[int]]:
-    """The page, and how large each snapshot in it is."""
+def _encoded(page: Page, traces: Ranked) -> tuple[bytes, list[int]]:
+    """Returns the page, and the size of each snapshot in it."""
     snapshots = [trace.snapshot() for _, trace in traces]
     return page(traces, snapshots).encode("utf-8", "replace"), [len(snapshot) for snapshot in snapshots]

@@ -1,4 +1,4 @@
-"""Recordings for training frameworks: a module for each, which imports it.
+"""Recording inside training frameworks. Each module imports its framework.
 
 ::
 

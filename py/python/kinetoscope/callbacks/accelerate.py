@@ -1,4 +1,4 @@
-"""What an Accelerator of Hugging Face's accelerate makes its profiles of."""
+"""Recording with the Accelerator of Hugging Face accelerate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from kinetoscope.profiling.profiler import profile
 
 
 class Profile(ProfileKwargs):
-    """Has `accelerator.profile()` record as `kinetoscope.profile` does, whose `dir` and `options` these are.
+    """Makes `accelerator.profile()` record with `kinetoscope.profile`.
+
+    `dir` and `options` are those of `kinetoscope.profile`.
 
     ::
 
@@ -20,7 +22,8 @@ class Profile(ProfileKwargs):
                 train_step(batch)
                 prof.step()
 
-    Not for `kwargs_handlers`: an Accelerator takes there just what it knows.
+    Pass it to `accelerator.profile()`, not as one of `kwargs_handlers`: an Accelerator refuses
+    unknown classes there.
     """
 
     def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
@@ -29,5 +32,5 @@ class Profile(ProfileKwargs):
         self._options = options
 
     def build(self) -> Any:
-        """The recording, anew for each `accelerator.profile()`."""
+        """Creates the recording, once per `accelerator.profile()`."""
         return profile(self._dir, **self._options)

@@ -1,4 +1,4 @@
-"""A callback for the Trainer of Lightning, whether it is installed as `lightning` or as `pytorch_lightning`."""
+"""A callback for the Trainer of Lightning, installed as `lightning` or `pytorch_lightning`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
 
 
 class Profile(Callback):
-    """Records the training of a Trainer: an iteration is a batch. `profile` is the recording.
+    """Records the training of a Trainer; an iteration is a batch. `profile` is the recording.
 
     `dir` and `options` are those of `kinetoscope.profile`.
     """
@@ -28,7 +28,7 @@ class Profile(Callback):
         self.profile = profile(dir, **options)
 
     def on_train_start(self, *_: Any, **__: Any) -> None:
-        """Begins."""
+        """Starts the recording."""
         self.profile.start()
 
     def on_train_batch_end(self, *_: Any, **__: Any) -> None:
@@ -36,9 +36,9 @@ class Profile(Callback):
         self.profile.step()
 
     def on_train_end(self, *_: Any, **__: Any) -> None:
-        """Ends the recording."""
+        """Stops the profiler and writes the trace."""
         self.profile.stop()
 
     def on_exception(self, *_: Any, **__: Any) -> None:
-        """Ends it too; what was recorded until then is written."""
+        """Ends the recording and writes the data so far."""
         self.profile.stop()

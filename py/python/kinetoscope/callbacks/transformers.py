@@ -1,4 +1,4 @@
-"""A callback for the Trainer of Hugging Face's transformers."""
+"""Callback for the Trainer of Hugging Face transformers."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ from transformers import TrainerCallback
 
 from kinetoscope.profiling.profiler import profile
 
-_LEFT: list[profile] = []
-"""The recording that runs, or that a training which raised has left running."""
+_RUNNING: list[profile] = []
+"""The running recording, possibly left by a training that raised."""
 
 
 class Profile(TrainerCallback):
-    """Records the training of a Trainer: an iteration is a step of its optimizer. `profile` is the recording.
+    """Records the training of a Trainer. `profile` is the recording.
 
-    The Trainer tells nobody when training raises: then what was recorded is written when the next one begins, when the
-    program ends, or by `callback.profile.stop()`. `dir` and `options` are those of `kinetoscope.profile`.
+    An iteration is an optimizer step. `dir` and `options` are those of `kinetoscope.profile`.
+
+    The Trainer does not call back when training raises. In this case, the next training or the end
+    of the program writes the data so far, or `callback.profile.stop()` does.
     """
 
     def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
         self.profile = profile(dir, **options)
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
-        """Begins."""
-        while _LEFT:
-            _LEFT.pop().stop()
+        """Starts the recording."""
+        while _RUNNING:
+            _RUNNING.pop().stop()
         self.profile.start()
-        _LEFT.append(self.profile)
+        _RUNNING.append(self.profile)
 
     def on_step_end(self, *_: Any, **__: Any) -> None:
         """Ends an iteration."""
         self.profile.step()
 
     def on_train_end(self, *_: Any, **__: Any) -> None:
-        """Ends the recording."""
-        _LEFT.clear()
+        """Stops the profiler and writes the trace."""
+        _RUNNING.clear()
         self.profile.stop()

@@ -1,4 +1,4 @@
-"""HTA's interface over Kinetoscope: programs for HolisticTraceAnalysis run with only their imports changed.
+"""Drop-in interface of HolisticTraceAnalysis (HTA): change only the imports of a program.
 
 ::
 
@@ -10,7 +10,8 @@
     execution_trace.correlate_execution_trace(analyzer.t, 0, et)
     execution_trace.add_et_column(analyzer.t.get_trace(0), et, "op_schema")
 
-docs/hta.md lists where its values are not HTA's, and why. Needs pandas and pyarrow (`kinetoscope[pandas]`).
+docs/hta.md lists the results that differ from HTA's, with the reasons. Needs pandas and pyarrow
+(`kinetoscope[pandas]`).
 """
 
 from kinetoscope.hta.common import execution_trace

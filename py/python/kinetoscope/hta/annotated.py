@@ -1,4 +1,4 @@
-"""Device work with the annotation that it belongs to."""
+"""Device work with its annotations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _CATEGORY = "gpu_user_annotation"
 
 
 def annotated_kernels(traces: Trace, rank: int, *, with_names: bool, with_short_names: bool) -> pandas.DataFrame | None:
-    """Device events of a rank with the shortest annotation of their stream that overlaps each; None without any.
+    """Lists device events of a rank, each with the shortest annotation over it.
+
+    The annotation is on the stream of the event. Returns None without device annotations.
 
     The frame of the rank gains `user_annotation`, -1 in all rows, and `end`.
     """
@@ -39,7 +41,7 @@ def annotated_kernels(traces: Trace, rank: int, *, with_names: bool, with_short_
 
 
 def _annotations(kernels: pandas.DataFrame, annotations: pandas.DataFrame) -> numpy.ndarray:
-    """The annotation over each kernel; of several, the last in their order."""
+    """Finds the annotation over each kernel; of several, the last in their order."""
     found = numpy.full(len(kernels), _MISSING)
     places = kernels.groupby(["pid", "tid"], sort=False).indices
     for place, of_stream in annotations.groupby(["pid", "tid"], sort=False):

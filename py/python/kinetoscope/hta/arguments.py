@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
     Convert = Callable[[pyarrow.ChunkedArray, Any], pandas.Series]
-    # arguments by key, of those rows that have any
+    # maps rows with arguments to their arguments by key
     _Arguments = dict[int, dict[str, Any]]
 
-_compute: Any = pyarrow.compute  # whose functions are made when it is imported
+_compute: Any = pyarrow.compute  # typed Any: pyarrow generates the functions at import
 _COUNTERS = "cuda_profiler_range"
 _MISSING = -1
 
 
 def columns_of(trace: Trace, events: pyarrow.Table, config: ParserConfig) -> dict[str, pandas.Series]:
-    """Makes a column of each argument that `config` selects, and of each CUPTI counter.
+    """Builds a column for each argument that `config` selects, and for each CUPTI counter.
 
-    `events` are rows of the trace's table, with the columns `id`, `category` and those that `columns_for` names.
+    `events` are rows of the trace's table, with the columns `id`, `category` and the
+    result of `columns_for`.
     """
     if config.parse_all_args:
         given = _all_arguments(trace, events)
@@ -55,11 +56,11 @@ def integers(column: pyarrow.ChunkedArray, default: Any = _MISSING) -> pandas.Se
     """Converts integers; `default` takes the place of nulls."""
     if not isinstance(default, int):
         return _objects(column.to_pylist(), default)
-    # not safe: an id of 64 bits becomes -1, which is no id
+    # unsafe cast: unsigned 64-bit ids overflow to -1, which means no id
     return column.cast(pyarrow.int64(), safe=False).fill_null(default).to_pandas()
 
 
-# --- one argument -------------------------------------------------------------------------------------------------
+# --- one argument ---------------------------------------------------------------------------------
 
 
 def _column(events: pyarrow.Table, rest: _Arguments, spec: AttributeSpec) -> pandas.Series:
@@ -82,7 +83,7 @@ def _floats(column: pyarrow.ChunkedArray, default: Any) -> pandas.Series:
 
 
 def _whole_floats(column: pyarrow.ChunkedArray, default: Any) -> pandas.Series:
-    """Converts floats that stand for integers where all of them do."""
+    """Converts floats to integers if all values are whole numbers."""
     values = _floats(column, default)
     is_whole = values.dtype.kind == "f" and bool((values % 1 == 0).all())
     return values.astype("int64") if is_whole else values
@@ -93,7 +94,7 @@ def _texts(column: pyarrow.ChunkedArray, default: Any) -> pandas.Series:
 
 
 def _json_values(column: pyarrow.ChunkedArray, default: Any) -> pandas.Series:
-    """Converts JSON to the value that it describes; rows of the same text share one object."""
+    """Parses JSON texts; rows with the same text share one object."""
     values = {text: default if text is None else _json_value(text) for text in column.unique().to_pylist()}
     return pandas.Series([values[text] for text in column.to_pylist()], dtype=object)
 
@@ -109,11 +110,14 @@ def _objects(values: Iterable[Any], default: Any) -> pandas.Series:
     return pandas.Series([default if value is None else value for value in values])
 
 
-# --- all arguments of an event ------------------------------------------------------------------------------------
+# --- all arguments of an event --------------------------------------------------------------------
 
 
 def _other_arguments(events: pyarrow.Table, keys: Sequence[str]) -> _Arguments:
-    """Returns the arguments that the table has no column for, of rows with one of the keys and of counters."""
+    """Returns the arguments without a column in the table.
+
+    Only rows with one of `keys`, and counters, have an entry.
+    """
     is_asked = _compute.equal(events["category"], _COUNTERS)
     if keys:
         pattern = f'"({"|".join(map(re.escape, keys))})":'
@@ -125,7 +129,7 @@ def _other_arguments(events: pyarrow.Table, keys: Sequence[str]) -> _Arguments:
 
 
 def _all_arguments(trace: Trace, events: pyarrow.Table) -> _Arguments:
-    """Returns the arguments as the file has them."""
+    """Returns the arguments exactly as in the file."""
     with tempfile.TemporaryDirectory() as folder:
         elements = json.loads(trace.to_chrome(Path(folder, "trace.json")).read_bytes())["traceEvents"]
     found = enumerate(elements[event].get("args") for event in events["id"].to_pylist())
@@ -164,4 +168,4 @@ _HELD: dict[str, tuple[str, Convert]] = {
     "dtype": ("dtype", _texts),
     "Process Group Name": ("group_name", _texts),
 }
-"""Column of the table of events by argument, for those that have one, with the conversion to a frame's column."""
+"""Column of the event table, and its conversion to a frame's column, by argument."""

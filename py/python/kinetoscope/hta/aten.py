@@ -1,4 +1,4 @@
-"""ATen operators with the kernels that they launch, and how long these take to start, in HTA's frame."""
+"""ATen operators with their kernels and launch delays, in HTA's frame."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _DELAYS = ["avg_aten_op_launch_delay", "avg_runtime_delay"]
 
 
 def kernels_and_delays(traces: Trace, rank: int, sort_by: Sequence[str]) -> pandas.DataFrame:
-    """A row for each operator with each sequence of kernels: how often, and its first kernel's mean delays in µs.
+    """Counts each operator and kernel sequence, with the first kernel's mean delays in µs.
 
-    The delays run from the start of the operator to that of the launch, and from there to the kernel's start.
+    The first delay runs from the start of the operator to the start of the launch. The second delay
+    runs from the start of the launch to the start of the kernel.
     """
     calls = _calls(traces, rank)
     first = calls.groupby("operator")[["aten_op_name", *_DELAYS]].first()
@@ -33,7 +34,10 @@ def kernels_and_delays(traces: Trace, rank: int, sort_by: Sequence[str]) -> pand
 
 
 def _calls(traces: Trace, rank: int) -> pandas.DataFrame:
-    """A row for each kernel whose launch is inside an ATen operator of the same thread, in order of launches."""
+    """Lists kernels whose launch is inside an ATen operator of the same thread.
+
+    Rows are in the order of the launches.
+    """
     frame, symbols = traces.get_trace(rank), traces.symbol_table
     names = symbols.get_sym_table()
     around = owners(frame, symbols, lambda name: name.startswith("aten::"), innermost=True)

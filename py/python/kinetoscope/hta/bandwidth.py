@@ -18,10 +18,12 @@ _REMAINDER = 1e-9
 
 
 def bandwidths(traces: Trace, rank: int) -> pandas.DataFrame | None:
-    """A row for each change of the bandwidth (GB/s) of a kind of copy; None without copies and fills.
+    """Lists each change of the bandwidth (GB/s) of a kind of copy.
 
-    A copy shorter than 1 µs lasts 1 µs. At one time, ends come before starts. A sum below 1e-9 GB/s is a remainder of
-    floats and becomes 0.
+    Returns None without copies and fills.
+
+    A copy shorter than 1 µs counts as 1 µs long. At equal times, ends come before starts. A sum
+    below 1e-9 GB/s is a rounding error and becomes 0.
     """
     work = device_work(traces.get_trace(rank), traces.symbol_table)
     copies = work.loc[work["kernel_type"] == KernelType.MEMORY.name]

@@ -13,22 +13,22 @@ from kinetoscope.hta.configs.config import logger
 from kinetoscope.hta.nested import Array
 
 NON_EXISTENT_NODE_INDEX: int = -2
-"""Stands for the parent of an unknown event."""
+"""Parent index of an unknown event."""
 NULL_NODE_INDEX: int = -1
-"""Stands for the parent of a root."""
+"""Parent index of a root."""
 
 
 class Node(Protocol):
-    """Event of a tree. Events are known by their labels, roots by negative numbers."""
+    """Event of a tree. Labels identify events; negative numbers identify roots."""
 
     @property
     def parent(self) -> int:
-        """Event around it, or the root."""
+        """Parent event, or the root."""
         ...
 
     @property
     def children(self) -> list[int]:
-        """Events inside it."""
+        """Child events."""
         ...
 
 
@@ -48,7 +48,7 @@ class CallTree(Generic[NodeT]):
     """Root of the thread."""
 
     def __repr__(self) -> str:
-        """Returns the nodes, a line each."""
+        """Returns one line per node."""
         return "\n".join([type(self).__name__, *(f"    {idx}: {node}" for idx, node in self.nodes.items())])
 
     def get_nodes(self) -> dict[int, NodeT]:
@@ -60,18 +60,24 @@ class CallTree(Generic[NodeT]):
         return self.df
 
     def get_parent(self, idx: int) -> int:
-        """Returns the event around an event, or its root; `NON_EXISTENT_NODE_INDEX` for an unknown event."""
+        """Returns the parent of an event, or its root.
+
+        Returns `NON_EXISTENT_NODE_INDEX` for an unknown event.
+        """
         if idx in self.nodes:
             return self.nodes[idx].parent
         logger.error("expected an event of %s, found %s", self.identity, idx)
         return NON_EXISTENT_NODE_INDEX
 
     def get_children(self, idx: int) -> list[int]:
-        """Returns the events inside an event; none for an unknown event."""
+        """Returns the children of an event; an empty list for an unknown event."""
         return self.nodes[idx].children if idx in self.nodes else []
 
     def get_path_to_root(self, idx: int) -> list[int]:
-        """Returns an event, the events around it from inside out, and the root; nothing for an unknown event."""
+        """Returns an event, its ancestors from inside out, and the root.
+
+        Returns an empty list for an unknown event.
+        """
         path = [idx] if idx in self.nodes else []
         while path and path[-1] >= 0 and path[-1] in self.nodes:
             path.append(self.nodes[path[-1]].parent)
@@ -80,7 +86,10 @@ class CallTree(Generic[NodeT]):
     def dfs_traverse(
         self, enter_func: Callable[[int, NodeT], object], exit_func: Callable[[int, NodeT], object]
     ) -> None:
-        """Calls `enter_func` before the events inside a node, from the root on, and `exit_func` after them."""
+        """Walks depth-first from the root, with a call before and after each node's children.
+
+        `enter_func` runs before the children, `exit_func` after them.
+        """
         stack = [(self.root_index, False)]
         while stack:
             idx, is_left = stack.pop()
@@ -90,7 +99,10 @@ class CallTree(Generic[NodeT]):
                 stack += [(child, False) for child in reversed(self.nodes[idx].children) if child in self.nodes]
 
     def _walk(self, idx: int, keeps: Callable[[int], bool]) -> Iterator[tuple[int, int, bool]]:
-        """Yields an event and those inside it: each with its depth below the first, and whether it is a leaf."""
+        """Yields an event and its descendants, each with its depth and whether it is a leaf.
+
+        Depths count from the first event.
+        """
         stack = [(idx, 0)] if idx in self.nodes and keeps(idx) else []
         while stack:
             node, level = stack.pop()
@@ -109,11 +121,11 @@ class CallTree(Generic[NodeT]):
 
 
 class Levels:
-    """Events of trees by their depths, so that a loop over depths combines whole columns."""
+    """Events of trees by depth, so that a loop over depths combines whole columns."""
 
     def __init__(self, nodes: Mapping[int, Node], roots: Iterable[int]) -> None:
         self.events = [root for root in roots if root in nodes]
-        """Events, roots first; an event follows the event around it."""
+        """Events, roots first; each event follows its parent."""
         parents = [-1] * len(self.events)
         bounds = [0, len(self.events)]
         while bounds[-2] < bounds[-1]:
@@ -123,12 +135,12 @@ class Levels:
                 parents += [place] * len(inside)
             bounds.append(len(self.events))
         self.depths: list[int] = numpy.repeat(numpy.arange(-1, len(bounds) - 2), numpy.diff(bounds)).tolist()
-        """Number of events around each event; -1 for a root."""
+        """Number of ancestors of each event; -1 for a root."""
         self._parents = numpy.array(parents, dtype="int64")
         self._spans = list(pairwise(bounds[1:]))
 
     def fold(self, combine: numpy.ufunc, values: Array, step: int = 0) -> Array:
-        """Combines the value of each event, plus `step`, into that of the event around it, innermost first."""
+        """Combines each event's value, plus `step`, into its parent's value, innermost first."""
         for low, high in reversed(self._spans):
             combine.at(values, self._parents[low:high], values[low:high] + step)
         return values

@@ -18,13 +18,16 @@ class TimeSeriesTypes(Flag):
     """Selects the counter tracks to write."""
 
     QUEUE_LENGTH = 1
-    """Launched work that has not started, by stream."""
+    """Number of launched work items that have not started, by stream."""
     MEMCPY_BANDWIDTH = 2
     """Bandwidth of copies and fills (GB/s), by kind."""
 
 
 def write_counters(traces: Trace, rank: int, series: TimeSeriesTypes, suffix: str) -> str:
-    """Writes the trace of a rank beside its file, with `suffix` before `.json` in the name; returns the path."""
+    """Writes the trace of a rank beside its file, with `suffix` before `.json` in the name.
+
+    Returns the path.
+    """
     document = written.document_of(traces, rank)
     events = document["traceEvents"]
     lengths = queue.queue_lengths(traces, rank) if TimeSeriesTypes.QUEUE_LENGTH in series else None

@@ -1,4 +1,4 @@
-"""Counters of CUPTI with the operators that launched what they count, in HTA's frame."""
+"""CUPTI counters with the operators around each kernel launch, in HTA's frame."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _OPERATORS = "cpu_op"
 
 
 def counters(traces: Trace, rank: int) -> pandas.DataFrame | None:
-    """A row for each range of the profiler, with the launch of the same place; None if they differ in number.
+    """Pairs each profiler range with the launch at the same position.
 
-    The frame needs the columns of a call graph.
+    Returns None if the numbers of ranges and launches differ. The frame needs the columns of a call
+    graph.
     """
     symbols = traces.symbol_table
     names = symbols.get_sym_table()
@@ -43,7 +44,7 @@ def counters(traces: Trace, rank: int) -> pandas.DataFrame | None:
 
 
 def _stacks(traces: Trace, rank: int, launches: list[int]) -> list[list[str]]:
-    """The operators around each launch, outermost first."""
+    """Lists the operators around each launch, outermost first."""
     names = traces.symbol_table.get_sym_table()
     operator = traces.symbol_table.get_sym_id_map().get(_OPERATORS, -1)
     frame = traces.get_trace(rank)

@@ -19,9 +19,12 @@ _BOTH = 3
 
 
 def temporal_breakdown(traces: Trace) -> pandas.DataFrame:
-    """A row for each rank with device work: from the first start to the last end, summed over its devices.
+    """Divides the device time of each rank; sums the devices of a rank.
 
-    `idle = span - busy`, `compute` is the time with any computation, `non_compute = span - idle - compute`.
+    The span runs from the first start to the last end of device work.
+
+    `idle = span - busy`, `compute` is the time with any computation,
+    `non_compute = span - idle - compute`.
     """
     rows = []
     for rank, frame in traces.traces.items():
@@ -35,9 +38,10 @@ def temporal_breakdown(traces: Trace) -> pandas.DataFrame:
 
 
 def overlap(traces: Trace) -> pandas.DataFrame:
-    """How much of each rank's communication computation hides; NaN where it does not communicate.
+    """Computes the share of each rank's communication that computation overlaps.
 
-    `100 * (time with both running) / (time with communication running)`.
+    The share is `100 * (time with both running) / (time with communication running)`, or NaN
+    without communication.
     """
     rows = []
     for rank, frame in traces.traces.items():
@@ -52,7 +56,7 @@ def overlap(traces: Trace) -> pandas.DataFrame:
 
 
 def _times(work: pandas.DataFrame) -> tuple[float, float, float]:
-    """The span of one device, the part with any work, and the part with computation."""
+    """Returns the span of a device, the time with any work, and the time with computation."""
     merged = merge_kernel_intervals(work[["ts", "dur"]].copy())
     busy = merged["end"].sum() - merged["ts"].sum()
     return merged["end"].iloc[-1] - merged["ts"].iloc[0], busy, _united(work, KernelType.COMPUTATION.name)

@@ -1,4 +1,4 @@
-"""The frame that HTA makes of a trace, from the trace's tables."""
+"""Builds HTA's frame of a trace from the trace's tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinetoscope.hta.configs.parser_config import ParserConfig
     from kinetoscope.trace import Trace
 
-_compute: Any = pyarrow.compute  # whose functions are made when it is imported
+_compute: Any = pyarrow.compute  # typed Any: pyarrow generates the functions at import
 _NS = 1000
 _MISSING = -1
 _EVENTS = ("id", "name", "category", "process", "thread", "start_ns", "dur_ns")
@@ -31,10 +31,12 @@ _HOST_OPERATOR = "cpu_op"
 
 
 def event_frame(trace: Trace, config: ParserConfig, skipped: Collection[str] = ()) -> pandas.DataFrame:
-    """Makes a row of each event with a category, labelled by its place in the file; times in µs on the file's clock.
+    """Builds a row for each event with a category, labelled by its position in the file.
 
-    `cat` and `name` are categoricals of texts. `config` selects the arguments that become columns. The profiler's own
-    span and the categories `skipped` have no rows.
+    Times are in µs on the file's clock.
+
+    `cat` and `name` are categoricals of texts. `config` selects the arguments that become columns.
+    The profiler's own span and the categories `skipped` have no rows.
     """
     everything = trace.events.select(*dict.fromkeys((*_EVENTS, *columns_for(config)))).to_arrow().combine_chunks()
     is_row = _is_row(everything["category"].combine_chunks(), [_SPAN, *skipped])
@@ -58,7 +60,10 @@ def event_frame(trace: Trace, config: ParserConfig, skipped: Collection[str] = (
 
 
 def with_links(frame: pandas.DataFrame, trace: Trace, symbols: TraceSymbolTable) -> pandas.DataFrame:
-    """Adds `index_correlation`, `iteration` and, where it is missing, `end` to a frame whose `cat` holds ids."""
+    """Adds `index_correlation`, `iteration` and, if missing, `end` to a frame.
+
+    The column `cat` holds symbol ids.
+    """
     events = trace.events.select("id", "launch", "iteration").to_pandas().set_index("id").loc[frame.index]
     launches = events["launch"][events["launch"].isin(frame.index)].astype("int64")
     frame["index_correlation"] = _partners(frame, launches)
@@ -73,7 +78,10 @@ def with_links(frame: pandas.DataFrame, trace: Trace, symbols: TraceSymbolTable)
 
 
 def is_on_device(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.Series:
-    """Whether HTA takes a row for device work: rows with a stream and a correlation, and waits without a stream."""
+    """Returns which rows are device work for HTA.
+
+    Device work has a stream and a correlation, or is a wait without a stream.
+    """
     ids = symbols.get_sym_index()
     waits = [ids[name] for name in _WAITS if name in ids]
     return ((frame["stream"] >= 0) & (frame["correlation"] >= 0)) | frame["name"].isin(waits)
@@ -85,7 +93,10 @@ def _is_row(categories: pyarrow.Array, left_out: Sequence[str]) -> pyarrow.Array
 
 
 def _times(trace: Trace, events: pyarrow.Table) -> dict[str, pandas.Series]:
-    """Start and duration in µs; whole µs where the file has parts of them: those that an event covers entirely."""
+    """Returns starts, durations and ends in µs.
+
+    If the file has fractions of a µs, rounds to the whole µs that an event covers entirely.
+    """
     start, dur = events["start_ns"].to_pandas() - clock_ns(trace), events["dur_ns"].to_pandas()
     if not (start % _NS).any():
         return {"ts": start // _NS, "dur": _duration(trace, dur / _NS)}
@@ -96,13 +107,19 @@ def _times(trace: Trace, events: pyarrow.Table) -> dict[str, pandas.Series]:
 
 
 def _duration(trace: Trace, dur: pandas.Series) -> pandas.Series:
-    """Integers where each element of the file has a duration in whole µs, else floats, as pandas reads the file."""
+    """Converts durations to integers if all elements of the file have whole µs.
+
+    Otherwise durations stay floats, as pandas reads the file.
+    """
     is_whole = bool((dur % 1 == 0).all())
     return dur.astype("int64") if is_whole and has_events_alone(trace) else dur
 
 
 def _partners(frame: pandas.DataFrame, launches: pandas.Series) -> pandas.Series:
-    """The launch of a device event and the last device event of a launch; 0 where it is not in the trace, or -1."""
+    """Returns the launch of each device event, and the last device event of each launch.
+
+    The value is 0 if the partner is not in the trace, and -1 without a correlation.
+    """
     partners = frame["correlation"].clip(upper=0) if "correlation" in frame else pandas.Series(_MISSING, frame.index)
     partners = partners.astype("int64")
     last = pandas.Series(launches.index, index=launches.to_numpy()).groupby(level=0).last()
@@ -111,7 +128,7 @@ def _partners(frame: pandas.DataFrame, launches: pandas.Series) -> pandas.Series
     return partners
 
 
-# --- columns ------------------------------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------------------
 
 
 def _categories(column: pyarrow.ChunkedArray) -> pandas.Series:
@@ -119,7 +136,7 @@ def _categories(column: pyarrow.ChunkedArray) -> pandas.Series:
 
 
 def _numbers(column: pyarrow.ChunkedArray) -> pandas.Series:
-    """Converts texts to numbers where they are numbers."""
+    """Converts numeric texts to numbers."""
     numbers = {text: int(text) if _is_integer(text) else text for text in column.unique().to_pylist()}
     return pandas.Series([numbers[text] for text in column.to_pylist()])
 

@@ -21,10 +21,11 @@ _COLUMNS = ["rank", "stream", "idle_category", "idle_time", "idle_time_ratio"]
 def idle_times(
     traces: Trace, rank: int, streams: Sequence[int] | None, kernel_wait_us: float
 ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """Idle time (µs) of each stream of a rank by its reason, and statistics of the gaps.
+    """Sums the idle time (µs) of each stream by cause, and computes statistics of the gaps.
 
-    A gap lies between the latest end so far and the start of the next event. It is a `host_wait` if the
-    next event was launched after the end, else a `kernel_wait` if it is shorter than `kernel_wait_us`, else `other`.
+    A gap lies between the latest end so far and the start of the next event. A gap is a `host_wait`
+    if the next event was launched after that end. Otherwise the gap is a `kernel_wait` if shorter
+    than `kernel_wait_us`, else `other`.
     """
     frame = traces.get_trace(rank)
     work = device_work(frame, traces.symbol_table)
@@ -44,7 +45,10 @@ def idle_times(
 
 
 def _gaps(work: pandas.DataFrame, kernel_wait_us: float) -> pandas.DataFrame:
-    """The gap before each event of a stream, unknown before the first; an event that overlaps another has none."""
+    """Returns the gap before each event of a stream, NaN before the first event.
+
+    Overlapping events have no gap.
+    """
     work = work.sort_values("ts", kind="stable")
     ends = (work["ts"] + work["dur"]).cummax().shift()
     has_gap = ~(work["ts"] < ends)

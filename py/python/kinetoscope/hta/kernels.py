@@ -21,18 +21,18 @@ _EMPTY = {"name": object, "kernel_type": object, "rank": "int64"}
 
 
 class Shown(NamedTuple):
-    """Which names get a row of their own."""
+    """Selects the names with their own row."""
 
     duration_ratio: float
-    """The quantile of the running sums, largest first, up to which names get a row."""
+    """Quantile of the cumulative sums (largest first) up to which names get a row."""
     num_kernels: int
-    """The most names with a row; with no more names than this, all get one."""
+    """Maximum number of names with a row; with fewer names, all get a row."""
     allowed: Sequence[str] = ()
     """Names that always get a row."""
 
 
 def kernel_types(traces: Trace, *, with_memory: bool) -> pandas.DataFrame:
-    """Time (µs) of all ranks by the types of work that ran at once, largest first."""
+    """Sums the time (µs) of all ranks by the types of work that ran at once, largest first."""
     types = _TYPES if with_memory else _TYPES[:-1]
     sums: Counter[str] = Counter()
     for frame in traces.traces.values():
@@ -51,7 +51,7 @@ def _largest(of_label: tuple[str, int]) -> tuple[int, str]:
 
 
 def kernel_table(traces: Trace, shown: Shown, *, with_memory: bool) -> pandas.DataFrame:
-    """Durations (µs) of kernels by rank, type and name."""
+    """Computes statistics of kernel durations (µs) by rank, type and name."""
     tables = []
     for rank, frame in traces.traces.items():
         work = _named(device_work(frame, traces.symbol_table), traces)
@@ -62,7 +62,10 @@ def kernel_table(traces: Trace, shown: Shown, *, with_memory: bool) -> pandas.Da
 
 
 def annotation_table(traces: Trace, category: str, shown: Shown) -> pandas.DataFrame | None:
-    """Durations (µs) of annotations by rank and name; None where no trace has the category."""
+    """Computes statistics of annotation durations (µs) by rank and name.
+
+    Returns None if no trace has the category.
+    """
     number = traces.symbol_table.get_sym_id_map().get(category)
     if number is None:
         return None
@@ -87,7 +90,7 @@ def _table(rows: pandas.DataFrame, shown: Shown) -> pandas.DataFrame:
 
 
 def _statistics(durations: pandas.Series, names: pandas.Series) -> pandas.DataFrame:
-    """A row for each name, the largest sum first; the deviation of a single run is 0."""
+    """Returns a row for each name, the largest sum first; a single run has deviation 0."""
     wide = durations.astype("int64" if durations.dtype.kind == "i" else "float64")
     found = wide.groupby(names).agg(list(_STATISTICS)).fillna({"std": 0.0})
     return found.sort_values("sum", ascending=False, kind="stable").rename_axis("name").reset_index()

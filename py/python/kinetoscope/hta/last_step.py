@@ -18,9 +18,10 @@ _DEVICE_ANNOTATION = "gpu_user_annotation"
 def without_last_step(
     frame: pandas.DataFrame, symbols: TraceSymbolTable, *, has_last_step: bool = False
 ) -> pandas.DataFrame:
-    """Selects the host rows before the last step, or all of them, and the device work that these launched.
+    """Selects the host rows before the last step, and the device work that they launched.
 
-    The last step may be cut off where the recording ends. A frame without steps stays as it is.
+    The last step may be incomplete. `has_last_step` keeps all host rows. Returns a frame without
+    steps unchanged.
     """
     on_device = is_on_device(frame, symbols)
     starts = _steps(frame.loc[~on_device], symbols)["ts"]
@@ -31,9 +32,10 @@ def without_last_step(
 
 
 def within_steps_of_mtia(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
-    """Selects the host rows from the first to the last step of an MTIA trace, and the device work that belongs to them.
+    """Selects the host rows within the steps of an MTIA trace, and their device work.
 
-    Copies without a stream or an iteration get those of their thread and of the step that they begin in.
+    Copies without a stream get the thread id as stream. Copies without an iteration get the step in
+    which they begin.
     """
     host = frame["cat"].isin(symbols.get_cpu_event_cat_ids())
     steps = _steps(frame.loc[host], symbols)
@@ -53,7 +55,7 @@ def within_steps_of_mtia(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> 
 
 
 def _steps(host: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
-    """Selects the steps as the host marks them: the device's annotations of the same name begin later."""
+    """Selects the host's step annotations; the device's annotations begin later."""
     ids = symbols.get_sym_index()
     on_stream = host["cat"] == ids.get(_DEVICE_ANNOTATION, _MISSING)
     return host.loc[host["name"].isin(symbols.get_profiler_step_ids()) & ~on_stream]

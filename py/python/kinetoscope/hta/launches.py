@@ -17,9 +17,9 @@ _COPIES = ("Memcpy", "Memset")
 
 
 def launch_stats(traces: Trace, rank: int, *, with_memory: bool) -> pandas.DataFrame:
-    """A row for each device event and its launch: both durations and the delay between, in µs.
+    """Lists each device event with its launch: both durations and the launch delay, in µs.
 
-    The delay runs from the end of the launch to the start of the work, 0 where the work starts before.
+    The delay runs from the end of the launch to the start of the work; it is never negative.
     """
     frame, symbols = traces.get_trace(rank), traces.symbol_table
     calls = (launches if with_memory else kernel_launches)(frame, symbols)
@@ -30,7 +30,7 @@ def launch_stats(traces: Trace, rank: int, *, with_memory: bool) -> pandas.DataF
 
 
 def kernel_launches(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
-    """Selects the launches of kernels: all but copies and fills."""
+    """Selects the launches of kernels, without copies and fills."""
     calls, names = launches(frame, symbols), symbols.get_sym_table()
     copies = [number for number in calls["name"].unique() if any(copy in names[number] for copy in _COPIES)]
     return calls.loc[~calls["name"].isin(copies)]

@@ -61,10 +61,11 @@ class MemoryAnalysis:
         """The file."""
 
     def plot_memory_timeline(self, save_graph: bool = False) -> None:
-        """Draws the bytes in use over time, categories on one another.
+        """Draws the bytes in use over time, stacked by category.
 
-        With `save_graph`, writes `images/memory_plot.png` instead of showing the picture; `images/memory_plot.svg`,
-        with a RuntimeWarning, where plotly or kaleido is missing. TypeError for another file.
+        `save_graph` writes `images/memory_plot.png` instead of showing the picture. Without plotly
+        or kaleido, writes `images/memory_plot.svg` with a RuntimeWarning. Raises TypeError for
+        other files.
         """
         sizes = self._sizes()
         milliseconds = (sizes["time_ns"] - sizes["time_ns"].min()) / _NS_PER_MS
@@ -75,7 +76,7 @@ class MemoryAnalysis:
         drawing.draw_memory_timeline(milliseconds.to_numpy(), categories, shades, _PICTURE if save_graph else None)
 
     def _process_raw_events(self) -> tuple[list[int], list[list[int]]]:
-        """Returns moments in ns, and the bytes of each category at each moment."""
+        """Returns times in ns, and the bytes of each category at each time."""
         sizes = self._sizes()
         return sizes["time_ns"].tolist(), sizes[list(_LABELS)].to_numpy().tolist()
 

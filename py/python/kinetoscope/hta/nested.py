@@ -11,7 +11,7 @@ Array = numpy.ndarray[Any, Any]
 
 OPEN = -1
 CLOSE = 1
-# Places among the ends that share a time: an instant belongs to the event that begins with it, if there is one.
+# Order of starts and ends at equal times: an instant belongs to an event that begins at its time.
 _BEFORE, _CLOSING, _OPENING, _AFTER = range(4)
 
 
@@ -21,14 +21,14 @@ class Nested(NamedTuple):
     events: list[int]
     """Labels; an event precedes the events inside it."""
     parents: list[int | None]
-    """Label of the event around each event; None for an outermost event."""
+    """Label of the parent of each event; None for an outermost event."""
 
 
 def nested(frame: pandas.DataFrame, *, stacks_instants: bool) -> Nested:
     """Nests the events of a thread, from the columns `index`, `ts` and `dur`.
 
-    A negative duration counts as 0. Events without a duration that share a time are inside one another with
-    `stacks_instants`, and beside one another without.
+    A negative duration counts as 0. `stacks_instants` nests events without a duration that share a
+    time; otherwise they are siblings.
     """
     labels, starts = frame["index"].to_numpy(), frame["ts"].to_numpy()
     durs = frame["dur"].clip(lower=0).to_numpy()
@@ -44,10 +44,10 @@ def nested(frame: pandas.DataFrame, *, stacks_instants: bool) -> Nested:
 
 
 def order_of_ends(labels: Array, durs: Array, kinds: Array, times: Array, *, stacks_instants: bool = True) -> Array:
-    """Returns the places of the starts and ends of events, sorted.
+    """Returns the positions of the starts and ends of events, sorted.
 
-    Ends at the same time follow these rules: events close before others open, longer events enclose shorter ones,
-    and among equal events the lower label encloses the higher one.
+    At equal times, ends precede starts, and longer events enclose shorter events. Among equal
+    events, the lower label encloses the higher label.
     """
     is_instant = durs == 0
     is_opening = (kinds == OPEN) & ~is_instant
@@ -63,9 +63,9 @@ def order_of_ends(labels: Array, durs: Array, kinds: Array, times: Array, *, sta
 
 
 def _parents(kinds: Array) -> Array:
-    """Returns, for each start, the place among the starts of the one around it; -1 without one.
+    """Returns the position of each start's parent among the starts; -1 without a parent.
 
-    That is the last start before it at the next lower level.
+    The parent is the last earlier start at the next lower level.
     """
     levels = numpy.cumsum(-kinds)[kinds == OPEN]
     count = len(levels)

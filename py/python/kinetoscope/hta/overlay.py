@@ -1,4 +1,4 @@
-"""A trace with its critical path drawn into it."""
+"""Trace file with a marked critical path."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ _KEPT = {"user_annotation", "python_function"}
 
 
 class Shown(NamedTuple):
-    """Selects what is drawn."""
+    """Selects events and edges to draw."""
 
     only_critical: bool
-    """Leave out host and device events outside the path, but for annotations and Python functions."""
+    """Whether to drop host and device events outside the path.
+
+    Annotations and Python functions stay.
+    """
     all_edges: bool
-    """Draw all edges of the graph instead of edges of the path."""
+    """Whether to draw all edges of the graph instead of edges of the path."""
     edge_types: Collection[CPEdgeType]
-    """Types of edges of the path that are drawn."""
+    """Types of path edges to draw."""
 
 
 def write_overlay(traces: Trace, rank: int, graph: CPGraph, output_dir: str, shown: Shown) -> str:
     """Writes `overlaid_critical_path_<file>` to a folder; returns its path.
 
-    Logs an error and returns an empty text when `output_dir` is not a folder.
+    If `output_dir` is no folder, logs an error and returns an empty string.
     """
     folder = Path(output_dir).expanduser()
     if folder.exists() and not folder.is_dir():
@@ -59,7 +62,7 @@ def _drawn(events: list[dict[str, Any]], graph: CPGraph, shown: Shown) -> list[d
 
 
 def is_zero_weight_launch(edge: CPEdge) -> bool:
-    """Whether an edge orders a launch and its device work, but takes no time."""
+    """Returns whether an edge from a launch to its device work takes no time."""
     return edge.type is CPEdgeType.KERNEL_LAUNCH_DELAY and edge.weight == 0
 
 
@@ -94,11 +97,14 @@ def _end(node: CPNode, events: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _inside(event: dict[str, Any]) -> float:
-    """How far before its end an arrow from device work begins: at the end, viewers put it to what comes next."""
+    """Returns the distance (µs) of an arrow's start from the end of its device event.
+
+    An arrow exactly at the end would attach to the next event in viewers.
+    """
     return min(1, event.get("dur", 0)) if "stream" in _args(event) else 0
 
 
 def _args(event: dict[str, Any]) -> dict[str, Any]:
-    """The arguments; none where a damaged file has something else in their place."""
+    """Returns the arguments of an event; none if a damaged file has no object there."""
     args = event.get("args")
     return args if isinstance(args, dict) else {}

@@ -1,4 +1,4 @@
-"""Operators around the host events of a frame."""
+"""Enclosing operators of host events."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 def owners(
     frame: pandas.DataFrame, symbols: TraceSymbolTable, is_owner: Callable[[str], bool], *, innermost: bool
 ) -> dict[int, int]:
-    """Finds for each host event the innermost or outermost event around it, or itself, whose name is an owner's.
+    """Finds the innermost or outermost owner of each host event.
 
-    Both are labels of the frame. Events without an owner are left out.
+    An owner is the event itself or an ancestor whose name `is_owner` accepts.
+
+    Keys and values are labels of the frame. Events without an owner have no entry.
     """
     names = symbols.get_sym_table()
     wanted = {number for number in frame["name"].unique() if is_owner(names[number])}

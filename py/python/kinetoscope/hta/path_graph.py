@@ -37,14 +37,17 @@ _TOO_NEGATIVE_US = -1
 
 
 class CPGraph:
-    """Critical path graph of a rank: starts and ends of events, and the order and time between them, in µs.
+    """Critical path graph of a rank: starts and ends of events, linked by edges.
 
-    It has the methods of a `networkx.DiGraph`; an edge has the attributes `weight` and `object`, a `CPEdge`. Call
-    `critical_path()` after you change weights. Only these methods need networkx.
+    An edge holds the order of two nodes and the time between them, in µs.
 
-    The graph is that of the whole traces `t_full` from the first to the last host event in the frame of `t`. The
-    nodes and edges of the graph `G` come first; without `t` there are no others. `data_load_events` are regular
-    expressions: host events whose names match are bound by `data_loading`.
+    Offers the methods of a `networkx.DiGraph`; only these methods need networkx. Edges have the
+    attributes `weight` and `object` (a `CPEdge`). Call `critical_path()` after you change weights.
+
+    The graph covers the traces `t_full` from the first to the last host event in the frame of `t`.
+    The nodes and edges of the graph `G` come first; without `t`, the graph has only these.
+    `data_load_events` are regular expressions: host events with matching names are bound by
+    `data_loading`.
     """
 
     BLOCKING_SYNC_CALLS: ClassVar[list[str]] = list(BLOCKING_CALLS)
@@ -61,21 +64,21 @@ class CPGraph:
         self.rank = rank
         """The rank."""
         self.t = t
-        """The traces, with the frame of the events that are looked at."""
+        """The traces, with the frame of the selected events."""
         self.t_full = t_full
-        """The traces, whole."""
+        """The traces with all events."""
         self.full_trace_df = t_full.get_trace(rank)
-        """The frame of the rank."""
+        """The frame of the rank, with all events."""
         self.trace_df = (t_full if t is None else t).get_trace(rank)
-        """The frame of the events that are looked at."""
+        """The frame of the selected events."""
         self.symbol_table = t_full.symbol_table
-        """The texts that the numbers in `name` and `cat` refer to."""
+        """The symbols that the ids in `name` and `cat` refer to."""
         self.data_load_events = data_load_events
         """Patterns of the names of host events that load data."""
         self.critical_path_nodes: list[int] = []
         """The nodes of the path, in order; empty before `critical_path()`."""
         self.critical_path_events_set: set[int] = set()
-        """The events of these nodes."""
+        """The events of the path."""
         self.critical_path_edges_set: set[CPEdge] = set()
         """The edges of the path."""
         self._given = G
@@ -93,7 +96,7 @@ class CPGraph:
     def in_window(
         cls, t_full: Trace, rank: int, window: PathWindow, data_load_events: Sequence[str] | None = None
     ) -> CPGraph:
-        """Makes the graph of the host events that start in a window, and of their device events."""
+        """Builds the graph of host events that start in a window, and of their device events."""
         graph = cls(None, t_full, rank, data_load_events=data_load_events)
         graph._construct_graph(window)
         graph.t = clipped(t_full, rank, window, graph.event_to_start_node_map)
@@ -102,7 +105,10 @@ class CPGraph:
 
     @classmethod
     def of_saved(cls, saved: saved_path.SavedPath, t_full: Trace, rank: int) -> CPGraph:
-        """Makes the graph that was saved, of the same trace. Raises ValueError for another trace."""
+        """Builds a graph from a saved graph of the same trace.
+
+        Raises ValueError for a different trace.
+        """
         graph = cls(None, t_full, rank, data_load_events=saved.data_load_events)
         graph.trace_df = saved_path.rows_of(saved, graph.full_trace_df)
         graph._take(saved.parts)
@@ -114,17 +120,17 @@ class CPGraph:
 
     def _take(self, parts: PathParts) -> None:
         self.node_list = list(parts.nodes)
-        """Starts and ends of events in the order of time."""
+        """Starts and ends of events, sorted by time."""
         self.event_to_start_node_map = {node.ev_idx: node.idx for node in parts.nodes if node.is_start}
-        """The start of each event, as a place in `node_list`."""
+        """The start of each event, as a position in `node_list`."""
         self.event_to_end_node_map = {node.ev_idx: node.idx for node in parts.nodes if not node.is_start}
-        """The end of each event, as a place in `node_list`."""
+        """The end of each event, as a position in `node_list`."""
         self.edge_to_event_map = dict(parts.owners)
-        """The event that the time of an edge belongs to, by the edge's nodes."""
+        """The event that accounts for the time of an edge, by the edge's nodes."""
         self._edges = {(edge.begin, edge.end): edge for edge in parts.edges}
         self._path = list(parts.path)
 
-    # --- events and edges -----------------------------------------------------------------------------------------
+    # --- events and edges -------------------------------------------------------------------------
 
     def get_nodes_for_event(self, ev_id: int) -> tuple[CPNode | None, CPNode | None]:
         """Returns the start and the end of an event; None for an event without nodes."""
@@ -137,11 +143,14 @@ class CPGraph:
         return self.node_list[edge.begin].ev_idx, self.node_list[edge.end].ev_idx
 
     def get_event_attribution_for_edge(self, edge: CPEdge) -> int | None:
-        """Returns the event that the time of an edge belongs to; None for launches and dependencies."""
+        """Returns the event that accounts for the time of an edge.
+
+        Returns None for launches and dependencies.
+        """
         return self.edge_to_event_map.get((edge.begin, edge.end))
 
     def get_edges_attributed_to_event(self, ev_idx: int) -> list[CPEdge]:
-        """Returns the edges whose time belongs to an event."""
+        """Returns the edges whose time an event accounts for."""
         return self._edges_of_events.get(ev_idx, [])
 
     @cached_property
@@ -162,15 +171,15 @@ class CPGraph:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the graph is as the core made it: nobody has asked for what can be changed."""
+        """Returns whether the graph is unchanged: no caller holds a mutable part of it."""
         return self._given is None and "digraph" not in self.__dict__
 
-    # --- the path -------------------------------------------------------------------------------------------------
+    # --- the path ---------------------------------------------------------------------------------
 
     def critical_path(self) -> bool:
-        """Finds the longest path; false where there is none. Weights below 0 count as 0.
+        """Finds the longest path; returns whether one exists. Weights below 0 count as 0.
 
-        With CRITICAL_PATH_STRICT_NEGATIVE_WEIGHT_CHECKS, weights below -1 mean that there is none.
+        With CRITICAL_PATH_STRICT_NEGATIVE_WEIGHT_CHECKS, returns false if a weight is below -1.
         """
         if not self._validate_graph():
             return False
@@ -179,7 +188,7 @@ class CPGraph:
         return len(path) > 1
 
     def _validate_graph(self) -> bool:
-        """Whether there can be a longest path; logs an error if not."""
+        """Returns whether the graph can have a longest path; otherwise logs an error."""
         is_strict = env_options.critical_path_strict_negative_weight_check()
         if is_strict and any(edge.weight < _TOO_NEGATIVE_US for edge in self.edge_objects()):
             logger.error("expected weights of at least %d µs, found one below: no critical path", _TOO_NEGATIVE_US)
@@ -206,10 +215,12 @@ class CPGraph:
         return networkx.dag_longest_path(self.digraph, weight="weight")
 
     def get_critical_path_breakdown(self) -> pandas.DataFrame | None:
-        """Lists the edges of the path in order, with the event that the time of each belongs to; None without a path.
+        """Lists the edges of the path in order, with the event that the time of each belongs to.
 
-        `duration` is in µs, `bound_by` a `BoundType`, or empty for dependencies. Columns of the event are NaN where
-        the time belongs to none. Adds `s_name` and `s_cat` to `trace_df`.
+        None without a path.
+
+        `duration` is in µs, `bound_by` a `BoundType`, or empty for dependencies. Columns of the
+        event are NaN where the time belongs to none. Adds `s_name` and `s_cat` to `trace_df`.
         """
         edges = [self._edge(step) for step in itertools.pairwise(self.critical_path_nodes)]
         if not edges:
@@ -231,7 +242,7 @@ class CPGraph:
     def bound_by(self, row: Mapping[str, Any]) -> str:
         """Returns the `BoundType` of a row of the breakdown, by `type`, `s_name` and `stream`.
 
-        An empty text for dependencies. Raises AssertionError when `s_name` is missing.
+        Returns an empty string for dependencies. Raises AssertionError if `s_name` is missing.
         """
         if row["type"] in _BOUNDS:
             return _BOUNDS[row["type"]]
@@ -244,9 +255,9 @@ class CPGraph:
         return (BoundType.GPU_COMMUNICATION_BOUND if communicates else BoundType.GPU_COMPUTE_BOUND).value
 
     def summary(self) -> pandas.Series:
-        """Prints a heading, and returns the share of the path's duration, in %, by `bound_by`.
+        """Prints a heading, and returns the shares (%) of the path's duration by `bound_by`.
 
-        Raises AssertionError when there is no path.
+        Raises AssertionError if there is no path.
         """
         breakdown = self.get_critical_path_breakdown()
         if breakdown is None:
@@ -273,7 +284,7 @@ class CPGraph:
         self.critical_path_edges_set = {self._edge(step) for step in itertools.pairwise(path)}
 
     def _weight(self, edge: CPEdge) -> float:
-        """The weight of an edge, as the graph has it where it was changed."""
+        """Returns the current weight of an edge, including changes."""
         if self._is_plain or not self.digraph.has_edge(edge.begin, edge.end):
             return edge.weight
         weight = self.digraph.edges[edge.begin, edge.end]["weight"]
@@ -287,21 +298,21 @@ class CPGraph:
     def _loads_data(self, row: Mapping[str, Any]) -> bool:
         if not self.data_load_events:
             return False
-        # the short name lacks what is in brackets, such as DataLoader in enumerate(DataLoader)#…
+        # the short name lacks text in brackets, such as DataLoader in enumerate(DataLoader)#…
         names = [row["s_name"], *([self._get_node_name(row["index"])] if "index" in row else [])]
         return any(re.search(pattern, name) for pattern in self.data_load_events for name in names)
 
     @cached_property
     def _kinds(self) -> dict[str, str]:
-        """The class of each kernel of the trace, by its short name."""
+        """Returns the class of each kernel of the trace, by short name."""
         kernels = self.t_full.recorded(self.rank).analyze("kernels").select("class", "name").rows()
         return {shorten_name(name): kind for kind, name in kernels}
 
-    # --- networkx -------------------------------------------------------------------------------------------------
+    # --- networkx ---------------------------------------------------------------------------------
 
     @cached_property
     def digraph(self) -> Any:
-        """The graph as a `networkx.DiGraph`, which may be changed. ImportError without networkx."""
+        """The graph as a mutable `networkx.DiGraph`. Raises ImportError without networkx."""
         import networkx
 
         lowest = float("-inf") if env_options.critical_path_strict_negative_weight_check() else 0
@@ -312,7 +323,7 @@ class CPGraph:
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride] - as a mock has it
-        # so that isinstance(graph, networkx.DiGraph) holds without networkx at import
+        # makes isinstance(graph, networkx.DiGraph) true without importing networkx
         networkx = sys.modules.get("networkx")
         return type(self) if networkx is None else networkx.DiGraph
 
@@ -322,7 +333,7 @@ class CPGraph:
         return getattr(self.digraph, name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CPGraph:
-        # for what-if questions on a copy; the traces are not changed, and the core's cannot be copied
+        # Copies share the traces: these never change, and native traces cannot be copied.
         found = object.__new__(CPGraph)
         memo[id(self)] = found
         found.__dict__.update(

@@ -1,4 +1,4 @@
-"""Parts of a critical path graph, by HTA's names; times are in µs, as in the frames."""
+"""Nodes and edges of a critical path graph, with HTA's names; times are in µs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class CPEdgeType(Enum):
     OPERATOR_KERNEL = "critical_path_operator"
     """Time in a host event, or the duration of device work."""
     DEPENDENCY = "critical_path_dependency"
-    """An order of host events; takes no time."""
+    """Order of two host events; takes no time."""
     KERNEL_LAUNCH_DELAY = "critical_path_kernel_launch_delay"
     """From the start of a launch to the start of its device work."""
     KERNEL_KERNEL_DELAY = "critical_path_kernel_kernel_delay"
     """From the end of device work to the start of the next work on its stream."""
     SYNC_DEPENDENCY = "critical_path_sync_dependency"
-    """From the end of device work to the event that waited for it; takes no time."""
+    """From the end of device work to the waiting event; takes no time."""
 
 
 class BoundType(Enum):
@@ -66,11 +66,11 @@ class CPNode:
     """The start or the end of an event."""
 
     idx: int = -1
-    """Place in the list of nodes, which is in the order of time."""
+    """Position in the list of nodes, which is sorted by time."""
     ev_idx: int = -1
-    """The event, by its label in the frame."""
+    """Label of the event in the frame."""
     ts: float = 0
-    """Time in µs, an integer where the frame's durations are integers."""
+    """Time in µs; an integer if the frame's durations are integers."""
     is_start: bool = False
     """Whether the node is the start of the event."""
     is_blocking: bool = False
@@ -94,7 +94,7 @@ class CPEdge:
     type: CPEdgeType
     """Kind of the edge."""
     weight: float = 0
-    """Time in µs; -1 where cutting times to whole µs turned a short event's duration negative."""
+    """Time in µs; -1 if rounding to whole µs made a short event's duration negative."""
 
 
 class PathParts(NamedTuple):
@@ -103,7 +103,7 @@ class PathParts(NamedTuple):
     nodes: Sequence[CPNode] = ()
     edges: Sequence[CPEdge] = ()
     owners: Mapping[tuple[int, int], int] = {}
-    """The event that the time of an edge belongs to, by the edge's nodes."""
+    """The event that accounts for the time of an edge, by the edge's nodes."""
     path: Sequence[int] = ()
     """The nodes of the path."""
 
@@ -126,7 +126,10 @@ class Clock(NamedTuple):
 
 
 def parts_of(answer: AnalysisResult, clock: Clock, blocking: Collection[int]) -> PathParts:
-    """Converts the tables of `critical_path(like="hta")`; `blocking` are the events that may wait for a device."""
+    """Converts the tables of `critical_path(like="hta")`.
+
+    `blocking` contains the events that may wait for a device.
+    """
     nodes = [
         CPNode(node, event, clock.ts(time_ns), is_start, event in blocking)
         for node, event, time_ns, is_start in answer.tables["critical_path_nodes"]
@@ -150,7 +153,7 @@ def parts_of(answer: AnalysisResult, clock: Clock, blocking: Collection[int]) ->
 
 
 def _in_order(onwards: Mapping[int, int]) -> list[int]:
-    """The nodes of a path, given the next one of each."""
+    """Returns the nodes of a path in order, from the successor of each node."""
     path = list(onwards.keys() - set(onwards.values()))
     while path and path[-1] in onwards:
         path.append(onwards[path[-1]])

@@ -1,4 +1,4 @@
-"""The part of a trace that a critical path is searched in."""
+"""Time window of a critical path search."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PathWindow(NamedTuple):
 def window_of(t: Trace, rank: int, annotation: str, instance_id: int | tuple[int, int] | None) -> PathWindow | None:
     """Returns the time from the first start to the last end of an annotation's instances.
 
-    An empty annotation means all of the trace. Logs an error and returns None when no symbol contains the annotation
-    or `instance_id` is neither None nor an integer nor a tuple. Raises ValueError for an unknown rank, and for an
-    instance that is missing.
+    An empty annotation selects the whole trace. Logs an error and returns None if no symbol
+    contains the annotation, or if `instance_id` has an unsupported type. Raises ValueError for an
+    unknown rank, and for a missing instance.
     """
     frame = t.get_trace(rank)
     ids = t.symbol_table.get_sym_id_map()
@@ -61,9 +61,10 @@ def window_of(t: Trace, rank: int, annotation: str, instance_id: int | tuple[int
 
 
 def window_around(t: Trace, t_full: Trace, rank: int) -> PathWindow | None:
-    """Returns the time from the first to the last start of host events in the frame of `t`; None without such events.
+    """Returns the time from the first to the last start of host events in the frame of `t`.
 
-    The end is one µs later, less one ns, because the core looks at whole µs.
+    Returns None without such events. Extends the end by 999 ns, because the core compares times in
+    whole µs.
     """
     frame = t.get_trace(rank)
     host = frame.index[(frame["stream"] == _ON_HOST) & (frame["dur"] > 0)]
@@ -74,9 +75,9 @@ def window_around(t: Trace, t_full: Trace, rank: int) -> PathWindow | None:
 
 
 def graph_of(t_full: Trace, rank: int, window: PathWindow, blocking: Collection[str]) -> PathParts:
-    """Asks the core for the graph of the host events that start in a window, and of their device events.
+    """Requests the graph of host events that start in a window, and of their device events.
 
-    `blocking` are the names of calls that may wait for a device.
+    The core computes the graph. `blocking` lists the calls that may wait for a device.
     """
     if critical_path_add_zero_weight_launch_edges():
         logger.warning("expected %s to be off, found it on: the graph lacks these edges", CP_LAUNCH_EDGE_ENV)
@@ -90,9 +91,12 @@ def graph_of(t_full: Trace, rank: int, window: PathWindow, blocking: Collection[
 
 
 def clipped(t: Trace, rank: int, window: PathWindow, nodes: Collection[int]) -> Trace:
-    """Returns a copy whose frame of a rank has the host events that start in a window, and their device events.
+    """Returns a copy whose frame of a rank contains only the events of a window.
 
-    The events `nodes` stay, and waits of streams for events. Other host events without duration are left out.
+    These are host events that start in the window, and their device events.
+
+    Keeps the events `nodes` and the waits of streams for events. Drops other host events without
+    duration.
     """
     frame = t.get_trace(rank)
     first, last = (None if ns is None else (ns - t.origin_ns) / _NS for ns in window)
@@ -107,7 +111,10 @@ def clipped(t: Trace, rank: int, window: PathWindow, nodes: Collection[int]) -> 
 
 
 def with_rows_of(frame: pandas.DataFrame, full: pandas.DataFrame, nodes: Collection[int]) -> pandas.DataFrame:
-    """Returns a frame with all events `nodes`, of which rows may come from the whole frame; logs how many."""
+    """Returns a frame with all events `nodes`; adds missing rows from the complete frame.
+
+    Logs the number of added rows.
+    """
     missing = set(nodes).difference(frame.index)
     if not missing:
         return frame
@@ -116,7 +123,7 @@ def with_rows_of(frame: pandas.DataFrame, full: pandas.DataFrame, nodes: Collect
 
 
 def _instances(instance_id: object) -> slice | None:
-    """The places of instances among all."""
+    """Returns the positions of the selected instances."""
     if isinstance(instance_id, tuple):
         first, last = instance_id
     elif instance_id is None or isinstance(instance_id, Integral):

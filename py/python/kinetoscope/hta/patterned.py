@@ -1,4 +1,4 @@
-"""A trace with its most frequent sequences of kernels marked."""
+"""Trace file with marked kernel sequences."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _SPAN = "PyTorch Profiler"
 def write_patterns(
     traces: Trace, rank: int, members: Mapping[int, str], counts: Mapping[str, int], output_dir: str, *, is_short: bool
 ) -> str:
-    """Writes `overlaid_<file>`: events of the patterns in `counts` get the argument `Patterns`; returns the path.
+    """Writes `overlaid_<file>`, where events of the patterns in `counts` name their `Patterns`.
 
-    `is_short` leaves out the arguments of all other events and numbers their names. The profiler's own span gets the
-    names by their numbers.
+    Returns the path.
+
+    `is_short` drops the arguments of all other events and replaces their names by numbers. The
+    profiler's own span gets the dictionary of these names.
     """
     document = written.document_of(traces, rank)
     events: list[dict[str, Any]] = document["traceEvents"]

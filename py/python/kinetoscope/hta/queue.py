@@ -1,4 +1,4 @@
-"""How much launched work waits on each stream, in HTA's frames."""
+"""Launch queue lengths of streams, in HTA's frames."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _BLOCKED = ("rank", "stream", "duration_at_max_queue_length", "relative_duration
 
 
 def queue_lengths(traces: Trace, rank: int) -> pandas.DataFrame | None:
-    """A row for each change of a queue's length, labelled by the event that changed it; None without launched work.
+    """Lists the changes of queue lengths, labelled by the event that caused the change.
 
-    A launch adds one to the queue of its work's stream, the start of the work takes one away.
+    Returns None without launched work. A launch adds one entry to the queue of its stream; the
+    start of the work removes the entry.
     """
     frame = traces.get_trace(rank)
     calls = launches(frame, traces.symbol_table)
@@ -36,7 +37,10 @@ def queue_lengths(traces: Trace, rank: int) -> pandas.DataFrame | None:
 
 
 def summary(series: Mapping[int, pandas.DataFrame], by: str, value: str) -> pandas.DataFrame | None:
-    """Statistics of the points of each rank's series, by a column; not weighted by time. None without series."""
+    """Computes statistics of each rank's series by a column, not weighted by time.
+
+    Returns None without series.
+    """
     frames = [frame.assign(rank=rank) for rank, frame in series.items()]
     if not frames:
         return None
@@ -44,7 +48,10 @@ def summary(series: Mapping[int, pandas.DataFrame], by: str, value: str) -> pand
 
 
 def blocked(traces: Trace, series: Mapping[int, pandas.DataFrame], full: int) -> pandas.DataFrame:
-    """Time (µs) in which a queue had `full` entries or more, for each rank and stream whose queue ever had."""
+    """Sums the time (µs) that queues had at least `full` entries.
+
+    Has a row for each rank and stream whose queue was ever full.
+    """
     rows = []
     for rank, frame in series.items():
         for stream, of_stream in frame.groupby("stream"):

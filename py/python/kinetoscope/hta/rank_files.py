@@ -1,4 +1,4 @@
-"""The trace file of each rank, and reading several of them at once."""
+"""Trace files of ranks, and reading several files in parallel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kinetoscope._io.cache import cache_folder
 from kinetoscope._io.file import file_at_path
 from kinetoscope._io.header import peek
 from kinetoscope._load.job import read_dir
-from kinetoscope._load.load import Options, load
+from kinetoscope._load.read import Options, read_recording
 from kinetoscope._native import TraceError
 
 if TYPE_CHECKING:
@@ -24,42 +24,48 @@ if TYPE_CHECKING:
 
 
 class MissingTraceError(FileNotFoundError, ValueError):
-    """A trace file that does not exist. HTA raises ValueError for a file of a mapping, OSError for one of a list."""
+    """Raised if a trace file does not exist.
+
+    HTA raises ValueError for files of a mapping, and OSError for files of a list.
+    """
 
 
 class RankFile:
-    """A trace file, which is read once."""
+    """A trace file that is read at most once."""
 
     def __init__(self, path: str, rank: int | None = None, member: Member | None = None) -> None:
         self.path = path
-        """Its path."""
+        """The path."""
         self.rank = rank
-        """The rank, where it is known before the file is read."""
+        """The rank, if known before reading."""
         self._member = member
         self._trace: Trace | None = None
 
     @property
     def size(self) -> int:
-        """Bytes on the disk."""
+        """Size of the file in bytes."""
         return self._member.size if self._member else file_at_path(self.path).size
 
     @property
     def notes(self) -> list[str]:
-        """Warnings about the file, once it is read."""
+        """Warnings about the file, available after reading."""
         return self._member.notes if self._member else []
 
     def read(self, reading: Reading | None = None) -> Trace:
-        """Reads the trace. Raises TraceError or OSError when that is not possible."""
+        """Reads the trace. Raises TraceError or OSError for an unreadable file."""
         if self._trace is None:
             if self._member:
                 self._trace = self._member.read(reading)
             else:
-                self._trace = load(file_at_path(self.path), None, Options(None, cache_folder(None)), reading)
+                self._trace = read_recording(file_at_path(self.path), None, Options(None, cache_folder(None)), reading)
         return self._trace
 
 
 def read_all(files: Sequence[RankFile]) -> list[Trace]:
-    """Reads files in parallel; shows a bar in a terminal and in a notebook. Raises the errors of `RankFile.read`."""
+    """Reads files in parallel; shows a progress bar in a terminal or notebook.
+
+    Raises the errors of `RankFile.read`.
+    """
     with bar("reading traces", sum(file.size for file in files), len(files), wanted=None) as look:
         traces = for_each(files, RankFile.read, look)
     for note in (note for file in files for note in file.notes):
@@ -68,7 +74,7 @@ def read_all(files: Sequence[RankFile]) -> list[Trace]:
 
 
 def files_in_folder(folder: str) -> dict[int, RankFile]:
-    """Finds the traces in a folder. Without any, returns none and warns."""
+    """Finds the traces in a folder. Warns if there are none."""
     try:
         members = [(member, member.pair.kineto) for member in read_dir(folder, eager=False).members]
     except (OSError, TraceError, ValueError) as error:
@@ -78,28 +84,31 @@ def files_in_folder(folder: str) -> dict[int, RankFile]:
 
 
 def files_at(paths: Sequence[str]) -> dict[int, RankFile]:
-    """Finds the ranks of files. Raises MissingTraceError for a path without a file."""
+    """Finds the ranks of files. Raises MissingTraceError for a missing file."""
     _expect_files(paths)
     files = [RankFile(path, peek(file_at_path(path)).rank) for path in paths]
     unknown = [file for file in files if file.rank is None]
     for file, trace in zip(unknown, read_all(unknown), strict=True):
-        file.rank = trace.rank  # which a file may name after the events
+        file.rank = trace.rank  # known only now: the rank may follow the events in the file
     return _by_rank(files)
 
 
 def files_of(paths: Mapping[int, str]) -> dict[int, RankFile]:
-    """Returns the files of known ranks. Raises MissingTraceError for a path without a file."""
+    """Returns the files of known ranks. Raises MissingTraceError for a missing file."""
     _expect_files(paths.values())
     return {rank: RankFile(path, rank) for rank, path in paths.items()}
 
 
 def _by_rank(files: Iterable[RankFile]) -> dict[int, RankFile]:
-    """Gives files of unknown rank the first free numbers; leaves out a second file of a rank, with a warning."""
+    """Assigns the first free ranks to files of unknown rank.
+
+    Skips a second file of a rank, with a warning.
+    """
     found: dict[int, RankFile] = {}
     for file in sorted(files, key=lambda file: file.rank is None):
         rank = next(free for free in itertools.count() if free not in found) if file.rank is None else file.rank
         if found.setdefault(rank, file) is not file:
-            warn(f"{file.path} was left out: {found[rank].path} is of rank {rank}, too")
+            warn(f"skipped {file.path}: {found[rank].path} has rank {rank}, too")
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""Facts about the file of a trace that the trace's tables lack."""
+"""Properties of a trace file that the trace's tables lack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def clock_ns(trace: Trace) -> int:
     """Returns the difference between a time in the tables and the same time in the file, in ns.
 
-    It is the file's `baseTimeNanoseconds`, or 0 where the file's times contain that already.
+    The difference is the file's `baseTimeNanoseconds`, or 0 if the file's times include it.
     """
     base = trace.metadata["kineto"].get("baseTimeNanoseconds")
     base_ns = int(base) if str(base).isdecimal() else 0
@@ -28,17 +28,20 @@ def clock_ns(trace: Trace) -> int:
 
 
 def has_events_alone(trace: Trace) -> bool:
-    """Whether each element of `traceEvents` is an event with a duration: no metadata, flow, instant or counter."""
+    """Returns whether all elements of `traceEvents` are events with a duration.
+
+    Metadata, flows, instants and counters have no duration.
+    """
     ids = trace.events.select("id").to_arrow()["id"]
     if len(ids) == 0 or ids[-1].as_py() + 1 != len(ids):
         return False
     if len(trace.instants) or len(trace.counters) or len(trace.flows):
         return False
-    part = _first_instant(trace)  # which keeps the metadata
+    part = _first_instant(trace)  # a part of the trace keeps the metadata
     return part.original_ids is not None and len(part.original_ids) == part.num_events
 
 
 def _first_instant(trace: Trace) -> Trace:
-    """The events at the start of the first event, for a look at how the file writes them."""
+    """Returns the events at the start of the first event, to inspect the file's notation."""
     ((start_ns,),) = trace.events.select("start_ns").rows(0, 1)
     return trace.trim(start_ns=start_ns, end_ns=start_ns + 1)

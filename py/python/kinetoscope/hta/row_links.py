@@ -1,6 +1,6 @@
 """Links between rows of a frame: launches and their work, steps, forward and backward operators.
 
-They serve frames that no trace stands behind. Frames of a trace have the links of the trace itself.
+The functions serve frames without a trace. Frames of a trace use the links of the trace.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ _PLACE = ["ts", "tid", "pid"]
 
 
 def transform_correlation_to_index(df: pandas.DataFrame, symbol_table: TraceSymbolTable) -> pandas.DataFrame:
-    """Adds `index_correlation`: the `index` of the row on the other side, host or device, with the same `correlation`.
+    """Adds `index_correlation`: the `index` of the row's partner.
 
-    The value is 0 where no such row exists and -1 for rows without a correlation. Returns `df` itself; a frame
-    without `correlation` stays as it is.
+    The partner is the host or device row with the same `correlation`.
+
+    The value is 0 without a partner, and -1 for rows without a correlation. Returns `df` itself. A
+    frame without `correlation` stays unchanged.
     """
     if "correlation" not in df:
         return df
@@ -39,13 +41,15 @@ def transform_correlation_to_index(df: pandas.DataFrame, symbol_table: TraceSymb
 
 
 def get_cpu_gpu_correlation(df: pandas.DataFrame) -> pandas.DataFrame:
-    """Returns a row of `gpu_index` and `cpu_index` for each row of device work whose launch is in the frame."""
+    """Returns `gpu_index` and `cpu_index` of device work whose launch is in the frame."""
     work = df.loc[(df["stream"] > 0) & (df["index_correlation"] > 0), ["index", "index_correlation"]]
     return work.set_axis(["gpu_index", "cpu_index"], axis="columns").reset_index(drop=True)
 
 
 def add_iteration(df: pandas.DataFrame, symbol_table: TraceSymbolTable) -> pandas.DataFrame:
-    """Adds `iteration`: the step that a host row begins in, and for device work the step of its launch, else -1.
+    """Adds `iteration`: the step in which a host row, or the launch of device work, begins.
+
+    The value is -1 outside all steps.
 
     Returns the steps: `ts`, `dur`, `name`, the number as `s_name` and the text as `iter`.
     """
@@ -68,11 +72,11 @@ def add_iteration(df: pandas.DataFrame, symbol_table: TraceSymbolTable) -> panda
 
 
 def add_fwd_bwd_links(df: pandas.DataFrame) -> None:
-    """Adds the operators that flows of the category `fwdbwd` link, unless the frame has no such flow.
+    """Links forward and backward operators by flows of the category `fwdbwd`, if any.
 
-    `fwdbwd_index` is the `index` of the other operator, `fwdbwd` is 0 for the forward and 1 for the backward operator;
-    both are -1 for other rows. `cat` holds texts. A flow belongs to the last operator that begins at its time in its
-    thread.
+    `fwdbwd_index` is the `index` of the other operator. `fwdbwd` is 0 for forward and 1 for
+    backward operators. Both are -1 for other rows. `cat` holds texts. A flow belongs to the last
+    operator that begins at the flow's time in the flow's thread.
     """
     flows = df.loc[df["cat"] == "fwdbwd"]
     if flows.empty:

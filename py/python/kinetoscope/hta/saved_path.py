@@ -1,4 +1,4 @@
-"""A critical path graph in a file: plain data, so that reading an untrusted file cannot run code."""
+"""File format of critical path graphs: plain data, so that files cannot run code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope._io.atomic import written_whole
+from kinetoscope._io.atomic import atomic_path
 from kinetoscope.hta.path_parts import CPEdge, CPEdgeType, CPNode, PathParts
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MAX_BYTES = 1 << 30
 
 
 class SavedPath(NamedTuple):
-    """A graph as `CPGraph` has it."""
+    """Contents of a saved `CPGraph`."""
 
     parts: PathParts
     weights: Sequence[float]
@@ -29,7 +29,7 @@ class SavedPath(NamedTuple):
     data_load_events: Sequence[str] | None = None
     """Patterns of the names of host events that load data."""
     events: Sequence[int] = ()
-    """Labels of the rows of its frame."""
+    """Labels of the rows of the graph's frame."""
 
 
 def save(out_dir: str, saved: SavedPath, frame: pandas.DataFrame) -> str:
@@ -49,29 +49,32 @@ def save(out_dir: str, saved: SavedPath, frame: pandas.DataFrame) -> str:
         "data_load_events": None if saved.data_load_events is None else list(saved.data_load_events),
         "events": frame.index.tolist(),
     }
-    with written_whole(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_path(target) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_GRAPH, json.dumps(graph))
         archive.writestr(_EVENTS, frame.to_csv(index=True, index_label="_index_"))
     return str(target)
 
 
 def restore(zip_filename: str) -> SavedPath:
-    """Reads what `save` wrote. Raises ValueError for another file."""
+    """Reads a file that `save` wrote. Raises ValueError for other files."""
     with zipfile.ZipFile(Path(zip_filename).expanduser()) as archive:
         if _GRAPH not in archive.namelist():
             raise ValueError(
-                f"expected a graph that was saved here, found {', '.join(archive.namelist()) or 'nothing'}"
+                f"expected a file that CPGraph.save wrote, found {', '.join(archive.namelist()) or 'nothing'}"
             )
         if archive.getinfo(_GRAPH).file_size > _MAX_BYTES:
             raise ValueError(f"expected a graph of at most {_MAX_BYTES} bytes, found a larger one")
         try:
             return _saved(json.loads(archive.read(_GRAPH)))
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"expected a graph that was saved here, found another file: {zip_filename}") from error
+            raise ValueError(f"expected a file that CPGraph.save wrote, found another file: {zip_filename}") from error
 
 
 def rows_of(saved: SavedPath, frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Returns the rows of a graph's frame. Raises ValueError when the frame of the rank lacks one."""
+    """Returns the rows of a graph's frame.
+
+    Raises ValueError if the frame of the rank lacks a row.
+    """
     labels = [*saved.events, *(node.ev_idx for node in saved.parts.nodes)]
     if missing := set(labels).difference(frame.index):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Sequences of kernels that repeat, in HTA's frame."""
+"""Frequent kernel sequences, in HTA's frame."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ _SUMS = {"device_us": "GPU kernel duration (us)", "host_us": "CPU op duration (u
 
 
 class Sequences(NamedTuple):
-    """Calls of an operator by the sequence of their device work."""
+    """Kernel sequences under the calls of an operator."""
 
     table: pandas.DataFrame
-    """`pattern` (`operator|kernel|…`), `count` and the summed durations (µs), the most frequent first."""
+    """`pattern` (`operator|kernel|…`), `count` and summed durations (µs), by falling count."""
     members: dict[int, str]
-    """The pattern of each event that belongs to a call, by the label of the frame."""
+    """The pattern of each event of a call, by the event's label in the frame."""
 
 
 def frequent_sequences(traces: Trace, rank: int, operator: str, min_length: int) -> Sequences:
-    """Groups the outermost calls whose names contain `operator` and that launch `min_length` device events or more."""
+    """Groups matching calls by the sequence of their device events.
+
+    Matching calls are outermost calls whose names contain `operator` and that launch at least
+    `min_length` device events.
+    """
     frame, symbols = traces.get_trace(rank), traces.symbol_table
     names = symbols.get_sym_table()
     around = owners(frame, symbols, lambda name: operator in name, innermost=False)

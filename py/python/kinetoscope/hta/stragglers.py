@@ -1,4 +1,4 @@
-"""Ranks that the others wait for."""
+"""Ranks that other ranks wait for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def comes_last(traces: Trace, steps: Sequence[int]) -> list[int]:
-    """Ranks that came last to communications, the most often first; of those, the longest awaited first."""
+    """Lists ranks that joined collectives last, in descending order of frequency.
+
+    Among equally frequent ranks, the longest total wait comes first.
+    """
     parts = [{"iteration": step} for step in steps] or [{}]
     last: Counter[int] = Counter()
     waits: Counter[int] = Counter()

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 PROFILE_TIMES: dict[str, float] = {}
-"""Seconds that the last call of each function decorated with `timeit` took, by the function's name."""
+"""Duration in seconds of the last call of each `timeit` function, by function name."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""Reads the traces of a job, and answers HTA's questions about them."""
+"""HTA's main class: reads the traces of a job and runs HTA's analyses."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ TimeSeriesTypes = counted.TimeSeriesTypes
 class TraceAnalysis:
     """Reads the traces of a job into frames and analyses them. All times are in µs.
 
-    Methods with `visualize` draw their result unless it is false: with plotly where it is installed, else as SVG.
-    `ranks` is the first rank by default.
+    `ranks` selects the ranks to analyse, by default the first rank.
+
+    Methods with the argument `visualize` draw their result when it is true. They draw with plotly
+    if plotly is installed, otherwise as SVG.
     """
 
     def __init__(
@@ -36,15 +38,20 @@ class TraceAnalysis:
         include_last_profiler_step: bool | None = False,
     ) -> None:
         self.t = Trace(trace_files, trace_dir)
-        """The traces and their frames."""
+        """The traces, with one frame per rank."""
         self.t.load_traces(include_last_profiler_step)
 
     def get_comm_comp_overlap(self, visualize: bool = True) -> pandas.DataFrame:
-        """Computes the share (%) of each rank's communication that computation hides."""
+        """Computes the share (%) of each rank's communication time that computation overlaps.
+
+        The columns are `rank` and `comp_comm_overlap_pctg`. The share is
+        `100 * (time with both running) / (time with communication running)`. It is NaN for ranks
+        without communication.
+        """
         return CommunicationAnalysis.get_comm_comp_overlap(self.t, visualize)
 
     def get_profiler_steps(self) -> list[int]:
-        """Lists the steps that any rank has, ascending."""
+        """Lists the numbers of the profiler steps of all ranks, ascending."""
         return StragglerAnalysis.get_profiler_steps(self.t)
 
     def get_potential_stragglers(
@@ -54,10 +61,13 @@ class TraceAnalysis:
         visualize: bool = False,
         straggler_identification_impl: Callable[..., pandas.Series] = find_stragglers_with_late_start_comm_kernels,
     ) -> list[int]:
-        """Lists at most `num_candidates` ranks that start communication late in the steps, the latest first.
+        """Lists up to `num_candidates` ranks that start their communication late.
 
-        `straggler_identification_impl` may count the late steps of each rank instead: it gets the rows of all ranks,
-        the symbol table, `num_candidates` and `visualize`, and returns a series by rank.
+        The ranks that are late in the most steps come first.
+
+        `straggler_identification_impl` replaces the function that counts the late steps of each
+        rank. Its arguments are the rows of all ranks, the symbol table, `num_candidates` and
+        `visualize`. It returns a series of counts, indexed by rank.
 
         Raises:
             ValueError: none of `profiler_steps` exists.
@@ -74,7 +84,11 @@ class TraceAnalysis:
         include_memory_kernels: bool = True,
         image_renderer: str = "",
     ) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-        """Sums device time by type of work; lists kernels of each rank and type by name, shorter ones as `others`."""
+        """Sums device time by type of work, and lists kernels by rank, type and name.
+
+        Returns both frames. Kernels with small sums share the row `others`: `num_kernels` and
+        `duration_ratio` limit the rows by name.
+        """
         return BreakdownAnalysis.get_gpu_kernel_breakdown(
             self.t, visualize, duration_ratio, num_kernels, include_memory_kernels, image_renderer
         )
@@ -82,7 +96,10 @@ class TraceAnalysis:
     def get_gpu_kernels_with_user_annotations(
         self, rank: int, expand_names: bool = True, shorten_names: bool = True
     ) -> pandas.DataFrame | None:
-        """Lists device events with the shortest annotation that overlaps each; None without device annotations."""
+        """Lists device events, each with the shortest annotation that overlaps it.
+
+        Returns None if the rank has no device annotations.
+        """
         return BreakdownAnalysis.get_gpu_kernels_with_user_annotations(self.t, rank, expand_names, shorten_names)
 
     def get_gpu_user_annotation_breakdown(
@@ -94,16 +111,23 @@ class TraceAnalysis:
         allowlist_patterns: list[str] | None = None,
         image_renderer: str | None = None,
     ) -> pandas.DataFrame | None:
-        """Lists annotations of each rank by name, from the device or the host; None where there are none.
+        """Lists annotations of each rank by name, from the device or the host.
 
-        Names that contain one of `allowlist_patterns` always have a row of their own.
+        Returns None if no rank has annotations.
+
+        Names that contain one of `allowlist_patterns` always have their own row.
         """
         return BreakdownAnalysis.get_gpu_user_annotation_breakdown(
             self.t, use_gpu_annotation, visualize, duration_ratio, num_kernels, allowlist_patterns, image_renderer
         )
 
     def get_temporal_breakdown(self, visualize: bool = True) -> pandas.DataFrame:
-        """Divides the time of each rank's devices, from first start to last end: idle, computing, other work."""
+        """Divides the device time of each rank into idle time, computation and other work.
+
+        The device time runs from the first start to the last end of device work.
+        `idle = span - busy`; `compute` is the time with any computation;
+        `non_compute = span - idle - compute`.
+        """
         return BreakdownAnalysis.get_temporal_breakdown(self.t, visualize)
 
     def get_frequent_cuda_kernel_sequences(
@@ -116,9 +140,11 @@ class TraceAnalysis:
         visualize: bool = False,
         compress_other_kernels: bool = True,
     ) -> pandas.DataFrame:
-        """Lists kernels under operators with `operator_name` in their names, the most frequent sequence first.
+        """Lists kernel sequences under matching operators, the most frequent sequence first.
 
-        Writes the trace with the first `top_k` sequences marked to `output_dir`, as `overlaid_<file>`.
+        An operator matches if its name contains `operator_name`.
+
+        Writes `overlaid_<file>` to `output_dir`: the trace with the first `top_k` sequences marked.
         """
         return CudaKernelAnalysis.get_frequent_cuda_kernel_sequences(
             self.t, operator_name, output_dir, min_pattern_len, rank, top_k, visualize, compress_other_kernels
@@ -127,7 +153,10 @@ class TraceAnalysis:
     def get_aten_op_kernels_and_delay(
         self, ranks: list[int] | None = None, sort_by: list[str] | None = None
     ) -> dict[int, pandas.DataFrame]:
-        """Lists ATen operators of each rank by the kernels that they launch, with mean delays; draws each table."""
+        """Lists ATen operators by the kernels that they launch, with mean delays.
+
+        Returns one frame per rank, and draws each as a table.
+        """
         return CudaKernelAnalysis.get_aten_op_kernels_and_delay(self.t, ranks, sort_by)
 
     def get_cuda_kernel_launch_stats(
@@ -138,7 +167,10 @@ class TraceAnalysis:
         include_memory_events: bool = True,
         visualize: bool = True,
     ) -> dict[int, pandas.DataFrame]:
-        """Lists launches of each rank with their device work and the delay between; the cutoffs are for drawings."""
+        """Lists kernel launches with their device work and launch delay, one frame per rank.
+
+        The cutoffs (µs) affect only the pictures.
+        """
         return CudaKernelAnalysis.cuda_kernel_launch_stats(
             self.t, ranks, runtime_cutoff, launch_delay_cutoff, include_memory_events, visualize
         )
@@ -149,37 +181,53 @@ class TraceAnalysis:
         ranks: list[int] | None = None,
         output_suffix: str = "_with_counters",
     ) -> None:
-        """Writes the trace of each rank beside its file, with tracks of queue lengths, of bandwidth, or of both."""
+        """Writes a copy of each rank's trace, with counter tracks added, beside the original.
+
+        `time_series` selects queue lengths, copy bandwidth, or both (the default).
+        """
         both = counted.TimeSeriesTypes.QUEUE_LENGTH | counted.TimeSeriesTypes.MEMCPY_BANDWIDTH
         for rank in ranks or self.t.get_ranks()[:1]:
             counted.write_counters(self.t, rank, both if time_series is None else time_series, output_suffix)
 
     def get_queue_length_summary(self, ranks: list[int] | None = None) -> pandas.DataFrame | None:
-        """Describes queue lengths by rank and stream, not weighted by time; None without any."""
+        """Computes statistics of queue lengths by rank and stream, not weighted by time.
+
+        Returns None if no rank has launched work.
+        """
         return TraceCounters.get_queue_length_summary(self.t, ranks)
 
     def get_queue_length_summary_from_time_series(
         self, queue_length_dict: dict[int, pandas.DataFrame]
     ) -> pandas.DataFrame | None:
-        """Describes the points of series by rank and stream; None without any."""
+        """Computes statistics of queue length series by rank and stream.
+
+        Returns None for an empty dictionary.
+        """
         return TraceCounters.get_queue_length_summary_from_time_series(queue_length_dict)
 
     def get_queue_length_time_series(self, ranks: list[int] | None = None) -> dict[int, pandas.DataFrame]:
-        """Lists the changes of each stream's queue of launched work, by rank; labelled by the event."""
+        """Lists the changes of each stream's launch queue, one frame per rank.
+
+        The index of a row is the label of the event that changed the queue.
+        """
         return TraceCounters.get_queue_length_time_series(self.t, ranks)
 
     def get_time_spent_blocked_on_full_queue(
         self, queue_length_dict: dict[int, pandas.DataFrame], max_queue_length: int = CUDA_MAX_LAUNCH_QUEUE_PER_STREAM
     ) -> pandas.DataFrame:
-        """Sums the time in which the queue of each stream had `max_queue_length` entries or more."""
+        """Sums the time that each stream's queue had at least `max_queue_length` entries."""
         return TraceCounters.get_time_spent_blocked_on_full_queue(self.t, queue_length_dict, max_queue_length)
 
     def get_memory_bw_summary(self, ranks: list[int] | None = None) -> pandas.DataFrame | None:
-        """Describes bandwidths (GB/s) above 0 by rank and kind of copy, not weighted by time; None without copies."""
+        """Computes statistics of copy bandwidth (GB/s) by rank and kind of copy.
+
+        Bandwidths of 0 do not count, and time does not weight the values. Returns None if no rank
+        has copies.
+        """
         return TraceCounters.get_memory_bw_summary(self.t, ranks)
 
     def get_memory_bw_time_series(self, ranks: list[int] | None = None) -> dict[int, pandas.DataFrame]:
-        """Lists the changes of the bandwidth (GB/s) of copies and fills, by rank."""
+        """Lists the changes of copy and fill bandwidth (GB/s), one frame per rank."""
         return TraceCounters.get_memory_bw_time_series(self.t, ranks)
 
     def get_idle_time_breakdown(
@@ -191,9 +239,13 @@ class TraceAnalysis:
         show_idle_interval_stats: bool = False,
         consecutive_kernel_delay: int = 30,
     ) -> tuple[pandas.DataFrame, pandas.DataFrame | None]:
-        """Divides the idle time of each stream by its reason; statistics of the gaps come second, if asked for.
+        """Divides the idle time of each stream by cause.
 
-        A gap before work that was launched in time is a `kernel_wait` if shorter than `consecutive_kernel_delay` µs.
+        A gap is a `host_wait` if the next event was launched after the gap began. Otherwise the gap
+        is a `kernel_wait` if shorter than `consecutive_kernel_delay` µs, else `other`.
+
+        Returns the sums and, with `show_idle_interval_stats`, statistics of the gaps; otherwise
+        None.
         """
         found = [
             BreakdownAnalysis.get_idle_time_breakdown(
@@ -205,7 +257,10 @@ class TraceAnalysis:
         return pandas.concat([sums for sums, _ in found]), pandas.concat(intervals) if intervals else None
 
     def get_cupti_counter_data_with_operators(self, ranks: list[int] | None = None) -> list[pandas.DataFrame]:
-        """Lists CUPTI's counters of each rank that has some, with the operators that launched what they count."""
+        """Lists CUPTI counters with the operators around each kernel launch.
+
+        Returns one frame for each rank that has counters.
+        """
         return CuptiCounterAnalysis.get_counter_data_with_operators(self.t, ranks)
 
     def critical_path_analysis(
@@ -215,11 +270,14 @@ class TraceAnalysis:
         instance_id: int | tuple[int, int] | None,
         data_load_events: Sequence[str] | None = None,
     ) -> tuple[CPGraph, bool] | None:
-        """Finds the critical path in the time of an annotation, and says whether there is one; None without it.
+        """Finds the critical path within the time of an annotation.
 
-        `annotation` is a part of its name; an empty one means the whole trace. `instance_id` is the place of an
-        instance in the frame, from 0, or the first and the last place of several; None is the first. Host events
-        whose names match one of the regular expressions `data_load_events` count as `data_loading`.
+        Returns the graph and whether a path exists, or None if no symbol contains `annotation`.
+
+        `annotation` is a part of the annotation's name; an empty text selects the whole trace.
+        `instance_id` is the position of one instance in the frame, from 0, or the first and last
+        position of a range. None selects the first instance. `data_load_events` are regular
+        expressions: host events with matching names count as `data_loading`.
 
         Raises:
             ValueError: the instance does not exist.
@@ -234,10 +292,13 @@ class TraceAnalysis:
         only_show_critical_events: bool = True,
         show_all_edges: bool = False,
     ) -> str:
-        """Writes the rank's trace with its critical path marked, `overlaid_critical_path_<file>`; returns the path.
+        """Writes the trace of a rank with its critical path marked.
 
-        With `only_show_critical_events`, host and device events outside the path are left out. Arrows show the edges of
-        the path from one event to another. `show_all_edges` shows all edges of the graph, where all events are kept.
+        The file is `overlaid_critical_path_<file>` in `output_dir`. Returns its path.
+
+        `only_show_critical_events` drops host and device events outside the path. Arrows show the
+        edges of the path between different events. `show_all_edges` shows all edges of the graph,
+        if all events are kept.
         """
         return CriticalPathAnalysis.overlay_critical_path_analysis(
             self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges

@@ -1,4 +1,4 @@
-"""Comparison of two traces: how often each operator and kernel runs, and how long."""
+"""Comparison of two traces: counts and durations of operators and kernels."""
 
 from __future__ import annotations
 
@@ -27,30 +27,33 @@ TraceDir = str
 
 
 class DeviceType(Enum):
-    """Events to compare."""
+    """Events that a comparison selects."""
 
     CPU = 1
     """Host events."""
     GPU = 2
     """Events on streams."""
     ALL = 3
-    """Both."""
+    """Host and device events."""
 
 
 class LabeledTrace:
-    """A job's traces with a label for columns. The frames are whole, with times on the clocks of their files.
+    """The traces of a job, with a label that names their columns in a comparison.
 
-    Reads the traces of `t`, or those in `trace_dir`. A `t` that is read already stays as it is: the frames are made
-    anew for the comparison. Raises ValueError without a Trace and without a folder.
+    The frames contain all events, with times on the clocks of their files.
+
+    Reads the traces of `t`, or the traces in the folder `trace_dir`. If `t` has been read already,
+    it stays unchanged and its frames are built again. Raises ValueError if both are missing, or if
+    `trace_dir` is no folder.
     """
 
     def __init__(self, label: str | None = None, t: Trace | None = None, trace_dir: str | None = None) -> None:
         if t is None and (trace_dir is None or not Path(trace_dir).expanduser().is_dir()):
             raise ValueError(f"expected a Trace or an existing folder of traces, found {trace_dir}")
         self.label = label or f"t{next(_LABELS)}"
-        """The label."""
+        """Prefix of the columns in a comparison."""
         self.t = _whole(Trace(trace_dir=str(trace_dir)) if t is None else t)
-        """The traces."""
+        """The traces, with frames of all events."""
         self.s_map = self.t.symbol_table.get_sym_index_series()
         """Ids of names and categories, by text."""
         self.s_tab = self.t.symbol_table.get_sym_table_series()
@@ -58,26 +61,26 @@ class LabeledTrace:
         found = [(name, number, _STEP.match(name)) for name, number in self.t.symbol_table.get_sym_index().items()]
         steps = [(name, number, int(step[1])) for name, number, step in found if step]
         self.iteration_df = pandas.DataFrame(steps, columns=["symbol", "id", "iteration"])
-        """The steps: `symbol`, its `id`, and the number as `iteration`."""
+        """The steps: `symbol`, `id` of the symbol, and step number `iteration`."""
 
     def ranks(self) -> list[int]:
         """Returns the ranks, ascending."""
         return self.t.get_ranks()
 
     def iterations(self) -> list[int]:
-        """Returns the numbers of the steps that any rank has, ascending."""
+        """Returns the step numbers of all ranks, ascending."""
         return sorted(self.iteration_df["iteration"].tolist())
 
     def extract_ops(
         self, rank: _Numbers = None, iteration: _Numbers = None, device_type: DeviceType = DeviceType.ALL
     ) -> pandas.DataFrame:
-        """Selects rows of the frames, by default of the first rank and the first step.
+        """Selects rows by rank and step, by default the first rank and the first step.
 
-        Rows of several ranks have the columns `rank` and `idx`, their label. Raises ValueError for a rank or a step
-        that does not exist, and where there is none at all.
+        Rows of several ranks have the columns `rank` and `idx` (the row's label in its frame).
+        Raises ValueError for an unknown rank or step, and if there are no ranks or no steps.
         """
-        ranks = self._chosen(rank, self.ranks(), "rank")
-        iterations = self._chosen(iteration, self.iterations(), "iteration")
+        ranks = self._selected(rank, self.ranks(), "rank")
+        iterations = self._selected(iteration, self.iterations(), "iteration")
         frames = [self.t.get_trace(number) for number in ranks]
         several = len(ranks) > 1
         rows = pandas.concat(frames, keys=ranks, names=["rank", "idx"]).reset_index() if several else frames[0]
@@ -87,7 +90,7 @@ class LabeledTrace:
         return rows.loc[(rows["stream"] == _HOST) == (device_type is DeviceType.CPU)]
 
     def get_ops_summary(self, ops: pandas.DataFrame) -> pandas.DataFrame:
-        """Counts the rows of each category and name, and sums their durations, in µs."""
+        """Counts the rows of each category and name, and sums their durations in µs."""
         found = ops.groupby(["cat", "name"])["dur"].agg(counts="count", total_duration="sum").reset_index()
         found = found.rename(columns={"cat": "cat_id", "name": "name_id"})
         for column in ("cat", "name"):
@@ -95,23 +98,26 @@ class LabeledTrace:
         found["short_name"] = [shorten_name(name) for name in found["name"]]
         return found.loc[:, _SUMMARY]
 
-    def _chosen(self, asked: object, known: list[int], what: str) -> list[int]:
-        """The numbers asked for, or the first known one."""
+    def _selected(self, requested: object, known: list[int], kind: str) -> list[int]:
+        """Returns the requested numbers, or the first known number by default."""
         if not known:
-            raise ValueError(f"expected at least one {what} in {self.label}, found none")
-        chosen = known[:1] if asked is None else [asked] if isinstance(asked, int) else asked
-        if not isinstance(chosen, list):
-            raise ValueError(f"expected an integer or a list for {what}, found {asked!r}")  # noqa: TRY004 - HTA's kind
-        if unknown := [number for number in chosen if number not in known]:
-            raise ValueError(f"expected one of the {what}s {known}, found {unknown[0]}")
-        return chosen
+            raise ValueError(f"expected at least one {kind} in {self.label}, found none")
+        selected = known[:1] if requested is None else [requested] if isinstance(requested, int) else requested
+        if not isinstance(selected, list):
+            raise ValueError(f"expected an integer or a list for {kind}, found {requested!r}")  # noqa: TRY004 - as HTA
+        if unknown := [number for number in selected if number not in known]:
+            raise ValueError(f"expected one of the {kind}s {known}, found {unknown[0]}")
+        return selected
 
 
 _Traces: TypeAlias = LabeledTrace | Trace | TraceDir
 
 
 class TraceDiff:
-    """Differences between two traces, `control` and `test`. Each is a LabeledTrace, a Trace or a folder."""
+    """Differences between two traces, `control` and `test`.
+
+    Each is a LabeledTrace, a Trace or a folder.
+    """
 
     @classmethod
     def compare_traces(
@@ -125,11 +131,17 @@ class TraceDiff:
         device_type: DeviceType = DeviceType.ALL,
         use_short_name: bool = False,
     ) -> pandas.DataFrame:
-        """Returns a row for each name: counts and durations (µs) in both traces, and test minus control.
+        """Returns a row for each name, with counts and durations (µs) in both traces.
 
-        The first columns are `<label>_counts` and `<label>_total_duration` of each trace; equal labels are made
-        different. `counts_change_categories` is `+`, `-` or `=`. The first rank and the first step are compared by
-        default. Raises ValueError for a rank or a step that does not exist, and for another kind of trace.
+        Compares the first rank and the first step by default. The columns are:
+
+        * `<label>_counts` and `<label>_total_duration` of each trace
+        * `diff_counts` and `diff_duration`, test minus control
+        * `counts_change_categories`: `+`, `-` or `=`
+
+        If both labels are equal, the label of `test` changes.
+
+        Raises ValueError for an unknown rank or step, and for an unsupported type of trace.
         """
         before, after = _trace_argument_adapter(control, "Control"), _trace_argument_adapter(test, "Test")
         labels = _different_labels(before, after)
@@ -161,9 +173,11 @@ class TraceDiff:
         test_iteration: _Numbers = None,
         device_type: DeviceType = DeviceType.ALL,
     ) -> dict[str, list[str]]:
-        """Returns the names that are `added`, `deleted`, `increased`, `decreased` or `unchanged` in their counts.
+        """Groups names by the change of their counts.
 
-        Arguments and errors as those of `compare_traces`.
+        The keys are `added`, `deleted`, `increased`, `decreased` and `unchanged`.
+
+        Takes the arguments of `compare_traces`, and raises the same errors.
         """
         ranks_and_iterations = (control_rank, test_rank, control_iteration, test_iteration)
         found = cls.compare_traces(control, test, *ranks_and_iterations, device_type)
@@ -178,20 +192,26 @@ class TraceDiff:
     def visualize_counts_diff(
         cls, df: pandas.DataFrame, show_image: bool = True, export_image_path: str | None = None
     ) -> None:
-        """Draws the counts of a comparison, and writes the picture to a file if a path is given."""
+        """Draws the counts of a comparison.
+
+        Writes the picture to `export_image_path` if that is given.
+        """
         drawing.draw_counts_diff(df, show_image, export_image_path)
 
     @classmethod
     def visualize_duration_diff(
         cls, df: pandas.DataFrame, show_image: bool = True, export_image_path: str | None = None
     ) -> None:
-        """Draws the durations of a comparison, and writes the picture to a file if a path is given."""
+        """Draws the durations of a comparison.
+
+        Writes the picture to `export_image_path` if that is given.
+        """
         drawing.draw_duration_diff(df, show_image, export_image_path)
 
 
 def _whole(traces: Trace) -> Trace:
-    """The traces with whole frames: made now, or anew of what was read."""
-    if not traces.trace_files:  # whose frames were set by hand
+    """Returns the traces with frames of all events: builds the frames now, or again."""
+    if not traces.trace_files:  # a caller has set the frames directly
         return traces
     if traces.is_parsed:
         traces = copy.copy(traces)
@@ -211,7 +231,7 @@ def _trace_argument_adapter(t: object, default_label: str) -> LabeledTrace:
 
 
 def _different_labels(control: LabeledTrace, test: LabeledTrace) -> list[str]:
-    """The labels; where they are equal, `test` gets another one, as in HTA."""
+    """Returns two different labels; renames `test` if both are equal, as in HTA."""
     if control.label != test.label:
         return [control.label, test.label]
     label = f"{test.label}_control_test"

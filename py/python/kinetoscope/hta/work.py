@@ -22,8 +22,8 @@ _MOVES_MEMORY = {"copy", "fill"}
 def device_work(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
     """Selects the kernels, copies and fills that run on a stream, with a `kernel_type` for each.
 
-    Waits (`cuda_sync`) are left out: the device does nothing meanwhile. So are host operators with a `stream`.
-    RuntimeWarning when rounding to whole µs, as HTA does it, left negative durations.
+    Skips waits (`cuda_sync`), because the device is idle during a wait, and host operators with a
+    `stream`. Emits a RuntimeWarning if rounding to whole µs, as in HTA, left negative durations.
     """
     kinds = _kinds(frame["cat"].unique().tolist(), symbols)
     work = frame[(frame["stream"] != -1) & frame["cat"].isin(list(kinds))].copy()
@@ -36,21 +36,21 @@ def device_work(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.Da
 def launches(frame: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
     """Selects the launches that HTA knows by name and whose device work is in the frame.
 
-    RuntimeWarning when calls of other names, such as graph launches, have device work, too.
+    Emits a RuntimeWarning if calls with other names, such as graph launches, have device work.
     """
     is_known = symbols.get_runtime_launch_events_mask(frame)
     is_host = (frame["stream"] == -1) & (frame["index_correlation"] > 0)
     others = frame.loc[is_host & ~is_known, "name"].value_counts()
     if len(others):
         names = ", ".join(symbols.get_sym_table()[number] for number in others.index[:3])
-        warn(f"{others.sum()} launches are left out, as HTA does ({names}): see launches() of the trace for all")
+        warn(f"skipped {others.sum()} launches, as HTA does ({names}): launches() of the trace lists all")
     return frame.loc[is_known]
 
 
 def times_together(work: pandas.DataFrame, types: Sequence[str]) -> dict[int, float]:
-    """Sums the time of each set of types that run at once, in µs.
+    """Sums the time (µs) of each combination of types that run at once.
 
-    Bit `n` of a key stands for `types[n]`. The intervals of a type are united first.
+    Bit `n` of a key stands for `types[n]`. Overlapping intervals of the same type count once.
     """
     times, changes = [], []
     for bit, name in enumerate(types):
@@ -74,7 +74,7 @@ def _kinds(categories: Sequence[int], symbols: TraceSymbolTable) -> dict[int, st
 
 
 def _types(work: pandas.DataFrame, kinds: dict[int, str], symbols: TraceSymbolTable) -> pandas.Series:
-    """Types by name; a kernel that records its collective communicates, whatever its name is."""
+    """Returns types by name; a kernel with a recorded collective always communicates."""
     names = symbols.get_sym_table()
     by_name = {number: _native.class_of_kernel(names[number]).upper() for number in work["name"].unique()}
     types = work["name"].map(by_name).astype(object)

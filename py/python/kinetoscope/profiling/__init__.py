@@ -1,1 +1,1 @@
-"""Recording: `ks.profile`, from the loop to finished files."""
+"""Implements `ks.profile`."""

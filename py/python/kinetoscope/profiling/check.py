@@ -1,4 +1,4 @@
-"""A look at a window right after it was recorded: what its reader would miss, while it can still be recorded anew."""
+"""Checks a window right after it was recorded, while it can still be recorded again."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _MAX_BYTES = 1 << 30
-"""Of a file, decompressed: a larger one would take the memory and the processors from the loop that goes on."""
-_ENOUGH = 0.9
+"""Maximum size of a checked file, decompressed: a larger file would slow the running loop down."""
+_MIN_LINKED = 0.9
+"""Minimum share of operators that have a link."""
 _STEP = re.compile(rb'"ProfilerStep#(\d+)"')
 _NAME_BYTES = 40
 _BLOCK_BYTES = 1 << 18
 
 
 def flaws(recording: Recording, num_bytes: int = 0) -> list[str]:
-    """What is wrong with a window, in words; nothing where it is as it should be, or too large to look at.
+    """Describes the defects of a window. Empty if there are none or if the trace exceeds 1 GiB.
 
-    `num_bytes` is the size of the Kineto trace, decompressed, which the end of a gzip says modulo 4 GiB.
+    `num_bytes` is the decompressed size of the Kineto trace; a gzip trailer has it modulo 4 GiB.
     """
     if num_bytes > _MAX_BYTES:
         return []
     from kinetoscope._io.file import LocalFile
-    from kinetoscope._load.load import Options, load
+    from kinetoscope._load.read import Options, read_recording
 
     def file(path: Path | None) -> LocalFile | None:
         return LocalFile(str(path)) if path else None
 
     try:
-        trace = load(file(recording.kineto), file(recording.execution), Options(None, None))
+        trace = read_recording(file(recording.kineto), file(recording.execution), Options(None, None))
     except (TraceError, OSError) as error:
         return [f"{recording.kineto.name} cannot be read: {error}"]
     found = [*_of_events(trace), *(_of_nodes(trace, recording.execution) if recording.execution else [])]
@@ -54,21 +55,21 @@ def _of_events(trace: Trace) -> list[str]:
 
 
 def _of_nodes(trace: Trace, execution: Path) -> list[str]:
-    """Record ids, the same iterations, and how much is linked."""
+    """Checks record ids, iterations and the share of linked operators."""
     operators = trace.coverage["operators"]
     if operators["count"] and not trace.coverage["nodes"]["linked"].get("record_id"):
-        return ["is linked with its Execution Trace by no record ids: was another observer unregistered meanwhile?"]
+        return ["has no record ids in common with its Execution Trace: was another observer unregistered?"]
     iterations, of_nodes = {number for (number,) in trace.iterations.select("iteration").rows()}, _steps(execution)
     if iterations != of_nodes:
         return [f"has the iterations {_listed(iterations)}, its Execution Trace {_listed(of_nodes)}"]
-    if operators["num_linked"] < _ENOUGH * operators["count"]:
+    if operators["num_linked"] < _MIN_LINKED * operators["count"]:
         linked = f"{text.count(operators['num_linked'])} of {text.count(operators['count'])} operators"
-        return [f"has {linked} linked with the Execution Trace: kinetoscope doctor says more"]
+        return [f"has {linked} linked with the Execution Trace: run kinetoscope doctor for details"]
     return []
 
 
 def _steps(execution: Path) -> set[int]:
-    """The iterations that an Execution Trace marks, found in its text: a table of it would hold the interpreter up."""
+    """Returns the iterations in the text of an Execution Trace. Parsing would hold the GIL."""
     found: set[int] = set()
     rest = b""
     with gzip.open(execution) if execution.suffix == ".gz" else execution.open("rb") as file:

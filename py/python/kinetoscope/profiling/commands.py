@@ -1,4 +1,4 @@
-"""The commands `run` and `nsys`: programs that are recorded as they are."""
+"""The commands `run` and `nsys`, which record unchanged programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope.profiling.options import add_options, make
-from kinetoscope.profiling.rank import current_rank
+from kinetoscope._cli.arguments import command
+from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
 
 if TYPE_CHECKING:
     from kinetoscope.profiling.profiler import profile
@@ -22,44 +22,41 @@ if TYPE_CHECKING:
 _FOLDER = "traces"
 
 
-def add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """`kinetoscope run [options] script.py args…`."""
-    about = "runs a script and records it; in it, `prof` is the recording, whose `step()` ends an iteration"
-    described = f"{about[0].upper()}{about[1:]}."
-    # what the script's own options begin with is not for this parser to complete
-    command = commands.add_parser("run", help="record a script", description=described, allow_abbrev=False)
-    add_options(command)
-    command.add_argument("script", help="a program in Python")
-    command.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
-    command.set_defaults(run=_run)
+class RunOptions(NamedTuple):
+    """Options of `run`."""
+
+    script: str
+    arguments: list[str]
+    recording: RecordingOptions
 
 
-def add_nsys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """`kinetoscope nsys -- python train.py`."""
-    about = "runs a program under Nsight Systems, which records the windows of its ks.profile"
-    command = commands.add_parser("nsys", help=about, description=f"{about[0].upper()}{about[1:]}.")
-    command.add_argument("-o", "--output", metavar="NAME", help="(default: nsys_RANK)")
-    command.add_argument("program", nargs=argparse.REMAINDER, metavar="-- PROGRAM", help="with its arguments")
-    command.set_defaults(run=_nsys)
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.allow_abbrev = False  # an abbreviation may be an option of the script
+    parser.add_argument("script", metavar="SCRIPT", help="Python script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS", help="arguments of the script")
+    add_recording(parser, _FOLDER)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: RunOptions) -> None:
     if not Path(options.script).is_file():
-        raise FileNotFoundError(f"expected a script, found none: {options.script}")
-    prof = make(options, options.dir or _FOLDER)
+        raise FileNotFoundError(f"no such script: {options.script}")
+    prof = create_profile(options.recording, options.recording.dir or _FOLDER)
     before = sys.argv, sys.path[:]
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(Path(options.script).resolve().parent)
     try:
-        with prof, _warnings_as_python_shows_them():
+        with prof, _python_warnings():
             _run_script(options.script, prof)
     finally:
         sys.argv, sys.path[:] = before
-        _tell(prof, options.output)
+        _print_files(prof, options.recording.output)
 
 
 def _run_script(script: str, prof: profile) -> None:
-    """Its errors are shown as Python shows them: they are not those of a command."""
+    """Runs the script.
+
+    Prints its errors as Python does, because they are not errors of the command.
+    """
     import runpy
     import traceback
 
@@ -72,56 +69,94 @@ def _run_script(script: str, prof: profile) -> None:
 
 
 @contextmanager
-def _warnings_as_python_shows_them() -> Generator[None]:
-    """Once for a line, and with it: commands show their own each time, in a line of theirs."""
+def _python_warnings() -> Generator[None]:
+    """Shows warnings of the script as Python does: once per source line, with the line."""
     with warnings.catch_warnings():
         warnings.simplefilter("default", RuntimeWarning)
-        shown = warnings.showwarning
-        warnings.showwarning = partial(_show, shown)
+        warnings.showwarning = partial(_show_warning, warnings.showwarning)
         yield
 
 
-def _show(
-    own: Callable[..., object], message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object
+def _show_warning(
+    show_own: Callable[..., object],
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: object,
 ) -> None:
     if str(message).startswith("ks.profile"):
-        own(message, category, filename, lineno)
+        show_own(message, category, filename, lineno)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def _within(script: str, trace: TracebackType | None) -> TracebackType | None:
-    """From the script on, or all of it where it does not begin in one that could be read."""
+    """Removes frames before the script; keeps all frames if none is in the script."""
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename != script:
         inner = inner.tb_next
     return inner or trace
 
 
-def _tell(prof: profile, report: str | None) -> None:
-    """Also when the script failed: what was recorded until then is there."""
+def _print_files(prof: profile, report: str | None) -> None:
+    """Prints the written files and writes the report, even if the script failed."""
     for path in prof.files:
         print(path)
     if report and prof.recordings:
         print(prof.trace.report(report))
 
 
-def _nsys(options: argparse.Namespace) -> None:
+RUN = command(
+    "run",
+    "Run a Python script and record it",
+    details="The script may call prof.step() to end an iteration: `prof` is the ks.profile of the recording.",
+    add_arguments=_add_run_arguments,
+    options=RunOptions,
+    run=_run,
+)
+
+
+class NsysOptions(NamedTuple):
+    """Options of `nsys`."""
+
+    output: str | None
+    program: list[str]
+
+
+def _add_nsys_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="NAME", help="name of the report (default: nsys_RANK)")
+    parser.add_argument(
+        "program", nargs=argparse.REMAINDER, metavar="-- PROGRAM", help="program to run, with its arguments"
+    )
+
+
+def _nsys(options: NsysOptions) -> None:
     import shutil
     import subprocess
 
+    from kinetoscope.profiling.marks import NSYS as NSYS_VARIABLE
+    from kinetoscope.profiling.rank import current_rank
+
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
-        raise ValueError("expected a program to run, as in: kinetoscope nsys -- python train.py; found none")
+        raise ValueError("expected a program to run, found none: kinetoscope nsys -- python train.py")
     nsys = shutil.which("nsys")
     if nsys is None:
-        raise FileNotFoundError("expected Nsight Systems, found no nsys on the path")
+        raise FileNotFoundError("expected Nsight Systems, found no nsys on the PATH: install it, or extend the PATH")
     output = options.output or f"nsys_{current_rank()}"
-    # it ends the program at the end of the range, unless told otherwise
+    # by default, nsys stops the program at the end of the range
     captured = ["--capture-range=cudaProfilerApi", "--capture-range-end=stop", "--force-overwrite=true"]
-    command = [nsys, "profile", *captured, "-o", output, *program]
-    from kinetoscope.profiling.marks import NSYS
-
-    done = subprocess.run(command, check=False, env={**os.environ, NSYS: "1"})  # noqa: S603 - what the user asked for
+    arguments = [nsys, "profile", *captured, "-o", output, *program]
+    done = subprocess.run(arguments, check=False, env={**os.environ, NSYS_VARIABLE: "1"})  # noqa: S603 - the user's program
     if done.returncode:
         raise SystemExit(done.returncode)
+
+
+NSYS = command(
+    "nsys",
+    "Run a program under Nsight Systems, which records the windows of its ks.profile",
+    add_arguments=_add_nsys_arguments,
+    options=NsysOptions,
+    run=_nsys,
+)

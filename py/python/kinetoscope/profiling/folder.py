@@ -1,4 +1,4 @@
-"""The files of a recording: where they are written, under which names, and how they get there whole."""
+"""Files of a recording: names, temporary files, and publishing by rename."""
 
 from __future__ import annotations
 
@@ -19,50 +19,53 @@ from kinetoscope._io.paths import metrics_name
 _PROBE_BYTES = 1 << 20
 _TAIL_BYTES = 1 << 14
 _LAST_KEYS = (b'"traceName"', b'"finish_ts"')
-"""What torch writes at the end of a Kineto trace and of an Execution Trace."""
-_COMPRESS_LEVEL = 3  # whoever stops the recording waits for it: level 9 takes four times as long for a tenth less
+"""Keys at the end of a complete Kineto trace and Execution Trace."""
+_COMPRESS_LEVEL = 3  # `stop` waits for gzip: level 9 takes four times as long and saves a tenth
 
 
 class Recording(NamedTuple):
-    """The files that one window of `profile` left in its folder."""
+    """Files of one window of `profile`."""
 
     kineto: Path
-    """`kineto_trace_<rank>.json.gz`: what ran when."""
+    """`kineto_trace_<rank>.json.gz`: the timeline."""
     execution: Path | None
-    """`torch_et_<rank>.json.gz`: the graph of operators; None when it was not asked for or could not be recorded."""
+    """`torch_et_<rank>.json.gz`: the graph of operators; None if disabled or failed."""
     rank: int
     cycle: int
-    """0 for the first window, 1 for the second of a repeated schedule, and so on."""
+    """Number of the window, from 0."""
     sources: Path | None = None
-    """`torch_et_<rank>.json_resources`: the sources of kernels that Triton and Inductor generated; None without any."""
+    """`torch_et_<rank>.json_resources`: sources of Triton and Inductor kernels, if any."""
 
 
 class Finished(NamedTuple):
-    """The unfinished files of a window that has ended."""
+    """Temporary files of a window that has ended."""
 
     kineto: Path
     execution: Path | None
     sources: Sequence[Path] = ()
-    """Where the sources of generated kernels are."""
+    """Paths of the sources of generated kernels."""
 
 
 def file_names(rank: int, cycle: int, *, compress: bool) -> tuple[str, str]:
-    """Names of the Kineto trace and the Execution Trace; cycles after the first have their number after the rank."""
+    """Returns the names of Kineto trace and Execution Trace.
+
+    They contain `<rank>`, or `<rank>.<cycle>` from cycle 1.
+    """
     stem = str(rank) if cycle == 0 else f"{rank}.{cycle}"
     suffix = ".json.gz" if compress else ".json"
     return f"kineto_trace_{stem}{suffix}", f"torch_et_{stem}{suffix}"
 
 
 class RecordingFolder:
-    """A folder that recordings are published into: each file appears under its final name only when it is complete.
+    """A folder of recordings. A file gets its final name only when it is complete.
 
-    Unfinished files live in a hidden folder inside it, so that a rename is enough to publish them.
+    Temporary files are in a hidden folder inside, so that a rename publishes them atomically.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, compress: bool, published: Iterable[Path] = ()) -> None:
-        """Creates the folder. OSError when it cannot be created or written, or when the disk is full.
+        """Creates the folder. `published` are its existing files of the same recording.
 
-        `published` are files of the same recording that are there already.
+        Raises OSError if the folder cannot be created or written, or if the disk is full.
         """
         self.path = Path(path)
         self._compress = compress
@@ -74,24 +77,24 @@ class RecordingFolder:
             self._temporary.mkdir(mode=0o700)
             self._begun_ns = self._temporary.stat().st_mtime_ns
             self._probe()
-        except BaseException:  # Ctrl-C, too
+        except BaseException:  # also Ctrl-C
             self.close()
             raise
 
     def _probe(self) -> None:
-        """A full disk or a spent quota shows only when bytes are written."""
+        """Writes bytes, because only a write detects a full disk or an exceeded quota."""
         probe = self.temporary("probe")
         probe.write_bytes(bytes(_PROBE_BYTES))
         probe.unlink()
 
     def temporary(self, name: str) -> Path:
-        """A fresh path for an unfinished file."""
+        """Returns an unused path for a temporary file."""
         return self._temporary / f"{next(self._numbers)}.{name}"
 
     def publish(self, window: Finished, *, rank: int, cycle: int) -> Recording:
-        """Moves finished files to their final names and takes away what an earlier recording of the same rank left.
+        """Moves files to their final names, and removes files of earlier recordings of the rank.
 
-        OSError when a file cannot be written; then the names hold what they held before.
+        Raises OSError if a file cannot be written; the existing files stay in this case.
         """
         names = file_names(rank, cycle, compress=self._compress)
         _rename_inside(window.kineto, self.path / names[0])
@@ -103,7 +106,10 @@ class RecordingFolder:
         return Recording(targets[0], targets[1] if window.execution else None, rank, cycle, sources)
 
     def rival(self, rank: int, cycle: int) -> str | None:
-        """What another process has written since this recording began, where `publish` is going to put its own."""
+        """Returns the name of a file that another process wrote after this recording started.
+
+        `publish` replaces this file. None if there is none.
+        """
         name = file_names(rank, cycle, compress=self._compress)[0]
         with contextlib.suppress(OSError):
             if name not in self._published and (self.path / name).stat().st_mtime_ns > self._begun_ns:
@@ -111,14 +117,14 @@ class RecordingFolder:
         return None
 
     def metrics(self, rank: int) -> Path:
-        """A path for metrics to be sampled to; those that the same recording sampled before are in it already."""
+        """Returns a temporary path for metrics, with the earlier metrics of the same recording."""
         path, before = self.temporary("metrics.jsonl"), self.path / metrics_name(rank)
         if before.name in self._published:
             shutil.copyfile(before, path)
         return path
 
     def publish_metrics(self, source: Path, rank: int) -> Path:
-        """Moves a finished file of metrics to its final name. OSError when it cannot be written."""
+        """Moves a metrics file to its final name. Raises OSError if that fails."""
         return self._place(source, metrics_name(rank))
 
     def _pack(self, source: Path) -> Path:
@@ -136,26 +142,26 @@ class RecordingFolder:
         folder, target = self.temporary("sources"), self.path / name
         folder.mkdir()
         for source in sources:
-            with contextlib.suppress(FileNotFoundError):  # a cache that was cleared
+            with contextlib.suppress(FileNotFoundError):  # the cache may have been cleared
                 shutil.copyfile(source, folder / source.name)
-        shutil.rmtree(target, ignore_errors=True)  # a folder takes the place of an empty one only
+        shutil.rmtree(target, ignore_errors=True)  # a rename only replaces an empty folder
         return self._place(folder, name)
 
     def _remove_stale(self, rank: int) -> None:
-        """A pair left by an earlier run would be read as a cycle of this one, or paired with its trace."""
+        """Removes files of an earlier run: they would be read as windows of this one."""
         for path in list(self.path.iterdir()):
             if path.name not in self._published and _is_recording_of(path.name, rank):
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def close(self) -> None:
-        """Removes the unfinished files. Never raises."""
+        """Removes temporary files. Never raises."""
         shutil.rmtree(self._temporary, ignore_errors=True)
 
 
 def sources_name(execution: str) -> str:
-    """The folder of kernels' sources beside an Execution Trace, where PyTorch's own tools look for it."""
-    return f"{os.path.splitext(execution)[0]}_resources"  # noqa: PTH122 - as PyTorch makes it: of the last ending alone
+    """Returns the folder of kernel sources beside an Execution Trace, as PyTorch's tools expect."""
+    return f"{os.path.splitext(execution)[0]}_resources"  # noqa: PTH122 - PyTorch removes only the last extension
 
 
 def _is_recording_of(name: str, rank: int) -> bool:
@@ -165,7 +171,7 @@ def _is_recording_of(name: str, rank: int) -> bool:
 
 
 def _rename_inside(source: Path, final: Path) -> None:
-    """Kineto ends its file with `traceName`, the path it wrote to: the final one is what a reader can look for."""
+    """Replaces the temporary path in `traceName`, the last key, with the final path."""
     with source.open("r+b") as file:
         start = max(0, source.stat().st_size - _TAIL_BYTES)
         file.seek(start)
@@ -176,16 +182,21 @@ def _rename_inside(source: Path, final: Path) -> None:
 
 
 def _expect_end(source: Path) -> None:
-    """Torch does not say that the disk was full while it wrote; the file's end does."""
+    """Raises OSError if the end of the file is missing: torch does not report a full disk."""
     with source.open("rb") as file:
         file.seek(max(0, source.stat().st_size - _TAIL_BYTES))
         tail = file.read()
         if not tail.rstrip().endswith(b"}") or not any(key in tail for key in _LAST_KEYS):
-            raise OSError(errno.ENOSPC, "expected a whole file, found one cut off: is the disk full?", str(source))
+            raise OSError(
+                errno.ENOSPC, "expected a complete file, found a truncated one: is the disk full?", str(source)
+            )
 
 
 def _compressed(source: Path) -> Path:
-    """Deflates a file beside itself and removes the original. Equal bytes stay equal: the header has no name."""
+    """Replaces a file with a gzip file.
+
+    The header has no name or time, so output is deterministic.
+    """
     target = source.with_name(source.name + ".gz")
     with (
         source.open("rb") as plain,

@@ -1,4 +1,4 @@
-"""The files of all ranks in one place: at rank 0, or at an address."""
+"""Gathers the files of all ranks at rank 0 or at a URL."""
 
 from __future__ import annotations
 
@@ -16,53 +16,53 @@ _BLOCK_BYTES = 8 << 20
 
 
 class Peers(Protocol):
-    """All processes of a job, as far as files are exchanged. Each method is called by all of them at once."""
+    """Communication between all processes of a job. `all` is collective: every process calls it."""
 
     rank: int
     size: int
 
     def all(self, mine: Any) -> list[Any]:
-        """What each rank has, in their order."""
+        """Returns the values of all ranks, in rank order."""
         ...
 
     def send(self, block: bytes) -> None:
-        """Sends bytes to rank 0, which receives."""
+        """Sends bytes to rank 0, which calls `receive`."""
         ...
 
     def receive(self, rank: int, num_bytes: int) -> bytes:
-        """Receives bytes at rank 0, as many as `rank` sends."""
+        """Receives `num_bytes` bytes from `rank`, at rank 0."""
         ...
 
 
 @final
-class Alone:
-    """A process that has no others."""
+class SingleProcess:
+    """The only process of a job."""
 
     rank, size = 0, 1
 
     def all(self, mine: Any) -> list[Any]:
-        """Its own."""
+        """Returns its own value."""
         return [mine]
 
     def send(self, block: bytes) -> None:
-        """Nobody sends."""
+        """Never called."""
         raise NotImplementedError
 
     def receive(self, rank: int, num_bytes: int) -> bytes:
-        """Nobody receives."""
+        """Never called."""
         raise NotImplementedError
 
 
 class Item(NamedTuple):
-    """A file to be gathered."""
+    """A file to gather."""
 
     name: str
     size: int
     digest: str
 
 
-def parts(recordings: Sequence[Recording], metrics: Path | None = None) -> dict[str, Path]:
-    """The files of some recordings by their names in the folder, with the sources of kernels and metrics."""
+def files_of(recordings: Sequence[Recording], metrics: Path | None = None) -> dict[str, Path]:
+    """Returns files by their names in the folder, including kernel sources and metrics."""
     found: dict[str, Path] = {}
     for recording in recordings:
         found |= {path.name: path for path in (recording.kineto, recording.execution) if path}
@@ -72,24 +72,25 @@ def parts(recordings: Sequence[Recording], metrics: Path | None = None) -> dict[
     return found if metrics is None else {**found, metrics.name: metrics}
 
 
-def to_address(files: Mapping[str, Path], url: str, storage_options: Mapping[str, Any] | None) -> list[str]:
-    """Writes files below an address; those that are there already are left. Their addresses."""
+def upload_files(files: Mapping[str, Path], url: str, storage_options: Mapping[str, Any] | None) -> list[str]:
+    """Uploads files below a URL and returns their URLs. Skips files that are already there."""
     from kinetoscope._io.remote import upload
 
     return [upload(path, f"{url.rstrip('/')}/{name}", storage_options) for name, path in files.items()]
 
 
-def to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path]:
-    """Sends the files of all ranks to a folder of rank 0, and gives there what they are; nothing on other ranks.
+def send_to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path]:
+    """Sends the files of all ranks to a folder of rank 0.
 
-    What is there already is not sent again, and of a file that was cut off only the rest. When one cannot be read or
-    written, the others are; then OSError on its rank, and on rank 0. No rank waits for one that has failed.
+    Returns their paths at rank 0, and an empty list on other ranks. Skips files that rank 0 has,
+    and resumes interrupted transfers. A failed file does not stop the others. Raises OSError after
+    the last file, on rank 0 and on the rank of the failed file.
     """
     errors: list[OSError] = []
     items = peers.all(_items(files, errors))
-    wanted = [(rank, item) for rank, those in enumerate(items) for item in those]
-    starts: list[int | None] = peers.all([_start(folder, item) for _, item in wanted] if peers.rank == 0 else None)[0]
-    for (rank, item), start in zip(wanted, starts, strict=True):
+    pending = [(rank, item) for rank, those in enumerate(items) for item in those]
+    starts: list[int | None] = peers.all([_start(folder, item) for _, item in pending] if peers.rank == 0 else None)[0]
+    for (rank, item), start in zip(pending, starts, strict=True):
         if start is None:
             continue
         if rank == peers.rank and rank:
@@ -99,11 +100,11 @@ def to_first(files: Mapping[str, Path], folder: Path, peers: Peers) -> list[Path
             _write(folder, item, start, blocks, errors)
     if errors:
         raise errors[0]
-    return sorted(folder / item.name for _, item in wanted) if peers.rank == 0 else []
+    return sorted(folder / item.name for _, item in pending) if peers.rank == 0 else []
 
 
 def _items(files: Mapping[str, Path], errors: list[OSError]) -> list[Item]:
-    """Those that can be read."""
+    """Returns items of readable files, and appends other errors to `errors`."""
 
     def item(name: str, path: Path) -> Item | None:
         try:
@@ -116,9 +117,9 @@ def _items(files: Mapping[str, Path], errors: list[OSError]) -> list[Item]:
 
 
 def _start(folder: Path, item: Item) -> int | None:
-    """How many bytes of a file have arrived; None where all of it is in its place."""
+    """Returns the number of received bytes of a file; None if the file is complete."""
     target = folder / item.name
-    with suppress(OSError):  # what is wrong there is told when it is written
+    with suppress(OSError):  # the write reports the error
         if target.is_file() and target.stat().st_size == item.size and _digest(target) == item.digest:
             return None
         part = _part(folder, item)
@@ -127,13 +128,13 @@ def _start(folder: Path, item: Item) -> int | None:
 
 
 def _sizes(item: Item, start: int) -> Iterator[int]:
-    """Of the blocks that are exchanged for a file."""
+    """Yields the sizes of the blocks to exchange, in bytes."""
     for at in range(start, item.size, _BLOCK_BYTES):
         yield min(_BLOCK_BYTES, item.size - at)
 
 
 def _send(path: Path, item: Item, start: int, peers: Peers, errors: list[OSError]) -> None:
-    """As many bytes as were announced, whatever became of the file: rank 0 waits for them, and finds them wrong."""
+    """Sends the announced number of bytes, even after an error: rank 0 waits for all of them."""
     sizes = _sizes(item, start)
     try:
         for block, size in zip(_read(path, item, start), sizes, strict=False):
@@ -157,7 +158,7 @@ def _read(path: Path, item: Item, start: int) -> Iterator[bytes]:
 
 
 def _write(folder: Path, item: Item, start: int, blocks: Iterator[bytes], errors: list[OSError]) -> None:
-    """Writes what comes. What is sent is received in any case: the other side waits for that."""
+    """Writes the blocks. Receives all blocks even after an error: the sender waits for that."""
     try:
         with _Part(folder, item) as part:
             for block in blocks:
@@ -171,7 +172,7 @@ def _write(folder: Path, item: Item, start: int, blocks: Iterator[bytes], errors
 
 @final
 class _Part:
-    """A file that is not complete yet, under a name that tells what it will be: so it can be continued."""
+    """An incomplete file. The digest in its name allows a later run to resume it."""
 
     def __init__(self, folder: Path, item: Item) -> None:
         self._target, self._path, self._item = folder / item.name, _part(folder, item), item
@@ -183,7 +184,7 @@ class _Part:
         return self
 
     def take(self, block: bytes, at: int) -> None:
-        """Writes bytes to their place."""
+        """Writes bytes at an offset."""
         self._file.seek(at)
         self._file.write(block)
 
@@ -193,7 +194,7 @@ class _Part:
             return
         if _digest(self._path) != self._item.digest:
             self._path.unlink()
-            raise OSError(f"expected {self._item.name} as it was sent, found another: gather again")
+            raise OSError(f"expected the digest of {self._item.name} to match, found other contents: gather again")
         self._path.replace(self._target)
 
 
@@ -207,7 +208,7 @@ def _item(name: str, path: Path) -> Item:
 
 
 def _digest(path: Path) -> str:
-    """Of what is in a file; nothing where there is none."""
+    """Returns the hexadecimal digest of a file; empty if the file is missing."""
     if not path.is_file():
         return ""
     digest = hashlib.blake2b(digest_size=16)
@@ -224,14 +225,14 @@ def gather(
     peers: Peers | None,
     storage_options: Mapping[str, Any] | None,
 ) -> list[Path] | list[str]:
-    """What `profile.gather` says."""
+    """Implements `profile.gather`."""
     from kinetoscope._io.paths import is_url
 
     if is_url(to):
-        return to_address(files, to, storage_options)
+        return upload_files(files, to, storage_options)
     if peers is None and job_size() > 1:
         raise RuntimeError(
-            "ks.profile: expected an initialised torch.distributed to gather files through, found none: "
-            "call init_process_group, or give an address (s3://…)"
+            "ks.profile: expected an initialised torch.distributed to gather files, found none: "
+            "call init_process_group, or pass a URL (s3://…)"
         )
-    return to_first(files, folder if to is None else Path(to), peers or Alone())
+    return send_to_first(files, folder if to is None else Path(to), peers or SingleProcess())

@@ -1,4 +1,4 @@
-"""One recording at a time."""
+"""Allows one recording at a time."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ import threading
 
 
 class Guard:
-    """Torch has one profiler and one observer in a process. A forked child is a process of its own."""
+    """Locks the recording of a process: torch has one profiler and one observer per process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holder: tuple[int, object] | None = None
 
-    def claim(self, asking: object) -> None:
-        """RuntimeError while another one holds it."""
+    def claim(self, owner: object) -> None:
+        """Takes the lock. Raises RuntimeError if another recording holds it."""
         with self._lock:
             if self._holder and self._holder[0] == os.getpid():
                 raise RuntimeError(
-                    "ks.profile: expected no other recording in this process, "
-                    f"found {self._holder[1]!r}; stop that one first"
+                    f"ks.profile: expected no other recording in this process, found {self._holder[1]!r}: stop it first"
                 )
-            self._holder = (os.getpid(), asking)
+            self._holder = (os.getpid(), owner)
 
-    def is_held_by(self, asking: object) -> bool:
-        """Whether this process let it start, and it has not ended."""
-        return self._holder == (os.getpid(), asking)
+    def is_held_by(self, owner: object) -> bool:
+        """Whether `owner` holds the lock in this process. False in a forked child."""
+        return self._holder == (os.getpid(), owner)
 
-    def release(self, asking: object) -> None:
-        """Lets the next one start. Harmless when it is another one's."""
+    def release(self, owner: object) -> None:
+        """Releases the lock if `owner` holds it."""
         with self._lock:
-            if self.is_held_by(asking):
+            if self.is_held_by(owner):
                 self._holder = None
 
 
 RUNNING = Guard()
-"""That of this process."""
+"""The lock of this process."""

@@ -1,4 +1,4 @@
-"""Where windows and iterations begin and end, for Nsight Systems, which records them."""
+"""Marks windows and iterations for Nsight Systems, which records them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, final
 from kinetoscope.profiling import pytorch
 
 NSYS = "KINETOSCOPE_NSYS"
-"""Set in the environment of what `kinetoscope nsys` runs: its recordings are as with `nsys=True`."""
+"""Environment variable that `kinetoscope nsys` sets; recordings then act as with `nsys=True`."""
 
 
 @final
 class Marks:
-    """In the place of torch's profiler, which cannot record while Nsight Systems does: both would ask CUPTI.
+    """Replaces torch's profiler while Nsight Systems records: only one of them can use CUPTI.
 
-    Windows are those that torch's profiler would have. RuntimeError where there is no CUDA.
+    Windows start and end as in torch's profiler. Raises RuntimeError without CUDA.
     """
 
     def __init__(self, schedule: Callable[[int], Any], on_trace_ready: Callable[[Marks], object]) -> None:
@@ -34,7 +34,7 @@ class Marks:
         return self
 
     def step(self) -> None:
-        """Ends an iteration and begins the next."""
+        """Ends an iteration and starts the next."""
         self._end_iteration()
         self.step_num += 1
         self._switch(self._schedule(self.step_num))
@@ -45,7 +45,7 @@ class Marks:
         self._switch(None)
 
     def halt(self) -> None:
-        """Closes what an error has left open."""
+        """Closes an open iteration and window after an error."""
         self._end_iteration()
         self._close()
 
@@ -68,7 +68,7 @@ class Marks:
             self._cuda.stop()
 
     def _switch(self, action: Any) -> None:
-        """As torch does, an action that saves ends its window, and so does one that does not record."""
+        """Ends the window after an action that saves, or before one that does not record."""
         before, was_recording = self.current_action, pytorch.is_recording(self)
         self.current_action = pytorch.action("NONE") if action is None else action
         goes_on = pytorch.is_recording(self)

@@ -1,7 +1,7 @@
-"""Metrics of devices and of the host, sampled beside a recording: `metrics_<rank>.jsonl`.
+"""Samples metrics of devices and the host into `metrics_<rank>.jsonl`.
 
-A line is a sample, as the counter event that it is in Chrome's format (`ts` in microseconds since 1970, as Kineto's
-times are); the first one says what the file is, the last ones how much energy each iteration took.
+The first line is a header. The following lines are samples: counter events in Chrome's format, with
+`ts` in microseconds since 1970, as in Kineto traces. The last lines are the energy per iteration.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import NamedTuple, final
 from kinetoscope.profiling.sensors import Sensor, Values
 
 _MAX_KEPT = 1_000_000
-"""Samples and iterations for the energy of each: a day of samples, ten a second."""
+"""Maximum number of samples and iterations for energy: a day at ten samples per second."""
 
 
 class Energy(NamedTuple):
-    """What an iteration took."""
+    """Energy of one iteration."""
 
     iteration: int
     start_ns: int
     end_ns: int
     energy_j: dict[str, float]
-    """Joules, by device."""
+    """Joules by device."""
 
 
 @final
 class Sampler:
-    """A thread that reads sensors, now and then, into a file."""
+    """A thread that samples sensors into a file."""
 
     def __init__(self, path: Path, sensors: Sequence[Sensor], interval_s: float, about: dict[str, object]) -> None:
         self.path = path
@@ -47,22 +47,25 @@ class Sampler:
         self._file = path.open("a", encoding="utf-8")
         if is_new:
             self._write({"kinetoscope_metrics": 1, **about, "interval_s": interval_s})
-        self.trouble: Exception | None = None
-        """What has ended the sampling before its time."""
+        self.error: Exception | None = None
+        """Error that stopped the sampling early, if any."""
         self._thread = threading.Thread(target=self._run, name="kinetoscope-metrics", daemon=True)
 
     def start(self, iteration: int) -> None:
-        """Begins with this iteration, and with a sample: a short recording has one, too."""
+        """Starts at an iteration, with a first sample: a short recording has one, too."""
         self._sample()
         self.iteration_began(iteration)
         self._thread.start()
 
     def iteration_began(self, iteration: int) -> None:
-        """Called by the loop, so it does no more than look at the clock."""
+        """Records the start time of an iteration. Fast, because the loop calls it."""
         self._steps.append((iteration, time_ns()))
 
     def stop(self, iteration: int) -> list[Energy]:
-        """The file is complete; how much energy each iteration took. OSError when not all of it could be written."""
+        """Completes the file and returns the energy per iteration.
+
+        Raises OSError if a write fails.
+        """
         self.iteration_began(iteration)
         self._has_ended.set()
         if self._thread.is_alive():
@@ -79,13 +82,13 @@ class Sampler:
             self._try_sample()
 
     def _try_sample(self) -> None:
-        """A full disk, or whatever a sensor does, ends the sampling, not the training."""
-        if self.trouble:
+        """Samples once. An error stops the sampling, not the training."""
+        if self.error:
             return
         try:
             self._sample()
-        except Exception as error:  # noqa: BLE001 - it is told when the recording ends
-            self.trouble = error
+        except Exception as error:  # noqa: BLE001 - reported when the recording ends
+            self.error = error
             self._has_ended.set()
 
     def _sample(self) -> None:
@@ -94,26 +97,26 @@ class Sampler:
             self._count(sensor.name, time, values)
             event = {"ph": "C", "name": sensor.name, "pid": "metrics", "tid": 0}
             shown = {name: round(value, 6) for name, value in values.items() if name != "energy_j"}
-            # digits, since a float has too few of them for nanoseconds since 1970
+            # a float cannot hold nanoseconds since 1970
             line = f'{json.dumps(event)[:-1]}, "ts": {time // 1000}.{time % 1000:03}, "args": {json.dumps(shown)}}}\n'
             self._file.write(line)
 
     def _count(self, name: str, time: int, values: Values) -> None:
-        """Joules so far: those that the device counts, or its power over the time since the last sample."""
-        kept = self._joules.setdefault(name, deque(maxlen=_MAX_KEPT))
+        """Adds energy in joules: the device counter, or power × time since the last sample."""
+        samples = self._joules.setdefault(name, deque(maxlen=_MAX_KEPT))
         if "energy_j" in values:
-            kept.append((time, values["energy_j"]))
+            samples.append((time, values["energy_j"]))
         elif "power_w" in values:
-            last, joules = kept[-1] if kept else (time, 0.0)
-            kept.append((time, joules + values["power_w"] * (time - last) / 1e9))
+            last, joules = samples[-1] if samples else (time, 0.0)
+            samples.append((time, joules + values["power_w"] * (time - last) / 1e9))
 
     def _energy(self) -> list[Energy]:
-        courses = {name: list(kept) for name, kept in self._joules.items() if kept}
-        if not courses:
+        curves = {name: list(samples) for name, samples in self._joules.items() if samples}
+        if not curves:
             return []
-        reached = [(step, {name: _at(step[1], course) for name, course in courses.items()}) for step in self._steps]
+        reached = [(step, {name: _at(step[1], curve) for name, curve in curves.items()}) for step in self._steps]
         return [
-            Energy(iteration, start, end, {name: round(after[name] - before[name], 6) for name in courses})
+            Energy(iteration, start, end, {name: round(after[name] - before[name], 6) for name in curves})
             for ((iteration, start), before), ((_, end), after) in pairwise(reached)
         ]
 
@@ -121,10 +124,10 @@ class Sampler:
         self._file.write(json.dumps(line) + "\n")
 
 
-def _at(time: int, course: list[tuple[int, float]]) -> float:
-    """The value at a time, between those before and after it."""
-    after = bisect_right(course, time, key=lambda point: point[0])
-    if after in {0, len(course)}:
-        return course[min(after, len(course) - 1)][1]
-    (start, low), (end, high) = course[after - 1 : after + 1]
+def _at(time: int, curve: list[tuple[int, float]]) -> float:
+    """Interpolates the value at a time."""
+    after = bisect_right(curve, time, key=lambda point: point[0])
+    if after in {0, len(curve)}:
+        return curve[min(after, len(curve) - 1)][1]
+    (start, low), (end, high) = curve[after - 1 : after + 1]
     return low + (high - low) * (time - start) / (end - start)

@@ -1,77 +1,108 @@
-"""Options of a recording in words: those of the command `run` and of the magics."""
+"""Options of a recording, for the command `run` and the magics."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope._cli.arguments import count, number
-from kinetoscope._cli.output import expect_ending
+from kinetoscope._cli.arguments import count, flag, number
+from kinetoscope._cli.output import expect_extension
 
 if TYPE_CHECKING:
     from kinetoscope.profiling.profiler import profile
 
 _COUNTS = {
-    "wait": "iterations before those that warm up",
-    "warmup": "iterations that warm up",
-    "active": "iterations to record (default: all there are)",
-    "repeat": "how many times (default: 1; 0: until the end)",
-    "skip-first": "iterations before all of them",
-}
-_SWITCHES = {
-    "stack": ("with_stack", "lines of Python"),
-    "memory": ("profile_memory", "allocations"),
-    "flops": ("with_flops", "operations of products and convolutions"),
-    "modules": ("with_modules", "modules of TorchScript"),
-    "metrics": ("metrics", "sample devices and the host"),
-    "nsys": ("nsys", "let Nsight Systems record: mark windows and iterations alone"),
-}
-_OFF = {
-    "no-shapes": ("record_shapes", "without shapes"),
-    "no-et": ("execution_trace", "without the Execution Trace"),
-    "no-check": ("check", "do not read what was recorded"),
+    "wait": "iterations to skip before each warm-up",
+    "warmup": "iterations to warm up, without recording",
+    "active": "iterations to record (default: all)",
+    "repeat": "number of windows (default: 1; 0: until the end)",
+    "skip_first": "iterations to skip once, at the start",
 }
 _LIMITS = {
-    "max-bytes": "of the traces, before they are compressed",
-    "max-events": "about so many",
-    "max-iterations": "of all windows",
+    "max_bytes": "stop at N bytes of traces, uncompressed",
+    "max_events": "stop at about N events",
+    "max_iterations": "stop at N recorded iterations",
+}
+_SWITCHES = {
+    "--shapes": ("record_shapes", True, "record input shapes (the default)"),
+    "--no-shapes": ("record_shapes", False, "do not record input shapes"),
+    "--stack": ("with_stack", True, "record Python source lines"),
+    "--memory": ("profile_memory", True, "record allocations"),
+    "--flops": ("with_flops", True, "record FLOPs of matrix products and convolutions"),
+    "--modules": ("with_modules", True, "record TorchScript modules"),
+    "--metrics": ("metrics", True, "sample metrics of devices and of the host"),
+    "--nsys": ("nsys", True, "only mark windows and iterations, for Nsight Systems"),
+    "--no-et": ("execution_trace", False, "do not record the Execution Trace"),
+    "--no-check": ("check", False, "do not check the written files"),
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """What is recorded, and what becomes of it."""
-    for name, about in _COUNTS.items():
-        parser.add_argument(f"--{name}", type=count, metavar="N", help=about)
-    # what is on already may be said
-    parser.add_argument("--shapes", action="store_true", help="shapes of operators' inputs (on by default)")
-    for name, (parameter, about) in _SWITCHES.items():
-        parser.add_argument(f"--{name}", dest=parameter, action="store_true", default=None, help=about)
-    for name, (parameter, about) in _OFF.items():
-        parser.add_argument(f"--{name}", dest=parameter, action="store_false", default=None, help=about)
-    for name, about in _LIMITS.items():
-        parser.add_argument(f"--{name}", type=count, metavar="N", help=f"end the recording at this limit: {about}")
-    parser.add_argument("--ranks", type=_ranks, metavar="N,…", help="record these ranks alone")
-    parser.add_argument("--slow-step", type=number, metavar="K", help="record after a step of K times the median")
-    parser.add_argument("--at", type=_ranks, metavar="N,…", help="record from these iterations on")
-    parser.add_argument("-d", "--dir", metavar="DIR", help="the folder for traces")
-    parser.add_argument("-o", "--output", metavar="REPORT", help="write a report, too (.html)")
+class ProfileOptions(NamedTuple):
+    """Parameters of `ks.profile`; None for its default."""
+
+    wait: int | None
+    warmup: int | None
+    active: int | None
+    repeat: int | None
+    skip_first: int | None
+    max_bytes: int | None
+    max_events: int | None
+    max_iterations: int | None
+    record_shapes: bool | None
+    with_stack: bool | None
+    profile_memory: bool | None
+    with_flops: bool | None
+    with_modules: bool | None
+    metrics: bool | None
+    nsys: bool | None
+    execution_trace: bool | None
+    check: bool | None
+    ranks: list[int] | None
 
 
-def _ranks(text: str) -> list[int]:
+class RecordingOptions(NamedTuple):
+    """Options of a recording and of the files it writes."""
+
+    profile: ProfileOptions
+    slow_step: float | None
+    at: list[int] | None
+    dir: str | None
+    output: str | None
+
+
+def add_recording(parser: argparse.ArgumentParser, folder: str = "a temporary folder") -> None:
+    """Adds the arguments of `RecordingOptions`; `folder` is the default folder for the help."""
+    selection = parser.add_argument_group("Selection")
+    for name, summary in (_COUNTS | _LIMITS).items():
+        selection.add_argument(flag(name), type=count, metavar="N", help=summary)
+    selection.add_argument("--ranks", type=_counts, metavar="N,…", help="record only these ranks")
+    selection.add_argument("--at", type=_counts, metavar="N,…", help="start a window at each of these iterations")
+    selection.add_argument(
+        "--slow-step", type=number, metavar="K", help="start a window after a step of K times the median duration"
+    )
+    content = parser.add_argument_group("Content")
+    for name, (parameter, value, summary) in _SWITCHES.items():
+        content.add_argument(name, dest=parameter, action="store_const", const=value, help=summary)
+    output = parser.add_argument_group("Output")
+    output.add_argument("-d", "--dir", metavar="DIR", help=f"folder for traces (default: {folder})")
+    output.add_argument("-o", "--output", metavar="FILE", help="also write an HTML report")
+
+
+def _counts(text: str) -> list[int]:
     return [count(part) for part in text.split(",")]
 
 
-def make(options: argparse.Namespace, folder: str) -> profile:
-    """The recording that was asked for. ValueError for a report that would have another ending."""
+def create_profile(options: RecordingOptions, folder: str) -> profile:
+    """Creates the recording; `folder` is for its traces.
+
+    Raises ValueError if the report has the extension of another format.
+    """
     if options.output:
-        expect_ending(Path(options.output), ".html")
+        expect_extension(Path(options.output), ".html")
     from kinetoscope.profiling.profiler import profile
 
-    names = [name.replace("-", "_") for name in (*_COUNTS, *_LIMITS)]
-    names += [parameter for parameter, _ in (*_SWITCHES.values(), *_OFF.values())]
-    wanted: dict[str, Any] = {name: getattr(options, name) for name in [*names, "ranks"]}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    parameters = {name: value for name, value in options.profile._asdict().items() if value is not None}
     if options.slow_step is None and options.at is None:
-        return profile(folder, **given)
-    return profile.on_demand(folder, slow_step=options.slow_step, at=options.at or (), **given)
+        return profile(folder, **parameters)
+    return profile.on_demand(folder, slow_step=options.slow_step, at=options.at or (), **parameters)

@@ -1,4 +1,4 @@
-"""What recording costs the loop: the time in calls of the profiler, and how much longer iterations take."""
+"""Measures the cost of a recording: time in the profiler, and slowdown of iterations."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Literal, NamedTuple, final
 from kinetoscope._base import text
 
 _MAX_STEPS = 1000
-"""The latest iterations are remembered: a job may run for weeks."""
+"""Maximum number of iterations kept for the median, because a job may run for weeks."""
 
-Whose = Literal["own", "torch", "caller"]
+CodeOwner = Literal["own", "torch", "caller"]
 State = Literal["waiting", "recording"]
 
 
 class Overhead(NamedTuple):
-    """What a recording has cost the loop so far. Times in nanoseconds."""
+    """Cost of a recording so far. Times are in nanoseconds."""
 
     own_ns: int
-    """On the loop's thread, in Kinetoscope's code. Compressing is on another thread and not in it."""
+    """Time of Kinetoscope on the thread of the loop. Compression has its own thread."""
     torch_ns: int
-    """On the loop's thread, in torch's profiler as it starts, stops and writes out windows."""
+    """Time of torch's profiler on the thread of the loop, to start, stop and write windows."""
     waiting_ns: int | None
-    """The median iteration that was not recorded; None where there was none."""
+    """Median duration of iterations without recording; None if there were none."""
     recording_ns: int | None
-    """The median iteration that was recorded; None where there was none."""
+    """Median duration of recorded iterations; None if there were none."""
 
     @property
     def slowdown(self) -> float | None:
-        """How many times as long a recorded iteration takes; None without both sorts of iterations."""
+        """`recording_ns / waiting_ns`; None if either is missing."""
         return self.recording_ns / self.waiting_ns if self.recording_ns and self.waiting_ns else None
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Overhead(NamedTuple):
 
 @final
 class Meter:
-    """Whose code the loop's thread is in. A context in a context interrupts the outer one's time.
+    """Measures time by owner of the code. An inner context pauses the outer one.
 
     ::
 
@@ -54,18 +54,18 @@ class Meter:
     """
 
     def __init__(self) -> None:
-        self._total_ns: dict[Whose, int] = {"own": 0, "torch": 0, "caller": 0}
-        self._open: list[Whose] = []
-        self._next: Whose = "own"
+        self._total_ns: dict[CodeOwner, int] = {"own": 0, "torch": 0, "caller": 0}
+        self._open: list[CodeOwner] = []
+        self._next: CodeOwner = "own"
         self._since = 0
         self._steps: dict[State, deque[int]] = {
             "waiting": deque(maxlen=_MAX_STEPS),
             "recording": deque(maxlen=_MAX_STEPS),
         }
 
-    def __call__(self, whose: Whose) -> Meter:
-        """What the next `with` is to count for."""
-        self._next = whose
+    def __call__(self, owner: CodeOwner) -> Meter:
+        """Sets the owner for the next `with`."""
+        self._next = owner
         return self
 
     def __enter__(self) -> None:
@@ -83,11 +83,11 @@ class Meter:
         self._since = now
 
     def iteration(self, state: State, dur_ns: int) -> None:
-        """Counts an iteration of the loop, without what the profiler did between it and its neighbours."""
+        """Records the duration of an iteration, without the profiler's time between iterations."""
         self._steps[state].append(dur_ns)
 
     @property
     def overhead(self) -> Overhead:
-        """All so far."""
+        """Current totals and medians."""
         waiting, recording = (round(statistics.median(times)) if times else None for times in self._steps.values())
         return Overhead(self._total_ns["own"], self._total_ns["torch"], waiting, recording)

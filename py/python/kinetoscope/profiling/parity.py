@@ -1,4 +1,4 @@
-"""What torch's profiler offers besides recording, under its names."""
+"""Methods of torch's profiler, under the same names."""
 
 from __future__ import annotations
 
@@ -10,52 +10,56 @@ from kinetoscope._base.warnings import warn
 
 
 class TorchMethods:
-    """Passed on to torch's profiler, with all else that it has. They are about the last window."""
+    """Forwards methods and attributes to torch's profiler. They return data of the last window."""
 
     _profiler: Any
 
     def key_averages(self, *arguments: Any, **options: Any) -> Any:
-        """Operators with their times, summed up by name: an EventList, whose `table()` prints it.
+        """Returns the times of operators by name, as torch's EventList; `table()` formats it.
 
-        `group_by_input_shape`, `group_by_stack_n` …, as in torch.
+        Takes torch's options, such as `group_by_input_shape` and `group_by_stack_n`.
         """
         return self._profiler.key_averages(*arguments, **options)
 
     def events(self) -> Any:
-        """All events, one by one."""
+        """Returns all events, as torch's EventList."""
         return self._profiler.events()
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> Any:
-        """Writes stacks with their times, for flame graphs. Needs `with_stack=True`."""
+        """Writes stacks with their times for flame graphs. Requires `with_stack=True`."""
         return self._profiler.export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """Writes memory over time. Needs `profile_memory=True`, `record_shapes=True` and `with_stack=True`.
+        """Writes memory over time as `.html`, `.json`, `.json.gz` or `.raw.json.gz`, by extension.
 
-        The ending chooses the format: `.html`, `.json`, `.json.gz` or `.raw.json.gz`.
+        Requires `profile_memory=True`, `record_shapes=True` and `with_stack=True`.
         """
         self._profiler.export_memory_timeline(path, device)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Writes a text into the header of the window that is open. What JSON would escape is replaced, as there."""
+        """Writes a text into the header of the open window.
+
+        Replaces characters as `add_metadata_json`.
+        """
         self.add_metadata_json(key, json.dumps(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Writes a value, given as JSON, into the header of the window that is open.
+        """Writes a JSON value into the header of the open window.
 
-        Kineto knows no escapes: it would write a file that is no JSON. So `"` becomes `'` in texts, a backslash `/`,
-        and what cannot be printed a space.
+        Kineto does not escape texts, so a file with special characters would be invalid JSON. In
+        texts, `"` becomes `'`, a backslash becomes `/`, and unprintable characters become spaces.
+        Warns and writes nothing if `value` is invalid JSON.
         """
         if (plain := _plain_json(key, value)) is not None:
             self._profiler.add_metadata_json(key, plain)
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """Writes a value, given as JSON, into the header of each window that begins from now on."""
+        """Writes a JSON value into the header of each later window, as `add_metadata_json`."""
         if (plain := _plain_json(key, value)) is not None:
             self._profiler.preset_metadata_json(key, plain)
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:  # noqa: FBT001 - torch's
-        """Stops (False) or resumes (True) recording some activities within a window."""
+        """Pauses (False) or resumes (True) the recording of some activities in the open window."""
         self._profiler.toggle_collection_dynamic(enable, activities)
 
     def __getattr__(self, name: str) -> Any:
@@ -65,17 +69,17 @@ class TorchMethods:
 
 
 def _plain_json(key: str, text: str) -> str | None:
-    """JSON without escapes. None, and a warning, for what is none: it would spoil the whole file."""
+    """Returns JSON without escapes. Warns and returns None for invalid JSON."""
     try:
         return json.dumps(_plain(json.loads(text)), ensure_ascii=False)
     except ValueError as error:
-        warn(f"ks.profile: the metadata {key!r} was left out, expected JSON: {error}")
+        warn(f"ks.profile: expected JSON as metadata {key!r}, found {error}: skipped it")
         return None
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
-        return "".join(letter if letter.isprintable() else " " for letter in value.translate(_ESCAPED))
+        return "".join(character if character.isprintable() else " " for character in value.translate(_ESCAPED))
     if isinstance(value, dict):
         return {_plain(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value

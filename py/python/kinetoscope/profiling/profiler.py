@@ -1,4 +1,4 @@
-"""`ks.profile`: the loop's side of a recording."""
+"""`ks.profile`, on the thread of the training loop."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ from kinetoscope.profiling.guard import RUNNING
 from kinetoscope.profiling.limits import Limits, Size
 from kinetoscope.profiling.marks import NSYS, Marks
 from kinetoscope.profiling.observer import Observer
+from kinetoscope.profiling.on_demand import OnDemand
 from kinetoscope.profiling.overhead import Meter, Overhead
 from kinetoscope.profiling.plan import Plan
 from kinetoscope.profiling.rank import Ranks, current_rank, is_among
-from kinetoscope.profiling.results import Results
 from kinetoscope.profiling.sampling import Sampling
-from kinetoscope.profiling.trigger import Asking, Trigger
-from kinetoscope.profiling.writer import Trouble
+from kinetoscope.profiling.writer import Problem
 
 _Batch = TypeVar("_Batch")
 
 
-class _Ended(Exception):  # noqa: N818 - nothing went wrong
-    """`on_trace_ready` has stopped the recording: torch is not to begin the next window."""
+class _Stopped(Exception):  # noqa: N818 - not an error
+    """Raised if `on_trace_ready` stops the recording: torch must not start another window."""
 
 
-class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose place it takes
-    """Records PyTorch's two views of a loop, the Kineto trace and the Execution Trace, over the same iterations.
+class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profiler.profile
+    """Records the Kineto trace and the Execution Trace of the same iterations.
 
     ::
 
@@ -49,49 +48,67 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 prof.step()
         prof.trace.report("report.html")
 
-    Each window ends as `kineto_trace_<rank>.json.gz` and `torch_et_<rank>.json.gz` in `dir`; the windows after the
-    first as `kineto_trace_<rank>.<cycle>.json.gz` and so on, cycles counted from 0. Sources of kernels that Triton and
-    Inductor generated lie beside them in `torch_et_<rank>.json_resources`. Files appear under these names only when
-    they are complete, and a new recording of a rank replaces what an earlier one left in the folder. A thread
-    compresses and checks them while the loop goes on; `stop`, and whoever asks for `files` or `trace`, waits for it.
+    **Files.** Each window becomes `kineto_trace_<rank>.json.gz` and `torch_et_<rank>.json.gz` in
+    `dir`. Later windows have a number, as in `kineto_trace_<rank>.<cycle>.json.gz`; the second
+    window is cycle 1. `torch_et_<rank>.json_resources` has the sources of Triton and Inductor
+    kernels. Files get these names only when they are complete. A new recording of a rank replaces
+    its earlier files. Another thread compresses and checks the files. `stop`, `files` and `trace`
+    wait for this thread.
 
-    Without `active` and `schedule` the whole block is recorded. `repeat` is 1 by default (torch: 0): a loop of a
-    thousand iterations leaves one window, not two hundred; `repeat=0` goes on until the end of the loop.
-    A loop that ends early, by `break`, an exception or Ctrl-C, leaves what was recorded until then.
+    **Windows.** Without `active` and `schedule`, one window covers the whole block. `repeat` is 1
+    by default (torch: 0), so a loop of a thousand iterations leaves one window. `repeat=0` records
+    windows until the end of the loop. A loop that ends early, by `break`, an exception or Ctrl-C,
+    keeps the data recorded so far.
 
-    * `wait`, `warmup`, `active`, `repeat`, `skip_first`, `skip_first_wait`: numbers of iterations, as in
-      `torch.profiler.schedule`; or `schedule`, a function from the number of the iteration to a
-      `torch.profiler.ProfilerAction`.
-    * `activities`, `record_shapes`, `profile_memory`, `with_stack`, `with_flops`, `with_modules`,
-      `experimental_config`, `acc_events`, `custom_trace_id_callback`, `post_processing_timeout_s`: as in
-      `torch.profiler.profile`, but shapes are on, and so is what CUDA reports of waiting (`enable_cuda_sync_events`).
-    * `execution_trace=False` records the Kineto trace alone. Its events then carry no record ids.
-    * `execution_trace_observer`: an observer of the caller, which torch starts and stops with each window, as in
-      `torch.profiler.profile`. It writes its own file, and no `torch_et_<rank>` is written.
-    * `on_trace_ready`: called with this object when a window has ended.
-    * `ranks`: those that are recorded, as `[0, 8]` or a function from a rank to whether it is; on others all of this
-      does nothing. `rank`: by default from torch.distributed, else from what torchrun, SLURM or MPI set, else 0.
-    * `max_bytes`, `max_events` (estimated from the Execution Trace while a window is open), `max_iterations`: when all
-      windows together come to that, the recording ends after the iteration.
-    * `metrics=True` samples GPUs (through nvidia-ml-py or amdsmi) and the host (psutil) ten times a second into
-      `metrics_<rank>.jsonl`, or each so many seconds; they become counters of the traces beside them, and `energy`.
-    * `nsys=True` records nothing here: it marks the window (`cudaProfilerStart`) and its iterations (NVTX) for `nsys
-      profile --capture-range=cudaProfilerApi`, as does all that `kinetoscope nsys -- python train.py` runs.
-    * `check=False` leaves out reading each window once it is written, which warns of what is missing in it.
-    * `compress=False` leaves `.json` files.
+    Args:
+        dir: folder for the files.
+        wait: see `torch.profiler.schedule`, in iterations; as `warmup`, `active`, `repeat`,
+            `skip_first` and `skip_first_wait`.
+        schedule: a function from iteration number to `torch.profiler.ProfilerAction`, instead of
+            these counts.
+        activities: see `torch.profiler.profile`; as `record_shapes`, `profile_memory`,
+            `with_stack`, `with_flops`, `with_modules`, `experimental_config`, `acc_events`,
+            `custom_trace_id_callback` and `post_processing_timeout_s`. Unlike in torch, shapes and
+            CUDA synchronization events (`enable_cuda_sync_events`) are recorded by default.
+        execution_trace: False records only the Kineto trace, and its events have no record ids.
+        execution_trace_observer: an observer that torch starts and stops with each window. It
+            writes its own file, and no `torch_et_<rank>` is written.
+        on_trace_ready: called with this object at the end of each window.
+        ranks: ranks to record, such as `[0, 8]`, or a predicate. On other ranks, this object does
+            nothing.
+        rank: rank of this process. Defaults to that of torch.distributed, else of torchrun, SLURM
+            or MPI, else 0.
+        max_bytes: maximum size of all Kineto traces, uncompressed. The recording ends after the
+            iteration that reaches a limit.
+        max_events: maximum number of events, estimated from the Execution Trace.
+        max_iterations: maximum number of recorded iterations.
+        metrics: True samples GPUs (nvidia-ml-py or amdsmi) and the host (psutil) every 0.1 seconds
+            into `metrics_<rank>.jsonl`; a number is the interval in seconds. The samples become
+            counters of the traces and `energy`.
+        nsys: True records nothing, but marks windows (`cudaProfilerStart`) and iterations (NVTX)
+            for `nsys profile --capture-range=cudaProfilerApi`. `kinetoscope nsys` enables it.
+        check: False skips the check of each written window, which warns about missing data.
+        compress: False writes `.json` files.
 
-    Attributes and methods of torch's profiler that are not here (`step_num` …) are passed on to it.
+    Other attributes and methods, such as `step_num`, are those of torch's profiler.
 
-    Raises, and only before the loop: OSError when `dir` cannot be written, ValueError for a schedule that is none,
-    RuntimeError while another `profile` of this process is running, or another profiler or observer of torch's. An
-    error while recording or writing is a RuntimeWarning, and the training goes on; errors of `schedule` and
-    `on_trace_ready` are the caller's and are raised. A window belongs to the thread that it began on: torch records
-    that one, and on another one `step` does nothing, and `stop` has it end with the next `step` there.
+    **Threads.** A window belongs to the thread that started it. On another thread, `step` does
+    nothing, and `stop` takes effect at the next `step` of the owner.
+
+    **Errors.** Only the constructor and `start` raise the errors below. Later failures to record or
+    write are RuntimeWarnings, so that the training continues. Errors of `schedule` and
+    `on_trace_ready` are raised unchanged.
+
+    Raises:
+        OSError: `dir` cannot be written.
+        ValueError: the schedule or a limit is invalid.
+        RuntimeError: this process has another running `profile`, torch profiler or observer.
+        ImportError: torch is missing.
     """
 
     def __init__(  # noqa: PLR0913 - the parameters of torch.profiler.profile and schedule, under their names
         self,
-        dir: str | os.PathLike[str] = "traces",  # noqa: A002 - reads well where it is called
+        dir: str | os.PathLike[str] = "traces",  # noqa: A002 - reads well at the call
         *,
         wait: int = 0,
         warmup: int = 0,
@@ -133,19 +150,18 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._is_marking = nsys or bool(os.environ.get(NSYS))
         has_other = execution_trace_observer is not None or self._is_marking
         self._observer = Observer() if execution_trace and not has_other else None
-        self._trigger: Trigger | None = None
         self._folder: RecordingFolder | None = None
         self._num_windows, self._since_ns = 0, 0
-        self._callers_error: BaseException | None = None
+        self._caller_error: BaseException | None = None
         self._has_started = False
         self._thread = threading.current_thread()
-        self._is_telling = self._is_over = False
-        self._has_told: set[str] = set()
+        self._is_in_callback = self._is_over = False
+        self._warned: set[str] = set()
         self._meter = Meter()
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
         self._plan = Plan(schedule, {**counts, "skip_first_wait": skip_first_wait})
         activities = None if activities is None else list(activities)
-        planned = self._callers(self._plan)
+        planned = self._guarded(self._plan)
         if self._is_marking:
             self._profiler: Any = Marks(planned, self._window_ended)
             self._halt: Callable[[], None] = self._profiler.halt
@@ -170,56 +186,7 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         limits = Limits(max_bytes, max_events, max_iterations)
         self._size = Size(limits, recorded | {"device": pytorch.has_device()}, self._plan.active)
 
-    @classmethod
-    def on_demand(  # noqa: PLR0913 - the ways to ask for a window
-        cls,
-        dir: str | os.PathLike[str] = "traces",  # noqa: A002 - as above
-        *,
-        warmup: int = 1,
-        active: int = 3,
-        repeat: int = 0,
-        at: int | Iterable[int] = (),
-        file: str | os.PathLike[str] | None = None,
-        signal: int | None = None,
-        slow_step: float | None = None,
-        **options: Any,
-    ) -> lazy.Self:
-        """A recording that waits until a window is asked for, and then waits again; at most `repeat` times, unless 0.
-
-        ::
-
-            with ks.profile.on_demand("traces", file="PROFILE", signal=signal.SIGUSR1, slow_step=3) as prof:
-                for batch in loader:
-                    train_step(batch)
-                    prof.step()
-
-        * `prof.trigger()` asks, from another thread or cell; `prof.trigger(at=1000)` for one from iteration 1000 on.
-        * `at`: the iteration, or some.
-        * `file`: whenever it is touched. A number in it is the iteration to begin with, so that all ranks of a running
-          job record the same: `echo 1200 > PROFILE`.
-        * `signal`: whenever it arrives; a handler that it had is called, too, and stays behind.
-        * `slow_step`: when a step takes so many times as long as the median of the steps before.
-
-        `options` are those of `profile`.
-        """
-        asking = Asking((at,) if isinstance(at, int) else at, file, signal, slow_step)
-        trigger = Trigger(warmup, active, repeat, asking)
-        prof = cls(dir, schedule=trigger, **options)
-        prof._trigger = trigger
-        return prof
-
-    def trigger(self, at: int | None = None) -> None:
-        """Asks for a window, from iteration `at` on or as soon as may be. From any thread.
-
-        RuntimeError unless made by `on_demand`.
-        """
-        if self._trigger is None:
-            raise RuntimeError(
-                "ks.profile: expected a recording made by ks.profile.on_demand, found one with a schedule"
-            )
-        self._trigger.ask(at)
-
-    # --- the window -----------------------------------------------------------------------------------------------
+    # --- the window -------------------------------------------------------------------------------
 
     def __enter__(self) -> lazy.Self:
         self.start()
@@ -230,13 +197,13 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
     ) -> None:
         try:
             self.stop()
-        except Exception as own:  # the error of the block is the one to see
+        except Exception as own:  # the error of the block takes precedence
             if error is None:
                 raise
             warn(f"ks.profile: on_trace_ready failed: {type(own).__name__}: {own}")
 
     def start(self) -> None:
-        """Begins, as `with` does. The schedule's iteration 0 starts here."""
+        """Starts the recording, as `with` does, at iteration 0. Raises the errors of `profile`."""
         RUNNING.claim(self)
         try:
             self._has_started = True
@@ -259,11 +226,11 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         return current_rank() if self._rank is None else self._rank
 
     def _start(self) -> None:
-        pytorch.refuse_a_second_profiler()
+        pytorch.refuse_second_profiler()
         self._folder = RecordingFolder(self.dir, compress=self._compress, published=self._published)
         if self._observer:
             self._observer.open(self._folder)
-        # where the file came from: a rank outside torch.distributed is nowhere else but in the name
+        # outside torch.distributed, the file has no other record of its rank
         origin = {"version": __version__, "torch": pytorch.version(), "rank": self._own_rank}
         pytorch.preset_metadata(self._profiler, "kinetoscope", origin)
         if self._trigger:
@@ -272,31 +239,36 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         with self._meter("torch"):
             self._profiler.__enter__()
         self._thread = threading.current_thread()
-        atexit.register(self._stop)  # then no other thread will
+        atexit.register(self._stop)  # in case no thread calls stop()
         self._sampling.start(self._folder, self._own_rank, self._profiler.step_num)
         self._since_ns = perf_counter_ns()
 
     def _stop_sampling(self, folder: RecordingFolder) -> None:
-        if (found := self._sampling.stop(self._profiler.step_num + 1)) is None:
+        if (sampled := self._sampling.stop(self._profiler.step_num + 1)) is None:
             return
-        (path, energy), rank = found, self._own_rank
+        (path, energy), rank = sampled, self._own_rank
         self._energy += energy
 
         def publish() -> None:
-            if self._written or self._is_marking:  # else they would lie beside the windows of an earlier recording
+            if self._written or self._is_marking:  # else an earlier recording would get them
                 self._metrics = folder.publish_metrics(path, rank)
-                self._traces.clear()  # those that were read before are without
+                self._traces.clear()  # traces read before have no metrics
 
         self._writer.begin(publish, f"metrics could not be written to {self.dir}")
 
     def step(self) -> None:
-        """Ends an iteration and begins the next. Nothing after `stop` and in a fork; RuntimeError before `start`."""
+        """Ends an iteration and starts the next.
+
+        Does nothing after `stop` or in a forked child. Raises RuntimeError before `start`.
+        """
         if not self._is_running:
             if not self._has_started:
-                raise RuntimeError("ks.profile: step() before start(); use it in a `with` block or call start()")
+                raise RuntimeError(
+                    "ks.profile: expected start() before step(), found none: use a `with` block or call start()"
+                )
             return
         if self._is_elsewhere:
-            self._tell_elsewhere("step() does nothing here")
+            self._warn_other_thread("step() has no effect here")
             return
         if self._is_over:
             self.stop()
@@ -308,11 +280,11 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                     self._profiler.step()
                 self._thread = threading.current_thread()
                 self._sampling.iteration_began(self._profiler.step_num)
-            except _Ended:
+            except _Stopped:
                 self._release()
-            except Exception as error:  # noqa: BLE001 - whatever torch raises, the training goes on
+            except Exception as error:  # noqa: BLE001 - the training must continue
                 self._failed("recording", error)
-            self._tell()
+            self._warn_problems()
         self._since_ns = perf_counter_ns()
 
     def _iteration_ended(self, dur_ns: int) -> None:
@@ -325,14 +297,19 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
             if reached := self._size.iteration_recorded(execution_bytes):
                 self._plan.end()
                 pytorch.end_window(self._profiler)
-                warn(f"ks.profile: the recording has ended: {reached}")
+                warn(f"ks.profile: the recording ended: {reached}")
             elif advice := self._size.advice(execution_bytes):
                 warn(f"ks.profile: {advice}")
 
     def steps(self, loader: Iterable[_Batch]) -> Generator[_Batch]:
-        """The batches of a loader, each an iteration: `for batch in ks.profile("traces", active=3).steps(loader)`.
+        """Yields the batches of a loader, and ends an iteration after each.
 
-        Starts the recording unless it is running, and then stops it when the loop ends, however it does.
+        ::
+
+            for batch in ks.profile("traces", active=3).steps(loader):
+                train_step(batch)
+
+        Starts the recording unless it is running; in this case, also stops it after the loop.
         """
         with contextlib.nullcontext() if self._folder else self:
             for batch in loader:
@@ -340,12 +317,15 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self.step()
 
     def stop(self) -> None:
-        """Ends the recording, as leaving the `with` block does; writes the window that is open. Twice is harmless."""
-        if self._is_telling:
+        """Ends the recording and writes the open window.
+
+        Does nothing if the recording has ended.
+        """
+        if self._is_in_callback:
             self._is_over = True
         elif self._is_running and self._is_elsewhere and self._thread.is_alive():
             self._is_over = True
-            self._tell_elsewhere("the recording ends with the next step() there")
+            self._warn_other_thread("the recording ends at its next step()")
         else:
             self._stop()
 
@@ -355,14 +335,14 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
 
     @property
     def _is_elsewhere(self) -> bool:
-        """Whether a window is open that another thread has begun: torch would find none to end on this one."""
+        """Whether another thread owns the open window. Torch cannot end it on this thread."""
         is_others = self._thread is not threading.current_thread() and not self._is_marking
         return is_others and pytorch.is_recording(self._profiler) and not pytorch.is_profiling()
 
-    def _tell_elsewhere(self, so: str) -> None:
-        if so not in self._has_told:
-            self._has_told.add(so)
-            warn(f"ks.profile: the open window belongs to the thread {self._thread.name}, which began it: {so}")
+    def _warn_other_thread(self, consequence: str) -> None:
+        if consequence not in self._warned:
+            self._warned.add(consequence)
+            warn(f"ks.profile: the open window belongs to the thread {self._thread.name}: {consequence}")
 
     def _stop(self) -> None:
         is_running = self._is_running
@@ -371,103 +351,106 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
                 self._end()
         finally:
             self._writer.wait()
-            self._tell()
+            self._warn_problems()
         if not is_running:
             return
         if not self._num_windows and not self._has_failed and not self._trigger:
             step = self._profiler.step_num
-            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window began")
+            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window started")
 
     def _end(self) -> None:
         with self._meter("own"):
             try:
                 if self._is_elsewhere:
-                    self._refuse_to_finish()
+                    self._refuse_other_thread()
                 with self._meter("torch"):
                     pytorch.finish(self._profiler)
-            except _Ended:
+            except _Stopped:
                 pass
-            except Exception as error:  # noqa: BLE001 - as in step
+            except Exception as error:  # noqa: BLE001 - as in step()
                 self._failed("stopping", error)
             finally:
                 self._release()
 
-    def _refuse_to_finish(self) -> None:
-        """Torch would find no window, and crash."""
-        raise RuntimeError(f"the open window belongs to the thread {self._thread.name}, which began it")
+    def _refuse_other_thread(self) -> None:
+        """Raises RuntimeError, because torch would crash."""
+        raise RuntimeError(f"the open window belongs to the thread {self._thread.name}")
 
-    def _failed(self, doing: str, error: Exception) -> None:
-        """Ends the recording. An error of the caller's own functions is raised again; any other is a warning."""
+    def _failed(self, activity: str, error: Exception) -> None:
+        """Ends the recording. Raises errors of the caller's functions, and warns about others."""
         self._release()
-        if error is self._callers_error:
-            self._callers_error = None
+        if error is self._caller_error:
+            self._caller_error = None
             raise error
         self._has_failed = True
-        warn(f"ks.profile: {doing} failed, the recording has ended: {type(error).__name__}: {error}")
+        warn(f"ks.profile: {activity} failed, the recording ended: {type(error).__name__}: {error}")
 
     def _release(self) -> None:
-        """Back to where another profile can start: observer unregistered, unfinished files gone. Never raises."""
+        """Unregisters the observer, removes temporary files and releases the lock. Never raises."""
         atexit.unregister(self._stop)
         if self._trigger:
             self._trigger.unlisten()
         folder, self._folder = self._folder, None
-        if folder:  # else the profiler that runs, if any, is not ours
+        if folder:  # else the running profiler belongs to others
             with contextlib.suppress(Exception):
                 self._halt()
             self._stop_sampling(folder)
-            self._writer.begin(folder.close, "unfinished files were left behind")
+            self._writer.begin(folder.close, "temporary files could not be removed")
         if self._observer:
             self._observer.cleanup()
         RUNNING.release(self)
 
-    def _callers(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Marks what the caller's function raises, so that it is told from what torch or we raise."""
+    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Wraps a function of the caller, to separate its errors and time from those of torch."""
 
         def call(*arguments: Any) -> Any:
             try:
                 with self._meter("caller"):
                     return function(*arguments)
             except BaseException as error:
-                self._callers_error = error
+                self._caller_error = error
                 raise
 
         return call
 
-    # --- its files ------------------------------------------------------------------------------------------------
+    # --- files ------------------------------------------------------------------------------------
 
     def _window_ended(self, _profiler: object) -> None:
         if self._folder is None:
             return
         with self._meter("own"):
-            if not self._is_marking and not self._take(self._folder):
+            if not self._is_marking and not self._finish(self._folder):
                 return
             self._num_windows += 1
             if self._on_trace_ready:
-                self._told(self._on_trace_ready)
+                self._call_back(self._on_trace_ready)
 
-    def _told(self, on_trace_ready: Callable[[profile], object]) -> None:
-        self._is_telling = True
+    def _call_back(self, on_trace_ready: Callable[[profile], object]) -> None:
+        self._is_in_callback = True
         try:
-            self._callers(on_trace_ready)(self)
+            self._guarded(on_trace_ready)(self)
         finally:
-            self._is_telling = False
+            self._is_in_callback = False
         if self._is_over:
-            raise _Ended
+            raise _Stopped
 
-    def _take(self, folder: RecordingFolder) -> bool:
-        """Has the writer finish the window that ended, unless torch does not give it."""
+    def _finish(self, folder: RecordingFolder) -> bool:
+        """Queues the last window for the writer.
+
+        Warns and returns False if torch cannot save it.
+        """
         failed = f"the recording could not be written to {self.dir}"
         try:
-            window = self._taken(folder)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
+            window = self._saved(folder)
+        except Exception as error:  # noqa: BLE001 - the training must continue
             self._has_failed = True
             warn(f"ks.profile: {failed}: {type(error).__name__}: {error}")
             return False
         self._writer.begin(partial(self._publish, folder, window, self._own_rank, self._num_windows), failed)
         return True
 
-    def _taken(self, folder: RecordingFolder) -> Finished:
-        """What torch has of the window that ended, as files."""
+    def _saved(self, folder: RecordingFolder) -> Finished:
+        """Saves the last window of torch as temporary files."""
         kineto = folder.temporary("kineto.json")
         with self._meter("torch"):
             pytorch.save(self._profiler, kineto)
@@ -475,20 +458,20 @@ class profile(Results):  # noqa: N801 - named like torch.profiler.profile, whose
         self._size.window_written(kineto.stat().st_size, execution.stat().st_size if execution else 0)
         return Finished(kineto, execution, pytorch.kernel_sources() if execution else ())
 
-    def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Trouble]:
-        """On the writer's thread."""
+    def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Problem]:
+        """Publishes and checks a window, on the writer's thread."""
         num_bytes = window.kineto.stat().st_size
         rival = folder.rival(rank, cycle)
         recording = folder.publish(window, rank=rank, cycle=cycle)
         self._written.append(recording)
-        found = flaws(recording, num_bytes) if self._check else []
+        problems = flaws(recording, num_bytes) if self._check else []
         if rival:
-            found.append(f"{rival}, which another process wrote meanwhile, was replaced: give each a rank= or a folder")
-        return [Trouble(flaw) for flaw in found]
+            problems.append(f"replaced {rival} of another process: pass a different rank= or dir= to each process")
+        return [Problem(problem) for problem in problems]
 
     @property
     def overhead(self) -> Overhead:
-        """What recording has cost the loop so far."""
+        """Cost of the recording so far."""
         return self._meter.overhead
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is known of torch, which is imported when a `profile` is made, and of what differs between its versions."""
+"""The interface to torch and its versions. Imports torch when a `profile` is created."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Counts = dict[str, int | None]
 
 
 def _torch() -> Any:
-    """The package. ImportError, with what to do, where there is none."""
+    """Imports torch. Raises ImportError with advice if torch is missing."""
     try:
         import torch
     except ImportError as error:
@@ -25,17 +25,17 @@ def _torch() -> Any:
 
 
 def version() -> str:
-    """That of torch."""
+    """Returns the version of torch."""
     return str(_torch().__version__)
 
 
 def has_device() -> bool:
-    """Whether there is a GPU that torch can use."""
+    """Whether torch can use a GPU."""
     return bool(_torch().cuda.is_available())
 
 
 def device_uuid() -> str | None:
-    """That of the GPU in use, as NVML has it; None where none is, or torch does not tell."""
+    """Returns the UUID of the current GPU as in NVML; None without a GPU or before torch 2.6."""
     cuda = _torch().cuda
     if not cuda.is_initialized():
         return None
@@ -43,65 +43,66 @@ def device_uuid() -> str | None:
     return None if uuid is None else f"GPU-{uuid}"
 
 
-# --- the profiler -------------------------------------------------------------------------------------------------
+# --- the profiler ---------------------------------------------------------------------------------
 
 
 def make_profile(**options: Any) -> Any:
-    """torch.profiler.profile, without the options that this version does not know, as long as they are off."""
+    """Creates a torch.profiler.profile. Options that this version of torch lacks must be off."""
     profiler = _torch().profiler
     return profiler.profile(**_known(profiler.profile.__init__, options))
 
 
 def make_schedule(counts: Counts) -> Callable[[int], Any]:
-    """torch.profiler.schedule, likewise."""
+    """Creates a torch.profiler.schedule, likewise."""
     schedule = _torch().profiler.schedule
     return schedule(**_known(schedule, counts))
 
 
 def _known(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     known = inspect.signature(function).parameters
-    if wanted := [name for name, value in options.items() if value and name not in known]:
-        raise ValueError(f"ks.profile: this version of torch has no {', '.join(wanted)}")
+    if unknown := [name for name, value in options.items() if value and name not in known]:
+        names = ", ".join(unknown)
+        raise ValueError(f"ks.profile: expected options of torch {version()}, found {names}: update torch or omit them")
     return {name: value for name, value in options.items() if name in known}
 
 
 @cache
 def action(name: str) -> Any:
-    """`NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
+    """Returns a `ProfilerAction`: `NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
     return _torch().profiler.ProfilerAction[name]
 
 
 def is_recording(profiler: Any) -> bool:
-    """Whether the iteration that has begun is recorded."""
+    """Whether the current iteration is recorded."""
     return profiler.current_action.name in {"RECORD", "RECORD_AND_SAVE"}
 
 
 def end_window(profiler: Any) -> None:
-    """Lets the iteration that has begun be the last one of its window, whatever the schedule wanted."""
+    """Makes the current iteration the last of its window."""
     if profiler.current_action.name == "RECORD":
         profiler.current_action = action("RECORD_AND_SAVE")
 
 
-def refuse_a_second_profiler() -> None:
-    """Torch would cancel the one that is running, and say so only on the standard error."""
+def refuse_second_profiler() -> None:
+    """Raises RuntimeError if torch has a running profiler, because a second one would cancel it."""
     if is_profiling():
-        raise RuntimeError("ks.profile: expected no running profiler, found one of torch; stop that one first")
+        raise RuntimeError("ks.profile: expected no running profiler, found one of torch: stop it first")
 
 
 def is_profiling() -> bool:
-    """Whether a profiler of torch runs that this thread knows of: one that it began, or one of all threads."""
-    ask: Any = getattr(_torch().autograd, "_profiler_enabled", None)  # torch has no public way to ask
+    """Whether this thread has a running torch profiler, its own or one for all threads."""
+    ask: Any = getattr(_torch().autograd, "_profiler_enabled", None)  # torch has no public function for it
     return ask is not None and bool(ask())
 
 
 def preset_metadata(profiler: Any, key: str, value: object) -> None:
-    """Writes something into the header of each window."""
+    """Writes a value into the header of each window."""
     if hasattr(profiler, "preset_metadata_json"):
         profiler.preset_metadata_json(key, json.dumps(value))
 
 
 def finish(profiler: Any) -> None:
-    """Leaves a torch profiler, also where Ctrl-C has cut off the beginning of an iteration, which then cannot end."""
+    """Exits a torch profiler, even if Ctrl-C interrupted the start of an iteration."""
     annotation = getattr(profiler, "step_rec_fn", None)
     if annotation is not None and getattr(annotation, "record", annotation) is None:
         profiler.step_rec_fn = None
@@ -109,15 +110,15 @@ def finish(profiler: Any) -> None:
 
 
 def save(profiler: Any, path: Path) -> None:
-    """Writes the window that has ended. RuntimeError where torch has nothing of it, which it would crash on."""
+    """Writes the last window. Raises RuntimeError if it is empty, because torch would crash."""
     results = getattr(getattr(profiler, "profiler", None), "kineto_results", None)
     if results is not None and not results.trace_start_ns():
-        raise RuntimeError("expected a window of torch's profiler, found that another profiler has ended it")
+        raise RuntimeError("expected a complete window of torch's profiler, found one that another profiler has ended")
     profiler.export_chrome_trace(str(path))
 
 
 def stop(profiler: Any) -> None:
-    """Stops a torch profiler that an error left running; one that is stopped already raises, or does nothing."""
+    """Stops a torch profiler after an error. May raise if the profiler is already stopped."""
     if annotation := getattr(profiler, "step_rec_fn", None):
         profiler.step_rec_fn = None
         annotation.__exit__(None, None, None)
@@ -127,16 +128,16 @@ def stop(profiler: Any) -> None:
 
 
 def with_sync_events(config: Any, activities: Iterable[Any] | None) -> Any:
-    """The experimental config that was given; else one that has CUDA report what was waited for, where it can.
+    """Returns `config`, or a default that enables CUDA synchronization events.
 
-    CUPTI alone reports it, hence not on other devices.
+    Only CUPTI reports these events, so the default is None on other devices.
     """
     torch = _torch()
     if config is not None or not torch.cuda.is_available() or torch.version.hip:
         return config
     if activities is not None and not any(_is_cuda(activity) for activity in activities):
         return config
-    with contextlib.suppress(ImportError, TypeError):  # torch 2.1 may have no such event
+    with contextlib.suppress(ImportError, TypeError):  # torch 2.1 may lack the option
         from torch._C._profiler import _ExperimentalConfig
 
         return _ExperimentalConfig(enable_cuda_sync_events=True)
@@ -144,14 +145,14 @@ def with_sync_events(config: Any, activities: Iterable[Any] | None) -> Any:
 
 
 def _is_cuda(activity: Any) -> bool:
-    """An activity, or from torch 2.12 on a dictionary of them."""
+    """Whether an activity is CUDA. From torch 2.12 on, it may be a dictionary of activities."""
     names = activity if isinstance(activity, dict) else [activity]
     return any(getattr(name, "name", "") == "CUDA" for name in names)
 
 
 @final
 class CudaMarks:
-    """What tools outside of the process look for."""
+    """Functions that mark ranges for external tools."""
 
     def __init__(self, cuda: Any) -> None:
         self.start: Callable[[], object] = cuda.profiler.start
@@ -161,33 +162,33 @@ class CudaMarks:
 
 
 def cuda_marks() -> CudaMarks:
-    """RuntimeError where there is no CUDA."""
+    """Returns the functions that mark ranges. Raises RuntimeError without CUDA."""
     if not has_device():
         raise RuntimeError("ks.profile: expected CUDA to mark windows for Nsight Systems (nsys=True), found none")
     return CudaMarks(_torch().cuda)
 
 
-# --- the Execution Trace ------------------------------------------------------------------------------------------
+# --- the Execution Trace --------------------------------------------------------------------------
 
 
 def register_observer(path: Path) -> Any | None:
-    """An observer that writes to `path` once it is started; None while another one is registered in this process."""
+    """Registers an observer that writes to `path`. Returns None if this process has another one."""
     observer = _torch().profiler.ExecutionTraceObserver()
     try:
         observer.register_callback(str(path))
-    except BaseException:  # Ctrl-C: torch may have registered it without having said so
-        observer._registered = path.exists()  # noqa: SLF001 - or it would stay
+    except BaseException:  # Ctrl-C: torch may have registered the observer without setting its flag
+        observer._registered = path.exists()  # noqa: SLF001 - else it stays registered
         observer.unregister_callback()
         raise
     if path.exists():
         return observer
-    # torch says that it has registered; the file tells whether it has
-    observer._registered = False  # noqa: SLF001 - or it takes the other one away when it is deleted
+    # torch sets the flag even if it fails to register: only the file proves success
+    observer._registered = False  # noqa: SLF001 - else its deletion unregisters the other observer
     return None
 
 
 def start_observer(observer: Any) -> None:
-    """Starts to write, and with the groups of processes, which versions before 2.3 leave out."""
+    """Starts an observer, and records process groups, which torch before 2.3 omits."""
     observer.start()
     if not hasattr(observer, "_record_pg_config"):
         with contextlib.suppress(AttributeError, TypeError, ValueError):
@@ -195,31 +196,31 @@ def start_observer(observer: Any) -> None:
 
 
 def leave_observer(observer: Any) -> None:
-    """In a forked child: it writes no more, and does not complete the file, which is the parent's."""
+    """Detaches an observer in a forked child. The file belongs to the parent."""
     observer.stop()
     observer._registered = False  # noqa: SLF001 - as in `register_observer`
 
 
 def _record_groups() -> None:
-    its = distributed()
-    if its is None:
+    module = distributed()
+    if module is None:
         return
     autograd = _torch().autograd
-    groups = its.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as later versions' observer does
+    groups = module.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as in later versions of torch
     enter = autograd._record_function_with_args_enter  # noqa: SLF001 - as above
     leave = autograd._record_function_with_args_exit  # noqa: SLF001 - as above
     leave(enter("## process_group:init ##", json.dumps(groups, default=str)))
 
 
 def distributed() -> Any | None:
-    """torch.distributed, where this process is one of a group."""
-    # looked up, not imported: a process that never imported it is in no group
+    """Returns torch.distributed if it is initialised in this process, else None."""
+    # without an import: if nothing imported the module, there is no process group
     found = sys.modules.get("torch.distributed")
     return found if found is not None and found.is_available() and found.is_initialized() else None
 
 
 def kernel_sources() -> list[Path]:
-    """The files that Inductor generated in this process: Triton's kernels, and the code that calls them."""
+    """Returns the files that Inductor generated in this process, such as Triton kernels."""
     cache = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
     modules = getattr(cache, "modules", None)
     if modules is None:  # torch before 2.5
@@ -229,12 +230,12 @@ def kernel_sources() -> list[Path]:
     return [Path(name) for name in sorted(names)]
 
 
-# --- other processes ----------------------------------------------------------------------------------------------
+# --- other processes ------------------------------------------------------------------------------
 
 
 @final
 class Peers:
-    """The processes of torch.distributed, over gloo: what is exchanged is in the host's memory."""
+    """Communication with other ranks through gloo, because all data is in host memory."""
 
     def __init__(self, distributed: Any) -> None:
         self._distributed = distributed
@@ -244,18 +245,18 @@ class Peers:
         self.size = int(distributed.get_world_size())
 
     def all(self, mine: Any) -> list[Any]:
-        """What each rank has, in their order."""
+        """Returns the values of all ranks, in rank order."""
         found: list[Any] = [None] * self.size
         self._distributed.all_gather_object(found, mine, group=self._group)
         return found
 
     def send(self, block: bytes) -> None:
-        """Sends bytes to rank 0, which receives."""
+        """Sends bytes to rank 0, which calls `receive`."""
         torch = _torch()
         self._distributed.send(torch.frombuffer(bytearray(block), dtype=torch.uint8), 0, group=self._group)
 
     def receive(self, rank: int, num_bytes: int) -> bytes:
-        """Receives bytes at rank 0, as many as `rank` sends."""
+        """Receives `num_bytes` bytes from `rank`, at rank 0."""
         torch = _torch()
         block = bytearray(num_bytes)
         self._distributed.recv(torch.frombuffer(block, dtype=torch.uint8), rank, group=self._group)
@@ -270,6 +271,6 @@ class Peers:
 
 
 def peers() -> contextlib.AbstractContextManager[Peers | None]:
-    """The other processes, where torch.distributed knows of any. All of them ask at once."""
+    """Returns the peers, or None without torch.distributed. Collective: every rank must call it."""
     found = distributed()
     return contextlib.nullcontext() if found is None else Peers(found)

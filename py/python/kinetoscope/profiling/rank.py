@@ -1,4 +1,4 @@
-"""Which rank of the job this process is, and whether it is one to record."""
+"""Rank of this process, from torch.distributed or environment variables."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ _SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _LOCAL = ("LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID")
 
 Ranks = Container[int] | Callable[[int], bool] | None
-"""Some ranks, or a function that says of a rank whether it is meant; None for all."""
+"""Selected ranks: a container, a predicate, or None for all."""
 
 
 def current_rank() -> int:
-    """The rank that torch.distributed has, else the one that torchrun, SLURM or MPI put in the environment, else 0."""
+    """Returns the rank of torch.distributed, else of torchrun, SLURM or MPI, else 0."""
     distributed = pytorch.distributed()
-    return _said(_RANKS, 0) if distributed is None else int(distributed.get_rank())
+    return _number_from(_RANKS, 0) if distributed is None else int(distributed.get_rank())
 
 
 def local_rank() -> int:
-    """Which process of this machine this is, as they say it; else as `current_rank`."""
-    return _said(_LOCAL, current_rank())
+    """Returns the rank on this machine, from torchrun, SLURM or MPI, else `current_rank`."""
+    return _number_from(_LOCAL, current_rank())
 
 
 def job_size() -> int:
-    """How many processes torchrun, SLURM or MPI say that there are."""
-    return _said(_SIZES, 1)
+    """Returns the number of processes of torchrun, SLURM or MPI, else 1."""
+    return _number_from(_SIZES, 1)
 
 
 def is_among(rank: int, ranks: Ranks) -> bool:
-    """Whether a rank is one of those that are meant."""
+    """Whether a rank is selected."""
     if ranks is None:
         return True
     return rank in ranks if isinstance(ranks, Container) else bool(ranks(rank))
 
 
-def _said(names: tuple[str, ...], otherwise: int) -> int:
-    """The number in the first of these variables that has one."""
-    return next((int(value) for name in names if (value := os.environ.get(name, "")).isdecimal()), otherwise)
+def _number_from(names: tuple[str, ...], default: int) -> int:
+    """Returns the number in the first environment variable that has one, else `default`."""
+    return next((int(value) for name in names if (value := os.environ.get(name, "")).isdecimal()), default)

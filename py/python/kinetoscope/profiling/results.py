@@ -1,4 +1,4 @@
-"""What a recording has left: files and traces."""
+"""Results of a recording: files, traces and energy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinetoscope._base.warnings import warn
 from kinetoscope._io.paths import is_url
 from kinetoscope.profiling import pytorch
 from kinetoscope.profiling.folder import Recording
-from kinetoscope.profiling.gather import gather, parts
+from kinetoscope.profiling.gather import files_of, gather
 from kinetoscope.profiling.metrics import Energy
 from kinetoscope.profiling.parity import TorchMethods
 from kinetoscope.profiling.writer import Writer
@@ -23,7 +23,7 @@ from kinetoscope.trace import Trace
 
 
 class Results(TorchMethods):
-    """The part of `profile` that is about finished windows. Whoever asks waits until they are written."""
+    """Finished windows of a `profile`. Properties wait until all windows are written."""
 
     def __init__(self, folder: Path) -> None:
         self.dir = folder
@@ -36,46 +36,49 @@ class Results(TorchMethods):
 
     @property
     def recordings(self) -> list[Recording]:
-        """The files of each window, in order."""
+        """Files of each window, in order."""
         self._writer.wait()
         return list(self._written)
 
     @property
     def files(self) -> list[Path]:
-        """The files written so far, in the order of their windows."""
+        """Paths of all traces, in order of their windows."""
         return [path for recording in self.recordings for path in (recording.kineto, recording.execution) if path]
 
     @property
     def _published(self) -> list[Path]:
-        """All that it left in its folder."""
+        """Paths of all files in the folder, including kernel sources and metrics."""
         sources = [recording.sources for recording in self.recordings]
         return [*self.files, *(path for path in [*sources, self._metrics] if path)]
 
     @property
     def energy(self) -> list[Energy]:
-        """How much energy each iteration took, recorded or not, once the loop has ended. Needs `metrics`, and a GPU."""
+        """Energy of each iteration, recorded or not, after the loop.
+
+        Requires `metrics` and a GPU.
+        """
         return self._energy
 
     @property
     def trace(self) -> Trace:
-        """The last window, both traces linked. Read at first use. RuntimeError when there is none."""
+        """Trace of the last window, read at first use. Raises RuntimeError without a window."""
         return self._read(self._last("read"))
 
     @property
     def traces(self) -> list[Trace]:
-        """All windows, in order. Each is read at first use."""
+        """Traces of all windows, in order."""
         return [self._read(recording) for recording in self.recordings]
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What is in the last window, what is missing, and what to record next time: as `kinetoscope doctor`."""
+        """Contents and gaps of the last window, and advice, as in `kinetoscope doctor`."""
         return diagnosis(self.trace)
 
     def export_chrome_trace(self, path: str, **options: Any) -> None:
-        """Writes the Kineto trace of the last window to `path`, compressed when that ends in `.gz`.
+        """Writes the Kineto trace of the last window to `path`; gzip if `path` ends in `.gz`.
 
-        Here because torch can save a window only once, and that has happened by the time anyone can ask; with options
-        (`use_python_export` …) torch writes it another way, and is left to do so.
+        Copies the recorded file, because torch can save a window only once. With options, such as
+        `use_python_export`, torch writes the file. Raises RuntimeError without a window.
         """
         if any(options.values()):
             self._profiler.export_chrome_trace(path, **options)
@@ -85,21 +88,25 @@ class Results(TorchMethods):
     def gather(
         self, to: str | os.PathLike[str] | None = None, *, storage_options: Mapping[str, Any] | None = None
     ) -> list[Path] | list[str]:
-        """Brings the files of all ranks together: into `dir` of rank 0, or another folder of it, or at an address.
+        """Gathers the files of all ranks in a folder of rank 0, or at a URL.
 
-        Each rank calls it, also those that were not recorded. Files go to rank 0 through torch.distributed, and to an
-        address (`s3://bucket/run`, through fsspec with these `storage_options`) from each rank. Gives the files that
-        rank 0 has then, and nothing on other ranks; or the addresses of a rank's own.
+        Every rank must call this method, even a rank that was not recorded. `to` is a folder of
+        rank 0 (default: `dir`) or a URL, such as `s3://bucket/run`. Files reach rank 0 through
+        torch.distributed. Each rank uploads to a URL itself, through fsspec with `storage_options`.
 
-        Called again after it was cut off, it goes on from there: what has arrived is not sent once more. OSError for
-        what cannot be written, RuntimeError where there are other ranks and no torch.distributed.
+        Returns all paths at rank 0 and an empty list at other ranks; for a URL, the URLs of the
+        files of this rank. A second call resumes an interrupted transfer.
+
+        Raises:
+            OSError: a file cannot be read or written.
+            RuntimeError: the job has other ranks, but torch.distributed is not initialised.
         """
         with contextlib.nullcontext() if is_url(to) else pytorch.peers() as peers:
-            return gather(parts(self.recordings, self._metrics), to, self.dir, peers, storage_options)
+            return gather(files_of(self.recordings, self._metrics), to, self.dir, peers, storage_options)
 
-    def _last(self, wanted: str) -> Recording:
+    def _last(self, action: str) -> Recording:
         if not self.recordings:
-            raise RuntimeError(f"ks.profile: no window has been recorded yet, so there is no trace to {wanted}")
+            raise RuntimeError(f"ks.profile: expected a recorded window to {action}, found none")
         return self._written[-1]
 
     def _read(self, recording: Recording) -> Trace:
@@ -109,11 +116,11 @@ class Results(TorchMethods):
             self._traces[recording.kineto] = read(recording.kineto, recording.execution)
         return self._traces[recording.kineto]
 
-    def _tell(self) -> None:
-        """What went wrong on the writer's thread, as warnings where the loop is."""
-        for trouble in self._writer.take():
-            self._has_failed |= trouble.error is not None
-            warn(f"ks.profile: {trouble}")
+    def _warn_problems(self) -> None:
+        """Warns, on the thread of the loop, about problems of the writer's thread."""
+        for problem in self._writer.take():
+            self._has_failed |= problem.error is not None
+            warn(f"ks.profile: {problem}")
 
 
 def _copy_as(source: Path, target: Path) -> None:

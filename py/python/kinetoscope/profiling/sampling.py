@@ -1,4 +1,4 @@
-"""The metrics of a recording: when they are sampled, and what is told when they are not."""
+"""Starts and stops the sampling of metrics, and warns about failures."""
 
 from __future__ import annotations
 
@@ -17,46 +17,49 @@ _INTERVAL_S = 0.1
 
 @final
 class Sampling:
-    """Between the start and the end of a loop, a sampler."""
+    """Runs a sampler while the recording runs."""
 
     def __init__(self, metrics: bool | float) -> None:  # noqa: FBT001 - the parameter of `profile`
-        """ValueError for a number of seconds that is none."""
+        """`metrics` is an interval in seconds, or True for 0.1.
+
+        Raises ValueError if it is negative.
+        """
         self._interval_s = _INTERVAL_S if metrics is True else float(metrics)
         if not 0 <= self._interval_s < float("inf"):
-            raise ValueError(f"ks.profile: expected metrics of at least 0 seconds, found {metrics}")
+            raise ValueError(f"ks.profile: expected an interval of metrics of at least 0 seconds, found {metrics}")
         self._sampler: Sampler | None = None
 
     def start(self, folder: RecordingFolder, rank: int, iteration: int) -> None:
-        """Begins with this iteration, if metrics are wanted."""
+        """Starts sampling at an iteration, if metrics are enabled."""
         if not self._interval_s:
             return
         try:
-            found = sensors(pytorch.device_uuid())
-            if not found:
-                warn("ks.profile: nothing to sample: metrics need nvidia-ml-py, amdsmi or psutil")
+            available = sensors(pytorch.device_uuid())
+            if not available:
+                warn("ks.profile: expected sensors for metrics, found none: install nvidia-ml-py, amdsmi or psutil")
                 return
             about: dict[str, object] = {"rank": rank, "host": platform.node()}
-            sampler = Sampler(folder.metrics(rank), found, self._interval_s, about)
+            sampler = Sampler(folder.metrics(rank), available, self._interval_s, about)
             sampler.start(iteration)
             self._sampler = sampler
-        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
+        except Exception as error:  # noqa: BLE001 - the training must continue
             warn(f"ks.profile: metrics are not sampled: {type(error).__name__}: {error}")
 
     def iteration_began(self, iteration: int) -> None:
-        """Called by the loop."""
+        """Records the start time of an iteration."""
         if self._sampler:
             self._sampler.iteration_began(iteration)
 
     def stop(self, iteration: int) -> tuple[Path, list[Energy]] | None:
-        """The finished file, and how much energy each iteration took; None where nothing was sampled or written."""
+        """Returns the file and the energy per iteration; None if sampling is off or failed."""
         sampler, self._sampler = self._sampler, None
         if sampler is None:
             return None
         try:
             energy = sampler.stop(iteration)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - the training must continue
             warn(f"ks.profile: metrics could not be written: {type(error).__name__}: {error}")
             return None
-        if error := sampler.trouble:
-            warn(f"ks.profile: the sampling of metrics has ended early: {type(error).__name__}: {error}")
+        if error := sampler.error:
+            warn(f"ks.profile: sampling of metrics stopped early: {type(error).__name__}: {error}")
         return sampler.path, energy

@@ -1,4 +1,4 @@
-"""What can be measured of devices and of the host. Libraries are asked for what they have; the rest is left out."""
+"""Sensors of devices and the host, through nvidia-ml-py, amdsmi and psutil if installed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from math import isfinite
 from typing import Any, NamedTuple, final
 
 Values = dict[str, float]
-"""Columns that say their units: `power_w`, `memory_used_bytes`; `energy_j` counts from any zero."""
+"""Values by name with unit: `power_w`, `memory_used_bytes`. `energy_j` has an arbitrary zero."""
 
 
 @final
 class Sensor:
-    """Something that is asked from time to time, and by which questions."""
+    """A source of values: a name, and one function per value."""
 
-    def __init__(self, name: str, questions: dict[str, Callable[[], Any]]) -> None:
+    def __init__(self, name: str, readers: dict[str, Callable[[], Any]]) -> None:
         self.name = name
-        self._questions = questions
+        self._readers = readers
 
     def read(self) -> Values:
-        """The answers to those that it can answer now."""
+        """Returns the values that are available now."""
         values: Values = {}
-        for name, ask in self._questions.items():
-            with suppress(Exception):  # not supported by this device, not now, or no number
-                value = float(ask())
+        for name, read in self._readers.items():
+            with suppress(Exception):  # unsupported or temporarily unavailable
+                value = float(read())
                 if isfinite(value):
                     values[name] = value
         return values
@@ -41,7 +41,7 @@ class Vendor(NamedTuple):
     """One handle per device, from the library."""
     by_uuid: Callable[[Any, str], Any] | None
     """The handle of one device. `None` if the library has none by UUID."""
-    questions: dict[str, Callable[[Any, Any], Any]]
+    readers: dict[str, Callable[[Any, Any], Any]]
     """Columns, each with its question to the library about a handle."""
 
 
@@ -50,7 +50,7 @@ NVIDIA = Vendor(
     start=lambda nvml: nvml.nvmlInit(),
     handles=lambda nvml: [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())],
     by_uuid=lambda nvml, uuid: nvml.nvmlDeviceGetHandleByUUID(uuid),
-    questions={
+    readers={
         "busy_share": lambda nvml, handle: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100,
         "memory_used_bytes": lambda nvml, handle: nvml.nvmlDeviceGetMemoryInfo(handle).used,
         "power_w": lambda nvml, handle: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
@@ -63,7 +63,7 @@ NVIDIA = Vendor(
 
 
 def _amd_joules(count: dict[str, float]) -> float:
-    """The resolution is in microjoules."""
+    """Converts a counter with a resolution in microjoules to joules."""
     return count["energy_accumulator"] * count["counter_resolution"] / 1e6
 
 
@@ -72,7 +72,7 @@ AMD = Vendor(
     start=lambda smi: smi.amdsmi_init(),
     handles=lambda smi: smi.amdsmi_get_processor_handles(),
     by_uuid=None,
-    questions={
+    readers={
         "busy_share": lambda smi, handle: smi.amdsmi_get_gpu_activity(handle)["gfx_activity"] / 100,
         "memory_used_bytes": lambda smi, handle: smi.amdsmi_get_gpu_vram_usage(handle)["vram_used"] * (1 << 20),
         "power_w": lambda smi, handle: smi.amdsmi_get_power_info(handle)["current_socket_power"],
@@ -89,10 +89,10 @@ VENDORS = (NVIDIA, AMD)
 
 
 def sensors(device: str | None) -> list[Sensor]:
-    """Those of the GPU that a process uses, by its UUID; of all where nobody says; and of the host."""
+    """Returns sensors of the GPU with this UUID, or of all GPUs for None, and of the host."""
     found: list[Sensor] = []
     for vendor in VENDORS:
-        with suppress(Exception):  # no library, no driver, no device: each says so in its own way
+        with suppress(Exception):  # each library has its own error for a missing driver or device
             found += _of_vendor(vendor, device)
     with suppress(ImportError):
         found.append(_host())
@@ -104,7 +104,7 @@ def _of_vendor(vendor: Vendor, device: str | None) -> list[Sensor]:
     vendor.start(library)
 
     def sensor(name: str, handle: Any) -> Sensor:
-        return Sensor(name, {column: partial(ask, library, handle) for column, ask in vendor.questions.items()})
+        return Sensor(name, {column: partial(ask, library, handle) for column, ask in vendor.readers.items()})
 
     if device is not None and vendor.by_uuid is not None:
         with suppress(Exception):  # a device of another vendor, or one that the library does not see
@@ -113,16 +113,16 @@ def _of_vendor(vendor: Vendor, device: str | None) -> list[Sensor]:
 
 
 def _host() -> Sensor:
-    """Through psutil: the machine, and this process on it."""
+    """Returns the sensor of the machine and this process."""
     import psutil
 
     process = psutil.Process()
-    questions: dict[str, Callable[[], Any]] = {
+    readers: dict[str, Callable[[], Any]] = {
         "cpu_share": lambda: psutil.cpu_percent() / 100,
         "memory_used_bytes": lambda: psutil.virtual_memory().used,
         "process_cpu_share": lambda: process.cpu_percent() / 100,
         "process_memory_bytes": lambda: process.memory_info().rss,
     }
-    host = Sensor("host", questions)
-    host.read()  # shares of processors are those since the last time
+    host = Sensor("host", readers)
+    host.read()  # psutil measures CPU shares since the previous call
     return host

@@ -1,4 +1,4 @@
-"""Files are finished on a thread, so that the loop goes on meanwhile."""
+"""Completes files on other threads, so that the loop continues."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functools import partial
 from typing import NamedTuple, final
 
 _MAX_WAITING = 2
-"""Windows that may wait for the thread; more would fill the disk with unfinished files."""
+"""Maximum number of open tasks: more windows would fill the disk with temporary files."""
 _NICENESS = 10
 
 
-class Trouble(NamedTuple):
-    """What went wrong, and is to be told where the loop is."""
+class Problem(NamedTuple):
+    """A problem to report on the thread of the loop."""
 
     message: str
     error: BaseException | None = None
@@ -25,52 +25,52 @@ class Trouble(NamedTuple):
         return f"{self.message}: {type(self.error).__name__}: {self.error}" if self.error else self.message
 
 
-_LOOK_S = 0.1
+_POLL_S = 0.1
 
-Work = Callable[[], list[Trouble] | None]
+Work = Callable[[], list[Problem] | None]
 
 
 @final
 class _Task:
-    """A piece of work, done once, on a thread of its own or where it is begun.
+    """Work that runs once, on its own thread, or on the caller's if no thread can start.
 
-    That it is done says an event: `Thread.join`, cut off by Ctrl-C, takes the thread for one that has ended.
+    An event signals the end: a `Thread.join` interrupted by Ctrl-C reports the thread as ended.
     """
 
     def __init__(self, work: Callable[[], None], before: _Task | None) -> None:
         self._work = work
         self._before = before
-        self._is_begun = threading.Lock()
+        self._claim = threading.Lock()
         self._is_done = threading.Event()
         self._process = os.getpid()
-        self._thread = threading.Thread(target=self._run_aside, name="kinetoscope-writer")
+        self._thread = threading.Thread(target=self._run_on_thread, name="kinetoscope-writer")
 
     def begin(self) -> None:
         try:
             self._thread.start()
-        except RuntimeError:  # the interpreter is ending, or has no thread left
+        except RuntimeError:  # the interpreter shuts down, or the thread limit is reached
             self.run()
 
     @property
     def is_open(self) -> bool:
-        """A forked child has none of the threads."""
+        """Whether the work is unfinished. False in a forked child, which has no threads."""
         return not self._is_done.is_set() and self._process == os.getpid()
 
     def wait(self) -> None:
         if self._thread is threading.current_thread():
             return
-        # Ctrl-C does not cut off every wait without an end: some libraries let system calls go on after it
-        while self.is_open and not self._is_done.wait(_LOOK_S):
+        # poll, because some libraries restart system calls, so that Ctrl-C cannot interrupt a wait
+        while self.is_open and not self._is_done.wait(_POLL_S):
             pass
         if self._thread.is_alive():
             self._thread.join()
 
-    def _run_aside(self) -> None:
-        _yield_to_others()
+    def _run_on_thread(self) -> None:
+        _lower_priority()
         self.run()
 
     def run(self) -> None:
-        if not self._is_begun.acquire(blocking=False):
+        if not self._claim.acquire(blocking=False):
             return
         try:
             if self._before is not None:
@@ -83,17 +83,17 @@ class _Task:
 
 @final
 class Writer:
-    """Does one piece of work after the other, each on a thread of its own: the program's end waits for those.
+    """Runs tasks in order, each on its own thread. The interpreter waits for these threads at exit.
 
-    A thread that waits for work would keep the program from ending, or be cut off by its end.
+    A single thread that waits for work would block the exit, or be killed by it as a daemon.
     """
 
     def __init__(self) -> None:
         self._tasks: list[_Task] = []
-        self._troubles: deque[Trouble] = deque()
+        self._problems: deque[Problem] = deque()
 
     def begin(self, work: Work, failed: str) -> None:
-        """Work to do when all before it is done; an error in it is told with these words. Waits when much is open."""
+        """Queues work; `failed` is the message if it raises. Blocks while two tasks are open."""
         self._tasks = [task for task in self._tasks if task.is_open]
         if len(self._tasks) >= _MAX_WAITING:
             self._tasks[0].wait()
@@ -101,28 +101,28 @@ class Writer:
         try:
             self._tasks.append(task)
             task.begin()
-        except BaseException:  # Ctrl-C, perhaps before it has begun
+        except BaseException:  # Ctrl-C, perhaps before the thread started
             task.run()
             raise
 
     def wait(self) -> None:
-        """Until all is done."""
+        """Waits until all tasks are finished."""
         for task in self._tasks:
             task.wait()
 
-    def take(self) -> list[Trouble]:
-        """What went wrong since it was last asked for."""
-        return [self._troubles.popleft() for _ in range(len(self._troubles))]
+    def take(self) -> list[Problem]:
+        """Removes and returns the problems so far."""
+        return [self._problems.popleft() for _ in range(len(self._problems))]
 
     def _do(self, work: Work, failed: str) -> None:
         try:
-            found = work() or []
-        except Exception as error:  # noqa: BLE001 - whatever it is, the training goes on
-            found = [Trouble(failed, error)]
-        self._troubles.extend(found)
+            problems = work() or []
+        except Exception as error:  # noqa: BLE001 - the training must continue
+            problems = [Problem(failed, error)]
+        self._problems.extend(problems)
 
 
-def _yield_to_others() -> None:
-    """The loop needs the processors more. Only Linux gives threads their own niceness."""
+def _lower_priority() -> None:
+    """Lowers the priority of this thread below the loop. Only Linux has a niceness per thread."""
     with suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -1,1 +1,1 @@
-"""What ranks said to each other, said again: `ks.replay_comms` and `kinetoscope replay-comms`."""
+"""Replays recorded communications: `ks.replay_comms` and `kinetoscope replay-comms`."""

@@ -1,4 +1,4 @@
-"""Whether all ranks mean the same: each communication is met by all of its group, in an order that comes to an end."""
+"""Simulates the plans of all ranks, to detect mismatches and deadlocks before the replay."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kinetoscope.replay.same import difference, fits
 _SHOWN = 4
 
 Place = tuple[int, int]
-"""A rank, and a step of its plan."""
+"""A rank and the index of a step in its plan."""
 Steps = Mapping[int, Sequence[Step]]
 """The steps of all ranks."""
 
 
 class DisagreementError(ValueError):
-    """Ranks do not mean the same; were they to begin, they would wait for each other without end."""
+    """The plans of the ranks mismatch: a replay would fail or deadlock."""
 
 
 class Meeting(NamedTuple):
-    """A communication with all that take part in it."""
+    """A communication with the messages of all its ranks."""
 
     messages: dict[int, Message]
     """By rank."""
@@ -31,31 +31,32 @@ class Meeting(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """What comes of the plans."""
+    """Result of a simulation."""
 
     meetings: list[Meeting]
     left: set[Place]
-    """Steps that somebody else's plan is too short for, because it was cut."""
+    """Steps without a partner, because the plan of the partner was cut."""
 
 
 def agree(steps: Steps, *, is_cut: bool = False) -> Agreement:
-    """Plays the plans through. DisagreementError, which names ranks and steps, unless all come to their ends.
+    """Simulates the plans.
 
-    Where plans were cut, what then is missing is left out instead.
+    Raises DisagreementError, which names ranks and steps, if a rank waits forever. With `is_cut`,
+    returns the unfinished steps instead.
     """
-    play = _Play(steps)
-    play.run()
-    if play.waiting and not is_cut:
-        raise DisagreementError(play.stuck())
-    return Agreement(play.done, play.left())
+    simulation = _Simulation(steps)
+    simulation.run()
+    if simulation.waiting and not is_cut:
+        raise DisagreementError(simulation.stuck())
+    return Agreement(simulation.done, simulation.left())
 
 
 Key = tuple[object, ...]
 
 
 @final
-class _Play:
-    """Every rank goes on until it has to wait for others."""
+class _Simulation:
+    """Runs each rank until it must wait for others."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -64,58 +65,58 @@ class _Play:
         self._counts: dict[Key, int] = {}
         self._of_step: dict[Place, Key] = {}
         self._channels: dict[tuple[int, int], tuple[Key, tuple[int, ...]]] = {}
-        self._sleepers: dict[Key, list[int]] = {}
-        self._loose: dict[int, list[Key]] = {rank: [] for rank in steps}
+        self._waiting: dict[Key, list[int]] = {}
+        self._pending_p2p: dict[int, list[Key]] = {rank: [] for rank in steps}
         self.done: list[Meeting] = []
 
     def run(self) -> None:
-        awake = deque(sorted(self._steps))
-        while awake:
-            awake.extend(self._go(awake.popleft()))
+        runnable = deque(sorted(self._steps))
+        while runnable:
+            runnable.extend(self._advance(runnable.popleft()))
 
     @property
     def waiting(self) -> bool:
-        """Whether something is open that nobody will come to."""
+        """Whether a communication or a rank is unfinished."""
         return bool(self._meetings) or any(self._at[rank] < len(steps) for rank, steps in self._steps.items())
 
     def left(self) -> set[Place]:
-        """What did not come to its end: open communications, and all that stands behind one that is waited for."""
-        behind = {(rank, at) for rank, steps in self._steps.items() for at in range(self._at[rank], len(steps))}
-        return behind | {place for meeting in self._meetings.values() for place in meeting.places}
+        """Returns unfinished steps: open communications, and all steps after a wait for one."""
+        blocked = {(rank, at) for rank, steps in self._steps.items() for at in range(self._at[rank], len(steps))}
+        return blocked | {place for meeting in self._meetings.values() for place in meeting.places}
 
-    def _go(self, rank: int) -> list[int]:
-        """Goes on with a rank until it waits; the ranks that this wakes."""
-        woken: list[int] = []
+    def _advance(self, rank: int) -> list[int]:
+        """Advances a rank until it waits. Returns the ranks that continue because of it."""
+        resumed: list[int] = []
         steps = self._steps[rank]
         while self._at[rank] < len(steps):
             at = self._at[rank]
-            key = self._next(rank, at, steps[at], woken)
+            key = self._next(rank, at, steps[at], resumed)
             if key is not None and key in self._meetings:
-                self._sleepers.setdefault(key, []).append(rank)
+                self._waiting.setdefault(key, []).append(rank)
                 break
             self._at[rank] += 1
-        return woken
+        return resumed
 
-    def _next(self, rank: int, at: int, step: Step, woken: list[int]) -> Key | None:
-        """Does a step, once; what it has to wait for."""
+    def _next(self, rank: int, at: int, step: Step, resumed: list[int]) -> Key | None:
+        """Runs a step. Returns the key of the communication to wait for, if any."""
         if step.message is None:
             return self._of_step.get((rank, -1 if step.wait_of is None else step.wait_of))
         if not step.message.is_p2p:
-            for key in self._loose[rank]:  # sends and receives are waited for before all meet
+            for key in self._pending_p2p[rank]:  # a collective waits for earlier sends and receives
                 if key in self._meetings:
                     return key
-            self._loose[rank].clear()
-        key = self._of_step.get((rank, at)) or self._post(rank, at, step.message, woken)
+            self._pending_p2p[rank].clear()
+        key = self._of_step.get((rank, at)) or self._post(rank, at, step.message, resumed)
         if step.message.is_p2p:
-            self._loose[rank].append(key)
+            self._pending_p2p[rank].append(key)
             return None
         return None if step.is_async else key
 
-    def _post(self, rank: int, at: int, message: Message, woken: list[int]) -> Key:
-        place = (rank, id(message))  # steps keep their messages, of which most repeat
-        found = self._channels.get(place)
-        channel, members = found = found or _channel(rank, message)
-        self._channels[place] = found
+    def _post(self, rank: int, at: int, message: Message, resumed: list[int]) -> Key:
+        place = (rank, id(message))  # messages live as long as the steps, and most repeat
+        known = self._channels.get(place)
+        channel, members = known = known or _channel(rank, message)
+        self._channels[place] = known
         number = self._counts.get((*channel, rank), 0)
         self._counts[(*channel, rank)] = number + 1
         key = (*channel, number)
@@ -126,18 +127,18 @@ class _Play:
         meeting.places.append((rank, at))
         if len(meeting.messages) == len(members):
             self.done.append(self._meetings.pop(key))
-            woken.extend(self._sleepers.pop(key, []))
+            resumed.extend(self._waiting.pop(key, []))
         return key
 
     def stuck(self) -> str:
-        """Who waits for what."""
+        """Describes which ranks wait, and in which steps."""
         lines: list[str] = []
         for rank, steps in self._steps.items():
             at = self._at[rank]
             if at < len(steps):
                 lines.append(f"rank {rank} waits in {_words(steps, at)}, its step {at}")
         missing = [
-            f"nobody meets {meeting.messages[rank]} of rank {rank}, its step {at}"
+            f"no partner for {meeting.messages[rank]} of rank {rank}, its step {at}"
             for meeting in self._meetings.values()
             for rank, at in meeting.places[:1]
         ]
@@ -153,7 +154,7 @@ def _words(steps: Sequence[Step], at: int) -> str:
 
 
 def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
-    """What counts its communications by itself, and the ranks that meet there."""
+    """Returns the key of a message's channel, which numbers its communications, and its ranks."""
     group = message.group
     if group is None or rank not in group.members:
         raise DisagreementError(f"expected rank {rank} in the group of {message}, found {group and group.members}")
@@ -172,16 +173,16 @@ def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
 
 
 def _expect_same(meeting: Meeting, rank: int, message: Message, number: int, members: tuple[int, ...]) -> None:
-    for other, found in meeting.messages.items():
-        if found == message and not message.is_exchange:
+    for other, known in meeting.messages.items():
+        if known == message and not message.is_exchange:
             break
-        one, two = sorted([(other, found), (rank, message)], key=lambda side: side[0])
-        why = difference(one[1], two[1], (members.index(one[0]), members.index(two[0])))
-        if why:
+        one, two = sorted([(other, known), (rank, message)], key=lambda side: side[0])
+        reason = difference(one[1], two[1], (members.index(one[0]), members.index(two[0])))
+        if reason:
             name = message.group.name if message.group else ""
             raise DisagreementError(
                 f"ranks {one[0]} and {two[0]} disagree about communication {number} of group {name or '(no name)'}: "
-                f"{why}: {one[1]}; {two[1]}"
+                f"{reason}: {one[1]}; {two[1]}"
             )
-        if not message.is_exchange:  # there alone, every two have something to themselves
+        if not message.is_exchange:  # only in an exchange, each pair has sizes of its own
             break

@@ -1,4 +1,4 @@
-"""All that is known of torch.distributed, which is imported when a replay begins."""
+"""The interface to torch.distributed. Imports torch when a replay starts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = {
     "complexdouble": "complex128",
 }
 _POLL_S = 0.0005
-_GONE = "other ranks are gone, or late"
+_GONE = "expected all ranks to respond in time, found that some exited or are late"
 
 
 def _torch() -> Any:
@@ -40,33 +40,33 @@ def _torch() -> Any:
 
 
 @contextmanager
-def _told_as(kind: type[Exception], what: str) -> Generator[None, None, None]:
-    """Torch's errors in our words: all of its own are RuntimeErrors."""
+def _raised_as(kind: type[Exception], message: str) -> Generator[None, None, None]:
+    """Converts RuntimeErrors of torch to another class, with a message before theirs."""
     try:
         yield
     except RuntimeError as error:
-        raise kind(f"{what}: {' '.join(str(error).split())}") from error
+        raise kind(f"{message}: {' '.join(str(error).split())}") from error
 
 
 @final
 class Work:
-    """A communication that has begun."""
+    """A started communication."""
 
     def __init__(self, backend: Backend, works: Sequence[Any], buffers: Buffers, started: Any) -> None:
         self.buffers = buffers
         self._backend, self._works, self._started = backend, works, started
         self._ended: Any = None
 
-    def told(self, ended: Any) -> None:
-        """When it was done, from whoever knows."""
+    def set_end(self, ended: Any) -> None:
+        """Sets the time at which the communication ended."""
         self._ended = ended
 
     def wait(self) -> None:
-        """Until it is done, or until it is certain that what follows on the device comes after it.
+        """Waits until the communication is complete, or ordered before later device work.
 
-        TimeoutError when it is not done in time, or fails because another rank is gone.
+        Raises TimeoutError after the timeout, or if another rank has exited.
         """
-        with _told_as(TimeoutError, f"{self.buffers.message} failed, or was not met in time"):
+        with _raised_as(TimeoutError, f"expected {self.buffers.message} to complete in time, found a failure"):
             for work in self._works:
                 if work is not None:
                     work.wait()
@@ -74,24 +74,24 @@ class Work:
             self._ended = self._backend.mark()
 
     def dur_ns(self) -> int:
-        """How long it took, once the backend has been waited for."""
+        """Duration in ns. Valid after `Backend.finish`."""
         return self._backend.between(self._started, self._ended)
 
 
 @final
 class Buffers:
-    """The tensors of a communication."""
+    """Tensors of a communication."""
 
     def __init__(self, message: Message, given: list[Any], taken: list[Any]) -> None:
         self.message, self.given, self.taken = message, given, taken
 
     @property
     def results(self) -> list[Any]:
-        """Where it comes out."""
+        """Tensors that receive the results."""
         return self.taken or self.given
 
     def fill(self, contents: Sequence[Parts]) -> None:
-        """Puts values into what goes in."""
+        """Writes values into the input tensors."""
         for tensor, parts in zip(self.given, contents, strict=False):
             start = 0
             for elems, value in parts:
@@ -99,7 +99,7 @@ class Buffers:
                 start += elems
 
     def wrong(self, contents: Sequence[Parts]) -> str | None:
-        """What came out that should not have; None where all is right."""
+        """Describes the first wrong element of the results; None if all are right."""
         for number, (tensor, parts) in enumerate(zip(self.results, contents, strict=False)):
             start = 0
             for elems, value in parts:
@@ -116,7 +116,7 @@ class Buffers:
 
 @final
 class Backend:
-    """A rank's side of torch.distributed."""
+    """torch.distributed on one rank."""
 
     def __init__(self, world: World, options: Options) -> None:
         self._torch = _torch()
@@ -137,13 +137,13 @@ class Backend:
         if not cuda.is_available() or cuda.device_count() <= local_rank():
             raise ValueError(f"expected a GPU for rank {self.rank}, found {cuda.device_count()}")
         cuda.set_device(self.device)
-        self._side = cuda.Stream()
+        self._side_stream = cuda.Stream()
 
     def _begin(self, world: World) -> None:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
             place = meeting_place()
-            with _told_as(TimeoutError, f"{world.size} ranks did not meet at {place} (MASTER_ADDR)"):
+            with _raised_as(TimeoutError, f"expected {world.size} ranks at {place} (MASTER_ADDR), found fewer"):
                 self._distributed.init_process_group(
                     "gloo", init_method=place, rank=world.rank, world_size=world.size, timeout=limit
                 )
@@ -152,49 +152,55 @@ class Backend:
         self._hosts = None if has_gloo else self._distributed.new_group(backend="gloo", timeout=limit)
 
     def end(self) -> None:
-        """Leaves torch.distributed as it was."""
+        """Removes the process groups that this object created."""
         if self._is_own:
             self._distributed.destroy_process_group()
             return
         for group in [*self._groups.values(), self._hosts]:
             if group not in {None, self._distributed.GroupMember.NON_GROUP_MEMBER}:
-                with suppress(ValueError):  # it is no more
+                with suppress(ValueError):  # already destroyed
                     self._distributed.destroy_process_group(group)
 
-    # --- with the other ranks -------------------------------------------------------------------------------------
+    # --- with the other ranks ---------------------------------------------------------------------
 
     def all(self, mine: Any) -> list[Any]:
-        """What each rank has, in their order."""
-        found: list[Any] = [None] * self.size
-        with _told_as(TimeoutError, _GONE):
-            self._distributed.all_gather_object(found, mine, group=self._hosts)
-        return found
+        """Returns the values of all ranks, in rank order. Raises TimeoutError."""
+        values: list[Any] = [None] * self.size
+        with _raised_as(TimeoutError, _GONE):
+            self._distributed.all_gather_object(values, mine, group=self._hosts)
+        return values
 
-    def at_first(self, mine: Any) -> list[Any]:
-        """The same for rank 0 alone; the others have their own."""
-        found: list[Any] | None = [None] * self.size if self.rank == 0 else None
-        with _told_as(TimeoutError, _GONE):
-            self._distributed.gather_object(mine, found, group=self._hosts)
-        return [mine] if found is None else found
+    def gather_at_first(self, mine: Any) -> list[Any]:
+        """Returns the values of all ranks at rank 0, and only `mine` elsewhere.
+
+        Raises TimeoutError.
+        """
+        values: list[Any] | None = [None] * self.size if self.rank == 0 else None
+        with _raised_as(TimeoutError, _GONE):
+            self._distributed.gather_object(mine, values, group=self._hosts)
+        return [mine] if values is None else values
 
     def meet(self) -> None:
-        """Until all ranks are here."""
-        with _told_as(TimeoutError, _GONE):
+        """Waits for all ranks. Raises TimeoutError."""
+        with _raised_as(TimeoutError, _GONE):
             self._distributed.barrier(group=self._hosts)
 
     def make_groups(self, groups: Sequence[Group]) -> None:
-        """Makes process groups, all ranks the same in the same order."""
+        """Creates process groups. All ranks must pass the same groups in the same order."""
         limit = timedelta(seconds=self._timeout)
         for group in groups:
-            with _told_as(TimeoutError, f"group {group.name} of {len(group.members)} ranks could not be made"):
+            with _raised_as(
+                TimeoutError,
+                f"expected all {len(group.members)} ranks of group {group.name} to create it, found a failure",
+            ):
                 self._groups[group] = self._distributed.new_group(
                     list(group.members), backend=self._name, timeout=limit
                 )
 
-    # --- communications -------------------------------------------------------------------------------------------
+    # --- communications ---------------------------------------------------------------------------
 
     def buffers(self, message: Message) -> Buffers:
-        """Tensors for a message. ValueError for a type that torch does not have."""
+        """Allocates the tensors of a message. Raises ValueError for a type unknown to torch."""
         dtype = getattr(self._torch, _NAMES.get(message.dtype, message.dtype), None)
         is_known = isinstance(dtype, self._torch.dtype)
         if not is_known:
@@ -209,15 +215,18 @@ class Backend:
         return Buffers(message, given, made(message.out_elems) if has_two else [])
 
     def start(self, buffers: Buffers) -> Work:
-        """Begins a collective, or a send or receive by itself."""
+        """Starts a collective, or a single send or receive.
+
+        Raises ValueError if the backend does not support it.
+        """
         started = self.mark()
-        with _told_as(ValueError, f"{self._name} does not take {buffers.message}"):
+        with _raised_as(ValueError, f"expected a communication that {self._name} supports, found {buffers.message}"):
             work = Work(self, [self._call(buffers)], buffers, started)
-        self._listen(work)
+        self._record_end(work)
         return work
 
     def start_batch(self, batch: Sequence[Buffers]) -> list[Work]:
-        """Begins sends and receives as one."""
+        """Starts sends and receives as one batch."""
         started = self.mark()
         distributed = self._distributed
         calls = [
@@ -233,13 +242,13 @@ class Backend:
         works = distributed.batch_isend_irecv(calls)
         return [Work(self, works, each, started) for each in batch]
 
-    def _listen(self, work: Work) -> None:
-        """On the host, whoever did the work tells when it was done."""
+    def _record_end(self, work: Work) -> None:
+        """Records the end time on the host, from the thread that completes the work."""
         if self._is_on_gpu:
             return
-        with suppress(RuntimeError, AttributeError, NotImplementedError):  # not all works have a future
-            for each in work._works:  # noqa: SLF001 - its own
-                each.get_future().then(lambda _: work.told(time.perf_counter_ns()))
+        with suppress(RuntimeError, AttributeError, NotImplementedError):  # some works have no future
+            for each in work._works:  # noqa: SLF001 - a class of this module
+                each.get_future().then(lambda _: work.set_end(time.perf_counter_ns()))
 
     def _group(self, message: Message) -> Any:
         return self._groups[message.group] if message.group else None
@@ -256,42 +265,42 @@ class Backend:
             return self._side_of(buffers)(buffers.given[0], self._peer(message), group, message.tag or 0)
         return _CALLS[message.collective](self._distributed, buffers, group)
 
-    # --- time -----------------------------------------------------------------------------------------------------
+    # --- time -------------------------------------------------------------------------------------
 
     def mark(self) -> Any:
-        """This moment: of the host, or of the device's stream."""
+        """Returns the current time of the host, or an event on the device's stream."""
         if not self._is_on_gpu:
             return time.perf_counter_ns()
         event = self._torch.cuda.Event(enable_timing=True)
         event.record()
         return event
 
-    def wait_aside(self, work: Work) -> None:
-        """Has the end of a work marked without letting what follows on this stream wait for it."""
+    def wait_on_side_stream(self, work: Work) -> None:
+        """Marks the end of a work on another stream, so that the current stream does not wait."""
         if self._is_on_gpu:
-            self._side.wait_stream(self._torch.cuda.current_stream())
-            with self._torch.cuda.stream(self._side):
+            self._side_stream.wait_stream(self._torch.cuda.current_stream())
+            with self._torch.cuda.stream(self._side_stream):
                 work.wait()
 
     def between(self, start: Any, end: Any) -> int:
-        """Nanoseconds from one moment to another."""
+        """Returns the nanoseconds between two marks."""
         return int(start.elapsed_time(end) * 1e6) if self._is_on_gpu else end - start
 
     def finish(self) -> None:
-        """Until the device has done all. TimeoutError when it does not."""
+        """Waits for all device work. Raises TimeoutError."""
         if not self._is_on_gpu:
             return
         event = self._torch.cuda.Event()
-        self._torch.cuda.current_stream().wait_stream(self._side)
+        self._torch.cuda.current_stream().wait_stream(self._side_stream)
         event.record()
         deadline = time.monotonic() + self._timeout
         while not event.query():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"the device was not done in {self._timeout:g} s")
+                raise TimeoutError(f"expected all device work to end in {self._timeout:g} s, found unfinished work")
             time.sleep(_POLL_S)
 
 
-# --- one call each --------------------------------------------------------------------------------------------------
+# --- one call each --------------------------------------------------------------------------------
 
 
 def _reduction(distributed: Any, message: Message) -> Any:

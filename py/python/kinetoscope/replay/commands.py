@@ -1,93 +1,92 @@
-"""The command `replay-comms`, which every process of a job runs."""
+"""The command `replay-comms`, which runs in every process of a job."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from kinetoscope._cli.arguments import count, number
-from kinetoscope._cli.output_format import add_form, form_of, hand_out
-from kinetoscope._cli.terminal import print_section
-from kinetoscope._report.table_text import section
+from kinetoscope._cli.arguments import command, count, flag, number
+from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
 from kinetoscope.replay.options import BACKENDS, DEVICES, REBALANCE, Options
 
-if TYPE_CHECKING:
-    from kinetoscope.replay.result import Replay
-
 _FLAGS = {
-    "dry_run": "run nothing: hold the ranks against each other, and say what would be done",
-    "use_timestamp": "begin each communication when it was, from the first on",
-    "blocking": "wait for every collective at once, also where it was not",
-    "shrink": "do with fewer processes than ranks were recorded",
-    "check": "look at what comes out of each communication, too",
+    "dry_run": "run nothing: compare the ranks and print the plan",
+    "use_timestamp": "start each communication at its recorded time after the first",
+    "blocking": "wait for each collective at once, even if the recording did not",
+    "shrink": "use fewer processes than recorded ranks",
+    "check": "verify the results of each communication",
 }
 _NUMBERS = {
-    "warmup_iter": "passes that are not measured",
-    "num_replays": "passes that are",
-    "max_msg_cnt": "end each rank's plan after so many communications",
+    "warmup_iter": "passes without measuring",
+    "num_replays": "measured passes",
+    "max_msg_cnt": "replay only the first N communications of each rank",
     "max_msg_bytes": "refuse messages of more bytes",
 }
 
 
-def add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """`torchrun --nproc-per-node 2 -m kinetoscope replay-comms --trace-path traces`."""
-    about = "communications of recorded ranks, made again: what they take here"
-    command = commands.add_parser(
-        "replay-comms", help=about, description=f"{about[:1].upper()}{about[1:]}. To be started by torchrun or mpirun."
-    )
-    command.add_argument("--trace-path", required=True, metavar="DIR", help="the traces of all ranks")
-    command.add_argument(
+class ReplayOptions(NamedTuple):
+    """Options of `replay-comms`."""
+
+    trace_path: str
+    trace_type: str
+    replay: Options
+    writing: WritingOptions
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    defaults = Options()
+    source = parser.add_argument_group("Input")
+    source.add_argument("--trace-path", required=True, metavar="DIR", help="folder with the traces of all ranks")
+    source.add_argument(
         "--trace-type", choices=["et"], default="et", help="Execution Traces, as ks.profile records them"
     )
-    defaults = Options()
-    command.add_argument("--backend", choices=BACKENDS, help="(default: gloo, or nccl with --device cuda)")
-    command.add_argument("--device", choices=DEVICES, help="where messages are (default: as the backend has them)")
-    command.add_argument("--rebalance", choices=REBALANCE, help="make parts of uneven exchanges equal")
-    command.add_argument(
-        "--allow-ops", metavar="NAMES", type=_names, help="replay these alone, with commas between: all_reduce,barrier"
+    replay = parser.add_argument_group("Replay")
+    replay.add_argument("--backend", choices=BACKENDS, help="(default: gloo; nccl with --device cuda)")
+    replay.add_argument("--device", choices=DEVICES, help="memory of the messages (default: cuda for nccl, else cpu)")
+    replay.add_argument("--rebalance", choices=REBALANCE, help="make the parts of uneven exchanges equal")
+    replay.add_argument(
+        "--allow-ops", metavar="NAMES", type=_names, help="replay only these operations, such as all_reduce,barrier"
     )
-    for name, about in _FLAGS.items():
-        command.add_argument(_flag(name), action="store_true", help=about)
-    for name, about in _NUMBERS.items():
+    for name, summary in _FLAGS.items():
+        replay.add_argument(flag(name), action="store_true", help=summary)
+    for name, summary in _NUMBERS.items():
         default = getattr(defaults, name)
-        known = "" if default is None else f" (default: {default})"
-        command.add_argument(_flag(name), type=count, metavar="N", default=default, help=f"{about}{known}")
-    command.add_argument(
+        suffix = "" if default is None else f" (default: {default})"
+        replay.add_argument(flag(name), type=count, metavar="N", default=default, help=f"{summary}{suffix}")
+    replay.add_argument(
         "--timeout",
         type=number,
         metavar="S",
         default=defaults.timeout,
-        help="seconds until nobody comes (default: 300)",
+        help=f"timeout in seconds (default: {defaults.timeout:g})",
     )
-    command.add_argument("--profile", metavar="DIR", help="record the replay here")
-    add_form(command.add_argument_group("in what form"))
-    command.set_defaults(run=_replay)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    output = parser.add_argument_group("Output")
+    output.add_argument("--profile", metavar="DIR", help="record the replay into DIR")
+    add_writing(output)
 
 
 def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _replay(options: argparse.Namespace) -> None:
+def _replay(options: ReplayOptions) -> None:
     from kinetoscope.replay.replay import replay_comms
 
-    form = form_of(options)
-    asked = {name: getattr(options, name) for name in Options._fields}
-    result = replay_comms(options.trace_path, **asked)
-    if result.rank == 0:
-        _show(result, form, options.output, options.limit)
-
-
-def _show(result: Replay, form: str | None, output: Path | None, limit: int) -> None:
+    extension = format_of(options.writing)
+    result = replay_comms(options.trace_path, **options.replay._asdict())
+    if result.rank:
+        return
     for note in result.notes:
         print(f"kinetoscope: {note}", file=sys.stderr)
-    if form:
-        hand_out(result, form, output)
-    else:
-        print_section(section(result, limit))
+    print_or_write(result, options.writing, extension)
+
+
+REPLAY = command(
+    "replay-comms",
+    "Replay the recorded communications of a job and measure them",
+    details="Start it with torchrun or mpirun: torchrun --nproc-per-node 2 -m kinetoscope replay-comms …",
+    add_arguments=_add_arguments,
+    options=ReplayOptions,
+    run=_replay,
+)

@@ -1,4 +1,4 @@
-"""What tensors hold, so that it can be told whether what comes out is right."""
+"""Contents of tensors, to verify the results of communications."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SUM_OF_MANY = 64
 _VALUES = 11
 
 Parts = list[tuple[int, float]]
-"""Of a tensor, how many elements hold which value, one part after another."""
+"""A tensor as consecutive parts: number of elements, and their value."""
 
 
 def given(message: Message, place: int, number: int) -> list[Parts]:
-    """What the rank at a place of the group puts into each tensor of its `number`th communication.
+    """Returns the input tensors of the rank at a place, for its `number`th communication.
 
-    The values are small whole numbers, exact in every type, and depend on who sends what to whom.
+    Values are small integers, exact in every type. They depend on sender, receiver and number.
     """
     if message.is_exchange:
         return _sent(message, place, number)
@@ -30,7 +30,7 @@ def given(message: Message, place: int, number: int) -> list[Parts]:
 
 
 def expected(message: Message, place: int, number: int) -> list[Parts] | None:
-    """What then has to come out of it there, tensor by tensor; None where nothing does, or nobody can know it."""
+    """Returns the expected result tensors of the rank; None if it gets none or they are unknown."""
     ranks = range(len(message.group.members)) if message.group else range(0)
     if message.collective in {"all_reduce", "allreduce_coalesced"} or (
         message.collective == "reduce" and place == message.root
@@ -50,7 +50,7 @@ def _value(place: int, part: int, number: int) -> float:
 
 
 def _reduced(message: Message, place: int, part: int, number: int) -> float:
-    """Of many ranks zeros and ones, whose sums half precision has, too."""
+    """Returns an input of a reduction: for many ranks 0 or 1, so that half precision is exact."""
     size = message.num_ranks
     base = place + part + number
     return base % 2 if size > _SUM_OF_MANY else base % 3 + 1
@@ -74,7 +74,7 @@ def _results(message: Message, ranks: range, number: int) -> list[Parts]:
 
 
 def _gathered(message: Message, number: int) -> list[Parts] | None:
-    """A tensor from each rank; or in each tensor a part from each."""
+    """Returns one tensor per rank, or tensors with one part per rank."""
     size = message.num_ranks
     if len(message.in_elems) == 1 and len(message.out_elems) == size:
         return [[(elems, _value(place, 0, number))] for place, elems in enumerate(message.out_elems)]

@@ -1,4 +1,4 @@
-"""Groups that no trace names, as gloo's do not: found by what all ranks of one do at once."""
+"""Infers process groups that traces do not name, as with gloo, from simultaneous calls."""
 
 from __future__ import annotations
 
@@ -15,48 +15,51 @@ from kinetoscope.replay.same import difference, fits, likeness
 _SHOWN = 4
 
 
-class Found(dict[Place, Group]):
-    """Groups of steps that named none."""
+class InferredGroups(dict[Place, Group]):
+    """Groups of steps whose traces name none."""
 
     def __init__(self) -> None:
         super().__init__()
         self.peers: dict[Place, int] = {}
-        """Whom receives from anyone take from, as places of their groups."""
+        """Senders for receives from any rank, as places in their groups."""
 
 
-def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> Found:
-    """The group of each communication that names none: the largest all of whose ranks come to the same one next.
+def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> InferredGroups:
+    """Infers groups: the largest group whose ranks all make the same call next.
 
-    Sends and receives have the first group in which their other side does the same. DisagreementError where a
-    communication fits no group, unless plans were cut.
+    A send or receive gets the first group with a matching partner. Raises DisagreementError if a
+    communication matches no group, unless plans were cut.
     """
-    found = Found()
+    inferred = InferredGroups()
     messages = {rank: {at: step.message for at, step in enumerate(own) if step.message} for rank, own in steps.items()}
     if all(message.group for own in messages.values() for message in own.values()):
-        return found
+        return inferred
     named = {message.group for own in messages.values() for message in own.values() if message.group}
     everyone = _everyone(steps, groups)
     candidates = _candidates([*groups, *named], everyone)
     pairs = Pairs(messages, is_cut=is_cut)
     pairs.run(candidates, everyone)
-    found.update(pairs.groups)
-    found.peers.update(pairs.peers)
+    inferred.update(pairs.groups)
+    inferred.peers.update(pairs.peers)
     matching = _Matching(messages, candidates)
-    matching.run(found)
+    matching.run(inferred)
     if matching.left and not is_cut:
         raise DisagreementError(_unmatched(messages, matching.left))
-    return found
+    return inferred
 
 
 def _everyone(steps: Steps, groups: Sequence[Group]) -> Group:
-    """The group of all ranks, as it is called, or one for it."""
+    """Returns the recorded group of all ranks, or a new one."""
     members = tuple(sorted(steps))
     known = [group for group in groups if group.members == members]
     return max(known, key=lambda group: group.size, default=Group("", len(members), members))
 
 
 def _candidates(groups: Sequence[Group], everyone: Group) -> list[Group]:
-    """One group for each set of ranks, the largest first: which of two of the same ranks it is makes no difference."""
+    """Returns one group per set of ranks, the largest first.
+
+    Groups of equal ranks are equivalent.
+    """
     by_members: dict[tuple[int, ...], Group] = {everyone.members: everyone}
     for group in sorted(groups):
         if group.members:
@@ -66,7 +69,7 @@ def _candidates(groups: Sequence[Group], everyone: Group) -> list[Group]:
 
 @final
 class _Matching:
-    """What each rank does next, until all of a group do the same."""
+    """Matches the next calls of all ranks with groups."""
 
     def __init__(self, messages: Mapping[int, Mapping[int, Message]], candidates: Sequence[Group]) -> None:
         self._messages, self._candidates = messages, candidates
@@ -85,28 +88,28 @@ class _Matching:
 
     @property
     def left(self) -> dict[int, int]:
-        """The step that each rank is stopped at."""
+        """Next step of each unfinished rank."""
         return {rank: queue[self._next[rank]] for rank, queue in self._queues.items() if self._next[rank] < len(queue)}
 
-    def run(self, found: Found) -> None:
-        """Goes on while some group can."""
-        to_look, ready = set(range(len(self._candidates))), set[int]()
-        while to_look or ready:
-            ready -= to_look
-            ready |= {number for number in to_look if self._is_together(self._candidates[number])}
+    def run(self, inferred: InferredGroups) -> None:
+        """Matches calls until no group has the same next call on all ranks."""
+        to_check, ready = set(range(len(self._candidates))), set[int]()
+        while to_check or ready:
+            ready -= to_check
+            ready |= {number for number in to_check if self._is_ready(self._candidates[number])}
             if not ready:
                 return
-            # A few may do what soon will be done by more: those that cannot be meant so go first.
+            # a larger group may soon make the same call: match groups without that chance first
             number = (
                 min(ready) if 0 in ready or len(ready) == 1 else max(ready, key=lambda one: (self._wait(one), -one))
             )
-            to_look = self._fire(self._candidates[number], found)
+            to_check = self._match(self._candidates[number], inferred)
 
-    def _fire(self, group: Group, found: Found) -> set[int]:
+    def _match(self, group: Group, inferred: InferredGroups) -> set[int]:
         for rank in group.members:
             at = self._queues[rank][self._next[rank]]
             if self._messages[rank][at].group is None:
-                found[rank, at] = group
+                inferred[rank, at] = group
             self._next[rank] += 1
         return {number for rank in group.members for number in self._of_rank[rank]}
 
@@ -115,11 +118,11 @@ class _Matching:
         place = self._next.get(rank, 0)
         return self._messages[rank][queue[place]] if place < len(queue) else None
 
-    def _is_together(self, group: Group) -> bool:
+    def _is_ready(self, group: Group) -> bool:
         first: Message | None = None
         for place, rank in enumerate(group.members):
             message = self._head(rank)
-            if message is None or not _may_be_of(message, group):
+            if message is None or not _may_belong(message, group):
                 return False
             if first is not None and difference(first, message, (0, place)):
                 return False
@@ -127,7 +130,7 @@ class _Matching:
         return first is not None
 
     def _wait(self, number: int) -> float:
-        """How soon the others of a larger group may do the same: after so many of theirs; never is infinite."""
+        """Calls until all ranks of a larger group may make the same call; infinite for never."""
         group = self._candidates[number]
         message = self._head(group.members[0])
         if message is None or message.group is not None:
@@ -137,21 +140,22 @@ class _Matching:
         return min((self._distance(message, {*other.members} - {*group.members}) for other in larger), default=inf)
 
     def _distance(self, message: Message, ranks: set[int]) -> float:
-        alike = likeness(message)
+        key = likeness(message)
         distances: list[float] = []
         for rank in ranks:
-            places = self._places.get(rank, {}).get(alike, [])
+            places = self._places.get(rank, {}).get(key, [])
             at = bisect_right(places, self._next.get(rank, 0) - 1)
             distances.append(places[at] - self._next[rank] if at < len(places) else inf)
         return max(distances, default=inf)
 
 
-def _may_be_of(message: Message, group: Group) -> bool:
-    """Whether it names this group, or names none and has the sizes for it."""
+def _may_belong(message: Message, group: Group) -> bool:
+    """Whether a message names this group, or names none and has matching sizes."""
     return fits(message, group.size) if message.group is None else message.group.members == group.members
 
 
 def _unmatched(messages: Mapping[int, Mapping[int, Message]], left: Mapping[int, int]) -> str:
     calls = [f"rank {rank} does {messages[rank][at]}, its step {at}" for rank, at in sorted(left.items())]
     ended = [f"rank {rank} has ended" for rank in sorted(messages) if rank not in left]
-    return f"ranks disagree: {'; '.join([*calls[:_SHOWN], *ended[:_SHOWN]])}: no group does the same next"
+    ranks = "; ".join([*calls[:_SHOWN], *ended[:_SHOWN]])
+    return f"ranks disagree: expected a group whose ranks make the same call next, found none: {ranks}"

@@ -1,4 +1,4 @@
-"""What is said once: the facts of a communication that all of its repetitions share."""
+"""Communications and groups: the properties that all repetitions share."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ _REDUCED = {"all_reduce", "allreduce_coalesced", "reduce", "broadcast"}
 _GATHERED = {"all_gather", "all_gather_base", "allgather_into_tensor_coalesced"}
 _SCATTERED = {"reduce_scatter", "reduce_scatter_base", "reduce_scatter_tensor_coalesced"}
 SUPPORTED = {*_EXCHANGES, *_ALIASES, *_P2P, *_REDUCED, *_GATHERED, *_SCATTERED, "gather", "scatter", "barrier"}
-"""Names of what can be replayed."""
+"""Names of communications that can be replayed."""
 
 
 class Group(NamedTuple):
-    """A process group, as far as its ranks take part in the replay."""
+    """A process group, with its ranks that take part in the replay."""
 
     name: str
     size: int
-    """How many ranks it had when it was recorded."""
+    """Number of recorded ranks."""
     members: tuple[int, ...]
-    """Those of them that replay."""
+    """Ranks that take part in the replay."""
 
 
 class Message(NamedTuple):
-    """A communication of one rank; sizes are elements, a root and a peer are places in the group."""
+    """A communication of one rank. Sizes are in elements; root and peer are places in the group."""
 
     collective: str
     group: Group | None
-    """None where it is not recorded."""
+    """None if the trace does not name it."""
     root: int | None
     peer: int | None
     dtype: str
@@ -41,59 +41,62 @@ class Message(NamedTuple):
     out_split: tuple[int, ...] = ()
     reduction: str | None = None
     tag: int | None = None
-    """By which a receive chooses; None where the backend takes no notice of it."""
+    """Tag that a receive matches; None if the backend ignores tags."""
 
     @property
     def is_p2p(self) -> bool:
-        """Whether it is between two ranks."""
+        """Whether this is a send or a receive."""
         return self.collective in _P2P
 
     @property
     def is_exchange(self) -> bool:
-        """Whether every rank sends something else to every other."""
+        """Whether each rank sends different data to each other rank."""
         return self.collective in _EXCHANGES
 
     @property
     def is_gathered(self) -> bool:
-        """Whether all get what each has."""
+        """Whether each rank receives the data of all ranks."""
         return self.collective in _GATHERED
 
     @property
     def is_scattered(self) -> bool:
-        """Whether each gets a part of what all have."""
+        """Whether each rank receives one part of the reduced data."""
         return self.collective in _SCATTERED
 
     @property
     def is_whole(self) -> bool:
-        """Whether its tensors are recorded: of a call that raised, not all are."""
+        """Whether the trace has all tensors. A call that raised has only some."""
         sides = [bool(self.in_elems), bool(self.out_elems)]
         needs_both = self.is_exchange or self.is_gathered or self.is_scattered
         return self.collective == "barrier" or (all(sides) if needs_both else any(sides))
 
     @property
     def num_ranks(self) -> int:
-        """How many replay it; 1 where no group is known."""
+        """Number of ranks that take part in the replay; 1 without a group."""
         return len(self.group.members) if self.group else 1
 
     @property
     def in_bytes(self) -> int:
-        """Bytes that go in."""
+        """Size of the inputs in bytes."""
         return sum(self.in_elems) * self.elem_bytes
 
     @property
     def out_bytes(self) -> int:
-        """Bytes that come out."""
+        """Size of the outputs in bytes."""
         return sum(self.out_elems) * self.elem_bytes
 
     def kept_bytes(self, place: int) -> tuple[int | None, int | None]:
-        """Bytes of an exchange in uneven parts that stay on the rank at this place, in and out."""
+        """Returns the bytes of an exchange that stay on the rank at a place: input and output.
+
+        None if the communication is no exchange, or has no such part.
+        """
         if not self.is_exchange:
             return None, None
-        found = [split[place] * self.elem_bytes if len(split) > place else None for split in self.splits()]
-        return found[0], found[1]
+        sizes = [split[place] * self.elem_bytes if len(split) > place else None for split in self.splits()]
+        return sizes[0], sizes[1]
 
     def splits(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The parts of an exchange, in and out, in elements; empty where they are even."""
+        """Returns the input and output parts of an exchange in elements; empty if equal."""
         if self.collective == "all_to_all":
             return self.in_elems, self.out_elems
         return _in_elems(self.in_split, self.in_elems), _in_elems(self.out_split, self.out_elems)
@@ -107,12 +110,15 @@ class Message(NamedTuple):
 
 
 def canonical(name: str) -> str:
-    """The name under which something is replayed."""
+    """Returns the name of the communication that replaces `name` in the replay."""
     return _ALIASES.get(name, name)
 
 
 def named(spellings: Iterable[str]) -> tuple[str, ...]:
-    """The names of what is spelled so (`allreduce`, `isend`). ValueError for what cannot be replayed."""
+    """Returns names of communications from other spellings, such as `allreduce` or `isend`.
+
+    Raises ValueError for a name that cannot be replayed.
+    """
     names = {_letters(name): name for name in SUPPORTED} | {"isend": "send", "irecv": "recv", "wait": "wait"}
     spellings = [spellings] if isinstance(spellings, str) else list(spellings)
     unknown = [spelling for spelling in spellings if _letters(spelling) not in names]
@@ -126,6 +132,6 @@ def _letters(name: str) -> str:
 
 
 def _in_elems(split: tuple[int, ...], elems: tuple[int, ...]) -> tuple[int, ...]:
-    """Recorded parts are rows of a tensor; all rows have as many elements."""
+    """Converts recorded parts from rows to elements; all rows have equal size."""
     rows, total = sum(split), sum(elems)
     return tuple(part * total // rows for part in split) if rows > 0 else split

@@ -1,4 +1,4 @@
-"""What may be asked of a replay, on the command line and in Python."""
+"""Options of a replay, for the command line and Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REBALANCE = ("equal",)
 
 
 class Options(NamedTuple):
-    """Those of `replay_comms`, which says what they mean."""
+    """Parameters of `replay_comms`, which describes them."""
 
     backend: str | None = None
     device: str | None = None
@@ -33,17 +33,20 @@ class Options(NamedTuple):
 
     @property
     def is_on_gpu(self) -> bool:
-        """Whether messages are in a GPU's memory."""
+        """Whether messages are in GPU memory."""
         return (self.device or ("cuda" if self.backend == "nccl" else "cpu")) == "cuda"
 
     @property
     def backend_name(self) -> str:
-        """The backend that is asked for, or that fits the device."""
+        """The given backend, or the default for the device."""
         return self.backend or ("nccl" if self.is_on_gpu else "gloo")
 
 
-def expect_sound(options: Options) -> Options:
-    """The options. ValueError for what cannot be."""
+def validated(options: Options) -> Options:
+    """Returns the options with canonical names in `allow_ops`.
+
+    Raises ValueError for invalid values.
+    """
     for name, known in (("backend", BACKENDS), ("device", DEVICES), ("rebalance", REBALANCE)):
         if getattr(options, name) not in {None, *known}:
             raise ValueError(f"expected {name} of {', '.join(known)}, found {getattr(options, name)}")

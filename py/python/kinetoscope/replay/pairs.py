@@ -1,4 +1,4 @@
-"""Sends and receives that name no group: of which one they are, and whom a receive from anyone takes from."""
+"""Matches sends and receives that name no group, and receives from any rank."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Place = tuple[int, int]
 
 
 class Channel(NamedTuple):
-    """What a rank sends to a place of its group, or takes from there; of a receive from anyone the place is None."""
+    """Sends or receives of a rank with one peer and tag; None is a receive from any rank."""
 
     rank: int
     is_send: bool
@@ -21,9 +21,9 @@ class Channel(NamedTuple):
 
 @final
 class Pairs:
-    """A channel is of the first group in which its other side does the same, and of the group of all where none is.
+    """Assigns each channel to the first group with a matching channel, else to that of all ranks.
 
-    Receives from anyone take what nobody else does: the first of each rank, then the second, and so on.
+    Receives from any rank get the remaining sends: the first of each rank, then the second, etc.
     """
 
     def __init__(self, messages: Mapping[int, Mapping[int, Message]], *, is_cut: bool) -> None:
@@ -36,10 +36,10 @@ class Pairs:
                     self._channels.setdefault(channel, []).append(at)
         self.groups: dict[Place, Group] = {}
         self.peers: dict[Place, int] = {}
-        """The other sides of receives from anyone."""
+        """Senders for receives from any rank."""
 
     def run(self, candidates: Sequence[Group], everyone: Group) -> None:
-        """Finds the groups among the candidates, of which the first is that of all."""
+        """Assigns groups. The first candidate is the group of all ranks."""
         sends = {channel: None for channel in self._channels if channel.is_send}
         for group in candidates:
             for channel in list(sends):
@@ -80,7 +80,7 @@ class Pairs:
 
 
 def _other(channel: Channel, group: Group, *, is_named: bool = True) -> Channel | None:
-    """The channel at the other side of a send; that of a receive from anyone unless it is a named one."""
+    """Returns the receiving channel of a send; without `is_named`, of a receive from any rank."""
     members, peer = group.members, channel.peer
     if peer is None or channel.rank not in members or not 0 <= peer < len(members):
         return None

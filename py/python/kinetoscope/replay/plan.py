@@ -1,4 +1,4 @@
-"""What a rank has to do, as the core reads it from the rank's trace."""
+"""Plan of a rank: its recorded communications, read by the core."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 class Step(NamedTuple):
-    """A communication, or a wait for the one at the place `wait_of`."""
+    """A communication, or a wait for the communication at index `wait_of`."""
 
     message: Message | None
     wait_of: int | None = None
@@ -38,21 +38,21 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a rank does, in order."""
+    """Steps of a rank, in order."""
 
     steps: list[Step]
     groups: list[Group]
     size: int
-    """How many ranks were recorded, as far as this rank knows."""
+    """Number of recorded ranks that this trace mentions."""
     is_cut: bool
-    """Whether `max_msg_cnt` ended it."""
+    """Whether `max_msg_cnt` cut the plan."""
     notes: list[str]
 
 
 def plan_of(trace: Trace, options: Options, num_ranks: int) -> Plan:
-    """The plan of a trace, of which ranks below `num_ranks` replay.
+    """Returns the plan of a trace for a replay by ranks below `num_ranks`.
 
-    ValueError for a message that is larger than the options allow, or whose sizes make no sense.
+    Raises ValueError for a message with invalid sizes or above `max_msg_bytes`.
     """
     table, num_left_out = _native.replay_plan(trace._native)  # noqa: SLF001 - the core reads it
     groups = _groups(trace, num_ranks)
@@ -63,7 +63,7 @@ def plan_of(trace: Trace, options: Options, num_ranks: int) -> Plan:
 
 
 def _groups(trace: Trace, num_ranks: int) -> dict[str, Group]:
-    """Those that the trace lists, by name; one of which the ranks are known goes before."""
+    """Returns the groups of a trace by name; prefers rows with known ranks."""
     found: dict[str, Group] = {}
     rows = trace.process_groups.select("group_name", "ranks", "group_size").rows()
     for name, ranks, size in sorted(rows, key=lambda row: row[1] in {None, "", "[]"}):
@@ -74,7 +74,7 @@ def _groups(trace: Trace, num_ranks: int) -> dict[str, Group]:
 
 
 def _group(name: str, ranks: str | None, size: int | None, num_ranks: int) -> Group | None:
-    """Ranks that do not replay are not even listed: a file may claim any number of them."""
+    """Creates a group without ranks that do not replay: a file may claim any number of ranks."""
     listed = json.loads(ranks) if ranks else []
     if listed and all(isinstance(rank, int) for rank in listed):
         members = sorted({rank for rank in listed if 0 <= rank < num_ranks})
@@ -85,7 +85,7 @@ def _group(name: str, ranks: str | None, size: int | None, num_ranks: int) -> Gr
 def _steps(
     table: Table, groups: Mapping[str, Group], options: Options, num_ranks: int
 ) -> tuple[list[Step], bool, dict[tuple[str, str], int]]:
-    """The steps, whether `max_msg_cnt` ended them, and how many of a name are left out for what reason."""
+    """Returns steps, whether `max_msg_cnt` cut them, and skipped steps by name and reason."""
     steps: list[Step] = []
     places: dict[int, int] = {}
     seen: dict[Message, Message] = {}
@@ -107,7 +107,7 @@ def _steps(
             return steps, True, dropped
         message = _message(row, groups, options, num_ranks)
         if not message.is_whole:
-            dropped[name, "its tensors are not recorded, as of a call that failed"] += 1
+            dropped[name, "its tensors are not recorded, as for a failed call"] += 1
             continue
         num_messages += 1
         places[at] = len(steps)
@@ -118,7 +118,7 @@ def _steps(
 
 
 def _tag(row: Mapping[str, Any], options: Options) -> int | None:
-    """NCCL, whose traces name groups, sends and receives in order, whatever their tags are."""
+    """Returns the tag, or None for NCCL, which ignores tags and whose traces name groups."""
     return None if row["group_name"] or options.backend_name == "nccl" else row["tag"]
 
 
@@ -151,10 +151,10 @@ def _expect_size(message: Message, node: int | None, max_bytes: int) -> None:
     where = f"{message.collective} (node {node})"
     numbers = [*message.in_elems, *message.out_elems, *message.in_split, *message.out_split, message.elem_bytes]
     if min(numbers) < 0 or len(numbers) > _MOST_PARTS:
-        raise ValueError(f"expected sizes of a message, found what cannot be: {where}")
+        raise ValueError(f"expected valid sizes of a message, found negative or too many ones in {where}")
     if max(message.in_bytes, message.out_bytes) > max_bytes:
         size = max(message.in_bytes, message.out_bytes)
         raise ValueError(
             f"expected messages of {max_bytes:,} bytes at most, found {size:,} in {where}: "
-            "max_msg_bytes (--max-msg-bytes) raises the limit"
+            "raise max_msg_bytes (--max-msg-bytes)"
         )

@@ -1,4 +1,4 @@
-"""Exchanges in which every rank sends as much as every other."""
+"""Makes the parts of exchanges equal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from kinetoscope.replay.message import Message
 
 
 def rebalanced(meetings: list[Meeting]) -> dict[Place, Message]:
-    """Exchanges of uneven parts as those of even ones, of as many elements in all, rounded up."""
-    found: dict[Place, Message] = {}
+    """Returns messages with equal parts for uneven exchanges; the total is kept, rounded up."""
+    messages: dict[Place, Message] = {}
     for meeting in meetings:
         first = next(iter(meeting.messages.values()))
         if first.collective != "all_to_allv":
@@ -18,5 +18,5 @@ def rebalanced(meetings: list[Meeting]) -> dict[Place, Message]:
         elems = (-(-total // (size * size)) * size,)
         for rank, at in meeting.places:
             message = meeting.messages[rank]
-            found[rank, at] = message._replace(in_elems=elems, out_elems=elems, in_split=(), out_split=())
-    return found
+            messages[rank, at] = message._replace(in_elems=elems, out_elems=elems, in_split=(), out_split=())
+    return messages

@@ -1,4 +1,4 @@
-"""`replay_comms`: from the traces of a job to what its communications take here."""
+"""Implements `replay_comms`: reads the traces of a job, replays and measures communications."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
-from kinetoscope.replay.options import Options, expect_sound
+from kinetoscope.replay.options import Options, validated
 from kinetoscope.replay.plan import Plan, Step, plan_of
 from kinetoscope.replay.result import Replay, samples
 from kinetoscope.replay.settle import settle
@@ -25,10 +25,10 @@ _SHOWN = 4
 
 
 class CheckError(ValueError):
-    """What came out of communications is not what had to."""
+    """The results of communications are wrong."""
 
 
-def replay_comms(  # noqa: PLR0913 - those of the command, by their names
+def replay_comms(  # noqa: PLR0913 - the options of the command
     job: TraceSet | Trace | str | os.PathLike[str],
     *,
     backend: str | None = None,
@@ -47,29 +47,41 @@ def replay_comms(  # noqa: PLR0913 - those of the command, by their names
     timeout: float = 300.0,
     profile: str | os.PathLike[str] | None = None,
 ) -> Replay:
-    """Replays the communications of recorded ranks on torch.distributed, and says what they took.
+    """Replays recorded communications with torch.distributed, and measures them.
 
-    Called by every process of a job that torchrun, SLURM or MPI started, as many as were recorded; each reads the trace
-    of its rank. `job` is what `ks.read_dir` gives, or the folder. Process groups are made as recorded; then every
-    collective, send and receive is done in its order, with its sizes, types and parts, waited for where it was.
+    Every process of a job of torchrun, SLURM or MPI must call this function, one per recorded rank.
+    Each process reads the trace of its rank, and creates the recorded process groups. Then it runs
+    each collective, send and receive in the recorded order, with the recorded sizes, types, parts
+    and waits. The ranks compare their plans before they start.
 
-    * `backend` is `gloo` or `nccl`, `device` `cpu` or `cuda`; by default gloo on the host.
-    * `dry_run` runs nothing and needs no torch: one process reads all ranks, compares them and says what would be done.
-    * `warmup_iter` passes are not measured, `num_replays` are.
-    * `allow_ops` are names to replay alone (`all_reduce`); `max_msg_cnt` ends each rank's plan after so many
-      communications; a message of more than `max_msg_bytes` is an error.
-    * `use_timestamp` begins each when it was, from the first on; for that a Kineto trace has to be there.
-    * `rebalance="equal"` makes all parts of exchanges of uneven ones as large as the mean.
-    * `blocking` waits for every collective at once, also where it was not.
-    * `shrink` does with fewer processes than were recorded: what is between those. `notes` says what changed.
-    * `check` fills messages with numbers and looks at what comes out, in one more pass. CheckError when it is wrong.
-    * `timeout` in seconds: what is not met by then is a TimeoutError.
-    * `profile` is a folder for the replay's own trace, recorded with `ks.profile`.
+    Args:
+        job: a folder, or the result of `ks.read_dir`.
+        backend: `gloo` or `nccl`. Defaults to gloo, or to nccl with `device="cuda"`.
+        device: memory of the messages, `cpu` or `cuda`. Defaults to cuda for nccl, else to cpu.
+        dry_run: runs nothing and needs no torch. One process reads and compares all ranks.
+        warmup_iter: number of passes without measuring.
+        num_replays: number of measured passes.
+        allow_ops: names of the only communications to replay, such as `all_reduce`.
+        max_msg_cnt: maximum number of communications of each rank.
+        max_msg_bytes: maximum size of a message in bytes; a larger one is an error.
+        use_timestamp: starts each communication at its recorded time after the first. Requires
+            Kineto traces.
+        rebalance: `"equal"` sets all parts of uneven exchanges to their mean size.
+        blocking: waits for each collective at once, even if the recording did not.
+        shrink: uses fewer processes than recorded ranks, and replays the communications among
+            them. `Replay.notes` lists the changes.
+        check: fills messages with numbers and verifies the results, in an additional pass.
+        timeout: timeout in seconds of each communication.
+        profile: a folder for a recording of the replay with `ks.profile`.
 
-    Before anything runs the ranks compare what they will do: DisagreementError, on all of them, when they would wait
-    for each other without end. ValueError for files that do not tell what is needed; ImportError without torch.
+    Raises:
+        DisagreementError: plans mismatch or would deadlock; raised on all ranks before the replay.
+        CheckError: `check` found a wrong result.
+        TimeoutError: a communication did not complete in time.
+        ValueError: an option is invalid, or the traces lack required data.
+        ImportError: torch is missing.
     """
-    options = expect_sound(
+    options = validated(
         Options(
             backend,
             device,
@@ -92,7 +104,7 @@ def replay_comms(  # noqa: PLR0913 - those of the command, by their names
 
 
 def replay(sources: Sequence[Reader], options: Options) -> Replay:
-    """The same, with options that are sound."""
+    """Replays with validated options."""
     if options.dry_run:
         return _dry(sources, options)
     from kinetoscope.replay.backend import Backend
@@ -108,8 +120,8 @@ def _dry(sources: Sequence[Reader], options: Options) -> Replay:
     size = world().size
     size = min(size, len(sources)) if options.shrink and size > 1 else len(sources)
     settled = settle({rank: _plan(sources, World(rank, size), options) for rank in range(size)}, options)
-    found = [sample for rank, steps in settled.steps.items() for sample in samples(rank, steps, [])]
-    return Replay(found, 0, size, settled.notes)
+    measured = [sample for rank, steps in settled.steps.items() for sample in samples(rank, steps, [])]
+    return Replay(measured, 0, size, settled.notes)
 
 
 def _plan(sources: Sequence[Reader], place: World, options: Options) -> Plan:
@@ -129,14 +141,14 @@ def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> 
     if options.check:
         _check(backend, steps, options)
     passes, files = _passes(backend, steps, options)
-    found = backend.at_first(samples(backend.rank, steps, passes))
-    result = Replay([sample for those in found for sample in those], backend.rank, backend.size, settled.notes)
+    measured = backend.gather_at_first(samples(backend.rank, steps, passes))
+    result = Replay([sample for of_rank in measured for sample in of_rank], backend.rank, backend.size, settled.notes)
     result.profile = files
     return result
 
 
 def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:
-    """Of all ranks; an error that one has in reading is an error of all, or they would wait for it."""
+    """Exchanges the plans of all ranks. Raises an error of one rank on all, to avoid a deadlock."""
     mine: Plan | str
     error: Exception | None = None
     try:
@@ -148,12 +160,12 @@ def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) ->
         raise error
     failed = {rank: plan for rank, plan in enumerate(plans) if isinstance(plan, str)}
     if failed:
-        raise ValueError("; ".join(f"rank {rank}: {why}" for rank, why in list(failed.items())[:_SHOWN]))
-    return {**dict(enumerate(plans)), backend.rank: mine}  # pyright: ignore[reportReturnType] - none is a text
+        raise ValueError("; ".join(f"rank {rank}: {error}" for rank, error in list(failed.items())[:_SHOWN]))
+    return {**dict(enumerate(plans)), backend.rank: mine}  # pyright: ignore[reportReturnType] - no plan is a text here
 
 
 def _bare(steps: Sequence[Step]) -> list[Step]:
-    """What other ranks need to know: one object for all that are equal, which pickle sends once."""
+    """Removes times and shares equal steps, so that pickle sends each of them once."""
     seen: dict[Step, Step] = {}
     bare = (step._replace(start_ns=None, dur_ns=None) for step in steps)
     return [seen.setdefault(step, step) for step in bare]
@@ -166,7 +178,7 @@ def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:
     runner.run()
     wrong = [line for lines in backend.all(runner.wrong[:_SHOWN]) for line in lines]
     if wrong:
-        raise CheckError(f"replayed contents are wrong: {'; '.join(wrong[:_SHOWN])}")
+        raise CheckError(f"expected correct results of the replay, found: {'; '.join(wrong[:_SHOWN])}")
 
 
 def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[list[Mapping[int, int]], list[Path]]:

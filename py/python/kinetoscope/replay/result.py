@@ -1,4 +1,4 @@
-"""What a replay found out."""
+"""Results of a replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_GROUP = 1
 
 
 class Sample(NamedTuple):
-    """What one rank measured of communications that are alike, as the core takes it."""
+    """Measurements of one rank for equal communications, as the core expects them."""
 
     collective: str
     group_name: str
@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
 
 def samples(rank: int, steps: Sequence[Step], passes: Sequence[Mapping[int, int]]) -> list[Sample]:
-    """A rank's steps with what they took in each pass, those that are alike together."""
+    """Groups equal communications of a rank, with durations in ns from all passes."""
     found: dict[Message, Sample] = {}
     for at, step in enumerate(steps):
         if step.message is None:
@@ -59,26 +59,32 @@ def _empty(message: Message, rank: int) -> Sample:
 
 
 class Replay(Table):
-    """What communications took when they were replayed, beside what they took when they were recorded.
+    """Durations of replayed communications, beside the recorded ones.
 
-    One row for those of one name, group and size on all ranks: `num_calls` in the traces, `num_replayed` measurements,
-    percentiles of their durations (`p50_ns`, …), and bandwidths at the median as NCCL's tests count them. Where nothing
-    ran, or no trace has times, they are null. Rank 0 has what all ranks measured, the others what they did.
+    Has one row per name, group, type and size, over all ranks:
+
+    * `num_calls`: number of calls in the traces
+    * `num_replayed`: number of measurements
+    * `p50_ns` and other percentiles of the durations
+    * algorithm and bus bandwidth at the median, as NCCL's tests define them
+
+    Values without a measurement or a recorded time are null. Rank 0 has the measurements of all
+    ranks, and each other rank has its own.
     """
 
     def __init__(self, found: Iterable[Sample], rank: int, num_ranks: int, notes: Sequence[str]) -> None:
         super().__init__(_native.replayed(list(found)))
         self.rank = rank
-        """Of this process."""
+        """Rank of this process."""
         self.num_ranks = num_ranks
-        """How many ranks replayed."""
+        """Number of ranks of the replay."""
         self.notes = list(notes)
-        """What was other than it was recorded, and what could not be known."""
+        """Differences from the recording, and unknown values."""
         self.profile: list[Path] = []
-        """The files of the replay's own trace on this rank, where one was asked for."""
+        """Trace files of the replay on this rank; empty without the option `profile`."""
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the table to a file: Parquet, Arrow IPC, CSV, JSON lines or JSON, as the ending says."""
+        """Writes the table as Parquet, Arrow IPC, CSV, JSON lines or JSON, by extension."""
         from kinetoscope._export.tables import Part, export, export_json
 
         target, parts = Path(path), [Part(self, {})]

@@ -1,4 +1,4 @@
-"""One pass through a rank's steps."""
+"""Runs the steps of a rank once."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from kinetoscope.replay.message import Message
 from kinetoscope.replay.options import Options
 from kinetoscope.replay.plan import Step
 
-_MOST_OPEN_BYTES = 2 << 30
-"""More than these are not held for communications that are not waited for yet."""
+_MAX_OPEN_BYTES = 2 << 30
+"""Maximum memory of communications without a wait so far."""
 _NS = 1e-9
 
 
 @final
 class Runner:
-    """Does what the steps say, once."""
+    """One pass through the steps of a rank."""
 
     def __init__(self, backend: Backend, steps: Sequence[Step], options: Options, *, checks: bool = False) -> None:
         self._backend, self._steps, self._options = backend, steps, options
         self._checks = checks
         self._open: dict[int, Work] = {}
         self._open_bytes = 0
-        self._loose: dict[int, Work] = {}
+        self._pending_p2p: dict[int, Work] = {}
         self._works: dict[int, Work] = {}
         self._numbers: dict[object, int] = {}
         self._number_of: dict[int, int] = {}
         self.wrong: list[str] = []
 
     def run(self) -> dict[int, int]:
-        """How long each communication took, in ns, by its step. TimeoutError when one is not met."""
+        """Runs all steps. Returns durations in ns by index of the step.
+
+        Raises TimeoutError if a communication does not complete in time.
+        """
         pace = self._pace()
         at = 0
         while at < len(self._steps):
@@ -47,65 +50,65 @@ class Runner:
             else:
                 self._collective(at, step, step.message)
             at += 1
-        self._end_loose()
+        self._end_p2p()
         for place in list(self._open):
             self._wait_for(place)
         self._backend.finish()
         return {place: work.dur_ns() for place, work in sorted(self._works.items())}
 
     def _pace(self) -> Callable[[Step], None]:
-        """Has steps begin when they did when they were recorded, or at once."""
+        """Returns a function that waits for the recorded start of a step, or does nothing."""
         starts = [step.start_ns for step in self._steps if step.start_ns is not None]
         if not self._options.use_timestamp or not starts:
             return lambda _: None
-        first, begin = min(starts), time.perf_counter_ns()
+        first, replay_start = min(starts), time.perf_counter_ns()
 
         def pace(step: Step) -> None:
             if step.start_ns is not None:
-                ahead_ns = step.start_ns - first - (time.perf_counter_ns() - begin)
+                ahead_ns = step.start_ns - first - (time.perf_counter_ns() - replay_start)
                 time.sleep(max(ahead_ns, 0) * _NS)
 
         return pace
 
     def _collective(self, at: int, step: Step, message: Message) -> None:
-        self._end_loose()
-        work = self._begun(at, self._backend.start(self._buffers(at, message)))
+        self._end_p2p()
+        work = self._started(at, self._backend.start(self._buffers(at, message)))
         if step.is_async and not self._options.blocking:
             self._hold(at, work)
             return
         self._end(at, work)
 
     def _hold(self, at: int, work: Work) -> None:
-        self._backend.wait_aside(work)
+        self._backend.wait_on_side_stream(work)
         self._open[at] = work
         self._bound(self._open)
 
-    def _bound(self, those: dict[int, Work]) -> None:
-        """Waits for the first of those whose messages would not fit into memory together."""
-        while self._open_bytes > _MOST_OPEN_BYTES and len(those) > 1:
-            self._wait_for(next(iter(those)))
+    def _bound(self, works: dict[int, Work]) -> None:
+        """Waits for the oldest works until the rest fits into the memory limit."""
+        while self._open_bytes > _MAX_OPEN_BYTES and len(works) > 1:
+            self._wait_for(next(iter(works)))
 
     def _wait_for(self, place: int | None) -> None:
         place = -1 if place is None else place
-        work = self._open.pop(place, None) or self._loose.pop(place, None)
+        work = self._open.pop(place, None) or self._pending_p2p.pop(place, None)
         if work is not None:
             self._end(place, work)
 
-    def _begun(self, at: int, work: Work) -> Work:
+    def _started(self, at: int, work: Work) -> Work:
         self._works[at] = work
         self._open_bytes += _num_bytes(work)
         return work
 
     def _end(self, at: int, work: Work) -> None:
         work.wait()
-        self._look(at, work)
+        self._verify(at, work)
         self._open_bytes -= _num_bytes(work)
         work.buffers.given, work.buffers.taken = [], []
 
-    # --- sends and receives ---------------------------------------------------------------------------------------
+    # --- sends and receives -----------------------------------------------------------------------
 
     def _exchange(self, at: int) -> int:
-        """Begins a send or a receive, or all of its batch; where the next step is."""
+        """Starts a send or receive, or its whole batch. Returns the index of the next step."""
         end = at + 1
         batch = self._steps[at].batch
         while batch is not None and end < len(self._steps) and self._steps[end].batch == batch:
@@ -114,19 +117,19 @@ class Runner:
         buffers = [self._buffers(place, message) for place in places if (message := self._steps[place].message)]
         works = [self._backend.start(buffers[0])] if batch is None else self._backend.start_batch(buffers)
         for place, work in zip(places, works, strict=True):
-            self._loose[place] = self._begun(place, work)
-        self._bound(self._loose)
+            self._pending_p2p[place] = self._started(place, work)
+        self._bound(self._pending_p2p)
         if self._steps[at].is_async is False and batch is None:
-            self._end_loose()
+            self._end_p2p()
         return end
 
-    def _end_loose(self) -> None:
-        """No trace says when sends and receives are waited for, so it is before what all take part in."""
-        for place, work in self._loose.items():
+    def _end_p2p(self) -> None:
+        """Waits for sends and receives before a collective: traces do not record these waits."""
+        for place, work in self._pending_p2p.items():
             self._end(place, work)
-        self._loose.clear()
+        self._pending_p2p.clear()
 
-    # --- contents -------------------------------------------------------------------------------------------------
+    # --- contents ---------------------------------------------------------------------------------
 
     def _buffers(self, at: int, message: Message) -> Buffers:
         buffers = self._backend.buffers(message)
@@ -136,7 +139,7 @@ class Runner:
         return buffers
 
     def _next_number(self, message: Message) -> int:
-        """Which communication of its channel it is: the same on all ranks of it."""
+        """Returns the number of a message in its channel; equal on all ranks of the channel."""
         group = message.group
         ends: tuple[int | None, ...] = ()
         if message.is_p2p and group is not None:
@@ -146,7 +149,7 @@ class Runner:
         self._numbers[group, ends, message.tag] = number + 1
         return number
 
-    def _look(self, at: int, work: Work) -> None:
+    def _verify(self, at: int, work: Work) -> None:
         message = work.buffers.message
         if not self._checks or message.group is None:
             return

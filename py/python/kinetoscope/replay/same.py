@@ -1,4 +1,4 @@
-"""Whether two ranks mean the same communication."""
+"""Compares the messages of two ranks for the same communication."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from kinetoscope.replay.message import Message
 
 
 def difference(one: Message, other: Message, places: tuple[int, int]) -> str | None:
-    """What two ranks at these places of a group say differently of one communication; None when they agree."""
+    """Describes the mismatch between the messages of two ranks at `places`; None if they match."""
     if one.is_p2p:
         return _first({"types": (one.dtype, other.dtype), "sizes": (sum(one.in_elems), sum(other.in_elems))})
-    alike = {
+    properties = {
         "names": (one.collective, other.collective),
         "types": (one.dtype, other.dtype),
         "roots": (one.root, other.root),
         "reductions": (one.reduction, other.reduction),
     }
-    if why := _first(alike):
-        return why
+    if reason := _first(properties):
+        return reason
     if one.is_exchange:
         return _exchange(one, other, places)
     if one.is_gathered and len(one.out_elems) == len(other.out_elems) > 1:
@@ -27,7 +27,7 @@ def difference(one: Message, other: Message, places: tuple[int, int]) -> str | N
 
 
 def fits(message: Message, size: int) -> bool:
-    """Whether the sizes, the parts and the root may be of a group of so many ranks."""
+    """Whether sizes, parts and root are valid for a group of `size` ranks."""
     if message.root is not None and not 0 <= message.root < size:
         return False
     if any(split and len(split) != size for split in (message.in_split, message.out_split)):
@@ -40,18 +40,18 @@ def fits(message: Message, size: int) -> bool:
 
 
 def _is_of_all(parts: tuple[int, ...], own: tuple[int, ...], size: int) -> bool:
-    """A tensor for each rank, or tensors with a part for each."""
+    """Whether there is one tensor per rank, or tensors with one part per rank."""
     return len(parts) == size > 1 or sum(parts) == size * sum(own)
 
 
 def likeness(message: Message) -> object:
-    """What is one on all ranks of a communication."""
+    """Returns a key that is equal on all ranks of a communication."""
     sizes = () if message.is_exchange else _sizes(message)
     return message.collective, message.dtype, message.root, message.reduction, sizes
 
 
 def _sizes(message: Message) -> tuple[int, ...]:
-    """Those that all ranks have alike."""
+    """Returns the sizes that are equal on all ranks."""
     if message.collective == "barrier":
         return ()
     if message.is_scattered or message.collective == "scatter":
@@ -60,7 +60,7 @@ def _sizes(message: Message) -> tuple[int, ...]:
 
 
 def _exchange(one: Message, other: Message, places: tuple[int, int]) -> str | None:
-    """What one sends to the other has to be what that one takes, both ways."""
+    """Compares sent with received sizes in both directions."""
     here, there = places
     if here == there:
         return None
@@ -71,7 +71,7 @@ def _exchange(one: Message, other: Message, places: tuple[int, int]) -> str | No
         "parts": (_at(sent, there), _at(other_taken, here)),
         "parts back": (_at(other_sent, here), _at(taken, there)),
     }
-    return _first({what: both for what, both in ends.items() if None not in both})
+    return _first({name: both for name, both in ends.items() if None not in both})
 
 
 def _at(parts: tuple[int, ...], place: int) -> int | None:
@@ -79,4 +79,4 @@ def _at(parts: tuple[int, ...], place: int) -> int | None:
 
 
 def _first(pairs: Mapping[str, tuple[object, object]]) -> str | None:
-    return next((f"{what} differ" for what, (one, other) in pairs.items() if one != other), None)
+    return next((f"{name} differ" for name, (one, other) in pairs.items() if one != other), None)

@@ -1,4 +1,4 @@
-"""From what each rank's trace says to what each rank does: the same computation on all of them."""
+"""Turns the plans of all ranks into the steps to replay. All ranks compute the same result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kinetoscope._base import text
 from kinetoscope.replay.agree import Agreement, Place, agree
-from kinetoscope.replay.infer import Found, infer
+from kinetoscope.replay.infer import InferredGroups, infer
 from kinetoscope.replay.message import Group, Message
 from kinetoscope.replay.options import Options
 from kinetoscope.replay.plan import Plan, Step
@@ -16,51 +16,51 @@ from kinetoscope.replay.shrink import shrunk
 
 
 class Settled(NamedTuple):
-    """What is replayed."""
+    """Steps, groups and notes of a replay."""
 
     steps: dict[int, list[Step]]
     """By rank."""
     groups: list[Group]
-    """Those that are needed, in an order that is one on all ranks."""
+    """Required groups, in the same order on all ranks."""
     notes: list[str]
-    """What is other than it was recorded."""
+    """Differences from the recording."""
 
 
 def settle(plans: Mapping[int, Plan], options: Options) -> Settled:
-    """Finds groups that are not recorded, leaves out ranks that do not replay, and holds the ranks against each other.
+    """Infers groups, removes ranks that do not replay, and compares the ranks.
 
-    ValueError when there are fewer ranks than were recorded and `shrink` is not asked for; DisagreementError.
+    Raises ValueError if ranks are missing without `shrink`, and DisagreementError on a mismatch.
     """
     size = max(plan.size for plan in plans.values())
     if size > len(plans) and not options.shrink:
         raise ValueError(
             f"expected {text.plural(size, 'rank')} as recorded, found {len(plans)}: "
-            "shrink (--shrink) replays what is between those"
+            "use shrink (--shrink) to replay the communications among these"
         )
     is_cut = any(plan.is_cut for plan in plans.values())
     groups = sorted({group for plan in plans.values() for group in plan.groups})
     steps = {rank: list(plan.steps) for rank, plan in plans.items()}
     notes = sorted({note for plan in plans.values() for note in plan.notes})
-    found = infer(steps, groups, is_cut=is_cut)
-    if found and len({group.members for group in groups}) > 1:
-        notes.append(
-            f"{text.plural(len(found), 'communication')} named no group: the ones that all of a group call are its"
-        )
-    steps, changes = _with_groups(steps, found)
+    inferred = infer(steps, groups, is_cut=is_cut)
+    if inferred and len({group.members for group in groups}) > 1:
+        notes.append(f"inferred the groups of {text.plural(len(inferred), 'communication')} from simultaneous calls")
+    steps, changes = _with_groups(steps, inferred)
     notes += _shrunk_notes(size, len(plans), changes)
     steps, agreement = _agreed(steps, is_cut=is_cut)
     if is_cut:
-        notes.append(f"each rank's first {options.max_msg_cnt:,} communications, as far as all take part in them")
+        notes.append(f"replayed the first {options.max_msg_cnt:,} communications of each rank that all members reach")
     if options.rebalance:
         even = rebalanced(agreement.meetings)
-        notes.append(f"{text.plural(len(even), 'part')} of exchanges made as large as every other")
+        notes.append(f"made {text.plural(len(even), 'message')} of exchanges equal in size")
         steps = {rank: _replaced(rank, own, even) for rank, own in steps.items()}
     used = {step.message.group for own in steps.values() for step in own if step.message and step.message.group}
     return Settled(steps, sorted(used), notes)
 
 
-def _with_groups(steps: Mapping[int, list[Step]], found: Found) -> tuple[dict[int, list[Step]], dict[str, int]]:
-    """With the groups that were found, for the ranks that are there; how many of what were changed or dropped."""
+def _with_groups(
+    steps: Mapping[int, list[Step]], inferred: InferredGroups
+) -> tuple[dict[int, list[Step]], dict[str, int]]:
+    """Adds inferred groups and removes absent ranks. Also returns counts of changes."""
     changes: dict[str, int] = {}
     new: dict[int, list[Step]] = {}
     same: dict[tuple[Message, Group, int], Message | None] = {}
@@ -70,16 +70,16 @@ def _with_groups(steps: Mapping[int, list[Step]], found: Found) -> tuple[dict[in
             kept[at] = step
             if step.message is None:
                 continue
-            group = step.message.group or found.get((rank, at))
+            group = step.message.group or inferred.get((rank, at))
             if group is None:
-                kept[at] = None  # cut off before all of its group came to it
+                kept[at] = None  # the cut is before all ranks of its group
                 continue
-            peer = found.peers.get((rank, at))
+            peer = inferred.peers.get((rank, at))
             key = (step.message if peer is None else step.message._replace(peer=peer), group, rank)
             if key not in same:
                 same[key] = shrunk(*key)
             message = same[key]
-            if message is not step.message:  # else the step is one object for all of its repetitions
+            if message is not step.message:  # else keep the step, which repetitions share
                 kept[at] = None if message is None else step._replace(message=message)
             if len(group.members) < group.size:
                 name = f"{step.message.collective} {'dropped' if message is None else 'shrunk'}"
@@ -89,7 +89,7 @@ def _with_groups(steps: Mapping[int, list[Step]], found: Found) -> tuple[dict[in
 
 
 def _without(own: list[Step], kept: Mapping[int, Step | None]) -> list[Step]:
-    """The steps that are kept, and waits for those."""
+    """Returns the kept steps, and waits for kept communications."""
     places: dict[int, int] = {}
     new: list[Step] = []
     for at, _ in enumerate(own):
@@ -120,5 +120,5 @@ def _replaced(rank: int, own: list[Step], messages: Mapping[Place, Message]) -> 
 def _shrunk_notes(recorded: int, present: int, changes: Mapping[str, int]) -> list[str]:
     if recorded <= present:
         return []
-    what = ", ".join(f"{number} × {name}" for name, number in sorted(changes.items()))
-    return [f"{recorded} ranks recorded, {present} replay: {what or 'nothing was between the others'}"]
+    kinds = ", ".join(f"{number} × {name}" for name, number in sorted(changes.items()))
+    return [f"{recorded} ranks recorded, {present} replay: {kinds or 'no communication changed'}"]

@@ -1,4 +1,4 @@
-"""Messages for fewer ranks than were recorded."""
+"""Adapts messages to fewer ranks than recorded."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ _PER_RANK = {"gather", "scatter"}
 
 
 def shrunk(message: Message, group: Group, rank: int) -> Message | None:
-    """The message in what is left of its group; None where what it is for is gone.
+    """Returns the message for the present ranks of its group; None if a required rank is absent.
 
-    What one rank has or sends to another stays as large as it was; what is of ranks that are gone is left out. A root
-    that is gone is the first rank instead.
+    Sizes per rank stay; parts of absent ranks are removed. The first rank replaces an absent root.
     """
     present = len(group.members)
     if rank not in group.members:
@@ -38,7 +37,7 @@ def _resized(message: Message, group: Group, rank: int) -> Message:
 
 
 def _parts(parts: tuple[int, ...], own: tuple[int, ...], group: Group) -> tuple[int, ...]:
-    """What comes from all: a tensor for each, or one tensor with a part for each."""
+    """Returns sizes of gathered data: one tensor per rank, or tensors with one part per rank."""
     present = len(group.members)
     return parts[:present] if len(parts) == group.size > 1 else tuple(elems * present for elems in own)
 

@@ -1,4 +1,4 @@
-"""The trace of each rank, read when it is asked for."""
+"""Reads the trace of each rank on demand."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Reader = Callable[[], Trace]
 
 
 def readers(job: TraceSet | Trace | str | os.PathLike[str]) -> list[Reader]:
-    """How the trace of each rank is had, from rank 0 on.
+    """Returns one function per rank, from rank 0, that reads its trace.
 
-    Where no file tells a rank, their order does. ValueError where some ranks are missing.
+    If no file has a rank, the order of the files counts. Raises ValueError if ranks are missing.
     """
     if isinstance(job, (str, os.PathLike)):
         job = _job_at(job)
@@ -35,7 +35,7 @@ def _job_at(path: str | os.PathLike[str]) -> TraceSet | Trace:
     from kinetoscope._load.job import read_dir
     from kinetoscope._load.read import read
 
-    if os.path.isfile(path):  # noqa: PTH113 - a path or an address
+    if os.path.isfile(path):  # noqa: PTH113 - a path or a URL
         found = read(path)
         if isinstance(found, (Trace, TraceSet)):
             return found

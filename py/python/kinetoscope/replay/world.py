@@ -1,4 +1,4 @@
-"""The processes that replay: which one this is, how many there are, and where they meet."""
+"""Rank, number of processes and address of a replay, from environment variables."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _FIRST_PORT, _NUM_PORTS = 20_000, 10_000
 
 
 class World(NamedTuple):
-    """As torchrun, SLURM or MPI say it; one process alone where none of them does."""
+    """Rank and number of processes of torchrun, SLURM or MPI; rank 0 of 1 without them."""
 
     rank: int
     size: int
 
 
 def world() -> World:
-    """From the environment."""
+    """Returns the world of this process."""
     return World(current_rank(), job_size())
 
 
 def meeting_place() -> str:
-    """Where the processes find each other, as torch.distributed takes it: what torchrun set, else this machine.
+    """Returns the address for `init_process_group`: that of torchrun, else this machine.
 
-    MPI on several machines needs MASTER_ADDR. The port is one for each job that MPI or SLURM names.
+    MPI on several machines requires MASTER_ADDR. Each job of MPI or SLURM has its own port.
     """
     job = " ".join(os.environ.get(name, "") for name in _JOBS)
     port = os.environ.get("MASTER_PORT", str(_FIRST_PORT + crc32(job.encode()) % _NUM_PORTS))

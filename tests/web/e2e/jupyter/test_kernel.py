@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 SHOW = "widget = trace.timeline()\nwidget"
-SILENCE = (
-    "import kinetoscope._notebook.request_queue\nkinetoscope._notebook.request_queue.Desk.take = lambda *_: None\n"
-)
+_QUEUE = "kinetoscope._notebook.request_queue"
+SILENCE = f"import {_QUEUE}\n{_QUEUE}.RequestQueue.put = lambda *_: None\n"
 LARGE = "import kinetoscope._notebook.widget\nkinetoscope._notebook.widget.BROWSER_EVENTS = 100\n"
 # As a page's policy has it without 'wasm-unsafe-eval'.
 FORBIDDEN = """
@@ -45,7 +44,7 @@ def test_a_large_trace_is_shown_by_the_kernel(
     notebook.run(0)
     page = notebook.page
     timeline = timeline_on(page).wait()
-    page.locator(".ks-strip[role=status]", has_text="325 events: they stay in the kernel").wait_for()
+    page.locator(".ks-strip[role=status]", has_text="325 events: the trace stays in the kernel").wait_for()
     assert page.evaluate("globalThis[Symbol.for('kinetoscope.modules')]") is None, "no core is compiled"
     shot(page, "widget-large")
     look_around(timeline)

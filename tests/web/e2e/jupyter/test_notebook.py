@@ -67,7 +67,7 @@ def test_a_static_timeline_lives_in_nbconverts_page(
     page.goto(run_notebook("trace.render_static()").as_uri())
     frame = page.frame_locator("iframe[srcdoc]")
     frame.locator(".ks-tracks[data-cost]").wait_for(timeout=30_000)
-    assert "Time by kind" in frame.locator("main").inner_text()
+    assert "Time by event kind" in frame.locator("main").inner_text()
     shot(page, "static-nbconvert")
     page.close()
 
@@ -79,6 +79,6 @@ def test_a_widget_leaves_a_summary_in_nbconverts_page(
     page.route("http**", lambda route: route.abort())
     page.goto(run_notebook("trace.timeline()").as_uri())
     page.locator(".ks svg path").first.wait_for()
-    assert "Time by kind" in page.locator(".ks").inner_text()
+    assert "Time by event kind" in page.locator(".ks").inner_text()
     shot(page, "widget-nbconvert")
     page.close()

@@ -18,8 +18,8 @@ use graph::HtaGraph;
 /// The critical path through the graph of `HolisticTraceAnalysis` 0.6.1.
 ///
 /// Times that are not whole microseconds all over the file are rounded first: starts up, ends down.
-/// The last iteration is left out where that is asked for, as that program does when it loads
-/// traces. Host events that begin inside the range are looked at, and the device events that they
+/// On request, the last iteration is left out, as that program does when it loads
+/// traces. Host events that begin inside the range are selected, and the device events that they
 /// launched.
 pub fn critical_path_of_hta(selection: &Selection<'_>, is_last_left_out: bool) -> CriticalPath {
     let frame = HtaFrame::of(selection, is_last_left_out);

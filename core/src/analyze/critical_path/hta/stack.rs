@@ -31,7 +31,7 @@ pub(super) fn add(graph: &mut HtaGraph<'_>) {
     }
 }
 
-/// Rows that are looked at, by their tracks.
+/// Selected rows by track.
 fn by_track<'a>(frame: &HtaFrame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u32>)> {
     let trace = frame.trace;
     let mut tracks = vec![Vec::new(); trace.tracks.len()];

@@ -1,1 +1,1 @@
-"""Modules that have the paths of HTA's."""
+"""Analysis modules, under the module paths of HTA."""

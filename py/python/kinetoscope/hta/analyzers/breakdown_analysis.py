@@ -1,4 +1,4 @@
-"""Where the time of devices goes: by type of work, kernel, annotation and cause of idle time."""
+"""Breakdown of device time by type of work, kernel, annotation and cause of idle time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class BreakdownAnalysis:
     def get_gpu_kernels_with_user_annotations(
         cls, t: Trace, rank: int, expand_names: bool = True, shorten_names: bool = True
     ) -> pandas.DataFrame | None:
-        """Lists device events of a rank with the shortest annotation over each; None without annotations."""
+        """Lists device events of a rank, each with the shortest annotation over it.
+
+        Returns None if the rank has no device annotations.
+        """
         return annotated_kernels(t, rank, with_names=expand_names, with_short_names=shorten_names)
 
     @classmethod
@@ -50,7 +53,10 @@ class BreakdownAnalysis:
         allowlist_patterns: list[str] | None = None,
         image_renderer: str | None = None,
     ) -> pandas.DataFrame | None:
-        """Lists annotations of each rank by name, from the device or the host; None where there are none."""
+        """Lists annotations of each rank by name, from the device or the host.
+
+        Returns None if no rank has annotations.
+        """
         category = "gpu_user_annotation" if use_gpu_annotation else "user_annotation"
         allowed = t.symbol_table.find_matched_symbols(allowlist_patterns) if allowlist_patterns else ()
         found = annotation_table(t, category, Shown(duration_ratio, num_kernels, allowed))
@@ -77,7 +83,10 @@ class BreakdownAnalysis:
         visualize_pctg: bool = True,
         show_idle_interval_stats: bool = False,
     ) -> tuple[pandas.DataFrame, pandas.DataFrame | None]:
-        """Divides the idle time of each stream by its reason; statistics of the gaps come second, if asked for."""
+        """Divides the idle time of each stream by cause.
+
+        Returns the sums and, with `show_idle_interval_stats`, statistics of the gaps.
+        """
         found, intervals = idle_times(t, rank, streams, consecutive_kernel_delay)
         if visualize:
             drawing.draw_idle_time(found, visualize_pctg)

@@ -1,4 +1,4 @@
-"""Communication that computation hides."""
+"""Overlap of communication and computation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ class CommunicationAnalysis:
 
     @classmethod
     def get_comm_comp_overlap(cls, t: Trace, visualize: bool = True) -> pandas.DataFrame:
-        """Computes `rank` and `comp_comm_overlap_pctg`, the share of communication that computation hides (%)."""
+        """Computes the share (%) of each rank's communication that computation overlaps.
+
+        The columns are `rank` and `comp_comm_overlap_pctg`.
+        """
         found = overlap(t)
         if visualize:
             drawing.draw_overlap(found)

@@ -1,4 +1,4 @@
-"""The critical path of a rank: what its time was spent on that nothing else hides."""
+"""Critical path of a rank: the chain of events that bounds the run time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinetoscope.hta.path_window import window_of
 if TYPE_CHECKING:
     from kinetoscope.hta.common.trace import Trace
 
-# defined elsewhere, because the modules that this one needs need them, too
+# defined in other modules to avoid import cycles
 BoundType = path_parts.BoundType
 CPEdge = path_parts.CPEdge
 CPEdgeType = path_parts.CPEdgeType
@@ -22,9 +22,15 @@ PROFILE_TIMES = timing.PROFILE_TIMES
 timeit = timing.timeit
 
 CUDA_RUNTIME_EVENTS = frozenset(["cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"])
-"""Calls that hold the lock of the CUDA runtime. To read: the core has its own copy."""
+"""Calls that hold the lock of the CUDA runtime.
+
+Changing this value has no effect: the core has its own copy.
+"""
 KERNEL_KERNEL_DELAY_THRESHOLD_US = 1500
-"""Shortest gap, in µs, that no longer counts as a delay between two kernels. To read: the core has its own copy."""
+"""Shortest gap (µs) that does not count as a delay between two kernels.
+
+Changing this value has no effect: the core has its own copy.
+"""
 
 
 class CriticalPathAnalysis:
@@ -43,7 +49,7 @@ class CriticalPathAnalysis:
         instance_id: int | tuple[int, int] | None,
         data_load_events: Sequence[str] | None = None,
     ) -> tuple[CPGraph, bool] | None:
-        """As `TraceAnalysis.critical_path_analysis`, of the traces `t`."""
+        """Does the same as `TraceAnalysis.critical_path_analysis`, for the traces `t`."""
         window = window_of(t, rank, annotation, instance_id)
         if window is None:
             return None
@@ -61,10 +67,11 @@ class CriticalPathAnalysis:
         show_all_edges: bool,
         edge_types_to_viz: set[CPEdgeType] | None = None,
     ) -> str:
-        """As `TraceAnalysis.overlay_critical_path_analysis`, of the traces `t`.
+        """Does the same as `TraceAnalysis.overlay_critical_path_analysis`, for the traces `t`.
 
-        `edge_types_to_viz` are the types of those edges of the path that become arrows, by default
-        DEFAULT_EDGE_TYPES_IN_VIZ. Logs an error and returns an empty text when `output_dir` is not a folder.
+        `edge_types_to_viz` selects the types of path edges that become arrows, by default
+        DEFAULT_EDGE_TYPES_IN_VIZ. If `output_dir` is no folder, logs an error and returns an empty
+        string.
         """
         shown = overlay.Shown(
             only_show_critical_events,
@@ -79,8 +86,8 @@ class CriticalPathAnalysis:
 
 
 def restore_cpgraph(zip_filename: str, t_full: Trace, rank: int) -> CPGraph:
-    """Reads the graph that `CPGraph.save` wrote, of the same trace.
+    """Reads a graph that `CPGraph.save` wrote for the same trace.
 
-    Raises ValueError for another file, and for the graph of another trace.
+    Raises ValueError for other files, and for the graph of a different trace.
     """
     return CPGraph.of_saved(saved_path.restore(zip_filename), t_full, rank)

@@ -1,4 +1,4 @@
-"""Kernels by the operators and the calls that launch them."""
+"""Kernels grouped by the operators and calls that launch them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,19 @@ class CudaKernelAnalysis:
         visualize: bool = True,
         compress_other_kernels: bool = True,
     ) -> pandas.DataFrame:
-        """Lists kernels under operators with `operator_name` in their names, the most frequent sequence first.
+        """Lists kernel sequences under matching operators, the most frequent sequence first.
 
-        Columns: `pattern` (`operator|kernel|…`), `count`, `GPU kernel duration (us)`, `CPU op duration (us)`.
+        An operator matches if its name contains `operator_name`.
 
-        Writes `overlaid_<file>` to `output_dir`: the trace of the rank with the first `top_k` sequences in the
-        argument `Patterns` of their events. All other events have numbers in place of names, and no arguments, unless
-        `compress_other_kernels` is false.
+        Columns: `pattern` (`operator|kernel|…`), `count`, `GPU kernel duration (us)`,
+        `CPU op duration (us)`.
 
-        Without a name, a writable `output_dir` or any such operator, the frame is empty and a RuntimeWarning says why.
+        Writes `overlaid_<file>` to `output_dir`: the trace of the rank, where the argument
+        `Patterns` of events names the first `top_k` sequences. `compress_other_kernels` replaces
+        the names of all other events by numbers and drops their arguments.
+
+        Returns an empty frame with a RuntimeWarning if `operator_name` is empty, if no operator
+        matches, or if `output_dir` is not writable.
         """
         place = is_valid_directory(output_dir, must_be_writable=True)
         if not operator_name or not place.success:
@@ -56,24 +60,31 @@ class CudaKernelAnalysis:
 
     @classmethod
     def visualize_aten_op_kernels_and_overhead(cls, rank: int, df: pandas.DataFrame) -> None:
-        """Draws the table of `get_aten_op_kernels_and_delay` of a rank."""
+        """Draws the table that `get_aten_op_kernels_and_delay` returns for a rank."""
         drawing.draw_aten_delays(rank, df)
 
     @classmethod
     def visualize_cuda_launch_kernel_info(
         cls, rank: int, df: pandas.DataFrame, runtime_cutoff: int, launch_delay_cutoff: int
     ) -> None:
-        """Draws histograms of short kernels, long launches and long delays; the cutoffs are in µs."""
+        """Draws histograms of short kernels, long launches and long delays.
+
+        The cutoffs are in µs.
+        """
         drawing.draw_launch_stats(rank, df, runtime_cutoff, launch_delay_cutoff)
 
     @classmethod
     def get_aten_op_kernels_and_delay(
         cls, trace: Trace, ranks: list[int] | None = None, sort_by: list[str] | None = None
     ) -> dict[int, pandas.DataFrame]:
-        """Lists ATen operators of each rank by the kernels that they launch, with the mean delays of the first kernel.
+        """Lists ATen operators by the kernels that they launch, with mean delays.
 
-        `avg_aten_op_launch_delay` runs from the operator's start to the launch's, `avg_runtime_delay` from there to the
-        kernel's start. Sorted by `occurrence_count` or `sort_by`, largest first. Draws each table.
+        Returns one frame per rank, and draws each as a table.
+
+        The delays belong to an operator's first kernel. `avg_aten_op_launch_delay` runs from the
+        start of the operator to the start of the launch. `avg_runtime_delay` runs from the start of
+        the launch to the start of the kernel. Rows are sorted by `sort_by`, by default
+        `occurrence_count`, in descending order.
         """
         found = {
             rank: kernels_and_delays(trace, rank, sort_by or ["occurrence_count"]) for rank in _ranks(trace, ranks)
@@ -92,7 +103,10 @@ class CudaKernelAnalysis:
         include_memory_events: bool = True,
         visualize: bool = True,
     ) -> dict[int, pandas.DataFrame]:
-        """Lists launches of each rank, their device work and the delay between; the cutoffs are for drawings."""
+        """Lists kernel launches with their device work and launch delay, one frame per rank.
+
+        The cutoffs (µs) affect only the pictures.
+        """
         found = {rank: launch_stats(t, rank, with_memory=include_memory_events) for rank in _ranks(t, ranks)}
         for rank, frame in found.items() if visualize else ():
             cls.visualize_cuda_launch_kernel_info(rank, frame, runtime_cutoff, launch_delay_cutoff)
@@ -100,5 +114,5 @@ class CudaKernelAnalysis:
 
 
 def _ranks(traces: Trace, ranks: list[int] | None) -> list[int]:
-    """The first rank, where none is given."""
+    """Returns `ranks`, by default the first rank."""
     return list(ranks) if ranks else traces.get_ranks()[:1]

@@ -34,10 +34,11 @@ def find_stragglers_with_late_start_comm_kernels(
     n_stragglers: int = 2,
     visualize: bool = False,
 ) -> pandas.Series:
-    """Counts for each rank the steps in which its last long communication kernel starts late.
+    """Counts the steps in which each rank starts its last long communication kernel late.
 
-    Of all kernels that take 1 % of a step or more, the stream and name whose durations differ most among the ranks are
-    compared. The `n_stragglers` last starts of a step are late.
+    A kernel is long if it takes at least 1 % of a step. Compares the kernels of one stream and
+    name, selected by the largest difference of durations among the ranks. The last `n_stragglers`
+    starts of a step are late.
 
     Args:
         df: the rows of all ranks, with `rank` and `iteration`.
@@ -66,7 +67,10 @@ def _steps(frame: pandas.DataFrame, steps: dict[int, int]) -> pandas.DataFrame:
 
 
 def _long_kernels(rows: pandas.DataFrame, symbols: TraceSymbolTable) -> pandas.DataFrame:
-    """Communication kernels of 1 % of a mean step or more, with their start and duration as parts of a step."""
+    """Selects communication kernels of at least 1 % of a mean step.
+
+    Starts and durations are fractions of a step.
+    """
     first = rows["ts"].min()
     step = ((rows["ts"] + rows["dur"]).max() - first) / max(rows["iteration"].nunique(), 1)
     work = device_work(rows, symbols)
@@ -86,7 +90,10 @@ def _compared_starts(kernels: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _late(starts: pandas.DataFrame, count: int) -> pandas.Series:
-    """Whether each start is among the last `count` of its step; all are late that start at the same time."""
+    """Returns whether each start is among the last `count` starts of its step.
+
+    Starts at the same time have the same result.
+    """
     places = starts.groupby("iteration")[_METRIC].rank(method="min", ascending=False)
     return places <= count
 

@@ -19,7 +19,7 @@ class StragglerAnalysis:
 
     @classmethod
     def get_profiler_steps(cls, t: Trace) -> list[int]:
-        """Lists the numbers of the steps that any rank has, ascending."""
+        """Lists the step numbers of all ranks, ascending."""
         return sorted(extract_iteration_info(t)["iter"].unique().tolist())
 
     @classmethod
@@ -31,10 +31,10 @@ class StragglerAnalysis:
         visualize: bool = False,
         straggler_identification_impl: Callable[..., pandas.Series] = find_stragglers_with_late_start_comm_kernels,
     ) -> list[int]:
-        """Lists at most `num_candidates` ranks, those first that are late in the most steps.
+        """Lists up to `num_candidates` ranks; ranks that are late in the most steps come first.
 
-        Where the default finds no steps, or no long communication to compare, the ranks that came last to
-        communications count.
+        If there are no steps, or no long communication kernels to compare, the default lists the
+        ranks that most often join a collective last.
 
         Raises:
             ValueError: none of `profiler_steps` exists.

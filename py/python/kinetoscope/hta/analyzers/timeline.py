@@ -22,10 +22,10 @@ _RANK_HEIGHT = 120
 
 
 def plot_timeline(title: str, events: pandas.DataFrame, ranks: list[int] | None = None) -> None:
-    """Draws the events that `prepare_timeline_gpu_events` prepared, as high as so many ranks need.
+    """Draws the events from `prepare_timeline_gpu_events`; the height depends on the ranks.
 
-    ValueError where one of the columns `calibrated_start_global`, `calibrated_end_global`, `task` and `label` is
-    missing.
+    Raises ValueError if a column is missing: `calibrated_start_global`, `calibrated_end_global`,
+    `task` or `label`.
     """
     _check(events, _NEEDED)
     if ranks is None:
@@ -45,9 +45,12 @@ def prepare_timeline_gpu_events(
     streams: list[int] | None = None,
     duration_threshold: int = 1000,
 ) -> pandas.DataFrame:
-    """Returns events of ranks, iterations and streams (all but -1 by default) with the columns of `plot_timeline`.
+    """Selects events by rank, iteration and stream, and adds the columns of `plot_timeline`.
 
-    Shorter events are drawn `duration_threshold` µs long. ValueError where columns are missing.
+    Selects all values except -1 by default.
+
+    Events shorter than `duration_threshold` µs appear with that length. Raises ValueError if
+    columns are missing.
     """
     _check(df, _SOURCES)
     kept = pandas.Series(data=True, index=df.index)
@@ -74,7 +77,7 @@ def plot_timeline_gpu_kernels(
     streams: list[int] | None = None,
     duration_threshold: int = 1000,
 ) -> None:
-    """Draws events of a frame; arguments as of `prepare_timeline_gpu_events`."""
+    """Draws events of a frame; takes the arguments of `prepare_timeline_gpu_events`."""
     events = prepare_timeline_gpu_events(df, symbol_table, ranks, iterations, streams, duration_threshold)
     plot_timeline(title, events)
 
@@ -87,7 +90,7 @@ def plot_timeline_gpu_kernels_from_trace(
     streams: list[int] | None = None,
     duration_threshold: int = 1000,
 ) -> None:
-    """Draws events of the ranks of a job; arguments as of `prepare_timeline_gpu_events`."""
+    """Draws events of a job; takes the arguments of `prepare_timeline_gpu_events`."""
     known = trace_data.get_all_traces()
     frames = {rank: trace_data.get_trace(rank) for rank in known if ranks is None or rank in ranks}
     df: Any = pandas.concat(list(frames.values()), keys=list(frames), names=["rank", "idx"])
@@ -102,13 +105,13 @@ def _check(df: pandas.DataFrame, needed: Sequence[str]) -> None:
 
 
 def _get_unique_values(df: pandas.DataFrame, col: str, exclude_values: Sequence[int] = (-1,)) -> list[int]:
-    """Returns the values of a column, ascending, without those to leave out."""
+    """Returns the values of a column, ascending, except `exclude_values`."""
     _check(df, [col])
     return sorted(value for value in df[col].unique().tolist() if value not in exclude_values)
 
 
 def _simplify_name(name: str) -> str:
-    """Shortens a name to at most 45 characters, without arguments, template parameters and blanks."""
+    """Shortens a name to 45 characters; drops arguments, template parameters and blanks."""
     for pattern in _LEFT_OUT:
         name = re.sub(pattern, "", name)
     return name if len(name) < _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."

@@ -1,1 +1,1 @@
-"""Modules that have the paths of HTA's."""
+"""Traces, filters and call graphs, under the module paths of HTA."""

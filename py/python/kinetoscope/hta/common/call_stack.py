@@ -1,4 +1,4 @@
-"""Calls of a thread as a tree, without device work: the older form of `trace_call_stack` and `trace_call_graph`."""
+"""Older form of `trace_call_stack` and `trace_call_graph`: call trees without device work."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kinetoscope.hta.configs import env_options
 from kinetoscope.hta.nested import Array, nested
 
 NON_EXISTENT_NODE_INDEX: int = call_tree.NON_EXISTENT_NODE_INDEX
-"""Stands for the parent of an unknown event."""
+"""Parent index of an unknown event."""
 NULL_NODE_INDEX: int = call_tree.NULL_NODE_INDEX
-"""Stands for the parent of a root."""
+"""Parent index of a root."""
 EVENT_START: int = 1
 """Type of the start of an event, for `compare_events`."""
 EVENT_END: int = -1
@@ -27,7 +27,7 @@ EVENT_END: int = -1
 
 
 class DeviceType(Enum):
-    """Device that events ran on."""
+    """Device type of events."""
 
     UNKNOWN = 0
     CPU = 1
@@ -35,7 +35,7 @@ class DeviceType(Enum):
 
 
 def infer_device_type(df: pandas.DataFrame) -> DeviceType:
-    """Returns the device of rows by their column `stream`: positive on a device, negative on the host."""
+    """Infers the device type from `stream`: positive on a device, negative on the host."""
     if df.empty:
         return DeviceType.UNKNOWN
     if (df["stream"] > 0).all():
@@ -53,10 +53,10 @@ class Event(NamedTuple):
 
 
 def compare_events(x: Event, y: Event) -> int:
-    """Compares starts and ends of events: negative where `x` precedes `y`, positive where it follows.
+    """Compares starts and ends: negative if `x` precedes `y`, positive if `x` follows `y`.
 
-    At one time, events close before others open, and longer events enclose shorter ones. An event without a
-    duration lies inside an event that begins or ends at its time.
+    At equal times, ends precede starts, and longer events enclose shorter events. An event without
+    a duration lies inside an event that begins or ends at the same time.
     """
     if x.idx == y.idx:
         return -x.type
@@ -70,14 +70,14 @@ def compare_events(x: Event, y: Event) -> int:
 
 
 class CallStackNode(NamedTuple):
-    """Event with the event around it and the events inside it."""
+    """Event with its parent and children."""
 
     parent: int = NULL_NODE_INDEX
-    """Event around it, or the root."""
+    """Parent event, or the root."""
     depth: int = -1
-    """Number of events around it; -1 for the root."""
+    """Number of ancestors; -1 for the root."""
     children: list[int] = []  # noqa: RUF012 - as in HTA
-    """Events inside it, in the order of their starts."""
+    """Child events, in the order of their starts."""
 
 
 class CallStackIdentity(NamedTuple):
@@ -89,12 +89,12 @@ class CallStackIdentity(NamedTuple):
 
 
 class CallStackGraph(CallTree[CallStackNode]):
-    """Tree of a host thread. Events are known by their labels, the root by `NULL_NODE_INDEX`."""
+    """Call tree of a host thread. Keys are event labels; `NULL_NODE_INDEX` is the root."""
 
     def __init__(self, df: pandas.DataFrame, identity: CallStackIdentity, filter_func: Filter | None = None) -> None:
-        """Nests the rows of a thread that `filter_func` keeps; the rows of a device give no nodes.
+        """Nests the rows of a thread that `filter_func` keeps; device rows give no nodes.
 
-        Raises ValueError where the frame has no column `index_correlation`.
+        Raises ValueError if the frame has no column `index_correlation`.
         """
         if "index_correlation" not in df.columns:
             raise ValueError(f"expected the column index_correlation, found {list(df.columns)}")
@@ -106,30 +106,33 @@ class CallStackGraph(CallTree[CallStackNode]):
         self.filter_func: Filter | None = filter_func
         """Filter of the rows."""
         self.correlations: pandas.Series | None = df["index_correlation"]
-        """Device event of each launch, and launch of each device event."""
+        """Label of the device event of each launch, and of the launch of each device event."""
         self.nodes: dict[int, CallStackNode] = {}
         self.depth: pandas.Series | None = pandas.Series(-1, index=df.index, name="depth")
-        """Number of events around each event, by label; -1 for device work."""
+        """Number of ancestors of each event, by label; -1 for device work."""
         if self.device_type != DeviceType.GPU:
             self.nodes = _nodes(df if filter_func is None else filter_func(df))
             depths = {idx: node.depth for idx, node in self.nodes.items() if idx >= 0}
             self.depth = pandas.Series(depths, name="depth", dtype="int64" if depths else "object")
 
     def get_paths_to_leaves(self, idx: int) -> list[list[int]]:
-        """Returns the paths from an event to the leaves inside it; none for an unknown event."""
+        """Returns the paths from an event to its leaves; an empty list for an unknown event."""
         return self._paths(idx, lambda _: True)
 
     def get_leaf_nodes(self, idx: int) -> list[int]:
-        """Returns the leaves inside an event, or the event itself where nothing is inside."""
+        """Returns the leaves below an event, or the event itself if it has no children."""
         return [node for node, _, is_leaf in self._walk(idx, lambda _: True) if is_leaf]
 
     def get_depth(self) -> pandas.Series | None:
-        """Returns the number of events around each event, by label; -1 for device work."""
+        """Returns the number of ancestors of each event, by label; -1 for device work."""
         return self.depth
 
 
 class CallGraph:
-    """Nests the host events of each rank. The frames gain `depth` and `parent`; that of device work is its launch."""
+    """Nests the host events of each rank.
+
+    Adds the columns `depth` and `parent` to the frames. The parent of device work is its launch.
+    """
 
     def __init__(
         self,
@@ -141,15 +144,15 @@ class CallGraph:
     ) -> None:
         """Nests the events of `ranks`, or of all ranks, that `filter_func` keeps.
 
-        `remapped_tids` holds, by rank, the numbers of threads that are treated as others. With
-        `pre_process_trace_data`, `constrain_child_time_withinin_parent` changes the frames first.
+        `remapped_tids` maps thread ids to other thread ids, for each rank. `pre_process_trace_data`
+        first applies `constrain_child_time_withinin_parent` to the frames.
         """
         self.trace_data: Trace = trace
         """Frames of the ranks."""
         self.call_stacks: list[CallStackGraph] = []
         """Trees of all threads and streams."""
         self.pre_process_trace_data = pre_process_trace_data
-        """Whether calls of Python were shortened."""
+        """Whether Python calls were shortened."""
         for rank in list(trace.get_all_traces()) if ranks is None else ranks:
             if pre_process_trace_data:
                 self.constrain_child_time_withinin_parent(trace.get_trace(rank))
@@ -158,13 +161,14 @@ class CallGraph:
             _add_columns(trace.get_trace(rank), stacks)
         threads = pandas.DataFrame([stack.identity for stack in self.call_stacks], columns=["rank", "pid", "tid"])
         self.mapping: pandas.DataFrame = threads.assign(csg_index=range(len(threads))).set_index(["rank", "pid", "tid"])
-        """Places in `call_stacks`, by rank, process and thread."""
+        """Positions in `call_stacks`, by rank, process and thread."""
 
     def get_stack_of_node(self, node_id: int, rank: int, skip_ancestors: bool = False) -> pandas.DataFrame:
-        """Returns the rows of the leaves inside an event, of the event and those around it, and of device work.
+        """Returns the rows of an event, its ancestors, its leaves, and their device work.
 
-        The device work is that of the leaves. Of device work, its launch is looked at. A root has an empty row.
-        Raises KeyError for an unknown event, or for device work without a launch.
+        The leaves of the event launched the device work. For a device event, starts from its
+        launch. A root has an empty row. Raises KeyError for an unknown event, and for device work
+        without a launch.
         """
         frame = self.trace_data.get_trace(rank)
         event = frame.loc[node_id]
@@ -177,9 +181,10 @@ class CallGraph:
         return frame.reindex([*leaves, *around, *work[work > 0]])
 
     def constrain_child_time_withinin_parent(self, df: pandas.DataFrame) -> None:
-        """Shortens calls of Python in place so that none ends after the calls around it in its thread.
+        """Shortens Python calls in place so that none ends after an enclosing call.
 
-        Needs the columns `python_id` and `python_parent_id`; nothing changes without them.
+        Only calls of the same thread enclose each other. Without the columns `python_id` and
+        `python_parent_id`, nothing changes.
         """
         if not {"python_id", "python_parent_id"} <= set(df.columns):
             return
@@ -222,7 +227,10 @@ def _add_columns(frame: pandas.DataFrame, stacks: list[CallStackGraph]) -> None:
 
 
 def _earliest(ends: Array, around: Array) -> Array:
-    """Returns the earliest end among each call and all calls around it, which each round looks at twice as far."""
+    """Returns the earliest end of each call and its ancestors.
+
+    Each round doubles the number of ancestors that are covered.
+    """
     for _ in range(len(ends).bit_length()):
         is_inside = around >= 0
         ends = numpy.where(is_inside, numpy.minimum(ends, ends[around]), ends)

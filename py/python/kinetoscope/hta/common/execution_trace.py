@@ -1,4 +1,4 @@
-"""Execution Traces, and columns of a frame from their nodes."""
+"""Execution Traces, and frame columns from their nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "normalize_path",
 ]
 
-_FIELDS = (  # of the table, in the order of Node's
+_FIELDS = (  # columns of the table, in the order of the fields of Node
     *("node_id", "name", "parent", "record_id", "seq_num", "fw_parent", "scope", "thread", "fw_thread", "schema"),
     *("inputs", "input_shapes", "input_types", "outputs", "output_shapes", "output_types"),
 )
@@ -44,14 +44,17 @@ _ET_COLUMNS = {
 }
 
 EXECUTION_TRACE_SUPPORTED_EVENTS: list[str] = ["cpu_op", "user_annotation"]
-"""Categories of events that nodes stand for."""
+"""Categories of events that nodes can represent."""
 
 IMPORT_EXECUTION_TRACE_SUCCESSFULLY = True
-"""Whether Execution Traces can be read: always, for no other package is needed."""
+"""Whether Execution Traces can be read; always true, because no other package is needed."""
 
 
 class Node(NamedTuple):
-    """A node of an Execution Trace, with the attributes of et_replay's. Values that the file lacks are None."""
+    """A node of an Execution Trace, with the attributes of a node of et_replay.
+
+    Values missing in the file are None.
+    """
 
     id: int
     name: str
@@ -72,7 +75,7 @@ class Node(NamedTuple):
 
 
 class ExecutionTrace:
-    """The nodes of a file, made of its JSON document or of its tables."""
+    """The nodes of a file, from its JSON document or its tables."""
 
     def __init__(self, trace: recorded.Trace | dict[str, Any]) -> None:
         self.trace: recorded.Trace = read(json.dumps(trace).encode(), et=False) if isinstance(trace, dict) else trace
@@ -86,19 +89,24 @@ class ExecutionTrace:
 
 
 def load_execution_trace(et_file: str) -> ExecutionTrace:
-    """Reads an Execution Trace of any version. Raises TraceError or OSError when that is not possible."""
+    """Reads an Execution Trace of any version.
+
+    Raises TraceError or OSError for an unreadable file.
+    """
     return ExecutionTrace(read(normalize_path(et_file), et=False))
 
 
 def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> None:
-    """Adds `et_node` to the frame of a rank: the id of the node that each event was, NaN for other events.
+    """Adds `et_node` to the frame of a rank: the node id of each event.
 
-    Without a file of the rank, or for nodes that `load_execution_trace` did not read, the `rf_id` of a node is the
-    `external_id` of its event. Warns when no event has a node. Raises ValueError for an unknown rank, TypeError for an
-    object without nodes.
+    The value is NaN for events without a node.
+
+    Links events to nodes as the core does. If the rank has no file, or `load_execution_trace` did
+    not read the nodes, matches `rf_id` of nodes to `external_id` of events. Warns if no event has a
+    node. Raises ValueError for an unknown rank, TypeError for an object without nodes.
     """
     if not hasattr(et, "nodes"):
-        raise TypeError(f"expected what load_execution_trace gives, found {type(et).__name__}")
+        raise TypeError(f"expected the result of load_execution_trace, found {type(et).__name__}")
     frame = trace.get_trace(rank)
     source: str | None = getattr(getattr(et, "trace", None), "source", None)
     path = trace.trace_files.get(rank)
@@ -112,10 +120,11 @@ def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> No
 
 
 def add_et_column(trace_df: pandas.DataFrame, et: ExecutionTrace, column: str) -> None:
-    """Adds a column of the nodes to a frame that has `et_node`: NaN for events without a node.
+    """Adds a column of the nodes to a frame with `et_node`; NaN for events without a node.
 
-    `column` is `et_node_name`, `op_schema`, `input_shapes`, `input_types`, `output_shapes` or `output_types`. Warns and
-    adds nothing for another column, or when `correlate_execution_trace` was not called before.
+    `column` is `et_node_name`, `op_schema`, `input_shapes`, `input_types`, `output_shapes` or
+    `output_types`. Warns and adds nothing for other columns, and if the frame has no `et_node`:
+    call `correlate_execution_trace` first.
     """
     if "et_node" not in trace_df:
         warn(f"expected a frame with et_node, found none: call correlate_execution_trace before adding {column}")
@@ -129,7 +138,7 @@ def add_et_column(trace_df: pandas.DataFrame, et: ExecutionTrace, column: str) -
 
 
 def _linked_nodes(frame: pandas.DataFrame, path: str, source: str) -> pandas.Series:
-    """The nodes as the core links them."""
+    """Returns the nodes as the core links them."""
     nodes = dict(read(path, et=source).events.select("id", "node_id").rows())
     return pandas.Series([nodes[event] for event in frame["index"]], frame.index)
 

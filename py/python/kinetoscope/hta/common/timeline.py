@@ -18,7 +18,7 @@ from kinetoscope.hta.common.trace_filter import Filter
 from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
 
 AnnotationStreamID: int = 0
-"""The `stream` of annotations that stand over kernels."""
+"""The `stream` of annotations over kernels."""
 CPUStreamID: int = -1
 """The `stream` of host events."""
 DefaultTTL: int = 3600 * 24 * 30
@@ -29,7 +29,7 @@ DefaultMustHaveColumns: list[str] = ["name", "ts", "dur"]
 DefaultHoverColumns: list[str] = ["trace", "rank", "iteration", "stream", "cat", "index"]
 """Columns for tooltips."""
 DefaultTaskLabelColumns: list[str] = ["stream", "rank", "trace", "depth"]
-"""Columns that tell the rows of a timeline apart."""
+"""Columns whose values select the row of an event."""
 DefaultCallStackHoverColumns: list[str] = [
     *("name", "cat", "index", "ts", "dur", "rank", "stream"),
     *("height", "depth", "tid", "index_correlation"),
@@ -53,7 +53,7 @@ _SHORT_FORMS = (
 
 
 class EventType(Enum):
-    """Where the events of a timeline run."""
+    """Device type of the events of a timeline."""
 
     GPUEvents = 0
     CPUEvents = 1
@@ -61,14 +61,14 @@ class EventType(Enum):
 
 
 class PlotFormat(Enum):
-    """Where a timeline goes."""
+    """Output of a timeline."""
 
     HTML = "html"
-    """Returned as a page."""
+    """Return an HTML page."""
     Inline = "inline"
-    """Shown."""
+    """Show the picture."""
     File = "file"
-    """Written to a file only."""
+    """Only write a file."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class TimelinePlotSetting:
     """Columns, contents and size of a timeline."""
 
     auto_detect: bool = True
-    """Sets the four fields below from the frame."""
+    """Whether `auto_detect_setting` sets the four fields below from the frame."""
     event_type: EventType = EventType.GPUEvents
     multi_ranks: bool = False
     multi_traces: bool = False
@@ -90,20 +90,23 @@ class TimelinePlotSetting:
     """Height of a row, in pixels."""
     amplify_short_events: bool = True
     short_events_display_duration: int = 1000
-    """Length of a short event that is amplified, in µs."""
+    """Displayed length of a short event, in µs."""
     use_global_time: bool = False
-    """Gives datetimes, instead of µs since the first event."""
+    """Whether to show datetimes, instead of µs since the first event."""
     plot_format: PlotFormat = PlotFormat.Inline
     compress_threads: bool = True
-    """Puts host events of one depth on one row, whatever their thread."""
+    """Whether host events of all threads share a row per depth."""
 
 
 DefaultTimelinePlotSetting: TimelinePlotSetting = TimelinePlotSetting()
-"""The setting where none is given; detection changes it."""
+"""Default setting. `auto_detect_setting` changes it in place."""
 
 
 def auto_detect_setting(events: pandas.DataFrame, setting: TimelinePlotSetting) -> None:
-    """Sets `event_type`, `multi_ranks`, `multi_traces` and `multi_streams` from a frame, if `auto_detect` says so."""
+    """Sets `event_type`, `multi_ranks`, `multi_traces` and `multi_streams` from a frame.
+
+    Does nothing if `auto_detect` is false.
+    """
     if not setting.auto_detect:
         return
     setting.multi_ranks, setting.multi_traces, setting.multi_streams = (
@@ -122,10 +125,11 @@ def align_module_with_kernels(
     sym_table: TraceSymbolTable | None = None,
     include_original_cpu_events: bool = False,
 ) -> pandas.DataFrame:
-    """Returns device events, and annotations over the kernels of host events that match one of the patterns.
+    """Returns device events, and annotations over the kernels of matching host events.
 
-    An annotation is a copy of the host event on stream 0, from the start of its first kernel to the end of its last.
-    Patterns are regular expressions, matched at the start of names. ValueError where columns are missing.
+    An annotation is a copy of the host event on stream 0. It runs from the start of the first
+    kernel to the end of the last kernel. Patterns are regular expressions, matched at the start of
+    names. Raises ValueError if columns are missing.
     """
     if missing := REQUIRED_COLUMNS_FOR_CPU_GPU_ALIGNMENT - set(events_df.columns):
         hint = "make a CallGraph of the trace first"
@@ -148,10 +152,10 @@ def prepare_timeline_events(
     symbol_table: TraceSymbolTable | None = None,
     hover_columns: list[str] | None = None,
 ) -> pandas.DataFrame:
-    """Returns the events with the columns that `plot_events_timeline` needs, sorted by row and time.
+    """Adds the columns that `plot_events_timeline` needs, and sorts by row and time.
 
-    `ts` counts from the first event, in µs. A table of symbols decodes and shortens `name` and `cat`. Where rows or
-    columns are missing, warns (RuntimeWarning) and returns an empty frame.
+    `ts` counts from the first event, in µs. With a symbol table, decodes and shortens `name` and
+    `cat`. If rows or columns are missing, warns (RuntimeWarning) and returns an empty frame.
     """
     missing = sorted(set(DefaultMustHaveColumns) - set(df.columns))
     if df.empty or missing:
@@ -175,10 +179,13 @@ def plot_events_timeline(
     hover_columns: list[str] | None = None,
     output_image_path: str | None = None,
 ) -> str | None:
-    """Draws events that `prepare_timeline_events` prepared; returns a page where the setting's format is HTML.
+    """Draws events that `prepare_timeline_events` prepared.
 
-    Writes to `output_image_path`, if there is one: `.html`, or an image. Draws with plotly where it is installed, else
-    SVG. Where rows or columns are missing, warns (RuntimeWarning) and draws nothing.
+    Returns an HTML page if the setting's format is HTML.
+
+    Writes `output_image_path`, if given, as `.html` or as an image. Draws with plotly if plotly is
+    installed, otherwise SVG. If rows or columns are missing, warns (RuntimeWarning) and draws
+    nothing.
     """
     if not _check_timeline_input(events, setting):
         return None
@@ -213,7 +220,7 @@ class Timeline:
         hover_columns: list[str] | None = None,
     ) -> None:
         self.timeline_events: pandas.DataFrame = timeline_events
-        """The events, prepared."""
+        """The prepared events."""
         self.symbol_table: TraceSymbolTable = symbol_table
         self.setting: TimelinePlotSetting = setting
         self.hover_columns: list[str] = hover_columns or DefaultHoverColumns
@@ -236,7 +243,7 @@ class Timeline:
         )
 
     def plot(self, title: str, save_path: str | None = None) -> None:
-        """Draws the timeline; `save_path` as `output_image_path` of `plot_events_timeline`."""
+        """Draws the timeline; `save_path` is `output_image_path` of `plot_events_timeline`."""
         plot_events_timeline(
             title,
             self.timeline_events,
@@ -285,7 +292,7 @@ def _decode(events: pandas.DataFrame, symbol_table: TraceSymbolTable) -> None:
 
 
 def _add_times(events: pandas.DataFrame, setting: TimelinePlotSetting) -> None:
-    """Adds starts and ends, and lets `ts` count from the first event."""
+    """Adds starts and ends, and shifts `ts` to start at the first event."""
     first = events["ts"].min()
     events["ts"] -= first
     shortest = setting.short_events_display_duration if setting.amplify_short_events else None
@@ -317,7 +324,7 @@ def _set_task_names(events: pandas.DataFrame, setting: TimelinePlotSetting) -> p
 
 
 def _numbered(prefix: str, column: pandas.Series) -> pandas.Series:
-    """Returns labels of a common width, so that their order is that of the numbers."""
+    """Returns labels of equal width, so that text order equals numeric order."""
     if pandas.api.types.is_string_dtype(column):
         return f"{prefix} " + column.str.pad(width=5, side="right")
     return f"{prefix} " + column.astype(str).str.zfill(3)

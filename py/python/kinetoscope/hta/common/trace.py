@@ -1,4 +1,4 @@
-"""The traces of a job as frames: one for each rank, with one symbol table and one clock for all."""
+"""The traces of a job as frames, one per rank, with a shared symbol table and clock."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ _SUFFIXES = (".gz", ".json")
 
 
 def trace_event_timestamp_to_unixtime_ns(trace_event_ts_us: float, trace_metadata: MetaData) -> int:
-    """Converts a time of a file, in µs, to ns since 1970.
+    """Converts a timestamp of a file (µs) to Unix time in ns.
 
-    Raises KeyError when the metadata lacks `baseTimeNanoseconds`.
+    Raises KeyError if the metadata lacks `baseTimeNanoseconds`.
     """
     if (base_ns := trace_metadata.get("baseTimeNanoseconds")) is None:
         raise KeyError("expected baseTimeNanoseconds in the metadata of the trace, found none: its clock is unknown")
@@ -83,7 +83,9 @@ def trace_event_timestamp_to_unixtime_ns(trace_event_ts_us: float, trace_metadat
 def parse_trace_file(
     trace_file_path: str, cfg: ParserConfig | None = None
 ) -> tuple[MetaData, pandas.DataFrame, TraceSymbolTable]:
-    """Reads a trace file as `parse_trace_dataframe` does, and adds `index_correlation`, `iteration` and `end`.
+    """Reads a trace file like `parse_trace_dataframe`, and adds links between rows.
+
+    The added columns are `index_correlation`, `iteration` and `end`.
 
     Raises ValueError for a name that does not end in `.gz` or `.json`.
     """
@@ -100,11 +102,12 @@ def _parsed_with_links(trace: recorded.Trace, cfg: ParserConfig) -> tuple[MetaDa
 class Trace:
     """Finds the trace files of a job; `load_traces` reads them into frames.
 
-    `trace_files` are paths by rank, or paths; by default all traces in `trace_dir`, which relative paths start from.
-    Raises MissingTraceError, a ValueError, when one of `trace_files` does not exist.
+    `trace_files` maps ranks to paths, or lists paths; the default is all traces in `trace_dir`.
+    Relative paths start from `trace_dir`. Raises MissingTraceError (a ValueError) if one of
+    `trace_files` does not exist.
     """
 
-    # of objects whose frames were set by hand
+    # defaults for objects whose frames a caller sets directly
     _recorded: Mapping[int, recorded.Trace] = MappingProxyType({})
     _clocks: Mapping[int, int] = MappingProxyType({})
 
@@ -115,7 +118,7 @@ class Trace:
         parser_config: ParserConfig | None = None,
     ) -> None:
         self.is_parsed = False
-        """Whether the frames are there."""
+        """Whether the frames have been read."""
         self.trace_path = normalize_path(trace_dir)
         """The folder of the traces."""
         self.parser_config = parser_config or ParserConfig.get_default_cfg()
@@ -123,11 +126,14 @@ class Trace:
         self.traces: dict[int, pandas.DataFrame] = {}
         """The frame of each rank."""
         self.symbol_table = TraceSymbolTable()
-        """The texts that the numbers in `name` and `cat` refer to."""
+        """The symbols that the ids in `name` and `cat` refer to."""
         self.meta_data: dict[int, MetaData] = {}
         """The header of each rank's file, and `device_type`."""
         self.min_ts = 0
-        """Start of the first event of all ranks: time 0 of the frames, in µs on the clock of the first rank's file."""
+        """Time 0 of the frames: start of the job's first event.
+
+        The unit is µs, on the clock of the first rank's file.
+        """
         files = self._found(trace_files)
         self.trace_files = {rank: file.path for rank, file in files.items()}
         """The trace file of each rank."""
@@ -136,7 +142,7 @@ class Trace:
         self._clocks = {}
         self._parts: dict[int, Selection] = {}
 
-    # --- reading --------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def load_traces(
         self,
@@ -144,9 +150,12 @@ class Trace:
         use_multiprocessing: bool = True,
         use_memory_profiling: bool = True,
     ) -> None:
-        """Reads all ranks, puts them on one clock and leaves out the last of several steps, unless asked for.
+        """Reads all ranks and aligns them to one clock.
 
-        Warns and does nothing when the traces are read already. Other arguments as those of `parse_traces`.
+        Drops the last of several steps unless `include_last_profiler_step` is true.
+
+        Warns and does nothing if the traces have been read already. The other arguments are those
+        of `parse_traces`.
         """
         if self.is_parsed:
             warn("the traces are loaded already: make a new Trace to load them again")
@@ -165,10 +174,10 @@ class Trace:
     def parse_multiple_ranks(
         self, ranks: list[int], use_multiprocessing: bool = True, use_memory_profiling: bool = True
     ) -> None:
-        """Reads ranks into whole frames, with times on the clocks of their files.
+        """Reads ranks into frames of all events, with times on the clocks of their files.
 
-        Warns about a rank without events, and leaves it out. Raises KeyError for an unknown rank. The arguments
-        `use_multiprocessing` and `use_memory_profiling` have no effect: threads read.
+        Skips ranks without events, with a warning. Raises KeyError for an unknown rank.
+        `use_multiprocessing` and `use_memory_profiling` have no effect: threads read the files.
         """
         paths = [self.trace_files[rank] for rank in ranks]
         files = [self._files.setdefault(path, RankFile(path)) for path in paths]
@@ -178,9 +187,9 @@ class Trace:
     def parse_traces(
         self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True
     ) -> None:
-        """Reads the first `max_ranks` ranks, all by default, as `parse_multiple_ranks` does.
+        """Reads the first `max_ranks` ranks (default: all) with `parse_multiple_ranks`.
 
-        Warns when there is none; then `is_parsed` is false.
+        If there are no ranks, warns and leaves `is_parsed` false.
         """
         ranks = sorted(self.trace_files)[: len(self.trace_files) if max_ranks == -1 else max_ranks]
         self.is_parsed = bool(ranks)
@@ -190,44 +199,48 @@ class Trace:
             warn("expected at least one rank to read, found none: check trace_files, trace_dir and max_ranks")
 
     def align_and_filter_trace(self, include_last_profiler_step: bool | None = False) -> None:
-        """Counts `ts` and `end` from the first event of all ranks, and leaves out the last of several steps.
+        """Shifts all ranks to a common time 0, and drops the last of several steps.
 
-        Where there are several steps, device work whose launch is not in the frame is left out, too. With
-        `include_last_profiler_step`, all host rows stay. Of MTIA, all steps stay.
+        Time 0 is the start of the first event of all ranks. If there are several steps, also drops
+        device work whose launch is not in the frame. `include_last_profiler_step` keeps all host
+        rows. MTIA traces keep all steps.
         """
         if not self.traces:
             return
         self._align_all_ranks()
         self._filter_irrelevant_gpu_kernels(include_last_profiler_step)
 
-    # --- frames ---------------------------------------------------------------------------------------------------
+    # --- frames -----------------------------------------------------------------------------------
 
     def get_ranks(self) -> list[int]:
         """Returns the ranks, ascending."""
         return sorted(self.traces)
 
     def get_trace(self, rank: int) -> pandas.DataFrame:
-        """Returns the frame of a rank, which may be changed. Raises ValueError for an unknown rank."""
+        """Returns the frame of a rank itself, not a copy.
+
+        Raises ValueError for an unknown rank.
+        """
         if rank not in self.traces:
             raise ValueError(f"expected one of the ranks {self.get_ranks()}, found {rank}")
         return self.traces[rank]
 
     def recorded(self, rank: int) -> recorded.Trace:
-        """The trace that a rank's frame is made of. ValueError when there is none."""
+        """Returns the trace behind a rank's frame. Raises ValueError for an unknown rank."""
         self.get_trace(rank)
         return self._recorded[rank]
 
     def analyze(self, rank: int, name: str, **options: Any) -> AnalysisResult:
-        """Runs an analysis of the events that a rank's frame has."""
+        """Runs an analysis on the events in a rank's frame."""
         return self.recorded(rank).analyze(name, **options, **self._parts[rank])
 
     def analyze_job(self, name: str, **options: Any) -> AnalysisResult:
-        """Runs an analysis of all ranks together."""
+        """Runs an analysis on all ranks together."""
         traces = [(rank, self.recorded(rank)._native) for rank in self.get_ranks()]  # noqa: SLF001 - the package's own
         return answered_of_job(traces, name, options)
 
     def is_cut(self, rank: int) -> bool:
-        """Whether the last step of a rank was left out."""
+        """Returns whether the last step of a rank was dropped."""
         return bool(self._parts[rank])
 
     def get_all_traces(self) -> dict[int, pandas.DataFrame]:
@@ -235,14 +248,14 @@ class Trace:
         return self.traces
 
     def get_iterations(self, rank: int | None = None) -> list[int]:
-        """Returns the steps of a rank, by default of the first rank; none for an unknown rank."""
+        """Returns the steps of a rank (default: the first); empty for an unknown rank."""
         frame = self.traces.get(self._get_first_rank(rank))
         if frame is None or "iteration" not in frame:
             return []
         return sorted(int(number) for number in frame["iteration"].unique() if number >= 0)
 
     def get_trace_duration(self, rank: int | None = None) -> int:
-        """Returns the time from the first to the last start of a rank, by default of the first rank, in µs.
+        """Returns the time from the first to the last start in a rank (default: the first), in µs.
 
         Raises ValueError for an unknown rank.
         """
@@ -250,9 +263,10 @@ class Trace:
         return starts.max() - starts.min()
 
     def get_trace_start_unixtime_ns(self, rank: int) -> int:
-        """Returns the start of the first event of all ranks, in ns since 1970.
+        """Returns the start of the first event of all ranks, as Unix time in ns.
 
-        Raises ValueError for an unknown rank, KeyError when the rank's file lacks `baseTimeNanoseconds`.
+        Raises ValueError for an unknown rank, KeyError if the rank's file lacks
+        `baseTimeNanoseconds`.
         """
         if rank not in self.traces:
             raise ValueError(f"No trace found for rank {rank}: expected one of {self.get_ranks()}")
@@ -260,7 +274,7 @@ class Trace:
 
     @property
     def origin_ns(self) -> int:
-        """Time 0 of the frames on the clock of `recorded`, in ns."""
+        """Returns time 0 of the frames on the clock of `recorded`, in ns."""
         return self.min_ts * _NS + self._clocks.get(self._get_first_rank(), 0)
 
     def origin_us(self, rank: int) -> int:
@@ -268,18 +282,18 @@ class Trace:
         return self.min_ts - self._shift(rank)
 
     def get_device_type(self) -> str:
-        """Returns the `device_type` of the first rank's metadata, `UNKNOWN` where it is missing."""
+        """Returns the `device_type` of the first rank's metadata, or `UNKNOWN`."""
         return self.meta_data[next(iter(self.traces))].get(str(MetaDataKey.DEVICE_TYPE), "UNKNOWN")
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds `s_name` and `s_cat`, the texts of `name` and `cat`, to each frame.
 
-        Short names lack return types and arguments.
+        Shortening removes return types and arguments.
         """
         for frame in self.traces.values():
             decode_symbol_id_to_symbol_name(frame, self.symbol_table, use_shorten_name)
 
-    # --- files ----------------------------------------------------------------------------------------------------
+    # --- files ------------------------------------------------------------------------------------
 
     def get_raw_trace_for_one_rank(self, rank: int = 0) -> dict[str, Any]:
         """Reads the file of a rank as JSON. Raises ValueError for an unknown rank."""
@@ -289,16 +303,16 @@ class Trace:
         return parse_trace_dict(path) if path.endswith(_SUFFIXES) else document_of(self, rank)
 
     def write_raw_trace(self, output_file: str, trace_contents: dict[str, Any]) -> None:
-        """Writes a trace as JSON, compressed where the name ends in `.gz`."""
+        """Writes a trace as JSON, compressed if the name ends in `.gz`."""
         write_document(trace_contents, Path(output_file))
 
     def convert_time_series_to_events(
         self, series: pandas.DataFrame, counter_name: str, counter_col: str
     ) -> list[dict[str, Any]]:
-        """Makes a counter event of each row, on the clock of the trace's file.
+        """Builds a counter event for each row, on the clock of the trace's file.
 
-        `series` has the columns `pid`, `ts` (µs) and `counter_col`, and may have `name` and `id`. Warns and returns no
-        events when a column is missing.
+        `series` has the columns `pid`, `ts` (µs) and `counter_col`, and may have `name` and `id`.
+        Warns and returns no events if a column is missing.
         """
         required = ["pid", "ts", counter_col]
         if missing := [column for column in required if column not in series]:
@@ -324,14 +338,14 @@ class Trace:
         cat: str,
         args: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Makes one end of a flow; `ts` is in µs on the clock of the file that it is for."""
+        """Builds one end of a flow; `ts` is in µs on the clock of the target file."""
         event: dict[str, Any] = {"ph": PHASE_FLOW_START if is_start else PHASE_FLOW_END, "id": id, "pid": pid}
         event |= {"tid": tid, "ts": ts, "cat": cat, "name": name}
         if args is not None:
             event["args"] = args
         return event if is_start else event | {"bp": "e"}
 
-    # --- parts ----------------------------------------------------------------------------------------------------
+    # --- parts ------------------------------------------------------------------------------------
 
     def _found(self, given: object) -> dict[int, RankFile]:
         if given is None:
@@ -344,7 +358,7 @@ class Trace:
         return {}
 
     def _place(self, path: str) -> str:
-        """A file in the folder, unless its path is complete."""
+        """Resolves a path relative to the folder."""
         if path.startswith(("/", "~", self.trace_path)):
             return str(Path(path).expanduser())
         return str(Path(self.trace_path, path))
@@ -352,7 +366,7 @@ class Trace:
     def _add(self, rank: int, trace: recorded.Trace) -> None:
         metadata, frame, symbols = _parsed_with_links(trace, self.parser_config)
         if frame.empty:
-            warn(f"rank {rank} was left out: {self.trace_files[rank]} has no events with a category and a duration")
+            warn(f"skipped rank {rank}: {self.trace_files[rank]} has no events with a category and a duration")
             self.traces.pop(rank, None)
             return
         self.symbol_table.add_symbols(symbols.get_sym_table())
@@ -375,7 +389,7 @@ class Trace:
                     frame[column] -= self.origin_us(rank)
 
     def _shift(self, rank: int) -> int:
-        """How far the clock of a rank's file is ahead of that of the first rank's, in µs."""
+        """Returns how far a rank's file clock is ahead of the first rank's, in µs."""
         first = self._clocks.get(self._get_first_rank(), 0)
         return (self._clocks.get(rank, first) - first) // _NS
 
@@ -397,6 +411,6 @@ class Trace:
 
 
 def _before_last_step(trace: recorded.Trace | None) -> Selection:
-    """Selects host events that begin before the last step, and the device work that they launched."""
+    """Selects host events before the last step, and the device work that they launched."""
     starts = [] if trace is None else [start for (start,) in trace.iterations.select("start_ns").rows()]
     return {"end_ns": max(starts), "clip": False} if starts else {}

@@ -1,4 +1,4 @@
-"""Calls of all threads, as trees and as columns of the frames."""
+"""Call trees of all threads, and their columns in the frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinetoscope.hta.common.types import DeviceType, infer_device_type
 _MAIN, _BACKWARD = "main", "bwd"
 _STEP, _PASS, _ENGINE = "ProfilerStep#", "## backward ##", "autograd::"
 _MAPPING = ["rank", "pid", "tid", "label", "stack_index", "stack_root", "count"]
-# Values of events that are in no tree, in the order in which the frames gain the columns.
+# Values of events outside all trees, in the order of the added columns.
 _DEFAULTS = {
     "depth": -1.0,
     "height": -1.0,
@@ -29,10 +29,11 @@ _DEFAULTS = {
 
 
 class CallGraph:
-    """Nests the host events of each rank, and puts device work below its launch.
+    """Nests the host events of each rank, and places device work below its launch.
 
-    The frames gain `stack_columns`, of which five sum up the device work launched inside each event, in µs. The
-    outermost events of a backward thread move into the backward pass, or the step, of the main thread.
+    Adds `stack_columns` to the frames. Five of the columns summarize the device work launched
+    inside each event (times in µs). The outermost events of a backward thread move below the
+    backward pass, or the step, of the main thread.
     """
 
     stack_columns = [  # noqa: RUF012 - a list in HTA
@@ -45,10 +46,13 @@ class CallGraph:
         "kernel_dur_sum",
         "kernel_span",
     ]
-    """Columns that the frames gain."""
+    """Columns added to the frames."""
 
     def __init__(self, trace: Trace, ranks: list[int] | None = None) -> None:
-        """Nests the events of `ranks`, or of all ranks. Raises ValueError where the trace has none of the ranks."""
+        """Nests the events of `ranks`, or of all ranks.
+
+        Raises ValueError if the trace has none of the ranks.
+        """
         self.trace_data: Trace = trace
         """Frames and symbols."""
         known = trace.get_ranks()
@@ -66,14 +70,20 @@ class CallGraph:
         for rank in self.ranks:
             self._add(rank)
         self.mapping: pandas.DataFrame = self._mapping()
-        """Threads with their label, place in `call_stacks` and root; `count` numbers the threads of a root from 1.
+        """Threads with their label, position in `call_stacks` and root.
 
-        The label is `main` for a thread with steps, `bwd` for one with `autograd::` events, else an event's name.
+        `count` numbers the threads of a root from 1.
+
+        The label is `main` for a thread with steps, `bwd` for a thread with `autograd::` events,
+        otherwise the name of an event.
         """
 
     @staticmethod
     def from_dataframe(df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None, rank: int = -1) -> CallGraph:
-        """Nests the events of one frame, which stays unchanged; `trace_data` holds a copy with the columns."""
+        """Nests the events of one frame, which stays unchanged.
+
+        `trace_data` holds a copy with the columns.
+        """
         trace = Trace(trace_files={}, trace_dir="")
         trace.symbol_table = symbol_table or TraceSymbolTable.create_from_df(df)
         trace.traces[rank] = df.copy()
@@ -92,7 +102,8 @@ class CallGraph:
     def get_node_attributes(self, index: int, rank: int | None = None) -> pandas.Series:
         """Returns the row of an event. Raises ValueError for an unknown event.
 
-        Without a rank, this and the other methods look at the rank of the call before, at first at the first rank.
+        Without a rank, this method and the others use the rank of the previous call, initially the
+        first rank.
         """
         frame = self._frame(rank)
         if index not in frame.index:
@@ -100,9 +111,9 @@ class CallGraph:
         return frame.loc[index]
 
     def get_csg_of_node(self, index: int, rank: int | None = None) -> CallStackGraph:
-        """Returns the tree of an event's thread, for device work that of its launch.
+        """Returns the tree of an event's thread; device work belongs to its launch's thread.
 
-        Raises ValueError where there is no such tree.
+        Raises ValueError if there is no such tree.
         """
         row: Any = self.get_node_attributes(index, rank)
         if row["stream"] != -1 and row["parent"] >= 0:
@@ -113,9 +124,9 @@ class CallGraph:
         return stack
 
     def get_stack_of_node(self, index: int, rank: int | None = None, skip_ancestors: bool = False) -> pandas.DataFrame:
-        """Returns the rows of an event, of the events around it and of all inside it, in the order of `ts`.
+        """Returns the rows of an event, its ancestors and its descendants, sorted by `ts`.
 
-        With `skip_ancestors`, the events around it are left out. Raises ValueError as `get_csg_of_node` does.
+        `skip_ancestors` drops the ancestors. Raises the errors of `get_csg_of_node`.
         """
         stack = self.get_csg_of_node(index, rank)
         around = [] if skip_ancestors else stack.get_path_to_root(index)[:0:-1]
@@ -133,7 +144,7 @@ class CallGraph:
         self._rank = self._rank if rank is None else rank
         return self.trace_data.get_trace(self._rank)
 
-    # --- making of the trees --------------------------------------------------------------------------------------
+    # --- making of the trees ----------------------------------------------------------------------
 
     def _add(self, rank: int) -> None:
         frame = self.trace_data.get_trace(rank)
@@ -171,7 +182,7 @@ class CallGraph:
         ]
 
     def _link(self, main: CallStackGraph, backward: CallStackGraph) -> None:
-        """Moves the outermost events of a backward thread into the passes of the main thread, or into its steps."""
+        """Moves outermost events of a backward thread below passes or steps of the main thread."""
         texts = _texts(main.df, self.trace_data.symbol_table)
         found = (main.df.loc[texts.str.startswith(prefix), "index"] for prefix in (_PASS, _STEP))
         for event in next((events for events in found if len(events)), []):

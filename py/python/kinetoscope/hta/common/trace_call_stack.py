@@ -1,4 +1,4 @@
-"""Calls of a thread as a tree, with the device work that they launched."""
+"""Call tree of a thread, with the device work that its calls launched."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from kinetoscope.hta.configs.config import logger
 from kinetoscope.hta.nested import Array, nested, order_of_ends
 
 NON_EXISTENT_NODE_INDEX: int = call_tree.NON_EXISTENT_NODE_INDEX
-"""Stands for the parent of an unknown event."""
+"""Parent index of an unknown event."""
 NULL_NODE_INDEX: int = call_tree.NULL_NODE_INDEX
-"""Stands for the parent of a root."""
+"""Parent index of a root."""
 EVENT_START: int = 1
 EVENT_END: int = -1
 OPEN_END: int = -1
@@ -33,7 +33,10 @@ _LARGEST = 2**63 - 1
 
 
 def sort_events(a: Array) -> None:
-    """Sorts the starts and ends of events in place. The columns are label, duration, kind and time."""
+    """Sorts the starts and ends of events in place.
+
+    The columns are label, duration, kind and time.
+    """
     a[:] = a[order_of_ends(*a.T)]
 
 
@@ -43,11 +46,14 @@ def is_events_sorted(arr: Array) -> bool:
 
 
 def _less_than(x: Array, y: Array) -> Array:
-    """Compares ends row by row: at one time, events close before others open, and instants are inside both."""
+    """Returns whether each row of `x` precedes the same row of `y`.
+
+    At equal times, ends precede starts, and instants lie inside both events.
+    """
     labels, durs, kinds, times = numpy.moveaxis(numpy.stack([x, y]), -1, 0)
     is_instant = durs == 0
     classes = numpy.where(is_instant, _INSTANT, numpy.where(kinds == OPEN_END, _OPENING, _CLOSING))
-    turn = (classes[1] - classes[0]) % 3  # in a circle: a closing end follows an instant, but precedes an opening end
+    turn = (classes[1] - classes[0]) % 3  # cyclic order: opening < instant < closing < opening
     lengths = numpy.where(is_instant, kinds, kinds * durs)
     numbers = -kinds * labels
     return numpy.select(
@@ -67,22 +73,25 @@ class CallStackIdentity(NamedTuple):
 
 @dataclass
 class CallStackNode:
-    """Event with the event around it and the events inside it."""
+    """Event with its parent and children."""
 
     parent: int = NULL_NODE_INDEX
-    """Event around it, or the root."""
+    """Parent event, or the root."""
     depth: int = -1
-    """Number of events around it; -1 for the root."""
+    """Number of ancestors; -1 for the root."""
     height: int = -1
-    """0 for device work, 1 for a host event without anything inside, else one more than the highest event inside."""
+    """0 for device work, 1 for a host event without children, otherwise 1 + the highest child."""
     device: DeviceType = DeviceType.CPU
-    """Device that it ran on."""
+    """Device type of the event."""
     children: list[int] = field(default_factory=list[int])
-    """Events inside it in the order of their starts, and the device work that it launched."""
+    """Child events in the order of their starts, and the launched device work."""
 
 
 class CallStackGraph(CallTree[CallStackNode]):
-    """Tree of a host thread. Events are known by their labels, the root by minus the number of the thread."""
+    """Call tree of a host thread.
+
+    Keys are event labels. The key of the root is the negative thread id.
+    """
 
     def __init__(
         self,
@@ -95,14 +104,15 @@ class CallStackGraph(CallTree[CallStackNode]):
         use_existing_stack_columns: bool = True,
         save_call_stack_to_df: bool = True,
     ) -> None:
-        """Builds the tree of the rows `df`; the rows of a device give a graph without nodes.
+        """Builds the tree of the rows `df`; rows of a device give no nodes.
 
-        `full_df` holds all rows of the rank, and gains `end` where it has none. `cpu_gpu_correlation` holds the
-        labels of launches, `cpu_index`, and of their device work, `gpu_index`. The graphs of a rank share `nodes`.
-        With `use_existing_stack_columns`, the tree comes from `parent`, `depth` and `height` where these are filled.
-        With `save_call_stack_to_df`, the constructor calls `save_call_stack_to_dataframe`.
+        `full_df` holds all rows of the rank; the column `end` is added if missing.
+        `cpu_gpu_correlation` holds the labels of launches, `cpu_index`, and of their device work,
+        `gpu_index`. The graphs of a rank share `nodes`. With `use_existing_stack_columns`, the tree
+        comes from the columns `parent`, `depth` and `height`, if they have values. With
+        `save_call_stack_to_df`, the constructor calls `save_call_stack_to_dataframe`.
 
-        Raises ValueError where `df` has no column `index_correlation`.
+        Raises ValueError if `df` has no column `index_correlation`.
         """
         self.df = df
         self.identity: CallStackIdentity = identity
@@ -122,11 +132,11 @@ class CallStackGraph(CallTree[CallStackNode]):
         self._build(use_existing_stack_columns, save_call_stack_to_df)
 
     def save_call_stack_to_dataframe(self, apply_whole_graph: bool = False) -> None:
-        """Fills depths and heights, and those columns of `full_df` that exist.
+        """Computes depths and heights, and fills the existing columns of `full_df`.
 
-        These are `parent`, `depth`, `height`, and of the device work inside each event `num_kernels`,
-        `kernel_dur_sum`, `kernel_span`, `first_kernel_start` and `last_kernel_end`, in µs. With `apply_whole_graph`,
-        all graphs that share the nodes are saved.
+        The columns are `parent`, `depth` and `height`. Five columns describe the device work inside
+        each event: `num_kernels`, and in µs `kernel_dur_sum`, `kernel_span`, `first_kernel_start`
+        and `last_kernel_end`. `apply_whole_graph` saves all graphs that share the nodes.
         """
         roots = [idx for idx in self.nodes if idx < 0] if apply_whole_graph else [self.root_index]
         levels = Levels(self.nodes, roots)
@@ -139,11 +149,11 @@ class CallStackGraph(CallTree[CallStackNode]):
         self._save_call_stack_to_df()
 
     def update_parent_of_first_layer_nodes(self, new_parent_index: int) -> None:
-        """Moves the outermost events that lie within the time of an event into that event.
+        """Moves the outermost events within the time of an event below that event.
 
-        A root without events left is removed; the root of that event takes its place.
+        Replaces a root without remaining events by the root of that event.
 
-        Raises ValueError where the event is no node, or has no row in `full_df`.
+        Raises ValueError if the event is no node, or has no row in `full_df`.
         """
         if new_parent_index not in self.nodes or new_parent_index not in self.full_df.index:
             raise ValueError(f"expected an event with a node and a row, found {new_parent_index}")
@@ -164,19 +174,22 @@ class CallStackGraph(CallTree[CallStackNode]):
         return root
 
     def get_paths_to_leaves(self, idx: int, include_cuda_kernel: bool = False) -> list[list[int]]:
-        """Returns the paths from an event to the leaves inside it; none for an unknown event."""
+        """Returns the paths from an event to its leaves; an empty list for an unknown event."""
         return self._paths(idx, self._keeps(include_cuda_kernel))
 
     def get_leaf_nodes(self, idx: int, include_gpu_kernel: bool = False) -> list[int]:
-        """Returns the leaves inside an event, or the event itself where nothing is inside."""
+        """Returns the leaves below an event, or the event itself if it has no children."""
         return [node for node, _, is_leaf in self._walk(idx, self._keeps(include_gpu_kernel)) if is_leaf]
 
     def get_descendants(self, idx: int, include_gpu_kernel: bool = False) -> list[int]:
-        """Returns an event and all inside it, outer events before inner ones; nothing for an unknown event."""
+        """Returns an event and its descendants, parents before children.
+
+        Returns an empty list for an unknown event.
+        """
         return [node for node, _, _ in self._walk(idx, self._keeps(include_gpu_kernel))]
 
     def get_depth(self) -> pandas.Series:
-        """Returns the number of events around each event of the thread, by label."""
+        """Returns the number of ancestors of each event of the thread, by label."""
         if "depth" in self.full_df:
             return self.full_df.loc[self.df["index"], "depth"]
         depths = {idx: node.depth for idx, node in self.nodes.items() if idx >= 0}
@@ -185,7 +198,7 @@ class CallStackGraph(CallTree[CallStackNode]):
     def _keeps(self, is_work_kept: bool) -> Callable[[int], bool]:
         return lambda idx: is_work_kept or self.nodes[idx].device != DeviceType.GPU
 
-    # --- making of the tree ---------------------------------------------------------------------------------------
+    # --- making of the tree -----------------------------------------------------------------------
 
     def _build(self, reads_columns: bool, saves_columns: bool) -> None:
         self.nodes.setdefault(self.root_index, CallStackNode(device=self.device_type))
@@ -213,7 +226,7 @@ class CallStackGraph(CallTree[CallStackNode]):
             logger.error("expected each event once, found %d again in %s: %s …", len(known), self.identity, known[0])
 
     def _add_edge(self, parent_index: int, child_index: int, device: DeviceType = DeviceType.CPU) -> bool:
-        """Adds an event, unless it has a node already; returns whether it was added."""
+        """Adds an event unless it already has a node; returns whether it was added."""
         if child_index in self.nodes:
             return False
         parent = self.nodes[parent_index]
@@ -255,7 +268,7 @@ class CallStackGraph(CallTree[CallStackNode]):
             if not children:
                 del self.nodes[parent]
 
-    # --- columns --------------------------------------------------------------------------------------------------
+    # --- columns ----------------------------------------------------------------------------------
 
     def _add_kernel_info_to_cpu_ops(self, levels: Levels | None = None) -> None:
         if "num_kernels" not in self.full_df.columns:
@@ -293,7 +306,7 @@ class CallStackGraph(CallTree[CallStackNode]):
             self._write(list(nodes), {name: numpy.array([getattr(node, name) for node in nodes.values()], "int64")})
 
     def _write(self, events: list[int], columns: Mapping[str, Array]) -> None:
-        """Writes columns of `full_df` at the labels that have a row."""
+        """Writes columns of `full_df` for labels with a row."""
         has_row = numpy.isin(events, self.full_df.index)
         labels = numpy.array(events)[has_row]
         for name, values in columns.items():
@@ -302,7 +315,10 @@ class CallStackGraph(CallTree[CallStackNode]):
 
 
 def _root(identity: CallStackIdentity, nodes: Iterable[int]) -> int:
-    """Returns minus the number of the thread; a free negative number where it has none, or one over 63 bits."""
+    """Returns the negative thread id.
+
+    Returns an unused negative number if the thread has no id, or an id above 63 bits.
+    """
     if isinstance(identity.tid, str) or not 0 < abs(identity.tid) <= _LARGEST:
         return min([*nodes, NON_EXISTENT_NODE_INDEX]) - 1
     return -abs(identity.tid)

@@ -10,7 +10,10 @@ from kinetoscope.hta.common.trace_symbol_table import TraceSymbolTable
 
 
 def get_iterations(df: pandas.DataFrame) -> list[int]:
-    """Returns the steps of a frame, ascending, without -1. Raises TypeError unless `iteration` holds integers."""
+    """Returns the steps of a frame, ascending, without -1.
+
+    Raises TypeError unless `iteration` holds integers.
+    """
     if "iteration" not in df.columns:
         raise TypeError(f"expected the column iteration, found {list(df.columns)}")
     steps = df["iteration"]
@@ -22,9 +25,11 @@ def get_iterations(df: pandas.DataFrame) -> list[int]:
 def find_op_occurrence(
     df: pandas.DataFrame, op_name: str, position: int, name_column: str = "s_name"
 ) -> tuple[bool, pandas.Series]:
-    """Finds one of the events with a name, in the order of `ts`; a negative `position` counts from the last.
+    """Finds the event at a position among the events with a name, in the order of `ts`.
 
-    Returns whether there is one, and its row; an empty row where there is none.
+    A negative `position` counts from the end.
+
+    Returns whether the event exists, and its row; otherwise an empty row.
     """
     if {"ts", name_column} <= set(df.columns):
         named: pandas.DataFrame = df.loc[df[name_column] == op_name]
@@ -37,7 +42,7 @@ def find_op_occurrence(
 def find_events_by_name_patterns_using_symbol_table(
     df: pandas.DataFrame, list_name_patterns: list[str], symbol_table: TraceSymbolTable
 ) -> pandas.Series:
-    """Returns the column `index` of the events whose symbol starts with a match of one of the patterns."""
+    """Returns the column `index` of events whose symbol matches a pattern at its start."""
     patterns = [re.compile(pattern) for pattern in list_name_patterns]
     symbols = symbol_table.get_sym_id_map().items()
     matched = [number for symbol, number in symbols if any(pattern.match(symbol) for pattern in patterns)]
@@ -47,7 +52,7 @@ def find_events_by_name_patterns_using_symbol_table(
 def find_events_by_name_patterns_using_decoded_names(
     df: pandas.DataFrame, list_name_patterns: list[str], name_column: str = "s_name"
 ) -> pandas.Series:
-    """Returns the column `index` of the events whose name starts with a match of one of the patterns."""
+    """Returns the column `index` of events whose name matches a pattern at its start."""
     patterns = [re.compile(pattern) for pattern in list_name_patterns]
     matched = [name for name in df[name_column].dropna().unique() if any(pattern.match(name) for pattern in patterns)]
     return df.loc[df[name_column].isin(matched), "index"]

@@ -1,4 +1,4 @@
-"""Files of a job: which rank each file has, and reading and writing them as JSON."""
+"""Trace files of a job: their ranks, and reading and writing JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinetoscope._io.cache import cache_folder
 from kinetoscope._io.file import LocalFile
 from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.paths import natural, rank_of
-from kinetoscope._load.load import Options, load
+from kinetoscope._load.read import Options, read_recording
 from kinetoscope.hta.configs.config import logger
 from kinetoscope.hta.written import write_document
 
@@ -23,7 +23,7 @@ _SUFFIXES = (".gz", ".json")
 def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, str]]:
     """Finds the traces in a folder: files whose names end in `.json` or `.gz`.
 
-    Returns whether there are such files, and their paths by rank as `create_rank_to_trace_dict` finds them.
+    Returns whether there are such files, and their paths by rank from `create_rank_to_trace_dict`.
     """
     folder = Path(trace_dir)
     if not (folder.is_dir() and os.access(trace_dir, os.R_OK)):
@@ -39,8 +39,9 @@ def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, 
 def create_rank_to_trace_dict(file_list: list[str]) -> tuple[bool, dict[int, str]]:
     """Finds the rank of each file: by its `distributedInfo`, else by its name, else 0.
 
-    Returns True and the paths by rank. Of several files of one rank, the last one stays. Leaves out Execution Traces
-    and files that are no trace. Logs a warning about each of these cases. Raises OSError for an unreadable file.
+    Returns True and the paths by rank. Keeps the last of several files of a rank. Skips Execution
+    Traces and files that are no traces. Logs a warning in each of these cases. Raises OSError for
+    an unreadable file.
     """
     files: dict[int, str] = {}
     for path in file_list:
@@ -54,7 +55,10 @@ def create_rank_to_trace_dict(file_list: list[str]) -> tuple[bool, dict[int, str
 
 
 def get_trace_files(trace_path: str) -> dict[int, str]:
-    """Returns the paths of the traces in a folder by rank; empty where there are none, with a warning in the log."""
+    """Returns the paths of the traces in a folder by rank.
+
+    If there are no traces, logs a warning and returns an empty dictionary.
+    """
     _, files = create_rank_to_trace_dict_from_dir(trace_path)
     if files:
         logger.info("Traces by rank: %s", files)
@@ -64,7 +68,7 @@ def get_trace_files(trace_path: str) -> dict[int, str]:
 
 
 def read_trace(file_path: str) -> dict[str, Any]:
-    """Reads a JSON file, compressed where its name ends in `.gz`.
+    """Reads a JSON file, compressed if its name ends in `.gz`.
 
     Raises ValueError for other names and for invalid JSON, OSError for an unreadable file.
     """
@@ -75,15 +79,18 @@ def read_trace(file_path: str) -> dict[str, Any]:
 
 
 def write_trace(trace_data: dict[str, Any], file_path: str) -> None:
-    """Writes a JSON file, compressed where its name ends in `.gz`; makes its folder.
+    """Writes a JSON file, compressed if its name ends in `.gz`; creates its folder.
 
-    The file appears when it is complete. Raises OSError when that is not possible.
+    Replaces the file atomically. Raises OSError if writing fails.
     """
     write_document(trace_data, Path(file_path))
 
 
 def update_trace_rank(file_path: str, rank: int) -> None:
-    """Sets the rank in the `distributedInfo` of a file. Raises as `read_trace` and `write_trace` do."""
+    """Sets the rank in the `distributedInfo` of a file.
+
+    Raises the errors of `read_trace` and `write_trace`.
+    """
     trace_data = read_trace(file_path)
     trace_data.setdefault("distributedInfo", {})["rank"] = rank
     write_trace(trace_data, file_path)
@@ -94,10 +101,10 @@ def _rank_in(path: str) -> int | None:
     try:
         head = _head_of(path)
     except _native.TraceError as error:
-        logger.warning("%s was left out: %s", path, error)
+        logger.warning("skipped %s: %s", path, error)
         return None
     if head.is_execution:
-        logger.warning("%s was left out: expected a Kineto trace, found an Execution Trace", path)
+        logger.warning("skipped %s: expected a Kineto trace, found an Execution Trace", path)
         return None
     rank = rank_of(Path(path).name) if head.rank is None else head.rank
     if rank is None:
@@ -107,9 +114,9 @@ def _rank_in(path: str) -> int | None:
 
 
 def _head_of(path: str) -> Head:
-    """Reads the beginning of a file, or all of it where its beginning does not tell the rank."""
+    """Reads the beginning of a file, or the whole file if the beginning lacks the rank."""
     file = LocalFile(path)
     head = peek(file)
     if head.rank is not None or head.is_execution:
         return head
-    return head_of(load(file, None, Options(None, cache_folder(None)))._native)  # noqa: SLF001 - the package's own
+    return head_of(read_recording(file, None, Options(None, cache_folder(None)))._native)  # noqa: SLF001 - the package's own

@@ -1,6 +1,6 @@
 """Filters of the rows of a frame.
 
-A filter that lacks a column or a symbol table says so in the log, and keeps all rows.
+If a column or the symbol table is missing, a filter logs this and keeps all rows.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ _WAITS = ("Event Sync", "Context Sync")
 
 
 class Filter(ABC):
-    """Chooses rows of a frame."""
+    """Selects rows of a frame."""
 
     @abstractmethod
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the chosen rows; `symbol_table` holds the symbols that `name` and `cat` refer to."""
+        """Returns the selected rows.
+
+        `symbol_table` holds the symbols that `name` and `cat` refer to.
+        """
         raise NotImplementedError
 
 
 class IterationFilter(Filter):
-    """Rows of iterations, by their numbers."""
+    """Selects rows by iteration number."""
 
     def __init__(self, iterations: int | list[int]) -> None:
-        """Takes numbers of iterations. Raises TypeError for others."""
+        """Takes iteration numbers. Raises TypeError for other types."""
         self.iterations: list[int] = _numbers(iterations, "Iterations")
         """Numbers of the iterations."""
 
@@ -45,17 +48,18 @@ class IterationFilter(Filter):
 
 
 class IterationIndexFilter(Filter):
-    """Rows of iterations, by their places among the iterations of the frame."""
+    """Selects rows by the position of their iteration in the frame."""
 
     def __init__(self, iteration_index: int | list[int]) -> None:
-        """Takes places from 0. Raises TypeError for others."""
+        """Takes positions, from 0. Raises TypeError for other types."""
         self.iteration_index: list[int] = _numbers(iteration_index, "iteration_index")
-        """Places of the iterations."""
+        """Positions of the iterations."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
         """Returns the rows of the iterations.
 
-        A frame outside all iterations stays as it is. Places without an iteration give a frame without columns.
+        Returns a frame without iterations unchanged. Positions without an iteration give a frame
+        without columns.
         """
         if not _has(df, "iteration"):
             return df
@@ -70,17 +74,17 @@ class IterationIndexFilter(Filter):
 
 
 class FirstIterationFilter(IterationIndexFilter):
-    """Rows of the first iteration."""
+    """Selects rows of the first iteration."""
 
     def __init__(self) -> None:
         super().__init__([0])
 
 
 class RankFilter(Filter):
-    """Rows by their column `rank`."""
+    """Selects rows by their column `rank`."""
 
     def __init__(self, ranks: int | list[int]) -> None:
-        """Takes ranks. Raises TypeError for others."""
+        """Takes ranks. Raises TypeError for other types."""
         self.ranks: list[int] = _numbers(ranks, "ranks")
         """Ranks of the rows."""
 
@@ -90,10 +94,13 @@ class RankFilter(Filter):
 
 
 class TimeRangeFilter(Filter):
-    """Rows that lie within a range of time, ends included."""
+    """Selects rows within a time range, ends included."""
 
     def __init__(self, time_range: tuple[int, int]) -> None:
-        """Takes the start and the end in µs. Raises ValueError for others, or where the end comes first."""
+        """Takes the start and the end in µs.
+
+        Raises ValueError for other values, and if the end precedes the start.
+        """
         given: Any = time_range
         if not isinstance(given, tuple) or [isinstance(time, Real) for time in given] != [True, True]:
             raise ValueError(f"expected a tuple of two numbers as time_range, found {given!r}")
@@ -109,14 +116,14 @@ class TimeRangeFilter(Filter):
 
 
 class NameStringColumnFilter(Filter):
-    """Rows whose text in `name`, or else in `s_name`, starts with a match of a regular expression."""
+    """Selects rows whose text in `name`, else `s_name`, matches a pattern at its start."""
 
     def __init__(self, name_pattern: str) -> None:
         self.name_pattern = name_pattern
         """Regular expression."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows that match."""
+        """Returns the matching rows."""
         column, _ = get_symbol_column_names(df)
         if not column:
             logger.warning("expected text in the column name or s_name, found none: all rows are kept")
@@ -125,16 +132,16 @@ class NameStringColumnFilter(Filter):
 
 
 class NameIdColumnFilter(Filter):
-    """Rows whose symbol in `name` starts with a match of a regular expression."""
+    """Selects rows whose symbol in `name` matches a pattern at its start."""
 
     def __init__(self, name_pattern: str) -> None:
         self.name_pattern = name_pattern
         """Regular expression."""
         self.name_column = "name"
-        """Column of the symbols' numbers."""
+        """Column of the symbol ids."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows that match."""
+        """Returns the matching rows."""
         if symbol_table is None:
             logger.warning("expected a symbol_table, found none: all rows are kept")
             return df
@@ -146,7 +153,10 @@ class NameIdColumnFilter(Filter):
 
 
 class NameFilter(Filter):
-    """Rows whose name starts with a match of a regular expression: by symbols where there is a table, else by text."""
+    """Selects rows whose name matches a pattern at its start.
+
+    Compares symbols if there is a symbol table, otherwise texts.
+    """
 
     def __init__(
         self, name_pattern: str, symbol_table: TraceSymbolTable | None = None, name_column: str | None = None
@@ -154,12 +164,12 @@ class NameFilter(Filter):
         self.name_pattern: str = name_pattern
         """Regular expression."""
         self.symbol_table: TraceSymbolTable | None = symbol_table
-        """Symbols, unless the call has others."""
+        """Default symbol table of calls."""
         self.name_column: str | None = name_column
-        """Column of the text; by default `name`, or else `s_name`."""
+        """Column of the texts; by default `name`, else `s_name`."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows that match."""
+        """Returns the matching rows."""
         symbols = symbol_table or self.symbol_table
         if df.empty:
             logger.warning("expected rows, found none")
@@ -176,23 +186,26 @@ class NameFilter(Filter):
 
 
 class QueryFilter(Filter):
-    """Rows that a query of pandas chooses."""
+    """Selects rows with a query of pandas."""
 
     def __init__(self, query_str: str) -> None:
         self.filter_query = query_str
         """Query."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows that the query chooses."""
+        """Returns the rows that the query selects."""
         return pandas.DataFrame(df.query(self.filter_query))
 
 
 ZeroDurationFilter = QueryFilter("dur > 0")
-"""Rows with a duration."""
+"""Selects rows with a duration."""
 
 
 class GPUKernelFilter(Filter):
-    """Rows of device work: with a stream and a correlation, or waits of a whole device, which need symbols."""
+    """Selects device work: rows with a stream and a correlation, and waits of a whole device.
+
+    Finding the waits needs a symbol table.
+    """
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
         """Returns the rows of device work."""
@@ -200,7 +213,7 @@ class GPUKernelFilter(Filter):
 
 
 class CPUOperatorFilter(Filter):
-    """Rows that are no device work; without symbols, rows without a stream."""
+    """Selects rows other than device work; without symbols, rows without a stream."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
         """Returns the rows of the host."""
@@ -213,10 +226,13 @@ class CPUOperatorFilter(Filter):
 
 
 class CompositeFilter(Filter):
-    """Rows that several filters choose, one after another."""
+    """Applies several filters one after another."""
 
     def __init__(self, filters: list[Filter]) -> None:
-        """Takes filters in their order. Raises TypeError for others, and ValueError for the filter itself."""
+        """Takes filters in their order.
+
+        Raises TypeError for objects other than filters, and ValueError for the filter itself.
+        """
         for chosen in filters:
             if not isinstance(chosen, Filter):  # pyright: ignore[reportUnnecessaryIsInstance] - programs without types
                 raise TypeError(f"expected instances of Filter, found {chosen!r}")
@@ -226,23 +242,23 @@ class CompositeFilter(Filter):
         """Filters, in order."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows that all filters choose."""
+        """Returns the rows that all filters select."""
         for chosen in self.filters:
             df = chosen(df, symbol_table)
         return df
 
 
 class MemCopyEventFilter(Filter):
-    """Rows of copies, by their name."""
+    """Selects memory copies by their name."""
 
     def __init__(self, memory_copy_type: str, symbol_table: TraceSymbolTable | None = None) -> None:
         self.memory_copy_type: str = memory_copy_type
         """Name of the copies."""
         self.symbol_table: TraceSymbolTable | None = symbol_table
-        """Symbols, unless the call has others."""
+        """Default symbol table of calls."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the rows of the copies; without their symbols, a frame without columns."""
+        """Returns the copies; a frame without columns if the symbols are missing."""
         if df.empty:
             logger.warning("expected rows, found none")
             return df
@@ -254,7 +270,7 @@ class MemCopyEventFilter(Filter):
 
 
 def _numbers(given: int | Iterable[int], name: str) -> list[int]:
-    """Returns the numbers as a list. Raises TypeError for text and others."""
+    """Returns the numbers as a list. Raises TypeError for texts and other types."""
     if isinstance(given, Integral):
         return [int(given)]
     if isinstance(given, str) or not isinstance(given, Iterable):

@@ -1,4 +1,4 @@
-"""Trace files as frames, and facts about the files."""
+"""Readers of trace files: frames and metadata."""
 
 from __future__ import annotations
 
@@ -68,19 +68,23 @@ class MetaDataKey(enum.Enum):
 
 
 def set_default_trace_parsing_backend(parser_backend: ParserBackend) -> None:
-    """Sets the backend of configurations without one. It decides whether `skip_event_types` applies."""
+    """Sets the backend of configurations without one.
+
+    The backend decides whether `skip_event_types` applies.
+    """
     _default_backend[0] = parser_backend
 
 
 def get_default_trace_parsing_backend() -> ParserBackend:
-    """Returns the backend of configurations without one: `JSON`, unless it was set."""
+    """Returns the backend of configurations without one, initially `JSON`."""
     return _default_backend[0]
 
 
 def infer_gpu_type(metadata: MetaData | None = None, name_set: dict[str, int] | None = None) -> str:
-    """Names the device: by the backend in the metadata of a trace, else by the names of its launches.
+    """Infers the device type from the backend in the metadata, else from the launch names.
 
-    Returns `MTIA`, `NVIDIA GPU`, `AMD GPU` or `UNKNOWN GPU`. `name_set` has the names as keys.
+    Returns `MTIA`, `NVIDIA GPU`, `AMD GPU` or `UNKNOWN GPU`. The keys of `name_set` are event
+    names.
     """
     if "mtia:hccl" in str(get_value_from_dict(metadata, "distributedInfo.backend")):
         return "MTIA"
@@ -88,31 +92,39 @@ def infer_gpu_type(metadata: MetaData | None = None, name_set: dict[str, int] | 
 
 
 def parse_trace_dict(trace_file_path: str) -> dict[str, Any]:
-    """Reads a trace file as JSON. Raises ValueError for a name that does not end in `.json` or `.gz`."""
+    """Reads a trace file as JSON.
+
+    Raises ValueError for a name that does not end in `.json` or `.gz`.
+    """
     return read_trace(trace_file_path)
 
 
 def parse_trace_dataframe(
     trace_file_path: str, cfg: ParserConfig
 ) -> tuple[MetaData, pandas.DataFrame, TraceSymbolTable]:
-    """Reads a trace file: its metadata, a row for each event, and the symbols that `name` and `cat` refer to.
+    """Reads a trace file: its metadata, a row for each event, and the symbol table.
 
-    Times are in µs on the file's clock. Raises TraceError or OSError when the file cannot be read, ValueError for an
-    unknown backend.
+    `name` and `cat` hold ids of the symbol table.
+
+    Times are in µs on the file's clock. Raises TraceError or OSError if the file cannot be read,
+    ValueError for an unknown backend.
     """
     return parsed(RankFile(trace_file_path).read(), cfg)
 
 
 def parse_metadata_ijson(fh: io.BufferedIOBase) -> MetaData:
-    """Reads the metadata of a trace from an open binary file. Lists and objects in objects are None, as in HTA."""
+    """Reads the metadata of a trace from an open binary file.
+
+    Lists and objects inside objects are None, as in HTA.
+    """
     header: MetaData = read(fh, et=False).metadata["kineto"]
     return {key: _shallow(value) for key, value in header.items()}
 
 
 def round_down_time_stamps(df: pandas.DataFrame) -> None:
-    """Replaces times in fractions of a µs by the whole µs that each event covers entirely: `ts`, `dur` and `end`.
+    """Rounds `ts`, `dur` and `end` to the whole µs that each event covers entirely.
 
-    Leaves a frame alone whose `ts` are integers, and each frame while HTA_DISABLE_NS_ROUNDING is set.
+    Does nothing if `ts` holds integers, or if HTA_DISABLE_NS_ROUNDING is set.
     """
     if df["ts"].dtype.kind != "f" or disable_ns_rounding():
         return
@@ -122,7 +134,7 @@ def round_down_time_stamps(df: pandas.DataFrame) -> None:
 
 
 def parsed(trace: Trace, cfg: ParserConfig) -> tuple[MetaData, pandas.DataFrame, TraceSymbolTable]:
-    """Does what `parse_trace_dataframe` does, for a trace that is read."""
+    """Converts a trace to the result of `parse_trace_dataframe`."""
     backend = ParserBackend(cfg.parser_backend or get_default_trace_parsing_backend())
     # HTA's reader of whole files skips nothing
     frame = event_frame(trace, cfg, set() if backend is ParserBackend.JSON else cfg.skip_event_types)
@@ -133,7 +145,7 @@ def parsed(trace: Trace, cfg: ParserConfig) -> tuple[MetaData, pandas.DataFrame,
 
 
 def _encode(frame: pandas.DataFrame) -> TraceSymbolTable:
-    """Replaces the categoricals of a frame by ids, and returns the symbols that they refer to."""
+    """Replaces the categoricals of a frame by ids, and returns the symbol table of the ids."""
     symbols = TraceSymbolTable()
     for column in _ENCODED:
         texts = frame[column].cat.remove_unused_categories()

@@ -1,6 +1,7 @@
-"""Filters of the rows inside, after or before an operator, by time.
+"""Filters that select rows inside, after or before an operator, by time.
 
-A frame without text in `name` and `cat`, or in `s_name` and `s_cat`, stays as it is, and the log says so.
+If neither `name` and `cat` nor `s_name` and `s_cat` hold texts, a filter logs this and keeps all
+rows.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ def get_matching_kernels(df_ops: pandas.DataFrame, df_both: pandas.DataFrame, ca
 
 
 class OperatorFilterMethod(Enum):
-    """Place of rows in relation to an operator. `OperatorFilter` supports the first three."""
+    """Position of rows relative to an operator. `OperatorFilter` supports the first three."""
 
     Under = 0
-    """Rows within its time."""
+    """Rows within the operator's time."""
     After = 1
-    """Rows that begin at its end or later."""
+    """Rows that begin at the operator's end or later."""
     Before = 2
-    """Rows that end at its start or earlier."""
+    """Rows that end at the operator's start or earlier."""
     Ancestors = 3
-    """Rows around its time."""
+    """Rows that enclose the operator's time."""
     Stack = 4
-    """Rows within or around its time."""
+    """Rows that lie within the operator's time or enclose it."""
 
 
 class OperatorFilter(Filter):
-    """Rows of the operator's stream in relation to one of the events with its name."""
+    """Selects rows of an operator's stream by their position relative to the operator."""
 
     def __init__(
         self,
@@ -48,24 +49,24 @@ class OperatorFilter(Filter):
         include_gpu_kernels: bool = False,
         name_column: str | None = None,
     ) -> None:
-        """Takes the name of an operator and the place of the event among those, in the order of `ts`.
+        """Takes the operator's name, and the position among its events in the order of `ts`.
 
-        A negative `position` counts from the last. `include_gpu_kernels` adds the device work of the chosen rows.
-        The text is in `name_column`, by default `name`, or else `s_name`.
+        A negative `position` counts from the end. `include_gpu_kernels` adds the device work of the
+        selected rows. `name_column` holds the texts, by default `name`, else `s_name`.
         """
         self.op_name = op_name
         """Name of the operator."""
         self.position = position
-        """Place of the event among those with the name."""
+        """Position among the events with the name."""
         self.method = method
-        """Place of the rows."""
+        """Position of the rows relative to the operator."""
         self.include_gpu_kernels = include_gpu_kernels
         """Whether device work is added."""
         self.name_column: str = name_column or ""
         """Column of the names."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the chosen rows; a frame without columns where there is no such event.
+        """Returns the selected rows; a frame without columns if there is no such event.
 
         Raises NotImplementedError for the methods Ancestors and Stack.
         """
@@ -96,39 +97,42 @@ class OperatorFilter(Filter):
 
 
 class AfterOperatorFilter(OperatorFilter):
-    """Rows that begin at the end of an operator or later."""
+    """Selects rows that begin at the end of an operator or later."""
 
     def __init__(
         self, op_name: str, position: int, include_gpu_kernels: bool = False, name_column: str | None = None
     ) -> None:
-        """As `OperatorFilter`."""
+        """Takes the arguments of `OperatorFilter`."""
         super().__init__(op_name, position, OperatorFilterMethod.After, include_gpu_kernels, name_column)
 
 
 class BeforeOperatorFilter(OperatorFilter):
-    """Rows that end at the start of an operator or earlier."""
+    """Selects rows that end at the start of an operator or earlier."""
 
     def __init__(
         self, op_name: str, position: int, include_gpu_kernels: bool = False, name_column: str | None = None
     ) -> None:
-        """As `OperatorFilter`."""
+        """Takes the arguments of `OperatorFilter`."""
         super().__init__(op_name, position, OperatorFilterMethod.Before, include_gpu_kernels, name_column)
 
 
 class UnderOperatorFilter(OperatorFilter):
-    """Rows within the time of an operator."""
+    """Selects rows within the time of an operator."""
 
     def __init__(
         self, op_name: str, position: int, include_gpu_kernels: bool = False, name_column: str | None = None
     ) -> None:
-        """As `OperatorFilter`."""
+        """Takes the arguments of `OperatorFilter`."""
         super().__init__(op_name, position, OperatorFilterMethod.Under, include_gpu_kernels, name_column)
 
 
 class CombinedOperatorFilter(Filter):
-    """Rows of the first iteration: inside the first root, after the last of one operator, before the first of another.
+    """Selects rows of the first iteration by three operators.
 
-    Operators that the frame lacks do not count.
+    The rows lie inside the first root operator, after the last preceding operator and before the
+    first following operator.
+
+    Ignores operators that the frame lacks.
     """
 
     def __init__(
@@ -139,9 +143,9 @@ class CombinedOperatorFilter(Filter):
         include_gpu_kernels: bool = False,
         stack_depths: list[int] | None = None,
     ) -> None:
-        """Takes names of operators, whether to add device work, and the depths of host rows to keep."""
+        """Takes operator names, whether to add device work, and depths of host rows to keep."""
         self.root_op_name: str = root_op_name
-        """Operator around the rows."""
+        """Operator that encloses the rows."""
         self.preceding_op_name: str = preceding_op_name
         """Operator before the rows."""
         self.following_op_name: str = following_op_name
@@ -149,10 +153,10 @@ class CombinedOperatorFilter(Filter):
         self.include_gpu_kernels: bool = include_gpu_kernels
         """Whether device work is added."""
         self.stack_depths: list[int] = stack_depths or []
-        """Depths of the host rows; none for all depths."""
+        """Depths of the host rows; empty for all depths."""
 
     def __call__(self, df: pandas.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pandas.DataFrame:
-        """Returns the chosen rows, device work first."""
+        """Returns the selected rows, device work first."""
         name_column, cat_column = get_symbol_column_names(df)
         if not name_column or not cat_column:
             logger.error("expected text in columns of names and categories, found none: all rows are kept")

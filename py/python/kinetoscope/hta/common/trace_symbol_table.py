@@ -1,4 +1,4 @@
-"""Names and categories as numbers, as the frames hold them."""
+"""Symbol table: ids for names and categories in frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas
 
-from kinetoscope._io.atomic import written_whole
+from kinetoscope._io.atomic import atomic_path
 from kinetoscope.hta.common.types import (
     CPU_EVENTS_CATEGORY_PATTERN,
     KERNEL_CATEGORY_PATTERN,
@@ -31,7 +31,7 @@ _LAUNCHES = (
 
 
 class TraceSymbolTable:
-    """Names and categories of all ranks; the id of a symbol is its place in the table."""
+    """Names and categories of all ranks; the id of a symbol is its position in the table."""
 
     NULL: int = -128
     """Id that no symbol has."""
@@ -79,11 +79,11 @@ class TraceSymbolTable:
         return pandas.Series(self.sym_index, dtype="int64")
 
     def get_symbol_ids(self, symbol_pattern: GroupingPattern) -> dict[str, int]:
-        """Returns the symbols that a pattern selects, with their ids."""
+        """Returns the symbols that match a pattern, with their ids."""
         return {symbol: number for symbol, number in self.sym_index.items() if symbol_pattern.match(symbol)}
 
     def get_symbol_names(self, symbol_ids: Iterable[int]) -> dict[int, str]:
-        """Returns the symbols of ids; leaves out ids that the table lacks."""
+        """Returns the symbols of ids; skips unknown ids."""
         return {number: self.sym_table[number] for number in symbol_ids if 0 <= number < len(self.sym_table)}
 
     def find_matches(self, patterns: Iterable[str]) -> list[int]:
@@ -95,16 +95,19 @@ class TraceSymbolTable:
         """Returns the symbols that contain one of the texts."""
         return [self.sym_table[number] for number in self.find_matches(patterns)]
 
-    # --- frames ---------------------------------------------------------------------------------------------------
+    # --- frames -----------------------------------------------------------------------------------
 
     def encode_df(self, df: pandas.DataFrame) -> None:
-        """Replaces texts in `name` and `cat` by ids, in place. Raises KeyError for a text that is no symbol."""
+        """Replaces texts in `name` and `cat` by ids, in place.
+
+        Raises KeyError for a text that is no symbol.
+        """
         for column in _ENCODED:
             if column in df.columns and pandas.api.types.is_string_dtype(df[column]):
                 df[column] = _ids_of(df[column], self.sym_index)
 
     def decode_df(self, df: pandas.DataFrame, create_new_columns: bool = True) -> None:
-        """Adds `s_name` and `s_cat`, the texts of ids, or replaces the ids by texts; in place.
+        """Adds the texts of ids as `s_name` and `s_cat`, or replaces the ids by texts; in place.
 
         A negative id becomes an empty string. Raises IndexError for an id that the table lacks.
         """
@@ -113,16 +116,20 @@ class TraceSymbolTable:
                 df[f"s_{column}" if create_new_columns else column] = _decoded(df[column], self.sym_table)
 
     def update_encoded_df(self, df: pandas.DataFrame, old_symbol_table: TraceSymbolTable) -> None:
-        """Replaces the ids of another table in `name` and `cat` by those of this table, in place.
+        """Replaces the ids of another table in `name` and `cat` by ids of this table, in place.
 
-        Raises KeyError for a symbol that this table lacks, IndexError for an id that the other table lacks.
+        Raises KeyError for a symbol that this table lacks, IndexError for an id that the other
+        table lacks.
         """
         for column in _ENCODED:
             symbols = [old_symbol_table.sym_table[number] for number in df[column]]
             df[column] = _ids_of(pandas.Series(symbols, index=df.index, dtype=object), self.sym_index)
 
     def add_symbols_to_trace_df(self, trace_df: pandas.DataFrame, col: str) -> None:
-        """Replaces the ids in a column by texts, in place; an id that the table lacks becomes an empty string."""
+        """Replaces the ids in a column by texts, in place.
+
+        An id that the table lacks becomes an empty string.
+        """
         ids = trace_df[col]
         known = ids.where(ids.between(0, len(self.sym_table) - 1), -1)
         trace_df[col] = _decoded(known.astype("int64"), self.sym_table)
@@ -140,7 +147,7 @@ class TraceSymbolTable:
         return df["name"].isin(self._ids(*_LAUNCHES)) & (df["index_correlation"] > 0)
 
     def get_events_mask(self, df: pandas.DataFrame, events: list[str] | None) -> pandas.Series:
-        """Returns which rows have a name that contains one of the texts; none for None."""
+        """Returns which rows have a name that contains one of the texts; no rows for None."""
         return df["name"].isin(self.find_matches(events or []))
 
     def get_cpu_event_cat_ids(self) -> list[int]:
@@ -169,11 +176,14 @@ class TraceSymbolTable:
     def _selected(self, pattern: GroupingPattern) -> list[int]:
         return list(self.get_symbol_ids(pattern).values())
 
-    # --- tables ---------------------------------------------------------------------------------------------------
+    # --- tables -----------------------------------------------------------------------------------
 
     @classmethod
     def create_from_df(cls, df: pandas.DataFrame) -> TraceSymbolTable:
-        """Makes a table of the texts in `name` and `cat`. Raises ValueError unless both columns hold text."""
+        """Builds a table of the texts in `name` and `cat`.
+
+        Raises ValueError unless both columns hold text.
+        """
         if not all(column in df.columns and pandas.api.types.is_string_dtype(df[column]) for column in _ENCODED):
             found = {str(column): str(df[column].dtype) for column in df.columns if column in _ENCODED}
             raise ValueError(f"expected name and cat columns that hold text, found {found or list(df.columns)}")
@@ -184,7 +194,7 @@ class TraceSymbolTable:
 
     @classmethod
     def create_from_symbol_id_map(cls, symbol_id_map: Mapping[str, int]) -> TraceSymbolTable:
-        """Makes a table of symbols with these ids; an id between them becomes `Undefined-ID`."""
+        """Builds a table of symbols with these ids; missing ids become `Undefined-ID`."""
         symbols = {number: symbol for symbol, number in symbol_id_map.items()}
         table = cls()
         table.add_symbols(symbols.get(number, f"Undefined-{number}") for number in range(max(symbols, default=-1) + 1))
@@ -192,7 +202,7 @@ class TraceSymbolTable:
 
     @classmethod
     def combine_symbol_tables(cls, tables: Iterable[TraceSymbolTable]) -> TraceSymbolTable:
-        """Makes a table of the symbols of several tables, in their order."""
+        """Builds a table of the symbols of several tables, in their order."""
         table = cls()
         table.add_symbols_mp([other.sym_table for other in tables])
         return table
@@ -208,9 +218,9 @@ class TraceSymbolTable:
     def from_csv_file(cls, file_path: str) -> TraceSymbolTable:
         """Reads a table from the column `symbol` of a CSV file.
 
-        Raises FileNotFoundError without the file, ValueError without the column.
+        Raises FileNotFoundError if the file is missing, ValueError if the column is missing.
         """
-        # by default, pandas takes symbols such as NA and null for missing values
+        # by default, pandas reads symbols such as NA and null as missing values
         found = pandas.read_csv(file_path, dtype=str, keep_default_na=False)
         if "symbol" not in found.columns:
             raise ValueError(f"expect a column symbol, found {list(found.columns)} in {file_path}")
@@ -220,17 +230,19 @@ class TraceSymbolTable:
 
     def _to_csv_file(self, file_path: str) -> None:
         """Writes the table as a CSV file that `from_csv_file` reads."""
-        with written_whole(Path(file_path)) as temporary:
+        with atomic_path(Path(file_path)) as temporary:
             pandas.DataFrame({"symbol": self.sym_table}).to_csv(temporary)
 
 
 def decode_symbol_id_to_symbol_name(
     df: pandas.DataFrame, symbol_table: TraceSymbolTable, use_shorten_name: bool
 ) -> None:
-    """Adds `s_name`, `s_cat` and `s_user_annotation`, the texts of ids, where the frame has the ids; in place.
+    """Adds the texts of ids as `s_name`, `s_cat` and `s_user_annotation`, in place.
 
-    With `use_shorten_name`, `shorten_name` shortens the texts. A negative id becomes an empty string. Raises
-    IndexError for an id that the table lacks.
+    Skips columns that the frame lacks.
+
+    With `use_shorten_name`, `shorten_name` shortens the texts. A negative id becomes an empty
+    string. Raises IndexError for an id that the table lacks.
     """
     symbols = symbol_table.sym_table
     texts = [shorten_name(symbol) for symbol in symbols] if use_shorten_name else symbols
@@ -251,6 +263,6 @@ def _decoded(ids: pandas.Series, symbols: list[str]) -> pandas.Series:
     """Returns the texts of ids, empty for negative ids."""
     if (ids >= len(symbols)).any():
         raise IndexError(f"expected symbol ids below {len(symbols)}, found {ids.max()}")
-    # the place -1 is the last one, which holds the empty text
+    # index -1 selects the last entry, the empty text
     texts = pandas.Series([*symbols, ""], dtype=object).take(ids.clip(lower=-1))
     return texts.set_axis(ids.index)

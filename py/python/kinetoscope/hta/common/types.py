@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DeviceType(Enum):
-    """Device that events ran on."""
+    """Device type of events."""
 
     UNKNOWN = 0
     CPU = 1
@@ -21,9 +21,10 @@ class DeviceType(Enum):
 
 
 def infer_device_type(df: pandas.DataFrame) -> DeviceType:
-    """Returns the device of the events of one thread or stream.
+    """Returns the device type of the events of one thread or stream.
 
-    Device work has positive numbers in `stream`, or 0 in `pid` or `tid`; host events have -1 in `stream`.
+    Device work has positive numbers in `stream`, or 0 in `pid` or `tid`; host events have -1 in
+    `stream`.
     """
     if "stream" not in df.columns:
         return DeviceType.UNKNOWN
@@ -76,9 +77,9 @@ def to_grouping_pattern(
     group_name: str | None = None,
     inverse_match: bool | None = None,
 ) -> GroupingPattern:
-    """Makes a GroupingPattern from a regular expression, or from several alternatives.
+    """Builds a GroupingPattern from a regular expression, or from several alternatives.
 
-    Returns a `pattern` that is a GroupingPattern as it is. Raises ValueError for other types.
+    Returns an existing GroupingPattern unchanged. Raises ValueError for other types.
     """
     if isinstance(pattern, GroupingPattern):
         return pattern

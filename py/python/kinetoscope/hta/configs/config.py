@@ -1,4 +1,4 @@
-"""Settings from JSON files, and the log of the package."""
+"""Settings from JSON files, and the logger of the package."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ package_path: Path = Path(__file__).parent.parent
 """Folder of the package."""
 
 logger: logging.Logger = logging.getLogger("hta")
-"""Log of the package; has HTA's name, so that a program's settings for `hta` apply."""
+"""Logger of the package, named `hta` so that a program's settings for HTA apply."""
 
 _FORMAT = "%(asctime)s - %(name)s - %(filename)s:L%(lineno)d - %(levelname)s - %(message)s"
 
 
 def setup_logger(config_file: str = "logging.config") -> None:
-    """Logs messages of level INFO and above to the standard output, unless the log has a handler.
+    """Logs messages from level INFO to the standard output, unless the logger has a handler.
 
-    An empty `config_file` changes nothing. A file that it names is not read, as a logging configuration can run code.
+    An empty `config_file` changes nothing. Never reads a `config_file`, because a logging
+    configuration can run code.
     """
     if not config_file or logger.handlers:
         return
@@ -53,7 +54,7 @@ class HtaConfig:
 
     @staticmethod
     def get_default_paths() -> list[str]:
-        """Returns the files that are read by default: of the package, the user and the current folder."""
+        """Returns the default files: of the package, the user and the current folder."""
         folders = (package_path, Path.home() / ".hta", Path.cwd())
         return [str(folder / DEFAULT_CONFIG_FILENAME) for folder in folders]
 
@@ -62,7 +63,10 @@ class HtaConfig:
         return [path for path in self.config_file_paths if Path(path).exists() and os.access(path, os.R_OK)]
 
     def get_config(self, dot_path: str | None = None, default_value: ConfigValue = None) -> ConfigValue:
-        """Returns the setting at a path such as `a.b.c`, or `default_value` without one; all settings for None."""
+        """Returns the setting at a path such as `a.b.c`, or `default_value`.
+
+        Returns all settings for the path None.
+        """
         found: Any = self.config
         for key in [] if dot_path is None else dot_path.split("."):
             if not isinstance(found, dict) or key not in found:

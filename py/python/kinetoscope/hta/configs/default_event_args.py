@@ -67,7 +67,7 @@ ADDED_IN: dict[str, str] = {
     "nccl::input_tensors_start": "1.2.0",
     "nccl::output_tensors_start": "1.2.0",
 }
-"""Version that added an argument, where the first version lacks it."""
+"""Version that added an argument, for arguments missing in the first version."""
 
 
 def _yaml_entry(key: str, column: str, raw_name: str, value_type: ValueType, default: float | str) -> str:

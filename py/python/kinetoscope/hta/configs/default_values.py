@@ -32,7 +32,10 @@ class YamlVersion(NamedTuple):
 
     @staticmethod
     def from_string(version_str: str) -> YamlVersion:
-        """Reads a version from text. Raises ValueError unless the text is three numbers with dots between."""
+        """Reads a version from text.
+
+        Raises ValueError unless the text is three numbers with dots between.
+        """
         found = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version_str)
         if found is None:
             raise ValueError(f"Invalid version string: expected a version such as 1.0.0, found {version_str!r}")

@@ -35,19 +35,19 @@ class HTAEnvOptions:
         return cls._instance
 
     def disable_ns_rounding(self) -> bool:
-        """Returns whether times keep their parts of a µs."""
+        """Returns whether times keep fractions of a µs."""
         return self._options["disable_ns_rounding"]
 
     def set_disable_ns_rounding(self, value: bool) -> None:
-        """Sets whether times keep their parts of a µs."""
+        """Sets whether times keep fractions of a µs."""
         self._options["disable_ns_rounding"] = value
 
     def disable_call_graph_depth(self) -> bool:
-        """Returns whether call stacks leave out the depth."""
+        """Returns whether call stacks omit the depth."""
         return self._options["disable_call_graph_depth"]
 
     def set_disable_call_graph_depth(self, value: bool) -> None:
-        """Sets whether call stacks leave out the depth."""
+        """Sets whether call stacks omit the depth."""
         self._options["disable_call_graph_depth"] = value
 
     def critical_path_add_zero_weight_launch_edges(self) -> bool:
@@ -75,7 +75,7 @@ class HTAEnvOptions:
         self._options["critical_path_strict_negative_weight_check"] = value
 
     def get_options_str(self) -> str:
-        """Returns a line for each option: its value, and the value of its environment variable or `unset`."""
+        """Returns a line per option: its value, and its environment variable or `unset`."""
         lines = [
             f"{name}={self._options[name]}, {variable}={os.environ.get(variable) or 'unset'}"
             for name, variable in _VARIABLES.items()
@@ -84,12 +84,12 @@ class HTAEnvOptions:
 
 
 def disable_ns_rounding() -> bool:
-    """Returns whether times keep their parts of a µs."""
+    """Returns whether times keep fractions of a µs."""
     return HTAEnvOptions.instance().disable_ns_rounding()
 
 
 def disable_call_graph_depth() -> bool:
-    """Returns whether call stacks leave out the depth."""
+    """Returns whether call stacks omit the depth."""
     return HTAEnvOptions.instance().disable_call_graph_depth()
 
 

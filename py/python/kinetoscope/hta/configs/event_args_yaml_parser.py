@@ -32,7 +32,10 @@ _Selector = Callable[[dict[str, AttributeSpec]], list[AttributeSpec]]
 
 
 def _selector(*keys: str) -> _Selector:
-    """Returns a function that selects arguments by key. The function raises KeyError for a missing key."""
+    """Returns a function that selects arguments by key.
+
+    The function raises KeyError for a missing key.
+    """
 
     def select(available_args: dict[str, AttributeSpec]) -> list[AttributeSpec]:
         return [available_args[key] for key in keys]
@@ -84,7 +87,10 @@ ARGS_DEFAULT_FUNC: _Selector = _select_default
 
 @cache
 def parse_event_args_yaml(version: YamlVersion) -> EventArgs:
-    """Returns the arguments of a version. Each version has the same arguments; calls share one result."""
+    """Returns the arguments of a version.
+
+    All versions have the same arguments, and all calls return the same object.
+    """
     since = {key: YamlVersion.from_string(text) for key, text in ADDED_IN.items()}
     specs = {
         key: AttributeSpec(name, raw_name, value_type, default, since.get(key, version))

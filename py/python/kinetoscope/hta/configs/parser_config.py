@@ -1,4 +1,4 @@
-"""Choice of the columns and events of a trace's frame."""
+"""Configuration of the columns and events in a trace's frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class ParserBackend(str, Enum):
-    """JSON readers of HTA, whose rules apply. Iterative readers leave out `skip_event_types`."""
+    """JSON readers of HTA. Iterative readers skip events of `skip_event_types`."""
 
     JSON = "json"
     IJSON = "ijson"
@@ -63,7 +63,7 @@ _DEFAULTS: dict[type, tuple[ValueType, object]] = {
 
 
 class ParserConfig:
-    """Columns that a frame has beside the required ones, and the events that a frame leaves out."""
+    """Selects the optional columns of a frame, and the events that a frame omits."""
 
     ARGS_INPUT_SHAPE: ClassVar[list[AttributeSpec]] = DEFAULT_VER_EVENT_ARGS.ARGS_INPUT_SHAPE
     ARGS_BANDWIDTH: ClassVar[list[AttributeSpec]] = DEFAULT_VER_EVENT_ARGS.ARGS_BANDWIDTH
@@ -87,23 +87,24 @@ class ParserConfig:
         skip_event_types: set[str] | None = None,
         convert_ts_to_integer: bool = True,
     ) -> None:
-        # copies: add_args and set_args must change neither the caller's list nor the groups of the class
+        # copies: add_args and set_args must change neither the caller's list nor the groups of the
+        # class
         self.args: list[AttributeSpec] = list(args) if args else self.get_default_args(version)
         """Arguments to read, each a column."""
         self.arg_map: dict[str, AttributeSpec] = {spec.name: spec for spec in self.args}
         """Arguments to read, by column."""
         self.parser_backend: ParserBackend | None = None
-        """JSON reader whose rules apply; None for the default."""
+        """JSON reader of HTA whose rules apply; None for the default."""
         self.trace_memory: bool = False
         """Whether to measure the memory of reading; has no effect."""
         self.user_provide_trace_type: TraceType | None = user_provide_trace_type
-        """Workload, where the caller knows."""
+        """Workload, if the caller knows it."""
         self.skip_event_types: set[str] = {"python_function"} if skip_event_types is None else skip_event_types
-        """Categories of events that iterative readers leave out."""
+        """Categories of events that iterative readers skip."""
         self.min_required_cols: list[str] = list(self.DEFAULT_MIN_REQUIRED_COLS)
-        """Columns that an event needs a value in."""
+        """Columns in which each event needs a value."""
         self.drop_gpu_user_annotation: bool = True
-        """Whether to leave out annotations on streams."""
+        """Whether to drop annotations on streams."""
         self.version: YamlVersion = version
         """Version of the argument list."""
         self.parse_all_args: bool = parse_all_args
@@ -143,7 +144,7 @@ class ParserConfig:
 
     @classmethod
     def set_default_cfg(cls, cfg: ParserConfig) -> None:
-        """Copies the settings of `cfg` to the default, but for its version, trace type and rounding."""
+        """Copies `cfg` to the default, except for version, trace type and rounding."""
         default = cls._default
         default.set_args(cfg.get_args())
         default.set_min_required_cols(cfg.get_min_required_cols())
@@ -157,7 +158,7 @@ class ParserConfig:
 
     @classmethod
     def get_minimum_args(cls, version: YamlVersion = DEFAULT_PARSE_VERSION) -> list[AttributeSpec]:
-        """Returns the arguments that each analysis needs."""
+        """Returns the arguments that all analyses need."""
         return parse_event_args_yaml(version).ARGS_MINIMUM.copy()
 
     @classmethod
@@ -177,21 +178,24 @@ class ParserConfig:
             self.add_args(args)
 
     def get_args(self) -> list[AttributeSpec]:
-        """Returns the arguments to read. Raises KeyError when the selection names an unknown column."""
+        """Returns the arguments to read.
+
+        Raises KeyError when the selection names an unknown column.
+        """
         if self.selected_arg_keys is None:
             return self.args
         return [self.arg_map[name] for name in self.selected_arg_keys]
 
     def set_min_required_cols(self, cols: list[str]) -> None:
-        """Replaces the columns that an event needs a value in."""
+        """Replaces the columns in which each event needs a value."""
         self.min_required_cols = list(cols)
 
     def get_min_required_cols(self) -> list[str]:
-        """Returns the columns that an event needs a value in."""
+        """Returns the columns in which each event needs a value."""
         return self.min_required_cols
 
     def add_args(self, args: list[AttributeSpec]) -> None:
-        """Adds arguments to read. An argument whose column is there already has no effect."""
+        """Adds arguments to read. Ignores arguments with an existing column."""
         for spec in args:
             if spec.name not in self.arg_map:
                 self.args.append(spec)
@@ -202,11 +206,11 @@ class ParserConfig:
         self.trace_memory = trace_memory
 
     def set_drop_gpu_user_annotation(self, should_drop: bool) -> None:
-        """Sets whether to leave out annotations on streams."""
+        """Sets whether to drop annotations on streams."""
         self.drop_gpu_user_annotation = should_drop
 
     def set_parser_backend(self, parser_backend: ParserBackend | None) -> None:
-        """Sets the JSON reader whose rules apply; None for the default."""
+        """Sets the JSON reader of HTA whose rules apply; None for the default."""
         self.parser_backend = parser_backend
 
     def set_parse_all_args(self, parse_all_args: bool) -> ParserConfig:
@@ -220,7 +224,10 @@ class ParserConfig:
         return self
 
     def set_skip_event_types(self, skip_event_types: set[str] | None = None) -> ParserConfig:
-        """Sets the categories that iterative readers leave out; None for no category. Returns itself."""
+        """Sets the categories that iterative readers skip; None for no category.
+
+        Returns itself.
+        """
         self.skip_event_types = set() if skip_event_types is None else skip_event_types
         return self
 
@@ -228,7 +235,10 @@ class ParserConfig:
     def enable_communication_args(
         cls, cfg: ParserConfig | None = None, version: YamlVersion = DEFAULT_PARSE_VERSION
     ) -> ParserConfig:
-        """Adds the arguments of collectives to `cfg`, or to the default configuration. Returns the one changed."""
+        """Adds the arguments of collectives to `cfg`, or to the default configuration.
+
+        Returns the changed configuration.
+        """
         cfg = cfg or cls._default
         cfg.add_args(parse_event_args_yaml(version).ARGS_COMMUNICATION)
         return cfg
@@ -238,7 +248,7 @@ class ParserConfig:
         """Resets the default configuration and the groups of the class to a version."""
         event_args = parse_event_args_yaml(version)
         ParserConfig._default = ParserConfig(version=version)
-        # in place, so that modules that imported the name see the version, too
+        # update in place: other modules have imported the name
         AVAILABLE_ARGS.update(event_args.AVAILABLE_ARGS)
         for group, specs in event_args._asdict().items():
             if group != "AVAILABLE_ARGS":
@@ -256,7 +266,10 @@ class ParserConfig:
 
     @classmethod
     def transform_arg_name(cls, arg: str) -> str:
-        """Makes a column from an argument's key: lower case, `_` between words, no parenthesised units."""
+        """Converts an argument's key to a column name.
+
+        The name is in lower case, with `_` between words and without units in parentheses.
+        """
         without_unit = re.sub(r"\([^)]*\)", "", arg)
         column = re.sub(r"[ \-/.%_]+", "_", without_unit.lower()).strip("_")
         return "arg_name" if column == "name" else column
@@ -267,7 +280,8 @@ class ParserConfig:
     ) -> dict[str, AttributeSpec]:
         """Describes each argument in a column of dictionaries, by its key in the trace.
 
-        Descriptions in `reference_specs` come first, but not for `name`: that column is the event's own.
+        Prefers descriptions in `reference_specs`, except for `name`: the column of that name
+        belongs to the event.
         """
         values: dict[str, object] = {}
         for event_args in args.dropna():

@@ -1,4 +1,4 @@
-"""Pictures of the frames that HTA draws: plotly's where it is installed, else SVG."""
+"""Pictures of HTA's frames, by plotly if plotly is installed, otherwise as SVG."""
 
 from __future__ import annotations
 

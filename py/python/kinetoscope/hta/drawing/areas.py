@@ -1,4 +1,4 @@
-"""Values over time, stacked."""
+"""Stacked areas: values over time."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _HEIGHT = 300.0
 
 @dataclass(frozen=True)
 class Areas:
-    """Layers on one another, the first at the bottom; each value holds until the next moment."""
+    """Stacked layers, the first at the bottom; each value holds until the next time."""
 
     title: str
     milliseconds: Any
-    """Moments in ascending order."""
+    """Times in ms, ascending."""
     layers: Mapping[str, Any]
-    """Values by name, one for each moment."""
+    """Values by name, one per time."""
     shades: Mapping[str, str]
     value_title: str
     unit: Unit = BYTES
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         keys, top = svg.legend({name: self.shades[name] for name in reversed(list(self.layers))}, 0)
         top += 12
         times, tops = self._drawn()
@@ -46,7 +46,7 @@ class Areas:
         return svg.document((self.title, peak), body, (svg.WIDTH, top + _HEIGHT + 34))
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
 
         found = go.Figure()
@@ -72,12 +72,15 @@ class Areas:
         return found
 
     def _tops(self) -> Any:
-        """The upper edge of each layer (rows) at each moment (columns)."""
+        """Returns the upper edge of each layer (rows) at each time (columns)."""
         layers = [numpy.asarray(values, dtype=float) for values in self.layers.values()]
         return numpy.cumsum(layers, axis=0) if layers else numpy.zeros((1, 0))
 
     def _drawn(self) -> tuple[Any, Any]:
-        """Moments and tops; of the moments in one pixel, the first, the last and that with the highest total."""
+        """Returns the times to draw, and the upper edges.
+
+        Keeps three times per pixel: the first, the last and the time with the highest total.
+        """
         times, tops = numpy.asarray(self.milliseconds, dtype=float), self._tops()
         if len(times) <= 2 * svg.WIDTH:
             return times, tops
@@ -110,12 +113,12 @@ class Areas:
 
 
 def _forth(xs: Any, ys: Any) -> str:
-    """A line that holds each y until the next x."""
+    """Returns a line that holds each y until the next x."""
     steps = (f"H{x:.1f}V{y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True))
     return f"{xs[0]:.1f} {ys[0]:.1f}{''.join(steps)}"
 
 
 def _back(xs: Any, ys: Any) -> str:
-    """The same line from its end to its start."""
+    """Returns the line of `_forth` from its end to its start."""
     steps = (f"V{y:.1f}H{x:.1f}" for x, y in zip(xs[-2::-1], ys[-2::-1], strict=True))
     return f"{xs[-1]:.1f} {ys[-1]:.1f}{''.join(steps)}"

@@ -1,4 +1,4 @@
-"""Bars by category: beside one another, or stacked."""
+"""Grouped or stacked bars by category."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Series:
-    """A bar for each category; NaN leaves one out."""
+    """A bar for each category; NaN omits a bar."""
 
     name: str
     values: Sequence[float]
@@ -32,7 +32,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bars of some series by category, in the order given."""
+    """Bars of several series by category, in the given order."""
 
     title: str
     categories: Sequence[str]
@@ -42,16 +42,16 @@ class Bars:
     unit: Unit = COUNT
     is_stacked: bool = False
     is_horizontal: bool = False
-    """Horizontal bars have room for long names."""
+    """Whether bars are horizontal, with room for long names."""
     notes: Sequence[str] = ()
-    """A text for the tooltip of each category, in place of its name."""
+    """Tooltip texts of the categories, in place of their names."""
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         return rows_svg(self) if self.is_horizontal else columns_svg(self)
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
 
         found = go.Figure([self._trace(go, at) for at in range(len(self.series))])
@@ -102,7 +102,7 @@ class Bars:
         )
 
     def words(self, one: Series, place: int) -> str:
-        """The tooltip of a bar."""
+        """Returns the tooltip of a bar."""
         name = self.notes[place] if self.notes else f"{self.category_title} {self.categories[place]}".strip()
         value = self.unit.words(one.values[place]) if math.isfinite(one.values[place]) else "–"
         found = f"{name}\n{one.name or self.value_title}: {value}"
@@ -111,7 +111,7 @@ class Bars:
         return found
 
     def span(self) -> _Span:
-        """The least and the greatest value to show, with 0 among them."""
+        """Returns the range of values to show, which includes 0."""
         columns = [[finite(value) for value in one.values] for one in self.series]
         ends = [finite(value) for one in self.series for value in one.high or ()]
         if self.is_stacked:
@@ -120,10 +120,10 @@ class Bars:
         return min(every), max(every) or 1.0
 
     def legend(self) -> dict[str, str]:
-        """The colours of the series, where there are several."""
+        """Returns the colours of the series; empty for a single series."""
         named = {one.name: self.colour(at) for at, one in enumerate(self.series)}
         return named if len(named) > 1 else {}
 
     def colour(self, at: int) -> str:
-        """The colour of a series."""
+        """Returns the colour of a series."""
         return self.series[at].colour or svg.COLOURS[at % len(svg.COLOURS)]

@@ -1,4 +1,4 @@
-"""Pictures of where device time goes."""
+"""Pictures of the device time breakdowns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _PARTS = {
 
 
 def draw_kernel_breakdown(kernel_types: pandas.DataFrame, kernels: pandas.DataFrame, renderer: str | None = "") -> None:
-    """Draws the time by kernel type; for each type a pie of kernels by rank, and the mean duration of each kernel.
+    """Draws the time by kernel type.
+
+    Also draws, for each type, a pie of kernels per rank and the mean duration of each kernel.
 
     Takes both frames of `get_gpu_kernel_breakdown`, and the name of a plotly renderer.
     """
@@ -48,14 +50,20 @@ def draw_annotation_breakdown(annotations: pandas.DataFrame, renderer: str | Non
 
 
 def draw_temporal_breakdown(breakdown: pandas.DataFrame) -> None:
-    """Draws the shares of idle, computing and other time of each rank, from the frame of `get_temporal_breakdown`."""
+    """Draws the shares of idle, computing and other time of each rank.
+
+    Takes the frame of `get_temporal_breakdown`.
+    """
     series = [Series(name, list(breakdown[column] / 100), colour=colour) for column, (name, colour) in _PARTS.items()]
     ranks = [str(rank) for rank in breakdown["rank"]]
     show([Bars("Device time by rank", ranks, series, "Rank", "share of time", SHARE, is_stacked=True)])
 
 
 def draw_overlap(overlap: pandas.DataFrame) -> None:
-    """Draws the share of communication that computation hides, from the frame of `get_comm_comp_overlap`."""
+    """Draws the share of communication that computation overlaps.
+
+    Takes the frame of `get_comm_comp_overlap`.
+    """
     series = Series("", list(overlap["comp_comm_overlap_pctg"] / 100))
     ranks = [str(rank) for rank in overlap["rank"]]
     title = "Communication overlapped by computation"
@@ -63,9 +71,9 @@ def draw_overlap(overlap: pandas.DataFrame) -> None:
 
 
 def draw_idle_time(idle_times: pandas.DataFrame, as_share: bool = True) -> None:
-    """Draws the idle time of each stream by its reason, a picture per rank.
+    """Draws the idle time of each stream by cause, one picture per rank.
 
-    Takes the first frame of `get_idle_time_breakdown`; as shares of the stream's time, else in µs.
+    Takes the first frame of `get_idle_time_breakdown`. Draws shares of the stream's time, or µs.
     """
     column, unit = ("idle_time_ratio", SHARE) if as_share else ("idle_time", MICROSECONDS)
     pictures: list[Picture] = []
@@ -79,7 +87,7 @@ def draw_idle_time(idle_times: pandas.DataFrame, as_share: bool = True) -> None:
 
 
 def _by_name(rows: pandas.DataFrame, title: str, prefix: str) -> list[Picture]:
-    """A pie for each rank, and bars by rank for each name but `others`."""
+    """Builds a pie for each rank, and bars by rank for each name except `others`."""
     pies = [
         Pie(f"Rank {rank}", list(own["name"]), list(own["sum (us)"]))
         for rank, own in rows.sort_values("sum (us)", ascending=False, kind="stable").groupby("rank")

@@ -1,4 +1,4 @@
-"""Upright bars as SVG."""
+"""Vertical bars as SVG."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Frame:
 
 
 def columns_svg(bars: Bars) -> str:
-    """A whole SVG document."""
+    """Returns a complete SVG document."""
     keys, height = svg.legend(bars.legend(), 0)
     left = svg.axis_width(bars.span(), bars.unit)
     beside = 1 if bars.is_stacked else len(bars.series)
@@ -69,7 +69,7 @@ def _whisker(x: float, low: float, high: float) -> str:
 
 
 def _names(bars: Bars, frame: _Frame) -> str:
-    """Names under the bars, every n-th where not all fit; a dash in place of missing bars."""
+    """Draws names under the bars (every n-th if space is short), and dashes for missing bars."""
     room = frame.width / max(len(bars.categories), 1)
     widest = svg.LETTER * max((len(name) for name in bars.categories), default=1) + 6
     every = max(1, math.ceil(min(widest, _WIDEST_NAME) / room))

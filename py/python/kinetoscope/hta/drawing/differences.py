@@ -1,4 +1,4 @@
-"""Pictures of what changed between two traces."""
+"""Pictures of the differences between two traces."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ _DURATION = "_total_duration"
 
 
 def draw_counts_diff(frame: pandas.DataFrame, show_image: bool = True, export_image_path: str | None = None) -> None:
-    """Draws how often each name ran in both traces, and the difference; shows it, writes it, or both.
+    """Draws the counts of each name in both traces, and their difference.
 
-    Takes the frame of `TraceDiff.compare_traces`. AssertionError for another frame.
+    Shows the picture, writes it, or both.
+
+    Takes the frame of `TraceDiff.compare_traces`. Raises AssertionError for other frames.
     """
     columns = {label: f"{label}_counts" for label in _labels(frame)} | {"Difference": "diff_counts"}
     _draw(_bars("Counts in two traces", frame, columns, ("count", COUNT)), show_image, export_image_path)
 
 
 def draw_duration_diff(frame: pandas.DataFrame, show_image: bool = True, export_image_path: str | None = None) -> None:
-    """Draws how long each name ran in both traces, and the difference; shows it, writes it, or both.
+    """Draws the durations of each name in both traces, and their difference.
 
-    Takes the frame of `TraceDiff.compare_traces`. AssertionError for another frame.
+    Shows the picture, writes it, or both.
+
+    Takes the frame of `TraceDiff.compare_traces`. Raises AssertionError for other frames.
     """
     columns = {label: f"{label}{_DURATION}" for label in _labels(frame)} | {"Difference": "diff_duration"}
     bars = _bars("Total durations in two traces", frame, columns, ("total duration", MICROSECONDS))

@@ -1,4 +1,4 @@
-"""A table of numbers with names, as a page shows it."""
+"""Picture of a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PITCH = 18.0
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns of a frame under titles."""
+    """Columns of a frame with titles."""
 
     title: str
     frame: pandas.DataFrame
@@ -24,7 +24,7 @@ class Grid:
     """Titles by column, in order."""
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         widths = self._widths()
         body, x = [], 0.0
         for column, title in self.titles.items():
@@ -39,7 +39,7 @@ class Grid:
         return svg.document((self.title, ""), "".join(body), (max(x, svg.WIDTH), 20 + _PITCH * len(self.frame)))
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
 
         cells = [[plain(_words(value)) for value in self.frame[column]] for column in self.titles]

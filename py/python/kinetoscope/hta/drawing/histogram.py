@@ -1,4 +1,4 @@
-"""The distribution of a value."""
+"""Histogram of a value."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kinetoscope.hta.drawing.picture import heading, plain
 from kinetoscope.hta.drawing.units import COUNT, MICROSECONDS, Unit
 
 _HEIGHT = 180.0
-_Numbers = Any  # what numpy makes an array of
+_Numbers = Any  # any array-like of numbers
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many values are in each of at most `max_bins` bins of equal width."""
+    """Counts of values in up to `max_bins` bins of equal width."""
 
     title: str
     values: _Numbers
@@ -26,7 +26,7 @@ class Histogram:
     max_bins: int = 100
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         counts, edges = self._bins()
         if not len(counts):
             return svg.document((self.title, ""), svg.text_at(0, 12, "no values"), (svg.WIDTH, 16))
@@ -40,7 +40,7 @@ class Histogram:
         return svg.document(title, body, (svg.WIDTH, _HEIGHT + 42))
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
 
         counts, edges = self._bins()

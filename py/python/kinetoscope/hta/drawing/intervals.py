@@ -1,4 +1,4 @@
-"""A timeline: intervals in rows."""
+"""Timeline of intervals in rows."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a frame that say where and how an interval is drawn."""
+    """Columns of a frame with the position and look of each interval."""
 
     start: str
-    """Moments: µs as numbers, or datetimes."""
+    """Column of start times: numbers in µs, or datetimes."""
     end: str
     row: str
     name: str
@@ -35,16 +35,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class Intervals:
-    """The rows of a frame as intervals of time."""
+    """Timeline of the rows of a frame."""
 
     title: str
     frame: pandas.DataFrame
     columns: Columns
     row_height: float = 30.0
-    """Pixels."""
+    """Height in pixels."""
 
     def svg(self) -> str:
-        """A whole SVG document; intervals narrower than a pixel are drawn together with their neighbours."""
+        """Returns a complete SVG document.
+
+        Merges intervals narrower than a pixel with their neighbours.
+        """
         rows = self._rows()
         starts, lengths = self._times()
         if not rows:
@@ -66,7 +69,7 @@ class Intervals:
         return svg.document((self.title, f"{len(self.frame):,} events"), "".join(body), size, [note] * bool(together))
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
 
         rows, shades = self._rows(), self._shades()
@@ -120,13 +123,13 @@ class Intervals:
         return self.frame[self.columns.name].astype(str).replace("", "–")
 
     def _shades(self) -> dict[str, str]:
-        """Colours by name, of the longest total time first."""
+        """Returns colours by name, in descending order of total time."""
         lengths = pandas.DataFrame({"name": self._names().to_numpy(), "length": self._times()[1]})
         totals: Any = lengths.groupby("name", sort=False)["length"].sum()
         return svg.colours(totals.sort_values(ascending=False, kind="stable").index.tolist())
 
     def _times(self) -> tuple[Any, Any]:
-        """Starts and lengths in µs."""
+        """Returns starts and lengths in µs."""
         ends = [self.frame[self.columns.start], self.frame[self.columns.end]]
         if self._has_dates():
             origin = pandas.Timestamp(0, tz=ends[0].dt.tz)
@@ -142,7 +145,11 @@ class Intervals:
         return [f"{line}\n{span}" for line, span in zip(lines, spans, strict=True)]
 
     def _drawn(self, xs: Any, widths: Any) -> pandas.DataFrame:
-        """Boxes: row, x, width, the name with the longest time, the number of events, and the place of one of them."""
+        """Returns the boxes to draw.
+
+        The columns are the row, `x`, `width`, the name with the longest time, the number of events,
+        and the position of one event (`place`).
+        """
         marks = pandas.DataFrame({"row": self.frame[self.columns.row].astype(str).to_numpy(), "x": xs, "width": widths})
         marks["name"], marks["place"], marks["num_events"] = self._names().to_numpy(), numpy.arange(len(marks)), 1
         narrow = marks.loc[marks["width"] < _NARROWEST].assign(pixel=lambda mark: mark["x"].astype(int))

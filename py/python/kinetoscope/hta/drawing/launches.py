@@ -27,8 +27,9 @@ def draw_launch_stats(
 ) -> None:
     """Draws three histograms of a rank's launches.
 
-    Calls up to `runtime_cutoff` µs that took longer than their kernels, longer calls, and launch delays above
-    `launch_delay_cutoff` µs. Takes a frame of `get_cuda_kernel_launch_stats`.
+    The histograms show launches up to `runtime_cutoff` µs that took longer than their kernels,
+    launches above `runtime_cutoff`, and launch delays above `launch_delay_cutoff` µs. Takes a frame
+    of `get_cuda_kernel_launch_stats`.
     """
     calls, delays = launches["cpu_duration"], launches["launch_delay"]
     short = calls.loc[(calls <= runtime_cutoff) & (launches["gpu_duration"] < calls)]
@@ -61,7 +62,7 @@ def draw_aten_delays(rank: int, delays: pandas.DataFrame) -> None:
 
 
 def draw_kernel_sequences(rank: int, sequences: pandas.DataFrame, top_k: int = 5) -> None:
-    """Draws how often each of the first `top_k` sequences occurs; nothing for an empty frame."""
+    """Draws the counts of the first `top_k` sequences; nothing for an empty frame."""
     if sequences.empty:
         return
     first = sequences.head(top_k)

@@ -1,4 +1,4 @@
-"""Bars within the room of their category."""
+"""Position and size of bars within their category."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ class Mark:
     start: float
     end: float
     offset: float
-    """Pixels from the start of the category's room."""
+    """Distance from the start of the category, in pixels."""
     thickness: float
-    """Pixels."""
+    """Thickness in pixels."""
 
 
 def marks(bars: Bars, room: float, most: float) -> Iterator[Mark]:
-    """The bars of all categories, which share `room` pixels each, at most `most` of them with bars."""
+    """Yields the bars of all categories.
+
+    A category is `room` pixels wide; its bars fill at most `most` pixels.
+    """
     beside = 1 if bars.is_stacked else max(len(bars.series), 1)
     thickness = min(room * 0.8, most) / beside
     first = (room - thickness * beside) / 2
@@ -42,5 +45,5 @@ def marks(bars: Bars, room: float, most: float) -> Iterator[Mark]:
 
 
 def finite(value: float) -> float:
-    """The value; 0 for NaN and infinities."""
+    """Returns the value, or 0 for NaN and infinity."""
     return float(value) if math.isfinite(value) else 0.0

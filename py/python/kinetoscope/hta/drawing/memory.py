@@ -1,4 +1,4 @@
-"""A picture of memory in use over time."""
+"""Picture of memory in use over time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def draw_memory_timeline(
     milliseconds: Any, categories: pandas.DataFrame, shades: Mapping[str, str], path: str | Path | None = None
 ) -> None:
-    """Draws the bytes in use over time, categories on one another, the first column at the bottom.
+    """Draws the bytes in use over time, stacked by category, the first column at the bottom.
 
-    `shades` has a CSS colour for each category. Shown, or written where there is a path.
+    `shades` has a CSS colour for each category. Shows the picture, or writes it if there is a path.
     """
     layers = {str(name): categories[name].to_numpy() for name in categories.columns}
     areas = Areas("Memory timeline", milliseconds, layers, shades, "Memory")

@@ -1,4 +1,4 @@
-"""Where pictures go: plotly where it is installed, else a notebook or a file as SVG."""
+"""Output of pictures: through plotly if it is installed, otherwise as SVG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from kinetoscope._base.progress import _notebook
 from kinetoscope._base.text import printable
 from kinetoscope._base.warnings import warn
-from kinetoscope._io.atomic import written_whole
+from kinetoscope._io.atomic import atomic_path
 from kinetoscope._report.html import STYLE, figure
 from kinetoscope.hta.drawing import svg
 from kinetoscope.hta.drawing.picture import Picture
@@ -19,10 +19,10 @@ _PAGE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;pa
 
 
 def show(pictures: Sequence[Picture], renderer: str | None = None) -> None:
-    """Shows pictures through plotly, else in the notebook; RuntimeWarning where neither can.
+    """Shows pictures through plotly, else in the notebook; RuntimeWarning if neither works.
 
-    `renderer` is the name of one of plotly's renderers; its default where it is empty or None. ValueError for a name
-    that plotly does not know.
+    `renderer` is the name of a plotly renderer; empty or None selects plotly's default. Raises
+    ValueError for an unknown renderer.
     """
     if not pictures or _shown_by_plotly(pictures, renderer or None):
         return
@@ -36,10 +36,11 @@ def show(pictures: Sequence[Picture], renderer: str | None = None) -> None:
 
 
 def write(picture: Picture, path: str | Path) -> None:
-    """Writes a picture, in the format that the suffix says.
+    """Writes a picture in the format of the suffix.
 
-    Without plotly (and kaleido, for images) `.html` and `.svg` are written here; for another suffix an `.svg` beside
-    it, with a RuntimeWarning. OSError where the file cannot be written.
+    Without plotly (and kaleido, for images), writes `.html` and `.svg` directly. For other
+    suffixes, writes an `.svg` file beside the path, with a RuntimeWarning. Raises OSError if the
+    file cannot be written.
     """
     target = Path(path)
     if _written_by_plotly(picture, target):
@@ -48,25 +49,28 @@ def write(picture: Picture, path: str | Path) -> None:
     if target.suffix.lower() not in (".svg", *_PAGES):
         wanted, target = target, target.with_suffix(".svg")
         warn(f"wrote {target} in place of {wanted}: images in this format need plotly and kaleido with a Chrome.")
-    with written_whole(target) as temporary:
+    with atomic_path(target) as temporary:
         temporary.write_text(content, encoding="utf-8")
 
 
 def html(picture: Picture) -> str:
-    """A whole HTML page: plotly's, which loads its script from the network, else one with the SVG."""
+    """Returns a complete HTML page with the plotly figure, otherwise with the SVG.
+
+    The plotly page loads its script from the network.
+    """
     if not _has_plotly():
         return page(picture)
     return str(picture.figure().to_html(include_plotlyjs="cdn"))
 
 
 def page(picture: Picture) -> str:
-    """A whole HTML page without scripts."""
+    """Returns a complete HTML page without scripts."""
     head = f"<meta charset='utf-8'><title>{svg.escaped(picture.title)}</title><style>{_PAGE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{fragment([picture])}</body></html>\n"
 
 
 def fragment(pictures: Sequence[Picture]) -> str:
-    """HTML without scripts, for a page or a notebook."""
+    """Returns HTML without scripts, for a page or a notebook."""
     return f"<style>{STYLE}</style><div class='ks'>{''.join(figure(picture.svg()) for picture in pictures)}</div>"
 
 

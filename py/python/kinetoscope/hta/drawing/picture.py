@@ -1,4 +1,4 @@
-"""The interface of all pictures: SVG for everyone, a plotly figure where plotly is installed."""
+"""Interface of all pictures: SVG always, and a plotly figure if plotly is installed."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ class Picture(Protocol):
 
     @property
     def title(self) -> str:
-        """Says what it shows, on one line."""
+        """Title, on one line."""
         ...
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         ...
 
     def figure(self) -> Any:
-        """The plotly figure; ImportError where plotly is not installed."""
+        """Returns the plotly figure. Raises ImportError if plotly is not installed."""
         ...
 
 
 def plain(words: object) -> str:
-    """The words for plotly, which would otherwise take parts such as `<float>` for markup."""
+    """Escapes a text for plotly, which treats parts such as `<float>` as markup."""
     return text.printable(str(words)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def heading(words: str, most: int = 100) -> str:
-    """At most `most` characters for plotly, which lets long words run out of the figure."""
+    """Shortens a text to `most` characters, because plotly does not clip long words."""
     return plain(text.clipped(words, most))
 
 
 def plain_lines(words: str) -> str:
-    """Lines for the tooltip of a plotly figure."""
+    """Joins lines for the tooltip of a plotly figure."""
     return "<br>".join(map(plain, words.splitlines()))

@@ -1,4 +1,4 @@
-"""Pies beside one another, with one colour for each name in all of them."""
+"""Pies side by side; a name has the same colour in all pies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_LETTERS = 54
 
 @dataclass(frozen=True)
 class Pie:
-    """Parts of a whole; parts of 0 are not drawn."""
+    """Parts of a whole; parts of 0 do not appear."""
 
     label: str
     names: Sequence[str]
@@ -30,14 +30,14 @@ class Pie:
 
 @dataclass(frozen=True)
 class Pies:
-    """Some pies, in rows."""
+    """Several pies, in rows."""
 
     title: str
     pies: Sequence[Pie]
     unit: Unit = COUNT
 
     def svg(self) -> str:
-        """A whole SVG document."""
+        """Returns a complete SVG document."""
         shades = self._shades()
         body = []
         for at, pie in enumerate(self.pies):
@@ -48,7 +48,7 @@ class Pies:
         return svg.document((self.title, ""), "".join(body) + keys, (svg.WIDTH, height + below))
 
     def figure(self) -> Any:
-        """The plotly figure."""
+        """Returns the plotly figure."""
         import plotly.graph_objects as go
         from plotly.subplots import make_subplots
 
@@ -106,7 +106,7 @@ class Pies:
 
 
 def _distinct(names: Iterable[str]) -> dict[str, str]:
-    """Short labels for plotly, which adds up slices of one label: a number tells equal ones apart."""
+    """Shortens labels, and numbers equal labels: plotly merges slices with equal labels."""
     found: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for name in names:
@@ -127,6 +127,6 @@ def _slice(start: float, end: float, colour: str, words: str) -> str:
 
 
 def _point(share: float) -> tuple[float, float]:
-    """From the top, clockwise."""
+    """Returns the point at a share of the circle, clockwise from the top."""
     angle = 2 * math.pi * share
     return _RADIUS * math.sin(angle), -_RADIUS * math.cos(angle)

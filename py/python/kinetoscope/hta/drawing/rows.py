@@ -1,4 +1,4 @@
-"""Bars that lie, as SVG: each has room for a long name."""
+"""Horizontal bars as SVG, with room for long names."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _GAP = 8.0
 
 
 def row_height(bars: Bars) -> float:
-    """Pixels of a category."""
+    """Returns the height of a category in pixels."""
     return _THICKNESS * (1 if bars.is_stacked else len(bars.series)) + _GAP
 
 
 def rows_svg(bars: Bars) -> str:
-    """A whole SVG document."""
+    """Returns a complete SVG document."""
     keys, top = svg.legend(bars.legend(), 0)
     height = row_height(bars) * len(bars.categories)
     left = min(_WIDEST_NAME, svg.LETTER * max((len(name) for name in bars.categories), default=1)) + 10

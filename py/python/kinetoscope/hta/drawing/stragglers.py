@@ -1,4 +1,4 @@
-"""A picture of the ranks that may be stragglers."""
+"""Picture of potential stragglers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ _NEVER = ("No", "0", "False")
 
 
 def draw_stragglers(metric: pandas.DataFrame, metric_name: str) -> None:
-    """Draws a metric of each rank, a picture per iteration, with potential stragglers in another colour.
+    """Draws a metric of each rank, with potential stragglers in another colour.
 
-    `metric` has the columns `rank`, `metric_name`, `is_straggler` (a boolean, a count, or `Yes` and `No`) and perhaps
-    `iteration`.
+    Draws one picture per iteration.
+
+    `metric` has the columns `rank`, `metric_name`, `is_straggler` (a boolean, a count, or `Yes` and
+    `No`) and optionally `iteration`.
     """
     groups = metric.groupby("iteration") if "iteration" in metric.columns else [("", metric)]
     pictures: list[Picture] = [_ranks(rows, metric_name, iteration) for iteration, rows in groups]

@@ -1,4 +1,4 @@
-"""SVG elements without scripts, in the colours of the page around them; every text is escaped."""
+"""SVG elements without scripts, in the colours of the surrounding page; texts are escaped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from kinetoscope._base import text
 from kinetoscope.hta.drawing.units import Unit, ticks
 
 WIDTH = 760.0
-"""Pixels of a picture from side to side, but for very many bars."""
+"""Width of a picture in pixels, except for pictures with very many bars."""
 TALL = 600.0
-"""Pixels above which a horizontal axis has labels at both ends."""
+"""Height in pixels from which a horizontal axis has labels at both ends."""
 LETTER = 6.1
-"""Pixels of an average letter."""
+"""Width of an average letter in pixels."""
 PITCH = 16.0
-"""Pixels from one line of a legend to the next."""
+"""Distance of legend lines in pixels."""
 GREY = "#8d949a"
 """The colour of `others`."""
 COLOURS = (
@@ -43,46 +43,52 @@ _FONT = "font-family=\"system-ui,-apple-system,'Segoe UI',sans-serif\" font-size
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each name, in order; names after the twelfth share colours, and `others` is grey."""
+    """Assigns a colour to each name, in order.
+
+    The colours repeat after twelve names, and `others` is grey.
+    """
     kept = dict.fromkeys(names)
     found = {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(name for name in kept if name != "others")}
     return {name: found.get(name, GREY) for name in kept}
 
 
 def escaped(words: object) -> str:
-    """The words without control characters, for a text or an attribute."""
+    """Escapes a text for SVG text or attributes; drops control characters."""
     return text.escaped(text.printable(str(words)))
 
 
 def clipped(words: object, width: float) -> str:
-    """As `escaped`, of at most `width` pixels."""
+    """Escapes a text and clips it to `width` pixels."""
     return escaped(text.clipped(str(words), max(4, int(width / LETTER))))
 
 
 def tooltip(words: str) -> str:
-    """The words that a mouse over the element around them shows; lines are kept."""
+    """Builds a tooltip for the enclosing element; keeps line breaks."""
     return f"<title>{chr(10).join(map(escaped, words.splitlines()))}</title>"
 
 
 def text_at(x: float, y: float, words: str, anchor: str = "start", opacity: float = 0.78) -> str:
-    """Words that are escaped already."""
+    """Builds a text element from an escaped text."""
     return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' fill-opacity='{opacity}'>{words}</text>"
 
 
 def rect(box: tuple[float, float, float, float], colour: str, words: str = "") -> str:
-    """A filled box (x, y, width, height), with a tooltip."""
+    """Builds a filled box (x, y, width, height) with a tooltip."""
     x, y, width, height = box
     shape = f"<rect x='{x:.1f}' y='{y:.1f}' width='{max(width, 0):.1f}' height='{max(height, 0):.1f}' fill='{colour}'"
     return f"{shape}>{tooltip(words)}</rect>" if words else f"{shape}/>"
 
 
 def path(steps: str, opacity: float = 0.13) -> str:
-    """A thin line."""
+    """Builds a thin line."""
     return f"<path d='{steps}' stroke='currentColor' stroke-opacity='{opacity}' fill='none'/>"
 
 
 def legend(entries: Mapping[str, str], top: float, values: Mapping[str, str] | None = None) -> tuple[str, float]:
-    """Names with their colours in lines that fit, and the height of all; the last entry counts names left out."""
+    """Builds a legend of names and colours, and returns the legend and its height.
+
+    The last entry counts the omitted names.
+    """
     names = list(entries)
     parts: list[str] = []
     x, y = 0.0, top
@@ -102,7 +108,10 @@ def legend(entries: Mapping[str, str], top: float, values: Mapping[str, str] | N
 
 
 def horizontal_axis(span: tuple[float, float], unit: Unit, box: tuple[float, float, float, float]) -> str:
-    """Lines through a box (x, y, width, height) at round numbers, labelled under it, and over it where it is tall."""
+    """Draws vertical grid lines at round numbers in a box (x, y, width, height).
+
+    Labels are below the box, and also above tall boxes.
+    """
     (low, high), (left, top, width, height) = span, box
     labels = {value: unit.words(value) for value in ticks(low, high, unit)}
     parts = []
@@ -115,7 +124,10 @@ def horizontal_axis(span: tuple[float, float], unit: Unit, box: tuple[float, flo
 
 
 def vertical_axis(span: tuple[float, float], unit: Unit, box: tuple[float, float, float, float]) -> str:
-    """Lines across a box (x, y, width, height) at round numbers, with their labels to the left of it."""
+    """Draws horizontal grid lines at round numbers in a box (x, y, width, height).
+
+    Labels are to the left of the box.
+    """
     (low, high), (left, top, width, height) = span, box
     parts = []
     for value in ticks(low, high, unit):
@@ -126,12 +138,12 @@ def vertical_axis(span: tuple[float, float], unit: Unit, box: tuple[float, float
 
 
 def axis_width(span: tuple[float, float], unit: Unit) -> float:
-    """Pixels that the labels of a vertical axis need."""
+    """Returns the width of a vertical axis's labels in pixels."""
     return 12 + LETTER * max((len(unit.words(value)) for value in ticks(*span, unit)), default=0)
 
 
 def document(title: tuple[str, str], body: str, size: tuple[float, float], notes: Sequence[str] = ()) -> str:
-    """A whole SVG document: a title with a subtitle, the body under both, and notes in words at the bottom."""
+    """Builds a complete SVG document: title, subtitle, body, and notes at the bottom."""
     (width, height), (head, rest) = size, title
     below = "".join(text_at(0, height + 12 + 15 * at, escaped(note)) for at, note in enumerate(notes))
     whole = height + 34 + 15 * len(notes)

@@ -15,5 +15,5 @@ def draw_intervals(intervals: Intervals, path: str | None = None, *, is_shown: b
 
 
 def intervals_html(intervals: Intervals) -> str:
-    """A timeline as a whole HTML page."""
+    """Returns a timeline as a complete HTML page."""
     return html(intervals)

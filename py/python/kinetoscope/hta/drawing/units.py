@@ -1,4 +1,4 @@
-"""Units of the numbers that pictures show, and round numbers for axes."""
+"""Units of values in pictures, and round numbers for axes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _NUM_TICKS = 6
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of measurement, in words for SVG and as plotly formats it."""
+    """A unit of measurement, with formats for SVG and plotly."""
 
     words: Callable[[float], str]
     """Formats a value, with its unit."""
     symbol: str = ""
-    """Follows the title of a plotly axis."""
+    """Suffix of a plotly axis title."""
     tick_format: str = ""
     """The d3 format of a plotly axis."""
     factor: float = 1
     """Values per unit of a plotly axis."""
     base: int = 10
-    """1024 where round numbers are powers of two."""
+    """Base of round numbers: 10, or 1024 for powers of two."""
 
     def title(self, name: str) -> str:
-        """The title of a plotly axis."""
+        """Returns the title of a plotly axis."""
         return f"{name} ({self.symbol})" if self.symbol else name
 
 
@@ -47,7 +47,7 @@ BYTES = Unit(lambda value: text.size(value) if value else "0", "GiB", factor=102
 
 
 def ticks(low: float, high: float, unit: Unit, most: int = _NUM_TICKS) -> list[float]:
-    """Round numbers from `low` to `high`, at most `most` steps; none where the range is empty."""
+    """Returns round numbers from `low` to `high`, up to `most` steps; none for an empty range."""
     span = high - low
     if not math.isfinite(span) or span <= 0:
         return []

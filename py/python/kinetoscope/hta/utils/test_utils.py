@@ -12,8 +12,8 @@ from typing import Any
 def get_test_data_dir(*subdirs: str) -> str:
     """Returns the folder `tests/data`, or a folder in it.
 
-    The folder is under `TEST_DATA_PREFIX_PATH` where that environment variable is set, else under the current folder.
-    Raises FileNotFoundError where there is no such folder.
+    The environment variable `TEST_DATA_PREFIX_PATH` sets the parent folder, by default the current
+    folder. Raises FileNotFoundError for a missing folder.
     """
     folder = Path(os.environ.get("TEST_DATA_PREFIX_PATH") or Path.cwd(), "tests", "data", *subdirs)
     if not folder.is_dir():
@@ -24,9 +24,10 @@ def get_test_data_dir(*subdirs: str) -> str:
 def data_provider(
     data_function: Callable[[], Iterable[Any]],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorates a test method, which then runs once for each case that `data_function` gives.
+    """Decorates a test method to run once for each case from `data_function`.
 
-    A case is a dictionary of keyword arguments, a tuple of positional arguments, or a single argument.
+    A case is a dictionary of keyword arguments, a tuple of positional arguments, or a single
+    argument.
     """
 
     def decorator(test_func: Callable[..., None]) -> Callable[..., None]:

@@ -38,7 +38,7 @@ class IdleTimeType(Enum):
 
 
 def normalize_path(path: str) -> str:
-    """Returns a path with a leading `./` or `~/` resolved; other paths as they are."""
+    """Resolves a leading `./` or `~/` of a path; returns other paths unchanged."""
     if path.startswith("./"):
         return str(Path.cwd() / path[2:])
     return str(Path.home() / path[2:]) if path.startswith("~/") else path
@@ -60,7 +60,7 @@ def is_compute_kernel(name: str) -> bool:
 
 
 def is_computer_kernel(name: str) -> bool:
-    """Returns `is_compute_kernel(name)`; the older name of that function."""
+    """Older name of `is_compute_kernel`."""
     return is_compute_kernel(name)
 
 
@@ -123,7 +123,7 @@ def get_mp_pool_size(obj_size: int, num_objs: int) -> int:
 
 
 def _free_memory() -> int | None:
-    """Returns the free memory in bytes as Linux tells it; None on other systems."""
+    """Returns the free memory in bytes on Linux; None on other systems."""
     try:
         lines = _MEMORY_INFO.read_text().splitlines()
     except OSError:
@@ -132,7 +132,10 @@ def _free_memory() -> int | None:
 
 
 def get_symbol_column_names(df: pandas.DataFrame) -> tuple[str, str]:
-    """Returns the columns that hold names and categories as text; an empty string where none does."""
+    """Returns the columns that hold names and categories as text.
+
+    Returns an empty string for a missing column.
+    """
 
     def first(*columns: str) -> str:
         return next((name for name in columns if name in df and pandas.api.types.is_string_dtype(df[name])), "")
@@ -141,7 +144,7 @@ def get_symbol_column_names(df: pandas.DataFrame) -> tuple[str, str]:
 
 
 def normalize_gpu_stream_numbers(df: pandas.DataFrame) -> None:
-    """Turns the column `stream` into integers in place; values that are no number become -1."""
+    """Converts the column `stream` to integers in place; invalid numbers become -1."""
     if "stream" not in df.columns:
         logger.error("expected the column stream, found %s; nothing was changed", list(df.columns))
         return
@@ -150,7 +153,7 @@ def normalize_gpu_stream_numbers(df: pandas.DataFrame) -> None:
 
 
 def get_value_from_dict(d: object, key: str, default: object = None) -> object:
-    """Returns the value at a path of keys such as `a.b.c` in nested dictionaries, or `default` without one."""
+    """Returns the value at a path such as `a.b.c` in nested dictionaries, or `default`."""
     for part in key.split("."):
         if not isinstance(d, dict) or part not in d:
             return default

@@ -1,4 +1,4 @@
-"""Checks of a trace's arguments against the known ones; runs as a command, too."""
+"""Validation of event arguments in a trace; also runs as a command."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ def validate_trace_format(
         ignore_missing_arguments: Whether arguments that the level lacks are no error.
 
     Returns:
-        Whether the trace is valid, and the errors: `trace_read_error` (an exception), `trace_data_error` and
-        `args_data_type` (text), `skipped_arguments` (counts by key), `type_violations` (text by key).
+        Whether the trace is valid, and the errors by kind. The kinds are `trace_read_error` (an
+        exception), `trace_data_error` and `args_data_type` (texts), `skipped_arguments` (counts by
+        key) and `type_violations` (texts by key).
     """
     expected = _get_argument_value_types(get_expected_arguments(get_argument_spec(level)))
     try:

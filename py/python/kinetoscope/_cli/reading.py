@@ -1,0 +1,143 @@
+"""Reads the traces that a command line names, and reports their defects."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope import _native
+from kinetoscope._cli.arguments import Group, count
+from kinetoscope._cli.output import ranked, refuse_input, sources
+from kinetoscope._cli.terminal import busy
+from kinetoscope._load.job import read_dir, read_several
+from kinetoscope._load.read import read
+from kinetoscope.tables import Tables
+from kinetoscope.trace_set import TraceSet
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
+
+_TRACE = "trace or job: file, folder, archive or URL"
+
+
+class ReadingOptions(NamedTuple):
+    """Options of a command that reads traces."""
+
+    et: str | None
+    no_et: bool
+    max_bytes: int | None
+    cache: str | None
+
+
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument `trace`."""
+    parser.add_argument("trace", metavar="TRACE", help=_TRACE)
+
+
+def add_traces(parser: argparse.ArgumentParser, nargs: str = "+") -> None:
+    """Adds the argument `traces`."""
+    parser.add_argument("traces", nargs=nargs, metavar="TRACE", help=f"{_TRACE}; several form one job")
+
+
+def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> None:
+    """Adds the arguments of `ReadingOptions`; no `--no-et` if the command `needs_et`."""
+    group = parser.add_argument_group("Input")
+    group.add_argument("--et", metavar="FILE", help="Execution Trace of the same run (default: the file beside TRACE)")
+    if needs_et:
+        group.set_defaults(no_et=False)
+    else:
+        group.add_argument("--no-et", action="store_true", help="read no Execution Trace")
+    group.add_argument("--max-bytes", type=count, metavar="N", help="refuse files of more bytes after decompression")
+    group.add_argument("--cache", metavar="DIR", help="store snapshots in DIR to read the same files faster")
+
+
+def add_rank(group: Group) -> None:
+    """Adds the argument `rank`."""
+    group.add_argument("--rank", type=count, metavar="N", help="select one rank of a job")
+
+
+def read_path(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet | Tables:
+    """Reads a file or folder of any supported format.
+
+    Raises ValueError if `path` is empty, if `output` is an input file, or if options and path
+    contradict each other.
+    """
+    if not path:
+        raise ValueError("expected the path of a trace, found an empty one")
+    if output:
+        refuse_input(output, [path, options.et or ""])
+    if path.endswith("/") or Path(path).is_dir():
+        if options.et or options.no_et:
+            name = "--et" if options.et else "--no-et"
+            raise ValueError(f"expected a file with {name}, found a folder: {path}")
+        return read_dir(path, max_bytes=options.max_bytes, cache=options.cache)
+    with busy(f"reading {path}"):
+        execution = False if options.no_et else options.et
+        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache)
+
+
+def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet:
+    """Reads the trace or job at a path; the traces of a folder are a job.
+
+    Raises the errors of `read_path`, and UnsupportedTraceError for other formats.
+    """
+    found = read_path(path, options, output)
+    if isinstance(found, Tables):
+        other = f"{found.sort}, which only summary, export and doctor support"
+        raise _native.UnsupportedTraceError(f"expected a trace, found {other}: {path}")
+    return found
+
+
+def read_traces(
+    paths: Sequence[str], options: ReadingOptions, *, rank: int | None, output: Path | None
+) -> Trace | TraceSet:
+    """Reads one path as `read_trace`, or several as one job, and selects a rank.
+
+    Raises the errors of `read_trace`, and ValueError if the rank is missing or `output` is an
+    input file.
+    """
+    found = read_trace(paths[0], options, output) if len(paths) == 1 else _read_several(paths, options, output)
+    selected = found if rank is None else _select_rank(found, rank)
+    if output:
+        refuse_input(output, sources(selected))
+    return selected
+
+
+def report_defects(found: Trace | TraceSet | Tables) -> None:
+    """Prints defects of the input to stderr, because a written file does not contain them."""
+    for rank, trace in ranked(found) if isinstance(found, TraceSet) else [("", found)]:
+        report_defects_of(trace, rank)
+
+
+def report_defects_of(trace: Trace | Tables, rank: str) -> None:
+    """Prints defects of one trace to stderr, after its rank unless that is empty."""
+    prefix = f"rank {rank}: " if rank else ""
+    for severity, number, message in trace.health.select("severity", "count", "message").rows():
+        if severity == "defect":
+            print(f"kinetoscope: {prefix}{number:,} × {message}", file=sys.stderr)
+
+
+def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | None) -> TraceSet:
+    name = "--et" if options.et else "--no-et" if options.no_et else None
+    if name:
+        raise ValueError(f"expected one file with {name}, found {len(paths)}")
+    if output:
+        refuse_input(output, paths)
+    job = read_several(paths, max_bytes=options.max_bytes, cache=options.cache)
+    for path, reason in job.skipped.items():
+        print(f"kinetoscope: skipped {path}: {reason}", file=sys.stderr)
+    return job
+
+
+def _select_rank(found: Trace | TraceSet, rank: int) -> Trace | TraceSet:
+    if not isinstance(found, TraceSet):
+        if found.rank in {rank, None}:
+            return found
+        raise ValueError(f"expected a trace of rank {rank}, found rank {found.rank}")
+    members = [member for member in found.members if member.rank == rank]
+    if not members:
+        raise ValueError(f"expected one of the ranks {found.ranks}, found {rank}")
+    return TraceSet(members)

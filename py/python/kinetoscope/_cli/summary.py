@@ -1,0 +1,107 @@
+"""The commands `summary` and `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope._analysis.doctor import diagnosis
+from kinetoscope._cli.arguments import command, count
+from kinetoscope._cli.output import ranked
+from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path
+from kinetoscope._cli.terminal import print_section
+from kinetoscope.tables import Tables
+from kinetoscope.trace_set import TraceSet
+
+if TYPE_CHECKING:
+    from kinetoscope._analysis.summary import Summary
+
+
+class SummaryOptions(NamedTuple):
+    """Options of `summary`."""
+
+    trace: str
+    limit: int
+    json: bool
+    reading: ReadingOptions
+
+
+def _add_summary_arguments(parser: argparse.ArgumentParser) -> None:
+    add_trace(parser)
+    output = parser.add_argument_group("Output")
+    output.add_argument("--limit", type=count, default=10, metavar="N", help="rows of each table (default: 10)")
+    output.add_argument("--json", action="store_true", help="print JSON")
+    add_reading(parser)
+
+
+def _summary(options: SummaryOptions) -> None:
+    found = read_path(options.trace, options.reading)
+    if isinstance(found, TraceSet):
+        _print_summaries(found, options)
+    elif isinstance(found, Tables):
+        print(json.dumps(found.metadata, indent=2) if options.json else found)
+    else:
+        summary = found.summary(limit=options.limit)
+        if options.json:
+            print(json.dumps(summary.data, indent=2))
+        else:
+            _print_summary(summary, options.limit)
+
+
+def _print_summaries(job: TraceSet, options: SummaryOptions) -> None:
+    summaries = {rank: trace.summary(limit=options.limit) for rank, trace in ranked(job)}
+    if options.json:
+        print(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
+        return
+    print(job)
+    for rank, summary in summaries.items():
+        print(f"\n--- rank {rank} ---\n")
+        _print_summary(summary, options.limit)
+
+
+def _print_summary(summary: Summary, limit: int) -> None:
+    print(summary.headline)
+    for section in summary.sections(limit):
+        print()
+        print_section(section)
+
+
+SUMMARY = command(
+    "summary",
+    "Summarize a trace: time by kind, iterations, top operators and kernels, health",
+    add_arguments=_add_summary_arguments,
+    options=SummaryOptions,
+    run=_summary,
+)
+
+
+class DoctorOptions(NamedTuple):
+    """Options of `doctor`."""
+
+    trace: str
+    reading: ReadingOptions
+
+
+def _add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    add_trace(parser)
+    add_reading(parser)
+
+
+def _doctor(options: DoctorOptions) -> None:
+    found = read_path(options.trace, options.reading)
+    if not isinstance(found, TraceSet):
+        print(diagnosis(found))
+        return
+    print(found)
+    for rank, trace in ranked(found):
+        print(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}")
+
+
+DOCTOR = command(
+    "doctor",
+    "Check a trace: contents, gaps, and options for the next recording",
+    add_arguments=_add_doctor_arguments,
+    options=DoctorOptions,
+    run=_doctor,
+)

@@ -1,0 +1,107 @@
+"""The command `trim`, and the flag `--redact`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetoscope._cli.arguments import Group, command, count, integer
+from kinetoscope._cli.output import expect_extension, outputs
+from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_trace, report_defects_of
+from kinetoscope._cli.terminal import busy
+from kinetoscope.trace import redacted
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
+
+_SNAPSHOT = ".kscope"
+
+
+class TrimOptions(NamedTuple):
+    """Options of `trim`."""
+
+    trace: str
+    output: Path
+    iteration: int | None
+    start_ns: int | None
+    end_ns: int | None
+    redact: bool
+    reading: ReadingOptions
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the trace is only redacted, not cut."""
+        return self.redact and self.iteration is self.start_ns is self.end_ns is None
+
+
+def add_redact(group: Group) -> None:
+    """Adds the argument `redact`."""
+    group.add_argument(
+        "--redact", action="store_true", help="replace paths, stacks, users and other private texts with pseudonyms"
+    )
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_trace(parser)
+    selection = parser.add_argument_group("Selection")
+    selection.add_argument("--iteration", type=count, metavar="N", help="keep ProfilerStep#N")
+    selection.add_argument("--start-ns", type=integer, metavar="N", help="start of the time range, as in the tables")
+    selection.add_argument("--end-ns", type=integer, metavar="N", help="end of the time range")
+    output = parser.add_argument_group("Output")
+    output.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help=".json or .json.gz, with an Execution Trace beside it if there is one; or .kscope, a snapshot",
+    )
+    add_redact(output)
+    add_reading(parser)
+
+
+def _trim(options: TrimOptions) -> None:
+    if not options.output.name.endswith(_SNAPSHOT):
+        expect_extension(options.output, ".json", may_be_gzip=True)
+    files = outputs(read_trace(options.trace, options.reading, options.output), options.output)
+    parts = [file.trace if options.keeps_all else _cut(file.trace, options) for file in files]
+    if options.redact:
+        parts = redacted(parts)
+    for (rank, trace, path), part in zip(files, parts, strict=True):
+        report_defects_of(trace, rank)
+        _write(part, trace, path)
+
+
+def _cut(trace: Trace, options: TrimOptions) -> Trace:
+    return trace.trim(options.start_ns, options.end_ns, iteration=options.iteration)
+
+
+def _write(part: Trace, trace: Trace, path: Path) -> None:
+    with busy(f"writing {path}"):
+        if path.name.endswith(_SNAPSHOT):
+            part.save(path)
+        else:
+            part.to_chrome(path)
+    print(f"{path}: {part.num_events:,} of {trace.num_events:,} events")
+    if path.name.endswith(_SNAPSHOT) or not len(part.nodes):
+        return
+    execution = part.to_execution_trace(_execution_path(path))
+    print(f"{execution}: {len(part.nodes):,} of {len(trace.nodes):,} nodes")
+
+
+def _execution_path(path: Path) -> Path:
+    """Returns `cut_et.json.gz` for `cut.json.gz`, where `read` finds it."""
+    plain = path.name.removesuffix(".gz")
+    stem, dot, extension = plain.rpartition(".")
+    return path.with_name(f"{stem}_et{dot}{extension}{path.name[len(plain) :]}")
+
+
+TRIM = command(
+    "trim",
+    "Cut an iteration or a time range out of a trace, with linked events",
+    details="Writes one file per rank of a job.",
+    add_arguments=_add_arguments,
+    options=TrimOptions,
+    run=_trim,
+)
