@@ -61,6 +61,9 @@ pub enum WarningKind {
     UnlikeExecutionTrace,
     /// A device event whose launch is not in the file.
     MissingLaunch,
+    /// A kernel with the `correlation` of another one's launch, which more than one launch could
+    /// have enqueued.
+    AmbiguousLaunch,
     /// An Execution Trace that was not finished.
     UnfinishedExecutionTrace,
     /// An event of duration 0.
@@ -168,6 +171,7 @@ impl WarningKind {
             Self::OtherProcess => "other_process",
             Self::UnlikeExecutionTrace => "unlike_execution_trace",
             Self::MissingLaunch => "missing_launch",
+            Self::AmbiguousLaunch => "ambiguous_launch",
             Self::UnfinishedExecutionTrace => "unfinished_execution_trace",
             Self::ZeroDuration => "zero_duration",
             Self::PartialOverlap => "partial_overlap",
@@ -257,6 +261,9 @@ impl WarningKind {
             Self::OtherProcess => "the two files come from different processes (pid): not linked",
             Self::UnlikeExecutionTrace => "the operators of the two files do not match: not linked",
             Self::MissingLaunch => "a device event's launch is not in the file: kept without a launch",
+            Self::AmbiguousLaunch => {
+                "kernels share the correlation id of one launch, and several launches may be theirs: not linked"
+            }
             Self::UnfinishedExecutionTrace => "the Execution Trace is unfinished: complete nodes were read",
             Self::ZeroDuration => "an event has duration 0, perhaps truncated to whole microseconds: kept",
             Self::PartialOverlap => "an event partially overlaps another event of its track: kept in a separate lane",

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{AnnotationRow, Selection, annotations};
+use proptest::collection::vec;
+use proptest::prelude::{prop_assert_eq, proptest};
+use serde_json::json;
 
 use crate::{files, shared};
 
@@ -168,4 +171,85 @@ fn a_real_backward_pass_has_more_device_time_than_its_forward_pass() {
     let Some(trace) = shared::trace(name) else { return };
     let rows = rows(LinkedTrace::new(trace));
     assert!(device_ns(&rows, "## backward ##") > device_ns(&rows, "## forward ##"));
+}
+
+/// A backward operator on thread 2 whose forward operator ran before the recording, and an
+/// annotation that waits for it on thread 1; `more` is put beside them.
+fn unpaired(more: &[String]) -> String {
+    let host = |name: &str, category: &str, thread: i64, start: i64, dur: i64, args: &str| {
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":1,"tid":{thread},"ts":{start},"dur":{dur},"args":{{{args}}}}}"#
+        )
+    };
+    let numbered = r#""Sequence number":22,"Fwd thread id":1"#;
+    let mut events = vec![
+        host("ProfilerStep#1", "user_annotation", 1, 0, 100, ""),
+        host("backward", "user_annotation", 1, 10, 50, ""),
+        host("autograd::engine::evaluate_function: MmBackward0", "cpu_op", 2, 20, 10, numbered),
+        host("MmBackward0", "cpu_op", 2, 21, 8, numbered),
+        host("cudaLaunchKernel", "cuda_runtime", 2, 22, 1, r#""correlation":4"#),
+        format!(
+            r#"{{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":30,"dur":7,"args":{{"correlation":4,"device":0,"stream":7}}}}"#
+        ),
+    ];
+    events.extend_from_slice(more);
+    format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))
+}
+
+#[test]
+fn a_backward_pass_belongs_to_who_waited_though_its_forward_pass_was_not_recorded() {
+    let rows = rows(LinkedTrace::new(files::trace(&unpaired(&[]))));
+    assert_eq!((device_ns(&rows, "backward"), device_ns(&rows, "ProfilerStep#1")), (Some(7_000), Some(7_000)));
+}
+
+#[test]
+fn two_threads_that_may_have_waited_leave_it_open() {
+    let other = r#"{"ph":"X","cat":"user_annotation","name":"other","pid":1,"tid":3,"ts":0,"dur":100}"#;
+    let rows = rows(LinkedTrace::new(files::trace(&unpaired(&[other.to_owned()]))));
+    assert_eq!(["backward", "ProfilerStep#1", "other"].map(|name| device_ns(&rows, name)), [Some(0); 3]);
+}
+
+#[test]
+fn a_thread_that_runs_operators_did_not_wait() {
+    let busy = r#"{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":15,"dur":30}"#;
+    let rows = rows(LinkedTrace::new(files::trace(&unpaired(&[busy.to_owned()]))));
+    assert_eq!(device_ns(&rows, "backward"), Some(0));
+}
+
+proptest! {
+    /// A step that begins in one frame and ends in the next encloses by time, whatever frames there
+    /// are: its device time is that of the same trace without frames.
+    #[test]
+    fn frames_do_not_change_the_device_time_of_steps(
+        frames in vec((0..400_i64, 1..200_i64), 0..12),
+        launches in vec((0..390_i64, 1..9_i64), 1..20),
+    ) {
+        let event = |category: &str, name: &str, (start, dur): (i64, i64)| {
+            json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": dur})
+        };
+        let mut events: Vec<_> =
+            (0..4).map(|at| event("user_annotation", &format!("ProfilerStep#{at}"), (at * 100, 99))).collect();
+        for (id, (at, dur)) in launches.iter().enumerate() {
+            let mut launch = event("cuda_runtime", "cudaLaunchKernel", (*at, 1));
+            launch["args"] = json!({"correlation": id + 1});
+            events.push(launch);
+            events.push(json!({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1_000 + 10 * id,
+                "dur": dur, "args": {"correlation": id + 1, "device": 0, "stream": 7}}));
+        }
+        let plain = json!({"traceEvents": events}).to_string();
+        events.extend(frames.iter().map(|frame| event("python_function", "a.py(1): f", *frame)));
+        let framed = json!({"traceEvents": events}).to_string();
+        let times = |json: &str| {
+            let rows = rows(LinkedTrace::new(files::trace(json)));
+            (0..4).map(|at| device_ns(&rows, &format!("ProfilerStep#{at}"))).collect::<Vec<_>>()
+        };
+        let expected: Vec<_> = (0..4_i64)
+            .map(|at| {
+                let inside = launches.iter().filter(|(start, _)| (at * 100..at * 100 + 99).contains(start));
+                Some(inside.map(|(_, dur)| dur * 1_000).sum())
+            })
+            .collect();
+        prop_assert_eq!(times(&plain), expected.clone());
+        prop_assert_eq!(times(&framed), expected);
+    }
 }

@@ -1,5 +1,8 @@
 //! Tests links on whole traces.
 
+use std::collections::BTreeMap;
+
+use kinetoscope::WarningKind;
 use kinetoscope::analyze::coverage;
 use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::link::LinkMethod;
@@ -165,6 +168,115 @@ fn a_number_that_is_used_again_is_that_of_the_launch_before() {
     assert_eq!(launches([launched(1, 0, 100, None), launched(1, 0, 500, None)]), [100, 500], "the ids wrapped");
     assert_eq!(launches([launched(1, 0, 100, None), launched(2, 1, 500, None)]), [100, 500], "two processes");
     assert_eq!(launches([launched(1, 0, 100, Some(1)), launched(2, 1, 105, Some(2))]), [100, 105], "External id");
+}
+
+/// Ranks in one file. Each launches kernels from its own process, with the same correlation ids.
+/// Some mergers write the events `sorted` by time.
+fn merged(processes: &[(&str, &str)], num_launches: i64, sorted: bool) -> Vec<Value> {
+    let mut events = Vec::new();
+    for (rank, (process, device)) in processes.iter().enumerate() {
+        for id in 1..=num_launches {
+            let start = id * 1_000 + 5 * rank as i64;
+            events.push(json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": process, "tid": 1,
+                "ts": start, "dur": 3, "args": {"correlation": id}}));
+            events.push(json!({"ph": "X", "cat": "kernel", "name": format!("k{rank}"), "pid": device, "tid": 7,
+                "ts": start + 100, "dur": 50, "args": {"correlation": id, "device": 0, "stream": 7}}));
+        }
+    }
+    if sorted {
+        events.sort_by_key(|event| event["ts"].as_i64());
+    }
+    events
+}
+
+/// The process of the launch of each kernel, by the kernel's name.
+fn launching_processes(events: &[Value]) -> BTreeMap<(String, Option<String>), usize> {
+    let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()));
+    let (trace, mut counts) = (&linked.trace, BTreeMap::new());
+    for row in (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Kernel) {
+        let launch = linked.links.launch.get(row);
+        let process = launch.map(|launch| trace.strings.text(trace.process_of(launch as usize)).to_owned());
+        *counts.entry((trace.event_name(row).to_owned(), process)).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn merged_ranks_launch_their_own_kernels() {
+    let files = [
+        (["[TP00] 42", "[TP01] 42"], ["[TP00] 0", "[TP01] 0"], [false, true]),
+        (["[DP1-TP0] 42", "[DP0-TP0] 43"], ["[DP1-TP0] 3", "[DP0-TP0] 3"], [false, true]),
+        (["1000", "1001"], ["0", "1"], [false, true]),
+        // A device may have the number of a process.
+        (["1", "2"], ["0", "1"], [false, true]),
+        (["1000", "1001"], ["0", "0"], [false, true]),
+    ];
+    for (processes, devices, orders) in files {
+        for sorted in orders {
+            let pairs = [(processes[0], devices[0]), (processes[1], devices[1])];
+            let counts = launching_processes(&merged(&pairs, 20, sorted));
+            let expected = [0, 1].map(|rank| ((format!("k{rank}"), Some(processes[rank].to_owned())), 20));
+            assert_eq!(counts, BTreeMap::from(expected), "{processes:?} {devices:?} {sorted}");
+        }
+    }
+}
+
+/// Launches of single kernels at these times, with ids from 100, and kernels with these times and
+/// ids.
+fn repeated(launches: &[i64], kernels: &[(i64, i64)]) -> LinkedTrace {
+    let mut events = Vec::new();
+    for (at, start) in launches.iter().enumerate() {
+        events.push(json!({"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1,
+            "ts": start, "dur": 3, "args": {"correlation": 100 + at}}));
+    }
+    for (at, (start, id)) in kernels.iter().enumerate() {
+        events.push(json!({"ph": "X", "cat": "kernel", "name": format!("k{at}"), "pid": 0, "tid": 7 + at,
+            "ts": start, "dur": 9, "args": {"correlation": id, "device": 0, "stream": 7 + at}}));
+    }
+    LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()))
+}
+
+/// The number of each kernel's launch, and how many kernels are ambiguous.
+fn launches_of(linked: &LinkedTrace) -> (Vec<Option<u64>>, u64) {
+    let kernels = (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row] == EventKind::Kernel);
+    let number = |row: usize| linked.trace.correlation_id(linked.links.launch.get(row)? as usize);
+    (
+        kernels.map(number).collect(),
+        linked.warnings().find(|one| one.kind == WarningKind::AmbiguousLaunch).map_or(0, |one| one.count),
+    )
+}
+
+#[test]
+fn kernels_that_repeat_a_number_go_to_the_launches_that_lack_theirs() {
+    let linked = repeated(&[0, 100, 200, 1_000], &[(50, 100), (250, 100), (350, 100), (1_100, 103)]);
+    assert_eq!(launches_of(&linked), (vec![Some(100), Some(101), Some(102), Some(103)], 0));
+    assert_eq!(linked.links.launched.how(5), LinkMethod::LaunchOrder);
+    // A launch too many, a launch too few, and a kernel that began before its launch: nobody knows.
+    let ambiguous = [
+        (vec![0, 100, 200], vec![(50, 100), (250, 100)]),
+        (vec![0, 100], vec![(50, 100), (150, 100), (250, 100)]),
+        (vec![0, 100], vec![(50, 100), (60, 100)]),
+    ];
+    for (launches, kernels) in ambiguous {
+        let (numbers, count) = launches_of(&repeated(&launches, &kernels));
+        assert_eq!((numbers, count), (vec![None; kernels.len()], kernels.len() as u64), "{launches:?}");
+    }
+}
+
+#[test]
+fn an_external_id_of_one_launch_alone_links() {
+    let event = |category: &str, name: &str, pid: i64, start: i64, id: i64| json!({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": 1, "ts": start, "dur": 5, "args": {"External id": id}});
+    let work = |id: i64| {
+        [event("cuda_runtime", "hipLaunchKernel", 1, id * 100, id), event("kernel", "k", 2, id * 100 + 20, id)]
+    };
+    let mut events = [work(1), work(2), work(3)].concat();
+    // The third id has two launches; the fourth kernel begins before the launch.
+    events.push(event("cuda_runtime", "hipLaunchKernel", 1, 310, 3));
+    events.extend([event("cuda_runtime", "hipLaunchKernel", 1, 450, 4), event("kernel", "k", 2, 430, 4)]);
+    let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()));
+    let launches = [1, 3, 5, 8].map(|row| linked.links.launch.get(row));
+    assert_eq!(launches, [Some(0), Some(2), None, None]);
+    assert_eq!(linked.links.launched.how(1), LinkMethod::ExternalId);
 }
 
 #[test]

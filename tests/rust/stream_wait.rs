@@ -25,12 +25,14 @@ fn traced(calls: &[Call], works: &[Work]) -> LinkedTrace {
     };
     let mut events: Vec<String> = calls.iter().enumerate().map(|(at, one)| call(100 + at, *one)).collect();
     let mut launches: Vec<i64> = Vec::new();
+    let is_graph = |launch: i64| works.iter().filter(|work| work.5 == Some(launch)).count() > 1;
     for (name, device, stream, start, dur, launch) in works {
         // Work of one call has its number.
         let known = launch.and_then(|launch| launches.iter().position(|other| *other == launch));
         let id = known.unwrap_or(launches.len()) + 1;
         if let (Some(launch), None) = (launch, known) {
-            events.push(call(id, ("cudaLaunchKernel", 1, *launch)));
+            let call_name = if is_graph(*launch) { "cudaGraphLaunch" } else { "cudaLaunchKernel" };
+            events.push(call(id, (call_name, 1, *launch)));
         }
         launches.push(launch.unwrap_or(-1));
         events.push(format!(

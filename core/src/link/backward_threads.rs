@@ -1,8 +1,9 @@
-//! Finds which thread waited for the work of each backward thread.
+//! Finds the device work that annotations enclose, and which thread waited for each backward
+//! thread.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::backward_work::BackwardWork;
+use super::annotated_work::AnnotatedWork;
 use super::linked_trace::LinkedTrace;
 use crate::id::{OptionalColumn, StrId, TrackId};
 use crate::sort;
@@ -10,44 +11,46 @@ use crate::time::Ts;
 use crate::trace::kind::EventKind;
 
 impl LinkedTrace {
-    /// Device time of the work launched inside of an event, in nanoseconds; of an annotation also
-    /// of the backward pass that its thread waited for while it lasted.
+    /// Device time of the work launched inside of an event, in nanoseconds. An annotation encloses
+    /// launches by time on its thread, and those of the backward pass that its thread waited for.
     pub fn device_ns(&self, row: usize) -> i64 {
-        let backward_ns = self.backward_work(row).map_or(0, |work| work.during_ns(&self.trace.events, row));
-        self.device_time().total_ns[row].saturating_add(backward_ns)
+        let annotated_ns = self.annotated_work(row).map(|work| work.during_ns(&self.trace.events, row));
+        annotated_ns.unwrap_or_else(|| self.device_time().total_ns[row])
     }
 
-    /// Rows of the device work that the backward pass launched for the thread of an annotation
-    /// while that lasted; of other events none.
-    pub fn awaited_work(&self, row: usize) -> &[u32] {
-        self.backward_work(row).map_or(&[], |work| work.during(&self.trace.events, row))
+    /// Rows of the device work that an annotation on the host encloses, in order of launches.
+    /// `None` for other events.
+    pub fn enclosed_work(&self, row: usize) -> Option<&[u32]> {
+        self.annotated_work(row).map(|work| work.during(&self.trace.events, row))
     }
 
-    /// The work of the backward pass by waiting thread, for annotations; found when first asked
-    /// for.
-    fn backward_work(&self, row: usize) -> Option<&BackwardWork> {
-        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation;
-        is_annotation.then(|| self.backward_work.get_or_init(|| backward_work(self)))
+    /// The work by thread, for annotations on the host; computed on first use.
+    fn annotated_work(&self, row: usize) -> Option<&AnnotatedWork> {
+        let is_annotation = self.trace.events.kind[row] == EventKind::Annotation && !self.trace.is_on_device(row);
+        is_annotation.then(|| self.annotated_work.get_or_init(|| annotated_work(self)))
     }
 }
 
-fn backward_work(linked: &LinkedTrace) -> BackwardWork {
-    let events = &linked.trace.events;
+fn annotated_work(linked: &LinkedTrace) -> AnnotatedWork {
+    let (events, links) = (&linked.trace.events, &linked.links);
     let threads = BackwardThreads::of(linked);
     let mut launches: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
-        let Some(launch) = linked.links.launch.get(row).map(|launch| launch as usize) else { continue };
-        let at = events.start[launch];
-        if let Some(waiting) = threads.waiting_for(linked, launch) {
-            launches.entry(waiting).or_default().push((at, row as u32));
+        let Some(host) = links.launch.get(row).or_else(|| links.operator.get(row)) else { continue };
+        let host = host as usize;
+        for thread in [Some(events.track[host]), threads.waiting_for(linked, host)].into_iter().flatten() {
+            launches.entry(thread).or_default().push((events.start[host], row as u32));
         }
     }
-    BackwardWork::of(events, launches)
+    AnnotatedWork::of(events, launches)
 }
 
 /// From how many threads to the one that waited: a backward pass may begin another on a thread of
 /// its own.
 const MAX_STEPS: usize = 8;
+
+/// How autograd's engine names the operator around a backward operator.
+const ENGINE_PREFIX: &str = "autograd::engine::evaluate_function: ";
 
 /// Maximum number of annotated threads of a process to search.
 const MAX_WAITING: usize = 64;
@@ -61,6 +64,9 @@ struct BackwardThreads {
     forward: FxHashMap<u32, TrackId>,
     /// The innermost of these around each event.
     around: OptionalColumn,
+    /// The innermost operator of autograd's engine around each event: its forward operator may have
+    /// run before the recording began.
+    engine: OptionalColumn,
     annotated: FxHashMap<TrackId, ThreadTimes>,
     running: FxHashMap<TrackId, ThreadTimes>,
     /// Threads with annotations, by process.
@@ -69,10 +75,11 @@ struct BackwardThreads {
 
 impl BackwardThreads {
     fn of(linked: &LinkedTrace) -> Self {
-        let served = served(linked);
-        if served.is_empty() {
+        let (served, engine) = (served(linked), engine_operators(linked));
+        if served.is_empty() && engine.is_empty() {
             return Self::default();
         }
+        let engine = linked.links.nesting.innermost(|row| engine.contains(&linked.trace.events.name[row]));
         let tracks = &linked.trace.events.track;
         let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks[pair.forward as usize]));
         let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks[*row as usize] != *forward).collect();
@@ -83,7 +90,7 @@ impl BackwardThreads {
         for track in annotated.keys() {
             of_process.entry(linked.trace.track(*track).process).or_default().push(*track);
         }
-        Self { served, forward, around, annotated, running, of_process }
+        Self { served, forward, around, engine, annotated, running, of_process }
     }
 
     /// The thread that waited for the work of a launch.
@@ -93,9 +100,11 @@ impl BackwardThreads {
         if let Some(around) = self.around.get(launch) {
             return self.waiting(linked, thread, self.forward[&around], at);
         }
-        let served = self.served_at(thread, at)?;
-        let waiting = self.waiting(linked, thread, served, at)?;
-        Some(waiting).filter(|waiting| !self.is_running(*waiting, at))
+        if let Some(served) = self.served_at(thread, at) {
+            return self.waiting(linked, thread, served, at).filter(|waiting| !self.is_running(*waiting, at));
+        }
+        let is_alone = self.engine.get(launch).is_some() && !self.is_annotated(thread, at);
+        if is_alone { self.only_idle(linked, thread, at) } else { None }
     }
 
     /// The thread that waited for the work of one thread for another, at a time.
@@ -135,6 +144,18 @@ impl BackwardThreads {
         let first = idle.next().filter(|_| all.len() <= MAX_WAITING)?;
         idle.next().is_none().then_some(first)
     }
+}
+
+/// Names of the operators that autograd's engine runs around each backward operator.
+fn engine_operators(linked: &LinkedTrace) -> FxHashSet<StrId> {
+    let (trace, mut names) = (&linked.trace, FxHashSet::default());
+    let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
+    for row in operators {
+        // Few names, and many calls of each: the text is looked at once.
+        names.insert(trace.events.name[row]);
+    }
+    names.retain(|name| trace.strings.text(*name).starts_with(ENGINE_PREFIX));
+    names
 }
 
 fn served(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<(Ts, TrackId)>> {

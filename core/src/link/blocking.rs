@@ -6,7 +6,7 @@
 //! it. Other work that ends as early is not: either the call was slow, or the device's clock is.
 
 use super::edge::{Edge, EdgeKind};
-use super::launch::is_launch;
+use super::launch_index::is_launch;
 use super::link_method::LinkMethod;
 use super::links::Links;
 use super::sync::enqueued;

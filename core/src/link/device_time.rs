@@ -1,4 +1,5 @@
-//! Sums device time by host event: work counts for its operator and for all enclosing events.
+//! Sums device time by host event: work counts for its operator and for all events around its
+//! launch.
 
 use super::links::Links;
 use super::node::NodeLinks;
@@ -10,22 +11,23 @@ use crate::trace::Trace;
 pub struct DeviceTime {
     /// Of the work that the event itself owns.
     pub self_ns: Vec<i64>,
-    /// Of that work and the work of all events inside it.
+    /// Of the work launched inside it. For annotations see
+    /// [`device_ns`](super::LinkedTrace::device_ns): they enclose by time.
     pub total_ns: Vec<i64>,
 }
 
 pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     let (events, nesting) = (&trace.events, &links.nesting);
-    let mut self_ns = vec![0_i64; events.len()];
-    for row in 0..events.len() {
-        if !events.kind[row].is_device_work() {
-            continue;
-        }
-        if let Some(owner) = links.operator.get(row) {
+    let (mut self_ns, mut total_ns) = (vec![0_i64; events.len()], vec![0_i64; events.len()]);
+    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+        let owner = links.operator.get(row);
+        if let Some(owner) = owner {
             add_ns(&mut self_ns[owner as usize], events.dur[row].0);
         }
+        if let Some(host) = links.launch.get(row).or(owner) {
+            add_ns(&mut total_ns[host as usize], events.dur[row].0);
+        }
     }
-    let mut total_ns = self_ns.clone();
     // Children come after their parents in this order.
     for row in nesting.order.iter().rev() {
         if let Some(parent) = nesting.parent.get(*row as usize) {

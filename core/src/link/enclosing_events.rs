@@ -31,7 +31,7 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
     let mut frames = EnclosingEvents {
         frame: links.nesting.innermost(|row| kind(row) == EventKind::Python),
         module: links.nesting.innermost(is_module),
-        annotation: links.nesting.innermost(|row| kind(row) == EventKind::Annotation),
+        annotation: links.nesting.annotations(trace),
     };
     carry_back(trace, links, pairs, &mut frames.module);
     for column in [&mut frames.frame, &mut frames.module, &mut frames.annotation] {

@@ -1,8 +1,12 @@
 //! Links device events with their launches.
 
+use rustc_hash::FxHashMap;
+
 use super::event_warnings::count_events;
 use super::flow::{FlowTargets, flows};
+use super::launch_index::{LaunchIndex, is_launch};
 use super::link_method::LinkMethod;
+use super::surplus_kernels;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::strings::TextCache;
@@ -16,8 +20,8 @@ use crate::warning::{WarningKind, Warnings};
 #[derive(Debug, Clone, Default)]
 pub struct LaunchedEvents {
     pairs: Vec<(u32, u32)>,
-    /// Rows of device events whose launch no `correlation` told, sorted.
-    by_flow: Vec<u32>,
+    /// How the launches of device events were found, where not by `correlation`, sorted by row.
+    methods: Vec<(u32, LinkMethod)>,
 }
 
 impl LaunchedEvents {
@@ -45,7 +49,8 @@ impl LaunchedEvents {
 
     /// How the launch of a device event was found.
     pub fn how(&self, device: u32) -> LinkMethod {
-        if self.by_flow.binary_search(&device).is_ok() { LinkMethod::Flow } else { LinkMethod::Correlation }
+        let at = self.methods.binary_search_by_key(&device, |(row, _)| *row);
+        at.map_or(LinkMethod::Correlation, |at| self.methods[at].1)
     }
 }
 
@@ -55,11 +60,6 @@ fn is_enqueued(trace: &Trace, row: usize) -> bool {
     trace.is_on_device(row) && (kind.is_device_work() || kind == EventKind::Sync)
 }
 
-/// Whether an event is a call of a device's runtime or driver.
-pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
-    trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
-}
-
 /// Whether the host had a device work, of which the file has nothing.
 pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
     let mut rows = 0..trace.events.len();
@@ -67,29 +67,30 @@ pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
         && rows.any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
 }
 
-/// Joins device work and launches on `correlation`, then by the flows that the file draws. One
-/// launch may have many device events (graphs).
+/// Joins device work and launches: on `correlation`, then by the flows that the file draws, then on
+/// an `External id` that only one launch has. One launch of a graph may have many device events.
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
     let num_events = trace.events.len();
     let launches = LaunchIndex::new(trace);
     let mut launch = OptionalColumn::empty(num_events);
-    let (mut pairs, mut missing) = (Vec::new(), Vec::new());
+    let mut missing = Vec::new();
     for row in (0..num_events).filter(|row| is_enqueued(trace, *row)) {
         match launches.of(trace, row) {
-            Some(host) => {
-                launch.set(row, host);
-                pairs.push((host, row as u32));
-            }
+            Some(host) => launch.set(row, host),
             None => missing.push(row),
         }
     }
-    let by_flow = flow_pairs(trace, &missing, &mut launch);
-    pairs.extend(&by_flow);
+    let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
+    let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
+    methods.extend(flow_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
+    methods.extend(external_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::ExternalId)));
+    sort::ascending(&mut methods);
+    let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
+    let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
-    let mut by_flow: Vec<u32> = by_flow.iter().map(|(_, device)| *device).collect();
-    sort::ascending(&mut by_flow);
-    let launched = LaunchedEvents { pairs, by_flow };
+    let launched = LaunchedEvents { pairs, methods };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
+    count_events(trace, WarningKind::AmbiguousLaunch, surplus.ambiguous.into_iter(), warnings);
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
@@ -98,71 +99,12 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     (launch, launched)
 }
 
-/// Launches by `correlation`, and by their process; those of one number in the order of their
-/// starts.
-///
-/// Where several processes are in a file, each numbers its launches anew: then device events may
-/// say whose they are. Numbers may be used again, too.
-struct LaunchIndex(Vec<((u64, Option<i64>), u32)>);
-
-impl LaunchIndex {
-    fn new(trace: &Trace) -> Self {
-        let events = &trace.events;
-        let has_processes =
-            (0..events.len()).any(|row| trace.is_on_device(row) && process_of_device_event(trace, row).is_some());
-        let host_process = |row: usize| {
-            if has_processes { trace.strings.text(trace.process_of(row)).parse().ok() } else { None }
-        };
-        let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
-        let mut launches: Vec<_> =
-            hosts.filter_map(|row| Some(((trace.correlation_id(row)?, host_process(row)), row as u32))).collect();
-        sort::by_key(&mut launches, |(key, row)| (*key, events.start[*row as usize]));
-        // A call of the driver inside one of the runtime may bear its number.
-        let is_inside = |row: u32, other: u32| {
-            let (row, other) = (row as usize, other as usize);
-            events.track[row] == events.track[other] && events.end(row) <= events.end(other)
-        };
-        launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
-        Self(launches)
-    }
-
-    /// Row of the launch of a device event.
-    fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
-        let id = trace.correlation_id(row)?;
-        let first = self.0.partition_point(|((other, _), _)| *other < id);
-        let same = self.0[first..].iter().take_while(|((other, _), _)| *other == id);
-        let process = process_of_device_event(trace, row);
-        // An event without a process may belong to any.
-        let of_process = same.filter(|((_, host), _)| host.is_none() || process.is_none() || *host == process);
-        let mut found = of_process.map(|(_, host)| *host);
-        let first = found.next()?;
-        Some(found.fold(first, |best, other| if is_nearer(trace, row, [best, other]) { other } else { best }))
-    }
-}
-
-/// Whether the second launch of one number is rather that of a device event than the first: it has
-/// its `External id`, or else is the last before it.
-fn is_nearer(trace: &Trace, device: usize, [best, other]: [u32; 2]) -> bool {
-    let external = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
-    let rank = |host: u32| {
-        let start = trace.events.start[host as usize];
-        let is_before = start <= trace.events.start[device];
-        let is_of_call = external(device).is_some_and(|id| external(host as usize) == Some(id));
-        (is_of_call, is_before, if is_before { start.0 } else { i64::MIN })
-    };
-    rank(other) > rank(best)
-}
-
-fn process_of_device_event(trace: &Trace, row: usize) -> Option<i64> {
-    trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId)
-}
-
-/// Launches with the device events that miss theirs, by the flows from one to the other; they get
-/// their launch.
-fn flow_pairs(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<(u32, u32)> {
-    let mut pairs = Vec::new();
+/// Gives device events without a launch the one from which a flow leads to them; returns their
+/// rows.
+fn flow_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
+    let mut rows = Vec::new();
     if missing.is_empty() || trace.flows.is_empty() {
-        return pairs;
+        return rows;
     }
     let hosts = FlowTargets::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
     let devices = FlowTargets::new(trace, missing.iter().copied());
@@ -176,9 +118,40 @@ fn flow_pairs(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> 
             let device = devices.at(end, |row| launch.get(row as usize).is_none());
             if let Some((host, device)) = host.zip(device) {
                 launch.set(device as usize, host);
-                pairs.push((host, device));
+                rows.push(device);
             }
         }
     }
-    pairs
+    rows
+}
+
+/// Gives device events without `correlation` and launch the only launch with their `External id`,
+/// if it begins no later; returns their rows.
+fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
+    let id = |row: usize| {
+        let of = |key| trace.args.identifier(&trace.strings, trace.events.args(row), key);
+        of(ArgKey::ExternalId).filter(|id| *id != 0 && of(ArgKey::Correlation).is_none())
+    };
+    let named: Vec<_> =
+        missing.iter().copied().filter(|row| launch.get(*row).is_none() && id(*row).is_some()).collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let mut enqueue = TextCache::new(&trace.strings, enqueues);
+    let mut hosts: FxHashMap<u64, Option<u32>> = FxHashMap::default();
+    for row in (0..trace.events.len()).filter(|row| is_launch(trace, *row)) {
+        if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name[row])) {
+            // A second launch of the id makes it ambiguous.
+            hosts.entry(id).and_modify(|host| *host = None).or_insert(Some(row as u32));
+        }
+    }
+    let mut rows = Vec::new();
+    for row in named {
+        let host = id(row).and_then(|id| *hosts.get(&id)?);
+        if let Some(host) = host.filter(|host| trace.events.start[*host as usize] <= trace.events.start[row]) {
+            launch.set(row, host);
+            rows.push(row as u32);
+        }
+    }
+    rows
 }

@@ -18,6 +18,8 @@ pub enum LinkMethod {
     Window,
     /// Equal `correlation`.
     Correlation,
+    /// The same place among launches and kernels in order of time, where `correlation` repeats.
+    LaunchOrder,
     /// A flow of the file.
     Flow,
     /// Equal `Sequence number` on the forward thread.
@@ -43,6 +45,7 @@ impl LinkMethod {
             Self::Sequence => "sequence",
             Self::Window => "window",
             Self::Correlation => "correlation",
+            Self::LaunchOrder => "launch_order",
             Self::Flow => "flow",
             Self::SequenceNumber => "sequence_number",
             Self::Enclosure => "enclosure",
@@ -63,7 +66,7 @@ impl LinkMethod {
     pub fn confidence(self) -> f32 {
         match self {
             Self::ExternalId | Self::SequenceNumber => 0.99,
-            Self::Sequence | Self::Window | Self::Enclosure => 0.9,
+            Self::Sequence | Self::Window | Self::Enclosure | Self::LaunchOrder => 0.9,
             Self::EndedInside | Self::EndedBefore => 0.8,
             Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
         }

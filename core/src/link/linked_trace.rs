@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::backward_work::BackwardWork;
+use super::annotated_work::AnnotatedWork;
 use super::collective::row::Collectives;
 use super::dependency::{self, DataDependencies};
 use super::device_time::{self, DeviceTime};
@@ -30,7 +30,7 @@ pub struct LinkedTrace {
     pub(super) depths: OnceLock<Vec<u32>>,
     pub(super) children_ns: OnceLock<Vec<i64>>,
     pub(super) device_time: OnceLock<DeviceTime>,
-    pub(super) backward_work: OnceLock<BackwardWork>,
+    pub(super) annotated_work: OnceLock<AnnotatedWork>,
     pub(super) node_device_ns: OnceLock<Vec<Option<i64>>>,
     pub(super) tensors: OnceLock<Vec<TensorUse>>,
     pub(super) dependencies: OnceLock<DataDependencies>,

@@ -1,7 +1,7 @@
 //! Links: derived columns beside a trace, never inside it.
 
+mod annotated_work;
 mod backward_threads;
-mod backward_work;
 mod blocking;
 mod call_order;
 mod capture;
@@ -14,10 +14,12 @@ mod enclosing_events;
 mod event_warnings;
 mod flow;
 mod forward_backward;
+mod host_process;
 mod iteration;
 mod lane;
 mod late_step;
 mod launch;
+mod launch_index;
 mod link_method;
 mod linked_trace;
 mod linker;
@@ -30,6 +32,7 @@ pub mod rank;
 mod relink;
 mod storage;
 mod stream_wait;
+mod surplus_kernels;
 mod sync;
 
 pub use capture::{CapturedGraphs, CapturedKernel};

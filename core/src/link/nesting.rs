@@ -50,6 +50,33 @@ impl Nesting {
         found
     }
 
+    /// Row of the innermost annotation around each event, by time: it starts no later on the same
+    /// track and ends no earlier.
+    ///
+    /// Parents alone would not tell: an annotation may begin in one Python frame and end in the
+    /// next, as `ProfilerStep#n` does when a callback calls `step()`.
+    pub(super) fn annotations(&self, trace: &Trace) -> OptionalColumn {
+        let events = &trace.events;
+        let mut found = OptionalColumn::empty(events.len());
+        for track in 0..trace.tracks.len() {
+            let slack = slack(trace, track);
+            // Of those that began, each ends before the one under it: one that ends earlier than a
+            // later one is never the innermost again.
+            let mut open: Vec<u32> = Vec::new();
+            for row in self.track_rows(TrackId::from(track)).iter().map(|row| *row as usize) {
+                let num_around = open.partition_point(|other| is_around(trace, *other as usize, row, slack));
+                if let Some(innermost) = num_around.checked_sub(1) {
+                    found.set(row, open[innermost]);
+                }
+                if events.kind[row] == EventKind::Annotation {
+                    open.truncate(open.partition_point(|other| events.end(*other as usize) > events.end(row)));
+                    open.push(row as u32);
+                }
+            }
+        }
+        found
+    }
+
     /// How many events are above each event, from parent to parent.
     pub(super) fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.order.len()];
@@ -97,6 +124,13 @@ impl Nesting {
 /// one later.
 const COARSE_SLACK: Dur = Dur(1_000);
 
+/// By how much a child may seem to outlast its parent. Device times are whole microseconds of one
+/// clock, so overlaps on a stream are real.
+fn slack(trace: &Trace, track: usize) -> Dur {
+    let is_coarse = trace.has_coarse_times && trace.tracks[track].stream.is_none();
+    if is_coarse { COARSE_SLACK } else { Dur(0) }
+}
+
 /// Nests the events of each track.
 pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
     let events = &trace.events;
@@ -106,10 +140,7 @@ pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
     let mut overlapping = Vec::new();
     for track in 0..trace.tracks.len() {
         let range = nesting.track_starts[track] as usize..nesting.track_starts[track + 1] as usize;
-        // Device times are whole microseconds of one clock, so overlaps on a stream are real.
-        let is_coarse = trace.has_coarse_times && trace.tracks[track].stream.is_none();
-        let slack = if is_coarse { COARSE_SLACK } else { Dur(0) };
-        nest_track(trace, &mut nesting, range, slack, &mut overlapping);
+        nest_track(trace, &mut nesting, range, slack(trace, track), &mut overlapping);
     }
     sort::ascending(&mut nesting.outlasted);
     sort::ascending(&mut overlapping);
@@ -151,24 +182,21 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
     for at in range {
         let row = nesting.order[at] as usize;
         let (start, end) = (events.start[row], events.end(row));
+        let own_slack = own_slack(trace, row, slack);
         let mut cut_short = Vec::new();
-        // Another clock times launches, so only events that strictly contain one own it.
-        let slack = if events.kind[row] == EventKind::Launch { Dur(0) } else { slack };
         // An open event that ends before this one can hold nothing that comes later and is not
         // inside this one.
         while let Some(&top) = open.last() {
-            let top_end = events.end(top);
-            let is_around = top_end.after(slack) >= end && (top_end > start || top_end >= end);
-            if is_around {
+            if is_around(trace, top, row, slack) {
                 break;
             }
-            cut_short.extend((top_end > start).then_some(top));
+            cut_short.extend((events.end(top) > start).then_some(top));
             open.pop();
         }
         while ends.first().is_some_and(|first| *first <= start) {
             ends.pop_first();
         }
-        if !cut_short.is_empty() || ends.first().is_some_and(|first| first.after(slack) < end) {
+        if !cut_short.is_empty() || ends.first().is_some_and(|first| first.after(own_slack) < end) {
             overlapping.push(row);
         }
         ends.extend(cut_short.iter().map(|other| events.end(*other)));
@@ -182,6 +210,20 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
         nesting.outlasted.extend(cut_short.into_iter().map(|other| other as u32));
         open.push(row);
     }
+}
+
+/// The slack of a track, for one event. Another clock times launches, so only events that strictly
+/// contain one own it.
+fn own_slack(trace: &Trace, row: usize, slack: Dur) -> Dur {
+    if trace.events.kind[row] == EventKind::Launch { Dur(0) } else { slack }
+}
+
+/// Whether an event that started no later contains another one of its track.
+fn is_around(trace: &Trace, outer: usize, row: usize, slack: Dur) -> bool {
+    let events = &trace.events;
+    let (start, end, outer_end) = (events.start[row], events.end(row), events.end(outer));
+    let slack = own_slack(trace, row, slack);
+    outer_end.after(slack) >= end && (outer_end > start || outer_end >= end)
 }
 
 /// The innermost of the open events that holds another one. Times cut to microseconds do not tell

@@ -1,5 +1,7 @@
 //! Links events with the operators that own them.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::link_method::LinkMethod;
@@ -24,8 +26,7 @@ pub struct NamedOwner {
 /// names; and which do no more than name it.
 pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<NamedOwner>) {
     let kinds = &trace.events.kind;
-    let is_owner = |row: usize| matches!(kinds[row], EventKind::Operator | EventKind::Annotation);
-    let mut owner = nesting.innermost(is_owner);
+    let mut owner = hosts_owners(trace, nesting);
     let mut alone = Vec::new();
     for (row, kind) in kinds.iter().enumerate() {
         if !trace.is_on_device(row) || *kind == EventKind::Annotation {
@@ -44,6 +45,21 @@ pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> 
         owner.set(*device as usize, *operator);
     }
     (owner, named)
+}
+
+/// The innermost operator or annotation around each event: of both, the one that begins later.
+fn hosts_owners(trace: &Trace, nesting: &Nesting) -> OptionalColumn {
+    let events = &trace.events;
+    let mut owner = nesting.innermost(|row| events.kind[row] == EventKind::Operator);
+    let annotations = nesting.annotations(trace);
+    let extent = |row: u32| (events.start[row as usize], Reverse(events.dur[row as usize]));
+    for row in 0..events.len() {
+        let Some(annotation) = annotations.get(row) else { continue };
+        if owner.get(row).is_none_or(|operator| extent(annotation) > extent(operator)) {
+            owner.set(row, annotation);
+        }
+    }
+    owner
 }
 
 /// The operators that device events without a launch name: by the record id that newest `PyTorch`

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocking::{MAX_PASSED, ended};
 use super::edge::{Edge, EdgeKind};
-use super::launch::is_launch;
+use super::launch_index::is_launch;
 use super::link_method::LinkMethod;
 use super::links::Links;
 use crate::id::{StrId, TrackId};

@@ -11,6 +11,7 @@ pub(super) static ASCEND: Vendor = Vendor {
     calls: HostCalls {
         // `AscendCL@aclrtLaunchKernelWithHostArgs`, `Node@launch`, `aclmdlRIExecuteAsync`.
         enqueue: &["aclrtLaunch", "aclrtMemcpy", "aclrtMemset", "Node@launch", "aclmdlRIExecute"],
+        launch_kernel: &["aclrtLaunchKernel"],
         launch_graph: &["aclmdlRIExecute"],
         synchronize: &["aclrtSynchronize"],
         synchronize_event: &["aclrtSynchronizeEvent"],

@@ -108,6 +108,8 @@ pub struct HostCalls {
     pub enqueue: &'static [&'static str],
     /// Only describes or queries work, although a part of its name is in `enqueue`.
     pub describe: &'static [&'static str],
+    /// Enqueues exactly one kernel. Its name also has a part of `enqueue`.
+    pub launch_kernel: &'static [&'static str],
     /// Enqueues the work of a whole graph.
     pub launch_graph: &'static [&'static str],
     /// Blocks the host until work of a device is done.
@@ -129,6 +131,7 @@ impl HostCalls {
     pub const EMPTY: Self = Self {
         enqueue: &[],
         describe: &[],
+        launch_kernel: &[],
         launch_graph: &[],
         synchronize: &[],
         synchronize_event: &[],
@@ -143,6 +146,7 @@ impl HostCalls {
         enqueue: &["Launch", "Memcpy", "Memset"],
         // Such calls add nodes to a graph, set attributes, or run a function of the host.
         describe: &["HostFunc", "Node", "Attribute"],
+        launch_kernel: &["LaunchKernel", "LaunchCooperativeKernel"],
         launch_graph: &["GraphLaunch"],
         synchronize: &["Synchronize"],
         synchronize_event: &["EventSynchronize"],

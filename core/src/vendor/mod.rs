@@ -67,6 +67,18 @@ pub fn enqueues(call: &str) -> bool {
     has_part(call, |calls| calls.enqueue) && !has_part(call, |calls| calls.describe)
 }
 
+/// Whether a call enqueues exactly one kernel: not a graph, nor one kernel for each of several
+/// devices.
+///
+/// ```
+/// use kinetoscope::vendor::launches_one_kernel;
+/// assert!(launches_one_kernel("cudaLaunchKernelExC") && launches_one_kernel("hipModuleLaunchKernel"));
+/// assert!(!launches_one_kernel("cudaGraphLaunch") && !launches_one_kernel("cudaGraphAddKernelNode"));
+/// ```
+pub fn launches_one_kernel(call: &str) -> bool {
+    enqueues(call) && has_part(call, |calls| calls.launch_kernel) && !call.contains("MultiDevice")
+}
+
 /// Whether a call enqueues the work of a whole graph.
 pub fn launches_graph(call: &str) -> bool {
     has_part(call, |calls| calls.launch_graph)

@@ -13,6 +13,7 @@ pub(super) static XPU: Vendor = Vendor {
         // `urEnqueueEventsWaitWithBarrier` both records events and makes a queue wait for them, so
         // it has neither role.
         describe: &["EventsWait"],
+        launch_kernel: &["EnqueueKernelLaunch", "AppendLaunchKernel"],
         synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
         synchronize_event: &["urEventWait", "EventHostSynchronize"],
         may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],

@@ -21,11 +21,10 @@ pub(super) fn launched(part: TraceView<'_>, row: usize) -> Value {
     })
 }
 
-/// In order of launches; work of the backward pass for an annotation's thread comes last.
+/// In order of launches.
 fn devices(part: TraceView<'_>, row: usize) -> Vec<usize> {
-    let mut devices = inside_of(part, row);
-    devices.extend(part.linked.awaited_work(row).iter().map(|row| *row as usize));
-    devices
+    let enclosed = part.linked.enclosed_work(row);
+    enclosed.map_or_else(|| inside_of(part, row), |rows| rows.iter().map(|row| *row as usize).collect())
 }
 
 fn inside_of(part: TraceView<'_>, row: usize) -> Vec<usize> {

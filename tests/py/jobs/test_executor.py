@@ -235,7 +235,7 @@ def test_half_a_recording_is_read_as_here(folder: Path, processes: Executor) -> 
 
 def test_what_is_wrong_with_the_question_is_raised(folder: Path, processes: Executor) -> None:
     job = ks.read_dir(folder, executor=processes)
-    with pytest.raises(ks.TraceError, match="colour"):
+    with pytest.raises(TypeError, match="colour"):
         job.analyze("kernels", colour="red")
     with pytest.raises(ks.TraceError, match="iteration"):
         job.kernels(iteration=99)

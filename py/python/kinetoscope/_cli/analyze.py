@@ -63,7 +63,9 @@ def analyses() -> list[Command]:
     template = command("", "", add_arguments=add_result, options=AnalyzeOptions, run=_analyze)
     return [
         template._replace(
-            name=analysis["name"], summary=analysis["doc"], add_arguments=partial(_add_arguments, analysis)
+            name=analysis["name"],
+            summary=analysis["doc"][:1].upper() + analysis["doc"][1:],
+            add_arguments=partial(_add_arguments, analysis),
         )
         for analysis in json.loads(_native.analyses_json())
     ]
@@ -71,7 +73,7 @@ def analyses() -> list[Command]:
 
 ANALYZE = CommandGroup(
     "analyze",
-    "Analyze a trace or all ranks of a job",
+    "Analyse a trace or all ranks of a job",
     "Run kinetoscope analyze NAME --help for the options of an analysis.",
     title="analyses",
     metavar="NAME",
@@ -96,7 +98,9 @@ def add_result(parser: argparse.ArgumentParser) -> None:
     selection.add_argument("--iteration", type=count, metavar="N", help="select ProfilerStep#N")
     selection.add_argument("--stream", type=integer, metavar="N", help="select the device events of stream N")
     add_rank(selection)
-    selection.add_argument("--launched-inside", action="store_true", help="skip device work launched outside")
+    selection.add_argument(
+        "--launched-inside", action="store_true", help="skip device work launched outside the selection"
+    )
     selection.add_argument(
         "--no-clip",
         dest="clip",

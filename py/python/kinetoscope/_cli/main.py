@@ -25,7 +25,7 @@ from kinetoscope.replay.commands import REPLAY
 
 COMMANDS = CommandGroup(
     "kinetoscope",
-    "Read, analyze and share PyTorch traces",
+    "Record, analyse and share PyTorch traces",
     "Run kinetoscope COMMAND --help for the options of a command.",
     title="commands",
     metavar="COMMAND",

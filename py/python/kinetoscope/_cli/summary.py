@@ -69,7 +69,7 @@ def _print_summary(summary: Summary, limit: int) -> None:
 
 SUMMARY = command(
     "summary",
-    "Summarize a trace: time by kind, iterations, top operators and kernels, health",
+    "Summarise a trace: time by kind, iterations, top operators and kernels, health",
     add_arguments=_add_summary_arguments,
     options=SummaryOptions,
     run=_summary,

@@ -44,7 +44,7 @@ class Coordinator(NamedTuple):
         """Runs an analysis of inspected members.
 
         Warns about members that can no longer be read, and omits them. Raises TraceParseError if
-        none remains, TraceError for a bad request.
+        none remains, TraceError for a bad request, TypeError for an unknown option.
         """
         request_json = written(request)
         if _kind(name) == "one":

@@ -1,4 +1,4 @@
-//! Device work of the backward pass, by the thread that waited for it.
+//! Device work by the thread whose annotations enclose its launch.
 
 use std::ops::Range;
 
@@ -9,23 +9,26 @@ use crate::sort;
 use crate::time::{Ts, add_ns};
 use crate::trace::event::EventTable;
 
-/// Device work of each thread that waited.
+/// Device work of each thread: launched by it, or by the backward pass that it waited for.
 ///
-/// A thread works for the one on which those operators ran whose backward operators it runs: for a
-/// launch, that of the innermost of another thread around it; for one around which is none, that of
-/// the last that had begun, as long as that thread runs nothing itself. If that one is in no
-/// annotation, it is another backward thread, which works for a third; or a replica, and then who
-/// waits is the one thread of the process that is in an annotation and runs nothing.
+/// Annotations enclose launches by time on their thread. A backward thread works for another
+/// thread, found in this order:
+///
+/// 1. The thread of the forward operator of the innermost backward operator around the launch.
+/// 2. The forward thread of the last backward operator before it, if that thread is idle.
+/// 3. If that thread has no annotation then, it may be a backward thread itself: the thread that it
+///    works for.
+/// 4. Otherwise the only thread of the process that is in an annotation and idle.
 #[derive(Debug, Clone, Default)]
-pub(super) struct BackwardWork(FxHashMap<TrackId, LaunchedWork>);
+pub(super) struct AnnotatedWork(FxHashMap<TrackId, LaunchedWork>);
 
-impl BackwardWork {
-    /// Gathers launches, each with its time and the row of its work, by the thread that waited.
+impl AnnotatedWork {
+    /// Gathers work by thread: the start of its launch, and its row.
     pub(super) fn of(events: &EventTable, launches: FxHashMap<TrackId, Vec<(Ts, u32)>>) -> Self {
         Self(launches.into_iter().map(|(track, launches)| (track, LaunchedWork::of(events, launches))).collect())
     }
 
-    /// Rows of the work that was launched for a thread while an event lasted on it.
+    /// Rows of the work launched by or for the thread of an event while the event lasted.
     pub(super) fn during(&self, events: &EventTable, row: usize) -> &[u32] {
         self.range(events, row).map_or(&[], |(work, range)| &work.rows[range])
     }

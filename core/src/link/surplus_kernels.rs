@@ -1,0 +1,108 @@
+//! Settles kernels that share the launch of a single kernel.
+//!
+//! Some recordings give several kernels the `correlation` of one launch: merged ranks whose
+//! processes are unknown, and runtimes that repeat the first number. A launch of a single kernel
+//! keeps one; the others go, in order of time, to launches that lack theirs.
+
+use rustc_hash::FxHashMap;
+
+use super::launch_index::LaunchIndex;
+use crate::id::{OptionalColumn, TrackId};
+use crate::sort;
+use crate::strings::TextCache;
+use crate::trace::Trace;
+use crate::trace::kind::EventKind;
+use crate::vendor::launches_one_kernel;
+
+/// Kernels that did not stay with the launch that their `correlation` names.
+#[derive(Debug, Default)]
+pub(super) struct SurplusKernels {
+    /// Rows of kernels that got another launch.
+    pub(super) moved: Vec<u32>,
+    /// Rows of kernels left without a launch, in order: more than one could be theirs.
+    pub(super) ambiguous: Vec<usize>,
+}
+
+/// Leaves each launch of a single kernel at most one.
+pub(super) fn settle(trace: &Trace, launches: &LaunchIndex, launch: &mut OptionalColumn) -> SurplusKernels {
+    let mut one_kernel = TextCache::new(&trace.strings, launches_one_kernel);
+    let mut kernels: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let (mut has_surplus, events) = (false, &trace.events);
+    for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Kernel) {
+        let Some(host) = launch.get(row).filter(|host| one_kernel.of(events.name[*host as usize])) else { continue };
+        let of_host = kernels.entry(host).or_default();
+        of_host.push(row as u32);
+        has_surplus |= of_host.len() > 1;
+    }
+    if !has_surplus {
+        return SurplusKernels::default();
+    }
+    let mut settled = SurplusKernels::default();
+    let singles = launches.rows().filter(|row| one_kernel.of(events.name[*row])).collect();
+    let free = FreeLaunches::of(trace, &kernels, singles);
+    let mut crowded: Vec<_> = kernels.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
+    sort::ascending(&mut crowded);
+    for (host, mut rows) in crowded {
+        sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
+        let candidates = free.beside(trace, host, rows.len());
+        let is_in_order = candidates.len() == rows.len()
+            && candidates
+                .iter()
+                .zip(&rows)
+                .all(|(host, row)| events.start[*host as usize] <= events.start[*row as usize]);
+        for (at, row) in rows.into_iter().enumerate() {
+            match candidates.get(at).filter(|_| is_in_order) {
+                Some(other) if *other == host => {}
+                Some(other) => {
+                    launch.set(row as usize, *other);
+                    settled.moved.push(row);
+                }
+                None => {
+                    launch.clear(row as usize);
+                    settled.ambiguous.push(row as usize);
+                }
+            }
+        }
+    }
+    sort::ascending(&mut settled.ambiguous);
+    settled
+}
+
+/// Launches of a single kernel, and whether each lacks its kernel.
+struct FreeLaunches {
+    /// By correlation id, in order of time.
+    by_number: FxHashMap<u64, Vec<(u32, bool)>>,
+    /// By thread, in order of time.
+    by_thread: FxHashMap<TrackId, Vec<(u32, bool)>>,
+}
+
+impl FreeLaunches {
+    fn of(trace: &Trace, kernels: &FxHashMap<u32, Vec<u32>>, mut rows: Vec<usize>) -> Self {
+        sort::by_key(&mut rows, |row| trace.events.start[*row]);
+        let mut free = Self { by_number: FxHashMap::default(), by_thread: FxHashMap::default() };
+        for row in rows {
+            let launch = (row as u32, !kernels.contains_key(&(row as u32)));
+            if let Some(id) = trace.correlation_id(row) {
+                free.by_number.entry(id).or_default().push(launch);
+            }
+            free.by_thread.entry(trace.events.track[row]).or_default().push(launch);
+        }
+        free
+    }
+
+    /// A launch together with the free ones among which its kernels may be: those of the same
+    /// number, else those that follow on its thread before the next launch with a kernel. In order
+    /// of time; of the latter no more than there are kernels, and the next.
+    fn beside(&self, trace: &Trace, host: u32, num_kernels: usize) -> Vec<u32> {
+        let same = trace.correlation_id(host as usize).and_then(|id| self.by_number.get(&id));
+        let same: Vec<_> = same.into_iter().flatten().filter(|(row, is_free)| *is_free || *row == host).collect();
+        if same.len() > 1 {
+            return same.into_iter().map(|(row, _)| *row).collect();
+        }
+        let of_thread = self.by_thread.get(&trace.events.track[host as usize]).map_or(&[][..], Vec::as_slice);
+        let key = |row: u32| (trace.events.start[row as usize], row);
+        let at = of_thread.partition_point(|(row, _)| key(*row) <= key(host));
+        let free = of_thread[at..].iter().take_while(|(_, is_free)| *is_free).map(|(row, _)| *row);
+        std::iter::once(host).chain(free).take(num_kernels + 1).collect()
+    }
+}
