@@ -1,7 +1,8 @@
-"""README, guides and changelog: short sentences, lines that fit, plain first words, and paths that exist."""
+"""README, guides, changelog and notebooks: short sentences and lines, plain first words, valid paths."""
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -26,6 +27,15 @@ def missing_paths(name: str, markdown: str) -> list[str]:
 def test_guides() -> None:
     names = {*GUIDES, *tree.under("docs", ".md")}
     found = [line for name in sorted(names) for line in prose.faults(name, tree.text(name))]
+    assert not found, "\n".join(found)
+
+
+def test_notebooks() -> None:
+    found: list[str] = []
+    for name in tree.under("notebooks", ".ipynb"):
+        for at, cell in enumerate(json.loads(tree.text(name))["cells"]):
+            if cell["cell_type"] == "markdown":
+                found += prose.faults(f"{name}, cell {at}", "".join(cell["source"]))
     assert not found, "\n".join(found)
 
 
