@@ -311,4 +311,4 @@ def test_the_static_summary_goes_with_it(cuda: ks.Trace) -> None:
     data, _ = cuda.timeline()._repr_mimebundle_()
     assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
     assert "<svg" in data["text/html"]
-    assert "Time by kind" in data["text/plain"]
+    assert "Time by event kind" in data["text/plain"]

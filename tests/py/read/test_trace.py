@@ -91,7 +91,7 @@ def test_repr(cuda: ks.Trace) -> None:
     lines = text.splitlines()
     assert lines[0].startswith("kineto_trace_0.json.gz: span ")
     assert f"events {cuda.num_events}" in lines[0]
-    for title in ("Time by kind", "Iterations", "Top operators", "Top kernels, copies and fills"):
+    for title in ("Time by event kind", "Iterations", "Top operators", "Top kernels, copies and fills"):
         assert title in lines
     assert "aten::addmm" in text
     assert "ncclDevKernel_AllReduce" in text

@@ -158,7 +158,7 @@ _LAYOUTS = (
     ),
     _Layout(
         "time_by_kind",
-        "Time by kind",
+        "Time by event kind",
         (_word("kind", "kind"), _count("count", "count"), _time("total", "total_ns"), _time("self", "self_ns")),
     ),
     _Layout(
