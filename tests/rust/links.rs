@@ -221,6 +221,20 @@ fn merged_ranks_launch_their_own_kernels() {
     }
 }
 
+#[test]
+fn a_kernel_of_a_process_without_launches_has_none() {
+    let kernel = |process: i64| {
+        let args = json!({"correlation": 1, "device": 0, "stream": 7, "process id": process});
+        json!({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100, "dur": 5, "args": args})
+    };
+    let launch = json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 3,
+        "args": {"correlation": 1}});
+    for (process, expected) in [(1, Some(0)), (2, None)] {
+        let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": [launch, kernel(process)]}).to_string()));
+        assert_eq!(linked.links.launch.get(1), expected, "process {process}");
+    }
+}
+
 /// Launches of single kernels at these times, with ids from 100, and kernels with these times and
 /// ids.
 fn repeated(launches: &[i64], kernels: &[(i64, i64)]) -> LinkedTrace {

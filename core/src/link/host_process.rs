@@ -18,8 +18,6 @@ use crate::trace::arg_key::ArgKey;
 pub(super) struct HostProcesses {
     /// By device process.
     of_device: FxHashMap<StrId, StrId>,
-    /// By the process id that device events may state.
-    by_number: FxHashMap<i64, StrId>,
 }
 
 /// Out of so many nearest launches, all but one are of one process.
@@ -28,13 +26,11 @@ const NEARLY_ALL: usize = 10;
 impl HostProcesses {
     /// `launches` are sorted by number and process.
     pub(super) fn new(trace: &Trace, launches: &[((u64, StrId), u32)]) -> Self {
-        let hosts: FxHashSet<StrId> = launches.iter().map(|((_, process), _)| *process).collect();
         let is_shared = |pair: &[((u64, StrId), u32)]| pair[0].0.0 == pair[1].0.0 && pair[0].0.1 != pair[1].0.1;
-        if hosts.len() < 2 || !launches.windows(2).any(is_shared) {
+        if !launches.windows(2).any(is_shared) {
             return Self::default();
         }
-        let number = |process: &StrId| Some((trace.strings.text(*process).parse().ok()?, *process));
-        let by_number = hosts.iter().filter_map(number).collect();
+        let hosts: FxHashSet<StrId> = launches.iter().map(|((_, process), _)| *process).collect();
         let mut votes: FxHashMap<StrId, FxHashMap<StrId, usize>> = FxHashMap::default();
         let devices =
             (0..trace.events.len()).filter(|row| trace.is_on_device(*row) && trace.events.kind[*row].is_device_work());
@@ -48,17 +44,19 @@ impl HostProcesses {
             let same = || Some(device).filter(|device| hosts.contains(device));
             Some((device, same_label(trace, &hosts, device).or_else(|| winner(&votes)).or_else(same)?))
         });
-        Self { of_device: of_device.collect(), by_number }
+        Self { of_device: of_device.collect() }
     }
 
-    /// The host process of a device event, if it is known and matters.
-    pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<StrId> {
-        if self.by_number.is_empty() && self.of_device.is_empty() {
-            return None;
+    /// Whether a host process may have launched a device event: it is the process that the event
+    /// states, if both have numbers, and that of its device, if it is known.
+    pub(super) fn filter<'a>(&self, trace: &'a Trace, row: usize) -> impl Fn(StrId) -> bool + 'a {
+        let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
+        let of_device = self.of_device.get(&trace.process_of(row)).copied();
+        let number = |host: StrId| trace.strings.text(host).parse::<i64>().ok();
+        move |host| {
+            let is_stated = stated.is_none_or(|stated| number(host).is_none_or(|number| number == stated));
+            is_stated && of_device.is_none_or(|process| process == host)
         }
-        let number = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
-        let stated = number.and_then(|number| self.by_number.get(&number));
-        stated.or_else(|| self.of_device.get(&trace.process_of(row))).copied()
     }
 }
 

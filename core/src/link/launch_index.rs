@@ -47,9 +47,8 @@ impl LaunchIndex {
     /// Row of the launch of a device event.
     pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
         let id = trace.correlation_id(row)?;
-        let process = self.processes.of(trace, row);
-        let is_of_process = |host: &StrId| process.is_none_or(|process| process == *host);
-        let mut found = of_number(&self.launches, id).filter(|(host, _)| is_of_process(host)).map(|(_, row)| row);
+        let is_of_process = self.processes.filter(trace, row);
+        let mut found = of_number(&self.launches, id).filter(|(host, _)| is_of_process(*host)).map(|(_, row)| row);
         let first = found.next()?;
         Some(found.fold(first, |best, other| if is_nearer(trace, row, [best, other]) { other } else { best }))
     }

@@ -26,21 +26,24 @@ pub(super) struct SurplusKernels {
 /// Leaves each launch of a single kernel at most one.
 pub(super) fn settle(trace: &Trace, launches: &LaunchIndex, launch: &mut OptionalColumn) -> SurplusKernels {
     let mut one_kernel = TextCache::new(&trace.strings, launches_one_kernel);
-    let mut kernels: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    let (mut has_surplus, events) = (false, &trace.events);
+    let events = &trace.events;
+    // By launch, the first kernel; the others are rare.
+    let mut first = OptionalColumn::empty(events.len());
+    let mut crowded: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Kernel) {
         let Some(host) = launch.get(row).filter(|host| one_kernel.of(events.name[*host as usize])) else { continue };
-        let of_host = kernels.entry(host).or_default();
-        of_host.push(row as u32);
-        has_surplus |= of_host.len() > 1;
+        match first.get(host as usize) {
+            None => first.set(host as usize, row as u32),
+            Some(first) => crowded.entry(host).or_insert_with(|| vec![first]).push(row as u32),
+        }
     }
-    if !has_surplus {
+    if crowded.is_empty() {
         return SurplusKernels::default();
     }
     let mut settled = SurplusKernels::default();
     let singles = launches.rows().filter(|row| one_kernel.of(events.name[*row])).collect();
-    let free = FreeLaunches::of(trace, &kernels, singles);
-    let mut crowded: Vec<_> = kernels.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
+    let free = FreeLaunches::of(trace, &first, singles);
+    let mut crowded: Vec<_> = crowded.into_iter().collect();
     sort::ascending(&mut crowded);
     for (host, mut rows) in crowded {
         sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
@@ -77,11 +80,12 @@ struct FreeLaunches {
 }
 
 impl FreeLaunches {
-    fn of(trace: &Trace, kernels: &FxHashMap<u32, Vec<u32>>, mut rows: Vec<usize>) -> Self {
+    /// `kernel` is the first kernel of each launch that has one.
+    fn of(trace: &Trace, kernel: &OptionalColumn, mut rows: Vec<usize>) -> Self {
         sort::by_key(&mut rows, |row| trace.events.start[*row]);
         let mut free = Self { by_number: FxHashMap::default(), by_thread: FxHashMap::default() };
         for row in rows {
-            let launch = (row as u32, !kernels.contains_key(&(row as u32)));
+            let launch = (row as u32, kernel.get(row).is_none());
             if let Some(id) = trace.correlation_id(row) {
                 free.by_number.entry(id).or_default().push(launch);
             }

@@ -14,7 +14,7 @@ class Import(NamedTuple):
     module: str
     lazy: bool
     names: tuple[str, ...] = ()
-    """What is imported from the module; each may be a module itself."""
+    """Names imported from the module; each may be a module itself."""
 
 
 def imports(source: str) -> Iterator[Import]:
