@@ -222,6 +222,29 @@ fn merged_ranks_launch_their_own_kernels() {
 }
 
 #[test]
+fn arrows_of_merged_ranks_lead_to_no_other_rank() {
+    let mut events = merged(&[("[TP00] 42", "[TP00] 0"), ("[TP01] 42", "[TP01] 0")], 20, false);
+    let arrows: Vec<_> = events
+        .iter()
+        .map(|event| {
+            let phase = if event["cat"] == "kernel" { "f" } else { "s" };
+            json!({"ph": phase, "id": event["args"]["correlation"], "pid": event["pid"], "tid": event["tid"], "ts": event["ts"],
+                "cat": "ac2g", "name": "ac2g", "bp": "e"})
+        })
+        .collect();
+    // A launch of the first rank is lost; its kernel keeps its arrow.
+    events.remove(6);
+    events.extend(arrows);
+    let counts = launching_processes(&events);
+    let of =
+        |kernel: &str, process: Option<&str>| counts.get(&(kernel.to_owned(), process.map(str::to_owned))).copied();
+    assert_eq!(
+        [of("k0", Some("[TP00] 42")), of("k0", None), of("k1", Some("[TP01] 42"))],
+        [Some(19), Some(1), Some(20)]
+    );
+}
+
+#[test]
 fn a_kernel_of_a_process_without_launches_has_none() {
     let kernel = |process: i64| {
         let args = json!({"correlation": 1, "device": 0, "stream": 7, "process id": process});

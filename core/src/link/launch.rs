@@ -82,7 +82,7 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     }
     let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
-    methods.extend(flow_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
+    methods.extend(flow_rows(trace, &launches, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
     methods.extend(external_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::ExternalId)));
     sort::ascending(&mut methods);
     let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
@@ -101,7 +101,7 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
 
 /// Gives device events without a launch the one from which a flow leads to them; returns their
 /// rows.
-fn flow_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
+fn flow_rows(trace: &Trace, launches: &LaunchIndex, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
     let mut rows = Vec::new();
     if missing.is_empty() || trace.flows.is_empty() {
         return rows;
@@ -116,7 +116,9 @@ fn flow_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> V
         for end in ends {
             host = hosts.at(end, |_| true).or(host);
             let device = devices.at(end, |row| launch.get(row as usize).is_none());
-            if let Some((host, device)) = host.zip(device) {
+            // Merged ranks use the same flow ids, too.
+            let pair = host.zip(device).filter(|(host, device)| launches.may_launch(trace, *host, *device));
+            if let Some((host, device)) = pair {
                 launch.set(device as usize, host);
                 rows.push(device);
             }

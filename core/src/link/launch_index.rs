@@ -44,6 +44,11 @@ impl LaunchIndex {
         self.launches.iter().map(|(_, row)| *row as usize)
     }
 
+    /// Whether the process of a host event may have launched a device event.
+    pub(super) fn may_launch(&self, trace: &Trace, host: u32, device: u32) -> bool {
+        self.processes.filter(trace, device as usize)(trace.process_of(host as usize))
+    }
+
     /// Row of the launch of a device event.
     pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
         let id = trace.correlation_id(row)?;
