@@ -72,6 +72,15 @@ pub enum WarningKind {
     PartialOverlap,
     /// A launch of a kernel, copy, fill or graph without a device event.
     LaunchWithoutDeviceEvent,
+    /// A launch of a kernel, a copy or a graph whose device work must have run, and is not in the
+    /// file.
+    LostDeviceWork,
+    /// Device work that ends long after later work of its stream.
+    OverlongWork,
+    /// A host call that lasts longer than any recording.
+    OverlongCall,
+    /// Device work that starts before its launch.
+    WorkBeforeLaunch,
     /// An entry of a memory snapshot or a memory timeline with an unexpected form.
     NotAnEntry,
     /// A value of an unexpected type.
@@ -176,6 +185,10 @@ impl WarningKind {
             Self::ZeroDuration => "zero_duration",
             Self::PartialOverlap => "partial_overlap",
             Self::LaunchWithoutDeviceEvent => "launch_without_device_event",
+            Self::LostDeviceWork => "lost_device_work",
+            Self::OverlongWork => "overlong_work",
+            Self::OverlongCall => "overlong_call",
+            Self::WorkBeforeLaunch => "work_before_launch",
             Self::NotAnEntry => "not_an_entry",
             Self::UnexpectedType => "unexpected_type",
             Self::SharedRow => "shared_row",
@@ -222,6 +235,7 @@ impl WarningKind {
     }
 
     /// The defect and the remedy.
+    #[expect(clippy::too_many_lines, reason = "a text for each kind")]
     pub fn message(self) -> &'static str {
         match self {
             Self::Truncated => "the file is truncated: complete elements were read",
@@ -268,6 +282,10 @@ impl WarningKind {
             Self::ZeroDuration => "an event has duration 0, perhaps truncated to whole microseconds: kept",
             Self::PartialOverlap => "an event partially overlaps another event of its track: kept in a separate lane",
             Self::LaunchWithoutDeviceEvent => "a launch has no device event, as during graph capture: kept without one",
+            Self::LostDeviceWork => "a launch lost its device work: device time beside it is unknown",
+            Self::OverlongWork => "a duration passes the next start on an in-order stream: shortened to that start",
+            Self::OverlongCall => "a duration is longer than any recording: shortened to the end of the others",
+            Self::WorkBeforeLaunch => "device work starts before its launch, so clocks differ: its delay is unknown",
             Self::NotAnEntry => "an entry has an unexpected form: skipped",
             Self::UnexpectedType => "a value has an unexpected type: treated as absent",
             Self::SharedRow => "a row or a list of rows occurs in two places: read at the first one",

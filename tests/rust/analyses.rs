@@ -221,7 +221,7 @@ proptest! {
             for gap in of_stream() {
                 let (start, end) = (gap.time.start.0 / US, gap.time.end.0 / US);
                 prop_assert!((start..end).all(|us| is_idle(&us)));
-                let (before, after) = (&all[gap.before_id as usize], &all[gap.after_id as usize]);
+                let (before, after) = (&all[gap.before_id.unwrap() as usize], &all[gap.after_id.unwrap() as usize]);
                 let (begin, over) = (before.time(&around).1, after.time(&around).0);
                 prop_assert_eq!((begin.max(from), over.min(to)), (start, end));
                 let expected = match after.launch {

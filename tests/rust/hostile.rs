@@ -316,20 +316,24 @@ proptest! {
 
 #[test]
 fn times_that_no_sum_holds_are_said() {
-    let trace = |durs: [i64; 2]| {
+    let trace = |times: [(i64, i64); 2]| {
         let event = |tid: usize| {
-            let (name, category) = ("k", "kernel");
-            json!({"ph": "X", "cat": category, "name": name, "pid": 0, "tid": tid, "ts": 0, "dur": durs[tid],
+            let ((start, dur), name, category) = (times[tid], "k", "kernel");
+            json!({"ph": "X", "cat": category, "name": name, "pid": 0, "tid": tid, "ts": start, "dur": dur,
                 "args": {"device": 0, "stream": tid}})
         };
         LinkedTrace::new(files::trace(&json!({"traceEvents": [event(0), event(1)]}).to_string()))
     };
-    let count =
-        |linked: &LinkedTrace| health(linked).iter().find(|row| row.kind == "immense_time").map_or(0, |row| row.count);
-    let half = i64::MAX / 1_000 / 2;
-    assert_eq!(count(&trace([half, half])), 0);
-    assert_eq!(count(&trace([half, half + 10])), 1);
-    assert_eq!(count(&trace([2, 3])), 0);
+    let counts = |times: [(i64, i64); 2]| {
+        let health = health(&trace(times));
+        ["immense_time", "overlong_work"]
+            .map(|kind| health.iter().find(|row| row.kind == kind).map_or(0, |row| row.count))
+    };
+    let last = i64::MAX / 1_000;
+    assert_eq!(counts([(1, 2), (last - 9, 7)]), [0, 0]);
+    assert_eq!(counts([(1, 2), (last - 9, 17)]), [1, 0]);
+    assert_eq!(counts([(0, last / 2), (0, last / 2 + 10)]), [0, 2], "no recording lasts for centuries");
+    assert_eq!(counts([(0, 2), (0, 3)]), [0, 0]);
 }
 
 /// A kernel at a time, and its launch at another.

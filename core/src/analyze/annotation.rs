@@ -47,7 +47,7 @@ pub struct AnnotationRow {
     pub max_ns: i64,
     /// Device time of the work launched inside those on the host, and in all that is inside of
     /// them, and by the backward pass while they lasted on the thread that waited for it; `None` on
-    /// devices.
+    /// devices, and where all of it was lost.
     pub device_total_ns: Option<i64>,
     /// Id of the longest.
     pub longest_id: u32,
@@ -89,7 +89,10 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
         let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
-        let device = || sum_ns(rows.iter().map(|row| linked.device_ns(*row)));
+        let device = || {
+            let known: Vec<_> = rows.iter().filter_map(|row| linked.known_device_ns(*row)).collect();
+            (!known.is_empty()).then(|| sum_ns(known))
+        };
         AnnotationRow {
             name: name.to_owned(),
             side: if is_device { "device" } else { "host" },
@@ -100,7 +103,7 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
             std_ns,
             min_ns,
             max_ns,
-            device_total_ns: (!is_device).then(device),
+            device_total_ns: (!is_device).then(device).flatten(),
             longest_id: longest.map_or(0, |row| trace.events.position[row]),
         }
     };

@@ -46,6 +46,7 @@ mod summary_table;
 pub(crate) mod tables;
 mod tensor_core;
 mod unlinked_reason;
+mod verdict;
 mod worker;
 
 pub use analysis::Analysis;
@@ -88,3 +89,4 @@ pub(crate) use summary::outline;
 pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Summary, TOP, TimeOutline, brief_summary, summary};
 pub use tensor_core::uses_tensor_cores;
 pub use unlinked_reason::UnlinkedReason;
+pub use verdict::{Problem, Verdict, VerdictState, verdict};

@@ -41,7 +41,7 @@ pub(super) static OPERATORS: Analysis = Analysis {
             "stack" => by_stack(selection, options.count("stack_depth") as usize),
             _ => operators(selection).into_iter().map(OperatorCalls::from).collect(),
         };
-        let has_device = rows.iter().any(|calls| calls.all.device_self_ns > 0);
+        let has_device = rows.iter().any(|calls| calls.all.device_self_ns > Some(0));
         AnalysisResult::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
             .drawn(Plot::of_own_time("name", has_device))
@@ -59,10 +59,11 @@ pub struct OperatorRow {
     pub total_ns: i64,
     /// The part of it that no event inside the calls has.
     pub self_ns: i64,
-    /// Device time of the work that the calls and all calls inside them launched.
-    pub device_total_ns: i64,
-    /// Device time of the work that the calls launched themselves.
-    pub device_self_ns: i64,
+    /// Device time of the work that the calls and all calls inside them launched; `None` where all
+    /// of it was lost.
+    pub device_total_ns: Option<i64>,
+    /// Device time of the work that the calls launched themselves; `None` likewise.
+    pub device_self_ns: Option<i64>,
     /// Id of the longest call.
     pub longest_id: u32,
 }
@@ -94,8 +95,8 @@ const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
     int("total_ns", |rows, at| Some(rows[at].all.total_ns)),
     int("self_ns", |rows, at| Some(rows[at].all.self_ns)),
     int("mean_ns", |rows, at| Some(rows[at].all.total_ns / (rows[at].all.count as i64).max(1))),
-    int("device_total_ns", |rows, at| Some(rows[at].all.device_total_ns)),
-    int("device_self_ns", |rows, at| Some(rows[at].all.device_self_ns)),
+    int("device_total_ns", |rows, at| rows[at].all.device_total_ns),
+    int("device_self_ns", |rows, at| rows[at].all.device_self_ns),
     int("longest_id", |rows, at| Some(i64::from(rows[at].all.longest_id))),
 ];
 
@@ -121,27 +122,51 @@ pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
     grouped(selection, |row| names[row]).into_iter().map(|(_, row)| row).collect()
 }
 
+/// The sums of a group of calls while they grow.
+#[derive(Default)]
+struct OperatorSums {
+    row: OperatorRow,
+    longest_ns: i64,
+    device_total_ns: i64,
+    device_self_ns: i64,
+    /// Whether work inside a call was lost, and work of the calls themselves.
+    lacks_total: bool,
+    lacks_self: bool,
+}
+
+impl OperatorSums {
+    fn finish(self) -> OperatorRow {
+        let known = |ns: i64, lacks: bool| Some(ns).filter(|ns| *ns > 0 || !lacks);
+        let device_total_ns = known(self.device_total_ns, self.lacks_total);
+        OperatorRow { device_total_ns, device_self_ns: known(self.device_self_ns, self.lacks_self), ..self.row }
+    }
+}
+
 /// Calls with equal keys together, each group with one of its keys.
 fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(usize) -> K) -> Vec<(K, OperatorRow)> {
     let linked = selection.linked;
     let (events, device) = (&linked.trace.events, linked.device_time());
     let self_ns = selection.self_ns();
-    let mut groups: FxHashMap<K, (OperatorRow, i64)> = FxHashMap::default();
+    let lost = linked.lost_work();
+    let mut groups: FxHashMap<K, OperatorSums> = FxHashMap::default();
     for row in selection.rows().filter(|row| events.kind[*row] == EventKind::Operator) {
-        let new = || (OperatorRow { name: linked.trace.event_name(row).to_owned(), ..OperatorRow::default() }, -1);
-        let (group, longest) = groups.entry(key(row)).or_insert_with(new);
+        let new = || OperatorRow { name: linked.trace.event_name(row).to_owned(), ..OperatorRow::default() };
+        let sums = groups.entry(key(row)).or_insert_with(|| OperatorSums { row: new(), ..OperatorSums::default() });
+        let group = &mut sums.row;
         let dur = selection.dur_ns(row);
         group.count += 1;
         add_ns(&mut group.total_ns, dur);
         add_ns(&mut group.self_ns, self_ns[row]);
-        add_ns(&mut group.device_total_ns, device.total_ns[row]);
-        add_ns(&mut group.device_self_ns, device.self_ns[row]);
-        if dur > *longest {
-            *longest = dur;
+        if group.count == 1 || dur > sums.longest_ns {
+            sums.longest_ns = dur;
             group.longest_id = events.position[row];
         }
+        add_ns(&mut sums.device_total_ns, device.total_ns[row]);
+        add_ns(&mut sums.device_self_ns, device.self_ns[row]);
+        sums.lacks_total |= lost.is_inside(&linked.trace, row);
+        sums.lacks_self |= lost.is_of(row);
     }
-    let mut rows: Vec<_> = groups.into_iter().map(|(key, (row, _))| (key, row)).collect();
+    let mut rows: Vec<_> = groups.into_iter().map(|(key, sums)| (key, sums.finish())).collect();
     sort::by(&mut rows, |(_, a), (_, b)| {
         let time = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
         time(b).cmp(&time(a)).then_with(|| (&a.name, a.longest_id).cmp(&(&b.name, b.longest_id)))

@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::{
     annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
-    operator, options, overlap, queue, roofline, sequence, stacks, straggler, summary_table,
+    operator, options, overlap, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
 };
 use crate::error::Error;
 use crate::table::is_same;
@@ -11,6 +11,7 @@ use crate::table::is_same;
 /// All analyses, by their names.
 pub const ANALYSES: &[&Analysis] = &[
     &summary_table::SUMMARY,
+    &verdict::PROBLEMS,
     &breakdown::BREAKDOWN,
     &overlap::OVERLAP,
     &operator::OPERATORS,

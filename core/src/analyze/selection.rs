@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::interval::clip;
+use super::interval::{clip, union, within};
 use super::options::unexpected;
 use crate::error::Error;
 use crate::link::{LinkedTrace, lacks_device_work};
 use crate::time::{TimeRange, Ts, add_ns};
+use crate::trace::track::Stream;
 
 /// A linked trace with its selected part.
 #[derive(Debug, Clone, Copy)]
@@ -111,10 +112,22 @@ impl<'a> Selection<'a> {
         self.rows().filter(|row| kinds[*row].is_device_work())
     }
 
+    /// Times in which lost work may have run on a device, or on its selected stream; disjoint and
+    /// ascending, cut to the selection.
+    pub(super) fn unknown(&self, device: Option<i64>) -> Vec<TimeRange> {
+        let lost = self.linked.lost_work();
+        let Some(number) = self.stream else { return within(lost.of_device(device), self.span()) };
+        let tracks = self.linked.trace.tracks.iter().enumerate();
+        let is_it = |stream: Stream| stream.device == device && stream.stream == Some(number);
+        let tracks = tracks.filter(|(_, track)| track.stream.is_some_and(is_it));
+        let ranges = tracks.flat_map(|(at, _)| lost.of_stream(at.into())).copied().collect();
+        within(&union(ranges), self.span())
+    }
+
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if lacks_device_work(&self.linked.trace) {
-            "device work ran but was not recorded (add the device to the profiler's `activities`)"
+            "device work ran, but the file has none of its records (see `problems`)"
         } else {
             "no kernel, copy or fill ran"
         }

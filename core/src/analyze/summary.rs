@@ -9,12 +9,13 @@ use super::coverage::{LinkCoverage, coverage};
 use super::finding::MIN_SHARE;
 use super::finding::{Finding, findings};
 use super::health::{HealthRow, health};
-use super::interval::{clip, total_ns, union};
+use super::interval::{clip, difference, total_ns, union, within};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
 use super::module::{ModuleRow, modules};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use super::statistics::Durations;
+use super::verdict::{Problem, Verdict, VerdictState, verdict};
 use crate::time::{TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
@@ -66,6 +67,10 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     /// How much was found.
     pub num_findings: u64,
+    /// Whether the trace can be trusted, over the whole of it.
+    pub verdict: VerdictState,
+    /// Its problems, the worst first.
+    pub problems: Vec<Problem>,
     /// Defects survived.
     pub health: Vec<HealthRow>,
     /// How much was linked, over the whole trace.
@@ -83,6 +88,8 @@ pub struct DeviceRow {
     pub busy_ns: i64,
     /// `busy_ns` over the span.
     pub busy_share: f64,
+    /// Share of the span without recorded work in which lost work may have run.
+    pub unknown_share: f64,
     /// Kernels, copies and fills that ran.
     pub num_events: u64,
 }
@@ -109,8 +116,11 @@ pub struct IterationRow {
     pub start_ns: i64,
     /// Its duration on the host.
     pub dur_ns: i64,
-    /// Time inside it with device work running, on any device.
-    pub device_busy_ns: i64,
+    /// Time inside it with device work running, on any device. `None` where all of its device work
+    /// was lost.
+    pub device_busy_ns: Option<i64>,
+    /// Time inside it without recorded work on any device, in which lost work may have run.
+    pub device_unknown_ns: i64,
 }
 
 /// How long iterations take.
@@ -160,6 +170,7 @@ pub fn brief_summary(selection: &Selection<'_>, limit: usize) -> Summary {
 
 fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Finding>) -> Summary {
     let linked = selection.linked;
+    let Verdict { state, problems } = verdict(linked);
     let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
     let mut modules = modules(selection);
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
@@ -178,6 +189,8 @@ fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Find
         num_modules,
         findings,
         num_findings,
+        verdict: state,
+        problems,
         health: health(linked),
         coverage: coverage(linked),
     }
@@ -212,9 +225,12 @@ fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
     let span_ns = selection.span().dur().0.max(1);
     let row = |(device, ranges): (Option<i64>, Vec<TimeRange>)| {
         let num_events = ranges.len() as u64;
-        let busy_ns = total_ns(&union(ranges));
+        let busy = union(ranges);
+        let busy_ns = total_ns(&busy);
         let name = device.and_then(|device| names.get(usize::try_from(device).ok()?)).cloned().unwrap_or_default();
-        DeviceRow { device, name, busy_ns, busy_share: busy_ns as f64 / span_ns as f64, num_events }
+        let unknown_ns = total_ns(&difference(&selection.unknown(device), &busy));
+        let [busy_share, unknown_share] = [busy_ns, unknown_ns].map(|ns| ns as f64 / span_ns as f64);
+        DeviceRow { device, name, busy_ns, busy_share, unknown_share, num_events }
     };
     ranges.into_iter().map(row).collect()
 }
@@ -235,6 +251,8 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let kinds = &selection.linked.trace.events.kind;
     let work = selection.rows().filter(|row| kinds[*row].is_device_work());
     let busy = union(work.map(|row| selection.time(row)).collect());
+    let lost = selection.linked.lost_work().ranges.iter().map(|lost| lost.time).collect();
+    let unknown = difference(&union(lost), &busy);
     let span = selection.span();
     let inside =
         selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
@@ -243,12 +261,15 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
         // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
         let first = busy.partition_point(|busy| busy.end <= range.start);
         let last = busy.partition_point(|busy| busy.start < range.end).max(first);
-        let device_busy_ns = sum_ns(busy[first..last].iter().map(|busy| clip(*busy, range).dur().0));
+        let busy_ns = sum_ns(busy[first..last].iter().map(|busy| clip(*busy, range).dur().0));
+        let device_unknown_ns = total_ns(&within(&unknown, range));
+        let device_busy_ns = Some(busy_ns).filter(|busy_ns| *busy_ns > 0 || device_unknown_ns == 0);
         IterationRow {
             iteration: iteration.number,
             start_ns: iteration.start.0,
             dur_ns: iteration.dur.0,
             device_busy_ns,
+            device_unknown_ns,
         }
     };
     inside.map(row).collect()

@@ -7,7 +7,7 @@ use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::summary::{IterationRow, Summary, summary};
 use super::{finding, kernel, module};
-use crate::table::{Column, Table, float, int};
+use crate::table::{Column, Table, float, int, put_name, text};
 
 /// One screen about a trace.
 pub(super) static SUMMARY: Analysis = Analysis {
@@ -65,6 +65,7 @@ const COLUMNS: &[Column<Vec<Summary>>] = &[
     int("num_kernels", |rows, at| Some(rows[at].num_kernels as i64)),
     int("num_modules", |rows, at| Some(rows[at].num_modules as i64)),
     int("num_findings", |rows, at| Some(rows[at].num_findings as i64)),
+    text("verdict", |rows, at, out| put_name(out, rows[at].verdict.name())),
     int("num_defects", |rows, at| Some(rows[at].health.iter().map(|row| row.count as i64).sum())),
 ];
 
@@ -76,7 +77,8 @@ static ITERATIONS: Table<Vec<IterationRow>> = Table {
         int("iteration", |rows, at| Some(rows[at].iteration)),
         int("start_ns", |rows, at| Some(rows[at].start_ns)),
         int("dur_ns", |rows, at| Some(rows[at].dur_ns)),
-        int("device_busy_ns", |rows, at| Some(rows[at].device_busy_ns)),
+        int("device_busy_ns", |rows, at| rows[at].device_busy_ns),
+        int("device_unknown_ns", |rows, at| Some(rows[at].device_unknown_ns)),
     ],
 };
 

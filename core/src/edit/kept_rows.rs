@@ -61,9 +61,10 @@ impl KeptRows {
             kind: kept(&events.kind, &self.events),
             track: kept(&events.track, &self.events),
             start: kept(&events.start, &self.events),
-            dur: kept(&events.dur, &self.events),
+            dur: kept(&events.recorded_durs(), &self.events),
             template: kept(&events.template, &self.events),
             values: kept(&events.values, &self.events),
+            recorded: Vec::new(),
         }
     }
 }

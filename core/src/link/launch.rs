@@ -22,6 +22,8 @@ pub struct LaunchedEvents {
     pairs: Vec<(u32, u32)>,
     /// How the launches of device events were found, where not by `correlation`, sorted by row.
     methods: Vec<(u32, LinkMethod)>,
+    /// Rows of the launches that enqueue work and have no device event, ascending.
+    without: Vec<u32>,
 }
 
 impl LaunchedEvents {
@@ -35,6 +37,16 @@ impl LaunchedEvents {
     /// The pair at a place in the list of all launches with their device events.
     pub fn pair(&self, at: usize) -> Option<(u32, u32)> {
         self.pairs.get(at).copied()
+    }
+
+    /// All pairs of launch and device event, sorted.
+    pub(crate) fn pairs(&self) -> &[(u32, u32)] {
+        &self.pairs
+    }
+
+    /// Rows of the launches that enqueue work and have no device event, ascending.
+    pub fn without_work(&self) -> &[u32] {
+        &self.without
     }
 
     /// How many device events have a launch.
@@ -88,14 +100,15 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
     let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
-    let launched = LaunchedEvents { pairs, methods };
+    let mut launched = LaunchedEvents { pairs, methods, without: Vec::new() };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::AmbiguousLaunch, surplus.ambiguous.into_iter(), warnings);
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
-    let idle = hosts.filter(|row| launched.of(*row).len() == 0);
-    count_events(trace, WarningKind::LaunchWithoutDeviceEvent, idle, warnings);
+    launched.without = hosts.filter(|row| launched.of(*row).len() == 0).map(|row| row as u32).collect();
+    let without = launched.without.iter().map(|row| *row as usize);
+    count_events(trace, WarningKind::LaunchWithoutDeviceEvent, without, warnings);
     (launch, launched)
 }
 

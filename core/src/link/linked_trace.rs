@@ -12,7 +12,8 @@ use super::edge::Edge;
 use super::enclosing_events::{self, EnclosingEvents};
 use super::forward_backward::{self, ForwardBackward};
 use super::links::Links;
-use super::{linker, node, node_spans, relink, sync};
+use super::lost_work::{self, LostWork};
+use super::{launch_order, linker, node, node_spans, overlong, relink, sync};
 use crate::error::Error;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
@@ -30,6 +31,7 @@ pub struct LinkedTrace {
     pub(super) depths: OnceLock<Vec<u32>>,
     pub(super) children_ns: OnceLock<Vec<i64>>,
     pub(super) device_time: OnceLock<DeviceTime>,
+    pub(super) lost_work: OnceLock<LostWork>,
     pub(super) annotated_work: OnceLock<AnnotatedWork>,
     pub(super) node_device_ns: OnceLock<Vec<Option<i64>>>,
     pub(super) tensors: OnceLock<Vec<TensorUse>>,
@@ -50,7 +52,11 @@ impl LinkedTrace {
     }
 
     /// Links a trace on as many threads as may be made; two are made use of.
-    pub fn with_threads(trace: Trace, max_threads: usize) -> Self {
+    ///
+    /// Impossible durations are shortened;
+    /// [`recorded`](crate::trace::event::EventTable::recorded) keeps those of the file.
+    pub fn with_threads(mut trace: Trace, max_threads: usize) -> Self {
+        overlong::shorten(&mut trace);
         let max_threads = if trace.events.len() < WORTH_A_THREAD { 1 } else { max_threads };
         let links = linker::link(&trace, max_threads);
         Self { trace, links, ..Self::default() }
@@ -103,6 +109,23 @@ impl LinkedTrace {
     /// Device time of host events; computed on first use.
     pub fn device_time(&self) -> &DeviceTime {
         self.device_time.get_or_init(|| device_time::attribute(&self.trace, &self.links))
+    }
+
+    /// Times in which lost device work may have run; computed on first use.
+    pub fn lost_work(&self) -> &LostWork {
+        self.lost_work.get_or_init(|| lost_work::find(&self.trace, &self.links))
+    }
+
+    /// Device time of the work inside a host event, in nanoseconds; `None` where all of it was
+    /// lost.
+    pub fn known_device_ns(&self, row: usize) -> Option<i64> {
+        Some(self.device_ns(row)).filter(|ns| *ns > 0 || !self.lost_work().is_inside(&self.trace, row))
+    }
+
+    /// How long before its launch a device event starts, in nanoseconds, where that is more than
+    /// rounding explains.
+    pub fn lead_ns(&self, launch: u32, device: u32) -> Option<i64> {
+        launch_order::lead_ns(&self.trace, launch, device)
     }
 
     /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when

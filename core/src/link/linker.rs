@@ -3,7 +3,7 @@
 
 use super::event_warnings::count_events;
 use super::links::Links;
-use super::{iteration, launch, nesting, node, owner};
+use super::{iteration, launch, launch_order, lost_launch, nesting, node, overlong, owner};
 use crate::threads::both;
 use crate::trace::Trace;
 use crate::warning::{WarningKind, Warnings};
@@ -26,7 +26,12 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
     let (operator, named) = owner::own(trace, &nesting, &joined.launch);
-    Links { nesting, operator, named, warnings, ..joined }
+    let lost_launches = lost_launch::find(trace, &nesting, &joined.launched);
+    let lost = lost_launches.iter().map(|row| *row as usize);
+    count_events(trace, WarningKind::LostDeviceWork, lost, &mut warnings);
+    count_events(trace, WarningKind::WorkBeforeLaunch, launch_order::early(trace, &joined.launched), &mut warnings);
+    overlong::count(trace, &mut warnings);
+    Links { nesting, lost_launches, operator, named, warnings, ..joined }
 }
 
 fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {

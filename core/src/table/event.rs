@@ -30,7 +30,7 @@ const COLUMNS: &[Column] = &[
     int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
     int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
     int("self_ns", |linked, row| Some(linked.self_ns(row))),
-    int("device_ns", |linked, row| host_only(linked, row, linked.device_ns(row))),
+    int("device_ns", |linked, row| linked.known_device_ns(row).and_then(|ns| host_only(linked, row, ns))),
     int("depth", |linked, row| Some(i64::from(linked.depths()[row]))),
     int("parent", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
     int("iteration", |linked, row| {
@@ -71,6 +71,7 @@ const COLUMNS: &[Column] = &[
     int("out_elems", |linked, row| integer(linked, row, ArgKey::OutElems)),
     int("group_size", |linked, row| integer(linked, row, ArgKey::GroupSize)),
     text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
+    int("recorded_dur_ns", |linked, row| linked.trace.events.impossible_dur(row).map(|dur| dur.0)),
     json("args", |linked, row, out| {
         let start = out.len();
         linked.trace.args.rest_json(&linked.trace.strings, linked.trace.events.args(row), out);

@@ -1,5 +1,7 @@
 //! Events: rows with a duration.
 
+use std::borrow::Cow;
+
 use crate::id::{StrId, TemplateId, TrackId};
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::args::ArgsRef;
@@ -26,6 +28,8 @@ pub struct EventTable {
     pub template: Vec<TemplateId>,
     /// First number of `args` in the pool.
     pub values: Vec<u32>,
+    /// Recorded durations of the rows with an impossible one, which `dur` shortens; by row.
+    pub recorded: Vec<(u32, Dur)>,
 }
 
 /// One event on its way into the table.
@@ -74,6 +78,29 @@ impl EventTable {
     /// End of an event.
     pub fn end(&self, row: usize) -> Ts {
         self.start[row].after(self.dur[row])
+    }
+
+    /// The duration in the file, if it is impossible and `dur` holds a shorter one.
+    pub fn impossible_dur(&self, row: usize) -> Option<Dur> {
+        let at = self.recorded.binary_search_by_key(&(row as u32), |(row, _)| *row).ok()?;
+        Some(self.recorded[at].1)
+    }
+
+    /// All durations as the file has them.
+    pub fn recorded_durs(&self) -> Cow<'_, [Dur]> {
+        if self.recorded.is_empty() {
+            return Cow::Borrowed(&self.dur);
+        }
+        let mut durs = self.dur.clone();
+        self.recorded.iter().for_each(|(row, dur)| durs[*row as usize] = *dur);
+        Cow::Owned(durs)
+    }
+
+    /// Puts the durations back that the file has.
+    pub fn restore_durs(&mut self) {
+        for (row, dur) in std::mem::take(&mut self.recorded) {
+            self.dur[row as usize] = dur;
+        }
     }
 
     /// Where an event's arguments are.

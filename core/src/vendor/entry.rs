@@ -112,8 +112,19 @@ pub struct HostCalls {
     pub launch_kernel: &'static [&'static str],
     /// Enqueues the work of a whole graph.
     pub launch_graph: &'static [&'static str],
+    /// Enqueues a copy of memory. Its name also has a part of `enqueue`.
+    pub copy: &'static [&'static str],
+    /// Begins to capture a graph: the work of later launches is recorded in it, and does not run.
+    pub begin_capture: &'static [&'static str],
+    /// Ends the capture of a graph.
+    pub end_capture: &'static [&'static str],
+    /// Makes a graph that can be launched from a captured one.
+    pub instantiate_graph: &'static [&'static str],
     /// Blocks the host until work of a device is done.
     pub synchronize: &'static [&'static str],
+    /// Blocks the host until all work of a device is done. Its name also has a part of
+    /// `synchronize`.
+    pub synchronize_device: &'static [&'static str],
     /// Blocks the host until a recorded event is done. Its name also has a part of `synchronize`.
     pub synchronize_event: &'static [&'static str],
     /// May last as long as work of a device, as do those of `synchronize`.
@@ -133,7 +144,12 @@ impl HostCalls {
         describe: &[],
         launch_kernel: &[],
         launch_graph: &[],
+        copy: &[],
+        begin_capture: &[],
+        end_capture: &[],
+        instantiate_graph: &[],
         synchronize: &[],
+        synchronize_device: &[],
         synchronize_event: &[],
         may_wait: &[],
         stream_wait: &[],
@@ -148,7 +164,12 @@ impl HostCalls {
         describe: &["HostFunc", "Node", "Attribute"],
         launch_kernel: &["LaunchKernel", "LaunchCooperativeKernel"],
         launch_graph: &["GraphLaunch"],
+        copy: &["Memcpy"],
+        begin_capture: &["BeginCapture"],
+        end_capture: &["EndCapture"],
+        instantiate_graph: &["GraphInstantiate"],
         synchronize: &["Synchronize"],
+        synchronize_device: &["DeviceSynchronize", "CtxSynchronize"],
         synchronize_event: &["EventSynchronize"],
         may_wait: &["Synchronize", "StreamWait", "Query", "Memcpy"],
         stream_wait: &["StreamWaitEvent"],

@@ -84,6 +84,31 @@ pub fn launches_graph(call: &str) -> bool {
     has_part(call, |calls| calls.launch_graph)
 }
 
+/// Whether a call enqueues a copy.
+pub fn copies(call: &str) -> bool {
+    enqueues(call) && has_part(call, |calls| calls.copy)
+}
+
+/// Whether a call begins to capture a graph.
+pub fn begins_capture(call: &str) -> bool {
+    has_part(call, |calls| calls.begin_capture)
+}
+
+/// Whether a call ends the capture of a graph.
+pub fn ends_capture(call: &str) -> bool {
+    has_part(call, |calls| calls.end_capture)
+}
+
+/// Whether a call makes a graph that can be launched.
+pub fn instantiates_graph(call: &str) -> bool {
+    has_part(call, |calls| calls.instantiate_graph)
+}
+
+/// Whether a call blocks the host until all work of a device is done.
+pub fn synchronizes_device(call: &str) -> bool {
+    has_part(call, |calls| calls.synchronize_device)
+}
+
 /// Whether a call blocks the host until work of a device is done.
 pub fn synchronizes(call: &str) -> bool {
     has_part(call, |calls| calls.synchronize)
@@ -117,6 +142,11 @@ pub fn allocates(call: &str) -> bool {
 /// Whether a kernel's name, in lower case, has one of the patterns.
 pub(crate) fn is_kernel_of(lower: &str, patterns: fn(&KernelNames) -> &'static [NamePattern]) -> bool {
     VENDORS.iter().flat_map(|vendor| patterns(&vendor.kernels)).any(|pattern| pattern.matches(lower))
+}
+
+/// Whether a kernel only contains or waits for other work.
+pub(crate) fn is_envelope(kernel: &str) -> bool {
+    is_kernel_of(&kernel.to_lowercase(), |names| names.envelope)
 }
 
 /// Whether a kernel is one of a library for communication.

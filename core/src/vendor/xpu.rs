@@ -14,6 +14,7 @@ pub(super) static XPU: Vendor = Vendor {
         // it has neither role.
         describe: &["EventsWait"],
         launch_kernel: &["EnqueueKernelLaunch", "AppendLaunchKernel"],
+        copy: &["Memcpy", "MemoryCopy", "MemBufferCopy", "MemBufferRead", "MemBufferWrite"],
         synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
         synchronize_event: &["urEventWait", "EventHostSynchronize"],
         may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],

@@ -6,7 +6,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
-use crate::analyze::{HealthRow, LinkCoverage};
+use crate::analyze::{HealthRow, LinkCoverage, Problem, VerdictState};
 use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::trace::Trace;
@@ -30,6 +30,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
         "iterations": first.map(|part| iterations(*part)),
         "num_frames": screen.parts.iter().map(|part| part.num_frames()).sum::<usize>(),
         "kinds": ShownKind::names(),
+        "verdict": verdict_of(screen),
         "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
         "coverage": coverage_of(screen),
     });
@@ -143,6 +144,21 @@ fn device_names(screen: &Screen<'_>) -> Vec<String> {
         }
     }
     names
+}
+
+/// The worst state of all parts, and the problems of each.
+fn verdict_of(screen: &Screen<'_>) -> Value {
+    let state = screen.parts.iter().map(|part| part.verdict().state).max().unwrap_or(VerdictState::Complete);
+    let of_part = |part: &TraceView<'_>| {
+        let at = part.at;
+        let problem = move |problem: &Problem| {
+            let mut problem = json!(problem);
+            problem["part"] = at.into();
+            problem
+        };
+        part.verdict().problems.iter().map(problem).collect::<Vec<_>>()
+    };
+    json!({"state": state, "problems": screen.parts.iter().flat_map(of_part).collect::<Vec<_>>()})
 }
 
 fn health_of(part: TraceView<'_>) -> Vec<Value> {

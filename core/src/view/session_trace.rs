@@ -7,7 +7,8 @@ use super::lanes::LaneIndex;
 use super::series::{TimeSeries, all_series};
 use super::shown_kind::ShownKind;
 use crate::analyze::{
-    DrawnStep, HealthRow, LinkCoverage, SelectionRequest, WorkClass, classes, coverage, drawn_steps, health,
+    DrawnStep, HealthRow, LinkCoverage, SelectionRequest, Verdict, WorkClass, classes, coverage, drawn_steps, health,
+    verdict,
 };
 use crate::edit::TrimExtent;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
@@ -37,6 +38,7 @@ pub(super) struct SessionTrace {
     path: OnceLock<Vec<DrawnStep>>,
     series: OnceLock<Vec<TimeSeries>>,
     health_and_coverage: OnceLock<(Vec<HealthRow>, LinkCoverage)>,
+    verdict: OnceLock<Verdict>,
 }
 
 impl SessionTrace {
@@ -66,6 +68,7 @@ impl SessionTrace {
             path: OnceLock::new(),
             series: OnceLock::new(),
             health_and_coverage: OnceLock::new(),
+            verdict: OnceLock::new(),
         };
         part.end_id().and(part.end_track())?;
         Some(part)
@@ -112,6 +115,11 @@ impl SessionTrace {
     /// Its defects, and how much of it was linked; computed on first use.
     pub(super) fn health_and_coverage(&self) -> &(Vec<HealthRow>, LinkCoverage) {
         self.health_and_coverage.get_or_init(|| (health(&self.linked), coverage(&self.linked)))
+    }
+
+    /// Whether it can be trusted; computed on first use.
+    pub(super) fn verdict(&self) -> &Verdict {
+        self.verdict.get_or_init(|| verdict(&self.linked))
     }
 
     /// The id after its last.

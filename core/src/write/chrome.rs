@@ -128,7 +128,7 @@ impl ChromeWriter<'_> {
         self.place(track.process, track.thread);
         self.time(events.start[row]);
         self.text.push_str(",\"dur\":");
-        let Dur(dur) = events.dur[row];
+        let Dur(dur) = events.impossible_dur(row).unwrap_or(events.dur[row]);
         write_micros(&mut self.text, dur, dur % 1000 != 0);
         self.close(events.args(row));
     }

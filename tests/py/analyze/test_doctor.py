@@ -67,4 +67,5 @@ def test_calls_that_enqueue_no_device_work(name: bytes) -> None:
 
 def test_defects_are_told() -> None:
     text = str(diagnosis(ks.read(b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},')))
-    assert "defect  1 × the file is truncated: complete elements were read" in text
+    assert "incomplete   the file is truncated: complete elements were read" in text
+    assert text.count("truncated") == 1

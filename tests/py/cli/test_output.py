@@ -141,11 +141,11 @@ def test_doctor_looks_at_other_files(data: Path, tmp_path: Path, capsys: pytest.
     whole = ks.read(data / "minimal_cpu/kineto_trace_0.json.gz").to_chakra(tmp_path / "rank.et")
     counts = f"a Chakra trace: {len(whole.nodes):,} nodes, {len(whole.dependencies):,} dependencies"
     assert main(["doctor", str(tmp_path / "rank.et")]) == 0
-    assert capsys.readouterr().out == f"ok      {counts}\nok      no defects\n"
+    assert capsys.readouterr().out == f"ok           {counts}\nok           no defects\n"
     damaged = tmp_path / "damaged.et"
     damaged.write_bytes((tmp_path / "rank.et").read_bytes()[:-9])
     assert main(["doctor", str(damaged)]) == 0
-    assert "defect  1 × the file is truncated: complete elements were read" in capsys.readouterr().out
+    assert "defect       1 × the file is truncated: complete elements were read" in capsys.readouterr().out
     damaged.write_bytes(b"\xff\xfe\xfd\x00" * 9)
     assert main(["export", str(damaged), "-o", str(tmp_path / "x.csv")]) == 2
     assert "expected a trace, plain or compressed, found binary data" in capsys.readouterr().err

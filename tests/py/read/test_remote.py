@@ -114,7 +114,7 @@ def test_over_http(server: str, data: Path, capsys: pytest.CaptureFixture[str]) 
     trace = ks.read(address)
     assert trace.nodes.rows() == ks.read(data / "mlp_gloo/kineto_trace_1.json.gz").nodes.rows()
     assert main(["summary", address]) == 0
-    assert capsys.readouterr().out.startswith("kineto_trace_1.json.gz: span ")
+    assert capsys.readouterr().out.startswith("kineto_trace_1.json.gz: recording complete · span ")
 
 
 def test_over_http_with_a_signature(server: str) -> None:

@@ -89,7 +89,7 @@ def test_summary_of_a_range(cuda: ks.Trace) -> None:
 def test_repr(cuda: ks.Trace) -> None:
     text = repr(cuda)
     lines = text.splitlines()
-    assert lines[0].startswith("kineto_trace_0.json.gz: span ")
+    assert lines[0].startswith("kineto_trace_0.json.gz: recording complete · span ")
     assert f"events {cuda.num_events}" in lines[0]
     for title in ("Time by event kind", "Iterations", "Top operators", "Top kernels, copies and fills"):
         assert title in lines

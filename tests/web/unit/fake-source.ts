@@ -266,6 +266,7 @@ function overviewOf(count: number, lanes: number): Overview {
     ],
     iterations: [],
     kinds: ["operator", "launch", "kernel"],
+    verdict: { state: "complete", problems: [] },
     health: [],
     coverage: {
       nodes: { count: 0, num_linked: 0 },

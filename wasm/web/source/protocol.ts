@@ -4,6 +4,7 @@
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Span, Time } from "../base/time";
+import type { Verdict } from "./verdict";
 
 /** An event's position in `traceEvents`. */
 export type EventId = number;
@@ -100,6 +101,7 @@ export interface Overview {
   readonly iterations: readonly Iteration[];
   /** Names of the codes in `Tiles.kind`. */
   readonly kinds: readonly Kind[];
+  readonly verdict: Verdict;
   readonly health: readonly Defect[];
   readonly coverage: Coverage;
 }

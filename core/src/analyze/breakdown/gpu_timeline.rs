@@ -36,7 +36,8 @@ pub(super) fn class<'a>(linked: &'a LinkedTrace, classes: &'a [WorkClass]) -> im
     |row| if linked.trace.events.kind[row] == EventKind::Fill { WorkClass::Computation } else { classes[row] }
 }
 
-pub(super) fn rows(row: &BreakdownRow) -> [GpuTimelineRow; 9] {
+/// `unknown_time` is ours: there alone where there is any, so that other programs' tables compare.
+pub(super) fn rows(row: &BreakdownRow) -> Vec<GpuTimelineRow> {
     let parts = [
         ("computation_time", row.compute_ns),
         ("exposed_comm_time", row.exposed_communication_ns),
@@ -47,12 +48,15 @@ pub(super) fn rows(row: &BreakdownRow) -> [GpuTimelineRow; 9] {
         ("total_time", row.span_ns),
         ("total_comm_time", row.communication_ns),
         ("total_memcpy_time", row.copy_ns),
+        ("unknown_time", row.unknown_ns),
     ];
-    parts.map(|(part, total_ns)| GpuTimelineRow {
+    let is_there = |(part, total_ns): &(&str, i64)| *part != "unknown_time" || *total_ns > 0;
+    let timeline_row = |(part, total_ns): (&'static str, i64)| GpuTimelineRow {
         iteration: row.iteration,
         device: row.device,
         part,
         total_ns,
         share: total_ns as f64 / row.span_ns.max(1) as f64,
-    })
+    };
+    parts.into_iter().filter(is_there).map(timeline_row).collect()
 }

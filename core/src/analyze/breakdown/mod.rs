@@ -23,7 +23,7 @@ pub(super) use span::spans;
 /// Where the time went.
 pub(super) static BREAKDOWN: Analysis = Analysis {
     name: "breakdown",
-    doc: "compute, exposed communication, exposed copies and idle time per device and iteration",
+    doc: "compute, exposed communication, exposed copies, idle and unknown time per device and iteration",
     options: &[
         OptionDoc { name: "per", doc: "unit of a row", kind: OptionKind::Choice(&["iteration", "selection", "work"]) },
         OptionDoc {
@@ -45,7 +45,14 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
             .and(&concurrency::TABLE, concurrency::concurrency(&by_class, &spans))
             .drawn(Plot::Bars {
                 label: "iteration",
-                parts: &["compute_ns", "exposed_communication_ns", "exposed_copy_ns", "exposed_other_ns", "idle_ns"],
+                parts: &[
+                    "compute_ns",
+                    "exposed_communication_ns",
+                    "exposed_copy_ns",
+                    "exposed_other_ns",
+                    "idle_ns",
+                    "unknown_ns",
+                ],
             })
     }),
 };
@@ -54,7 +61,8 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
 ///
 /// Let `C`, `N`, `M` and `O` be the times in which a device runs computation, communication, copies
 /// or fills, and other work. Then `compute = |C|`, `exposed_communication = |N \ C|`, `exposed_copy
-/// = |M \ C \ N|` and `exposed_other = |O \ C \ N \ M|`. Idle is the rest of the span.
+/// = |M \ C \ N|` and `exposed_other = |O \ C \ N \ M|`. The rest of the span is unknown where
+/// lost work may have run ([`LinkedTrace::lost_work`](crate::LinkedTrace::lost_work)), else idle.
 ///
 /// ```
 /// use kinetoscope::analyze::{Selection, analysis};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ranges::{ClassRanges, DeviceRanges};
+use super::ranges::{DeviceActivity, DeviceRanges};
 use super::span::BreakdownSpan;
 use crate::analyze::class::WorkClass;
 use crate::analyze::interval::{difference, intersection, total_ns, union, within};
@@ -12,8 +12,8 @@ use crate::time::TimeRange;
 /// Default threshold in ns: shorter idle times lie between consecutive kernels.
 pub const MICRO_NS: i64 = 5_000;
 
-/// How a device spent a span. The five parts add up to it: `span_ns = compute_ns +
-/// exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns`.
+/// How a device spent a span. The six parts add up to it: `span_ns = compute_ns +
+/// exposed_communication_ns + exposed_copy_ns + exposed_other_ns + idle_ns + unknown_ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BreakdownRow {
     /// The number of the iteration, where there are any.
@@ -34,9 +34,11 @@ pub struct BreakdownRow {
     pub exposed_other_ns: i64,
     /// Time with nothing running.
     pub idle_ns: i64,
+    /// Time without recorded work in which lost work may have run.
+    pub unknown_ns: i64,
     /// The part of it in gaps below the threshold.
     pub micro_idle_ns: i64,
-    /// Time with anything running: `span_ns - idle_ns`.
+    /// Time with anything running: `span_ns - idle_ns - unknown_ns`.
     pub busy_ns: i64,
     /// Time with communication running.
     pub communication_ns: i64,
@@ -68,18 +70,19 @@ pub(super) const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
     int("communication_ns", |rows, at| Some(rows[at].communication_ns)),
     int("overlap_ns", |rows, at| Some(rows[at].overlap_ns)),
     int("copy_ns", |rows, at| Some(rows[at].copy_ns)),
+    int("unknown_ns", |rows, at| Some(rows[at].unknown_ns)),
 ];
 
 pub(super) fn rows(busy: &DeviceRanges, spans: &[BreakdownSpan], micro_ns: i64) -> Vec<BreakdownRow> {
     let of_span = |span: &BreakdownSpan| {
         let span = *span;
-        busy.iter().map(move |(device, by_class)| row(span, *device, by_class, micro_ns))
+        busy.iter().map(move |(device, activity)| row(span, *device, activity, micro_ns))
     };
     spans.iter().flat_map(of_span).collect()
 }
 
-pub(super) fn row(span: BreakdownSpan, device: Option<i64>, by_class: &ClassRanges, micro_ns: i64) -> BreakdownRow {
-    let inside = |class: WorkClass| within(&by_class[class as usize], span.range);
+fn row(span: BreakdownSpan, device: Option<i64>, activity: &DeviceActivity, micro_ns: i64) -> BreakdownRow {
+    let inside = |class: WorkClass| within(&activity.by_class[class as usize], span.range);
     let (compute, communication) = (inside(WorkClass::Computation), inside(WorkClass::Communication));
     let (memory, other) = (inside(WorkClass::Memory), inside(WorkClass::Other));
     let exposed_communication = difference(&communication, &compute);
@@ -88,7 +91,9 @@ pub(super) fn row(span: BreakdownSpan, device: Option<i64>, by_class: &ClassRang
     let known = union([computing.as_slice(), &memory].concat());
     let exposed_other = difference(&other, &known);
     let all = union([known.as_slice(), &other].concat());
-    let idle = difference(&[span.range], &all);
+    let silent = difference(&[span.range], &all);
+    let unknown = intersection(&silent, &activity.unknown);
+    let idle = difference(&silent, &unknown);
     let is_micro = |range: &&TimeRange| range.dur().0 < micro_ns;
     BreakdownRow {
         iteration: span.iteration,
@@ -100,6 +105,7 @@ pub(super) fn row(span: BreakdownSpan, device: Option<i64>, by_class: &ClassRang
         exposed_copy_ns: total_ns(&exposed_copy),
         exposed_other_ns: total_ns(&exposed_other),
         idle_ns: total_ns(&idle),
+        unknown_ns: total_ns(&unknown),
         micro_idle_ns: idle.iter().filter(is_micro).map(|range| range.dur().0).sum(),
         busy_ns: total_ns(&all),
         communication_ns: total_ns(&communication),

@@ -88,12 +88,13 @@ impl StepPart {
 /// A part of the time of a device, with its name.
 type BreakdownPart = (&'static str, fn(&BreakdownRow) -> i64);
 
-const PARTS: [BreakdownPart; 5] = [
+const PARTS: [BreakdownPart; 6] = [
     ("compute", |row| row.compute_ns),
     ("exposed_communication", |row| row.exposed_communication_ns),
     ("exposed_copy", |row| row.exposed_copy_ns),
     ("exposed_other", |row| row.exposed_other_ns),
     ("idle", |row| row.idle_ns),
+    ("unknown", |row| row.unknown_ns),
 ];
 
 /// Of several devices, the mean.

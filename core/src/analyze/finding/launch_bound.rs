@@ -37,12 +37,14 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     if durs.len() < MANY {
         return Vec::new();
     }
-    let is_late = |gap: &&IdleGap| gap.wait == IdleCause::Host && gap.time.dur().0 < MAX_GAP_NS;
+    // Before lost work, the launch of no recorded work ends a gap.
+    let is_late =
+        |gap: &&IdleGap| gap.wait == IdleCause::Host && gap.after_id.is_some() && gap.time.dur().0 < MAX_GAP_NS;
     // Where another stream goes on, the device is not idle.
     let late: Vec<&IdleGap> = context.gaps().iter().filter(is_late).collect();
     let idle = context.busy.outside(late.iter().map(|gap| (gap.stream.device, gap.time)));
     let cost = |gap: &IdleGap| {
-        let row = context.trace.events.row_at(gap.after_id)? as u32;
+        let row = context.trace.events.row_at(gap.after_id?)? as u32;
         Some((context.busy.outside_ns(gap.stream.device, gap.time), row)).filter(|(ns, _)| *ns > 0)
     };
     let costs: Vec<_> = late.iter().copied().filter_map(cost).collect();

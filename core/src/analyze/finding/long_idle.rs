@@ -35,7 +35,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let loading = RangeCover::of(context.named(loader::is_loading).into_iter().map(|row| context.time(row)).collect());
     let is_loading = |gap: &&IdleGap| loading.inside_ns(gap.time) * 2 >= gap.time.dur().0;
     let costs = idle.iter().filter(|gap| !is_loading(gap)).filter_map(|gap| {
-        let after = context.trace.events.row_at(gap.after_id)? as u32;
+        let after = context.trace.events.row_at(gap.after_id?)? as u32;
         Some((what_the_host_did(context, gap)?, gap.time.dur().0, after))
     });
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::class::{WorkClass, classes};
 use super::super::idle::{IdleGap, KERNEL_WAIT_NS, gaps};
-use super::super::interval::{clip, total_ns, union};
+use super::super::interval::{clip, total_ns, union, within};
 use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
 use crate::id::{OptionalColumn, StrId, TemplateId};
@@ -27,7 +27,7 @@ pub(super) struct RuleContext<'a> {
     pub(super) span: TimeRange,
     pub(super) span_ns: i64,
     pub(super) classes: Vec<WorkClass>,
-    /// When devices did any work.
+    /// When devices did any work, or may have run lost work: no finding rests on such times.
     pub(super) busy: DeviceBusyTimes,
     /// When devices computed.
     pub(super) computing: DeviceBusyTimes,
@@ -47,12 +47,16 @@ impl<'a> RuleContext<'a> {
         let time = |row: usize| (linked.trace.device(row), selection.time(row));
         let computing = selection.device_work().filter(|row| classes[*row] == WorkClass::Computation).map(time);
         let span = selection.span();
+        let lost = linked
+            .lost_work()
+            .devices()
+            .flat_map(|(device, ranges)| within(ranges, span).into_iter().map(move |range| (device, range)));
         let rows = rows_by_name(selection);
         Self {
             firsts: firsts(&linked.trace),
             first_work: first_work(&linked.trace),
             gaps: OnceCell::new(),
-            busy: DeviceBusyTimes::of(selection.device_work().map(time)),
+            busy: DeviceBusyTimes::of(selection.device_work().map(time).chain(lost)),
             computing: DeviceBusyTimes::of(computing),
             rows,
             selection,

@@ -3,8 +3,10 @@
 use super::host::HostActivity;
 use super::stream_work::streams;
 use super::stream_work::work;
-use crate::analyze::interval::clip;
+use crate::analyze::interval::{clip, difference};
 use crate::analyze::selection::Selection;
+use crate::id::TrackId;
+use crate::sort;
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::track::Stream;
@@ -21,6 +23,8 @@ pub enum IdleCause {
     Kernel,
     /// The next work had been launched, and waited for something else; or its launch is not known.
     Other,
+    /// Lost work may have run.
+    Unknown,
 }
 
 impl IdleCause {
@@ -40,11 +44,13 @@ impl IdleCause {
             Self::Host => "host_wait",
             Self::Kernel => "kernel_wait",
             Self::Other => "other",
+            Self::Unknown => "unknown",
         }
     }
 }
 
-/// A time in which a stream had nothing to do, between two device events.
+/// A time in which a stream had nothing to do, between two device events; or in which it may have
+/// run lost work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdleGap {
     /// The stream.
@@ -53,10 +59,10 @@ pub struct IdleGap {
     pub time: TimeRange,
     /// Why.
     pub wait: IdleCause,
-    /// Id of the event that ended last before it.
-    pub before_id: u32,
-    /// Id of the event after it.
-    pub after_id: u32,
+    /// Id of the event that ended last before it, unless lost work may have run in between.
+    pub before_id: Option<u32>,
+    /// Id of the event after it, likewise.
+    pub after_id: Option<u32>,
     /// Row of the launch of the event after it.
     pub launch: Option<u32>,
     /// Row of the launching thread's activity during most of the gap, if it was looked up.
@@ -68,7 +74,8 @@ pub struct IdleGap {
 ///
 /// A gap is from the latest end of the work before to the next start, where that is later. It is
 /// `host_wait` when the next work was launched after the gap's start, else `kernel_wait` when it is
-/// shorter than `kernel_wait_ns`, else `other`.
+/// shorter than `kernel_wait_ns`, else `other`. The part of a gap in which lost work may have run
+/// is a gap of its own, `unknown`; so is such a time before the first and after the last work.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -90,23 +97,82 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
     let around = range.map(|_| selection.anytime());
     let around = around.as_ref().unwrap_or(selection);
     for (track, stream) in streams(selection) {
+        let mut lost = LostTimes::of(selection, track);
         let mut last: Option<(Ts, u32)> = None;
         for row in work(around, track) {
             let time = around.time(row);
-            if let Some((end, before)) = last.filter(|(end, _)| *end < time.start) {
+            let end = last.map_or(Ts(i64::MIN), |(end, _)| end);
+            if end < time.start {
                 let launch = links.launch.get(row);
-                let gap = TimeRange { start: end, end: time.start };
-                let wait = IdleCause::before(&selection.linked.trace, gap, launch, kernel_wait_ns);
-                let (before_id, after_id) = (events.position[before as usize], events.position[row]);
-                let time = range.map_or(gap, |range| clip(gap, range));
-                if time.start < time.end {
-                    gaps.push(IdleGap { stream, time, wait, before_id, after_id, launch, host: None });
-                }
+                let gap = last.map(|(end, before)| {
+                    let time = TimeRange { start: end, end: time.start };
+                    let wait = IdleCause::before(&selection.linked.trace, time, launch, kernel_wait_ns);
+                    let ids = [before, row as u32].map(|row| Some(events.position[row as usize]));
+                    IdleGap { stream, time, wait, before_id: ids[0], after_id: ids[1], launch, host: None }
+                });
+                let silence = TimeRange { start: end, end: time.start };
+                gaps.extend(lost.split(stream, silence, gap));
             }
             if last.is_none_or(|(end, _)| end <= time.end) {
                 last = Some((time.end, row as u32));
             }
         }
+        let end = last.map_or(Ts(i64::MIN), |(end, _)| end);
+        gaps.extend(lost.split(stream, TimeRange { start: end, end: Ts(i64::MAX) }, None));
+    }
+    if let Some(range) = range {
+        gaps.iter_mut().for_each(|gap| gap.time = clip(gap.time, range));
+        gaps.retain(|gap| gap.time.start < gap.time.end);
     }
     gaps
+}
+
+/// The times in which lost work may have run on a stream.
+struct LostTimes<'a> {
+    ranges: &'a [TimeRange],
+    /// Those before ended before the present gap.
+    next: usize,
+}
+
+impl<'a> LostTimes<'a> {
+    fn of(selection: &Selection<'a>, track: TrackId) -> Self {
+        Self { ranges: selection.linked.lost_work().of_stream(track), next: 0 }
+    }
+
+    /// A silence of the stream in parts: the unknown ones, and those of the gap, if it is one.
+    /// Silences come in order of time.
+    fn split(&mut self, stream: Stream, silence: TimeRange, gap: Option<IdleGap>) -> Vec<IdleGap> {
+        while self.ranges.get(self.next).is_some_and(|range| range.end <= silence.start) {
+            self.next += 1;
+        }
+        let lost = self.ranges[self.next..].iter().take_while(|range| range.start < silence.end);
+        let unknown: Vec<_> = lost.map(|range| clip(*range, silence)).filter(|range| range.start < range.end).collect();
+        if unknown.is_empty() {
+            return gap.into_iter().collect();
+        }
+        let of_lost = |time: TimeRange| IdleGap {
+            stream,
+            time,
+            wait: IdleCause::Unknown,
+            before_id: None,
+            after_id: None,
+            launch: None,
+            host: None,
+        };
+        let known = gap.into_iter().flat_map(|gap| {
+            let of_gap = move |time: TimeRange| IdleGap {
+                before_id: gap.before_id.filter(|_| time.start == gap.time.start),
+                after_id: gap.after_id.filter(|_| time.end == gap.time.end),
+                // Before lost work, the stream waits for the launch of that.
+                wait: if time.end == gap.time.end { gap.wait } else { IdleCause::Host },
+                launch: gap.launch.filter(|_| time.end == gap.time.end),
+                time,
+                ..gap.clone()
+            };
+            difference(&[silence], &unknown).into_iter().map(of_gap)
+        });
+        let mut parts: Vec<_> = known.chain(unknown.iter().copied().map(of_lost)).collect();
+        sort::by_key(&mut parts, |part| part.time.start);
+        parts
+    }
 }

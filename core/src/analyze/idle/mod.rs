@@ -25,7 +25,7 @@ mod stream_work;
 /// When streams had nothing to do.
 pub(super) static IDLE: Analysis = Analysis {
     name: "idle",
-    doc: "idle time of each stream by cause (host, kernel wait, other), and the longest gaps",
+    doc: "idle time of each stream by cause (host, kernel wait, other, unknown), and the longest gaps",
     options: &[
         OptionDoc {
             name: "kernel_wait_ns",
@@ -93,7 +93,7 @@ const COLUMNS: &[Column<Vec<IdleRow>>] = &[
 
 pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
     name: "gaps",
-    doc: "one of the longest times in which a stream had nothing to do",
+    doc: "one of the longest times in which a stream had nothing to do, or may have run lost work",
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].stream.device),
@@ -101,8 +101,8 @@ pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
         int("start_ns", |rows, at| Some(rows[at].time.start.0)),
         int("dur_ns", |rows, at| Some(rows[at].time.dur().0)),
         text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
-        int("before_id", |rows, at| Some(i64::from(rows[at].before_id))),
-        int("after_id", |rows, at| Some(i64::from(rows[at].after_id))),
+        int("before_id", |rows, at| rows[at].before_id.map(i64::from)),
+        int("after_id", |rows, at| rows[at].after_id.map(i64::from)),
         int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
         text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
         int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),

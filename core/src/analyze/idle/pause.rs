@@ -75,6 +75,15 @@ impl StreamPause {
         total_ns(&union(rows.map(|row| clip(selection.time(row), time)).collect()))
     }
 
+    /// Whether lost work may have run meanwhile.
+    pub(crate) fn is_unknown(&self, linked: &LinkedTrace) -> bool {
+        linked
+            .lost_work()
+            .of_stream(self.track)
+            .iter()
+            .any(|lost| lost.start < self.time.end && self.time.start < lost.end)
+    }
+
     /// Host activity meanwhile; `None` where it is unknown.
     pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<ThreadActivity> {
         let launch = self.launch.or_else(|| linked.links.launch.get(self.before? as usize))?;
@@ -83,6 +92,9 @@ impl StreamPause {
 
     /// Why the stream had nothing to do, in words.
     pub(crate) fn why(&self, linked: &LinkedTrace) -> String {
+        if self.is_unknown(linked) {
+            return "launches in this time have no device work in the file, so the stream may have worked".to_owned();
+        }
         let (Some(after), Some(wait)) = (self.after, self.wait) else {
             return "no later work was recorded on this stream".to_owned();
         };
@@ -100,6 +112,7 @@ impl StreamPause {
                 format!("the host launched the next work {} {since}; the work began {} later", told(late), told(delay))
             }
             IdleCause::Kernel => "the next work was already launched: normal delay between two kernels".to_owned(),
+            IdleCause::Unknown => "lost work may have run".to_owned(),
             IdleCause::Other if self.waited_for(linked).is_empty() => {
                 let early = TimeRange { start: launched, end: self.time.start };
                 format!(

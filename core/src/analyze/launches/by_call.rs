@@ -16,6 +16,8 @@ pub(super) struct LaunchCallRow {
     num_device_events: i64,
     total_ns: i64,
     device_total_ns: i64,
+    /// Of the device events whose delay is known.
+    num_delays: i64,
     delay_ns: i64,
     max_delay_ns: i64,
     num_longer_than_work: i64,
@@ -31,8 +33,8 @@ pub(super) static TABLE: Table<Vec<LaunchCallRow>> = Table {
         int("num_device_events", |rows, at| Some(rows[at].num_device_events)),
         int("total_ns", |rows, at| Some(rows[at].total_ns)),
         int("device_total_ns", |rows, at| Some(rows[at].device_total_ns)),
-        int("mean_delay_ns", |rows, at| Some(rows[at].delay_ns / rows[at].num_device_events.max(1))),
-        int("max_delay_ns", |rows, at| Some(rows[at].max_delay_ns)),
+        int("mean_delay_ns", |rows, at| rows[at].delay_ns.checked_div(rows[at].num_delays)),
+        int("max_delay_ns", |rows, at| Some(rows[at].max_delay_ns).filter(|_| rows[at].num_delays > 0)),
         int("num_longer_than_work", |rows, at| Some(rows[at].num_longer_than_work)),
     ],
 };
@@ -45,7 +47,6 @@ pub(super) fn by_call(launches: &LaunchRows) -> Vec<LaunchCallRow> {
     let mut before = None;
     for row in &launches.rows {
         let (dur_ns, device_dur_ns) = (launches.dur_ns(row.launch), launches.dur_ns(row.device));
-        let delay_ns = row.delay_ns(&launches.linked);
         let call = groups.entry(trace.events.name[row.launch as usize]).or_default();
         // A launch of several stands in neighbouring rows.
         if before.replace(row.launch) != Some(row.launch) {
@@ -54,8 +55,11 @@ pub(super) fn by_call(launches: &LaunchRows) -> Vec<LaunchCallRow> {
         }
         call.num_device_events += 1;
         add_ns(&mut call.device_total_ns, device_dur_ns);
-        add_ns(&mut call.delay_ns, delay_ns);
-        call.max_delay_ns = call.max_delay_ns.max(delay_ns);
+        if let Some(delay_ns) = launches.delay_ns(*row) {
+            call.num_delays += 1;
+            add_ns(&mut call.delay_ns, delay_ns);
+            call.max_delay_ns = call.max_delay_ns.max(delay_ns);
+        }
         call.num_longer_than_work += i64::from(dur_ns > device_dur_ns);
     }
     let named =

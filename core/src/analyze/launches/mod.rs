@@ -17,16 +17,24 @@ use row::{LaunchRows, TABLE};
 pub(super) static LAUNCHES: Analysis = Analysis {
     name: "launches",
     doc: "launches with their device work: duration of the host call, duration of the work, and the delay between them",
-    options: &[OptionDoc {
-        name: "prefix",
-        doc: "prefix of operator names, for the table launches_by_operator",
-        kind: OptionKind::Text,
-    }],
+    options: &[
+        OptionDoc {
+            name: "prefix",
+            doc: "prefix of operator names, for the table launches_by_operator",
+            kind: OptionKind::Text,
+        },
+        OptionDoc {
+            name: "clock_offset_ns",
+            doc: "ns to add to device times for delays, where the clocks of host and device differ (see `problems`)",
+            kind: OptionKind::Count(0),
+        },
+    ],
     run: Run::Trace(|selection, options: &Options| {
         let rows = launches(selection);
         let reason = rows.is_empty().then_some("no kernel, copy or fill has its launch in the trace");
         let prefix = options.text("prefix").unwrap_or("").to_owned();
-        let launches = Arc::new(LaunchRows { linked: Arc::clone(selection.linked), rows });
+        let clock_offset_ns = options.count("clock_offset_ns");
+        let launches = Arc::new(LaunchRows { linked: Arc::clone(selection.linked), rows, clock_offset_ns });
         let (calls, operators) = (Arc::clone(&launches), Arc::clone(&launches));
         AnalysisResult::with(TABLE.of(&launches), reason)
             .and_later(&by_call::TABLE, move || by_call::by_call(&calls))

@@ -6,6 +6,7 @@ use crate::analyze::selection::Selection;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text, uint};
+use crate::time::Dur;
 use crate::trace::track::Stream;
 
 /// One device event with its launch. A launch of several (a graph) has several rows.
@@ -18,10 +19,14 @@ pub struct LaunchRow {
 }
 
 impl LaunchRow {
-    /// From the end of the launch to the start of the device event; 0 when that was earlier.
-    pub fn delay_ns(self, linked: &LinkedTrace) -> i64 {
+    /// From the end of the launch to the start of the device event; 0 when that was during the
+    /// launch. `None` when that was before it: the clocks of host and device differ. An offset of
+    /// the device's clock is added to its times first.
+    pub fn delay_ns(self, linked: &LinkedTrace, clock_offset_ns: i64) -> Option<i64> {
         let events = &linked.trace.events;
-        events.start[self.device as usize].since(events.end(self.launch as usize)).0.max(0)
+        let start = events.start[self.device as usize].after(Dur(clock_offset_ns));
+        let is_early = linked.lead_ns(self.launch, self.device).is_some_and(|lead_ns| lead_ns > clock_offset_ns);
+        (!is_early).then(|| start.since(events.end(self.launch as usize)).0.max(0))
     }
 }
 
@@ -29,11 +34,16 @@ impl LaunchRow {
 pub(super) struct LaunchRows {
     pub(super) linked: Arc<LinkedTrace>,
     pub(super) rows: Vec<LaunchRow>,
+    pub(super) clock_offset_ns: i64,
 }
 
 impl LaunchRows {
     pub(super) fn id(&self, row: u32) -> i64 {
         self.linked.trace.events.position[row as usize].into()
+    }
+
+    pub(super) fn delay_ns(&self, row: LaunchRow) -> Option<i64> {
+        row.delay_ns(&self.linked, self.clock_offset_ns)
     }
 
     pub(super) fn name(&self, row: u32) -> &str {
@@ -72,13 +82,14 @@ pub(super) const COLUMNS: &[Column<LaunchRows>] = &[
     int("start_ns", |all, at| Some(all.start_ns(all.rows[at].launch))),
     int("dur_ns", |all, at| Some(all.dur_ns(all.rows[at].launch))),
     int("device_dur_ns", |all, at| Some(all.dur_ns(all.rows[at].device))),
-    int("delay_ns", |all, at| Some(all.rows[at].delay_ns(&all.linked))),
+    int("delay_ns", |all, at| all.delay_ns(all.rows[at])),
     int("operator_id", |all, at| Some(all.id(all.linked.links.operator.get(all.rows[at].device as usize)?))),
 ];
 
 /// Device events with their launches, where both are known, by the start of the launch.
 ///
-/// `delay_ns = max(0, device start − launch end)`. Those whose device event is looked at (see
+/// `delay_ns = max(0, device start − launch end)`; null of device work that starts before its
+/// launch, which no true clock gives. Those whose device event is looked at (see
 /// [`Selection`]).
 ///
 /// ```
@@ -90,7 +101,7 @@ pub(super) const COLUMNS: &[Column<LaunchRows>] = &[
 ///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4, "args": {"correlation": 7}}]"#;
 /// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let launch = &launches(&Selection::all(&linked))[0];
-/// assert_eq!(launch.delay_ns(&linked), 1_000);
+/// assert_eq!(launch.delay_ns(&linked, 0), Some(1_000));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn launches(selection: &Selection<'_>) -> Vec<LaunchRow> {

@@ -30,6 +30,7 @@ const GRID: ReportGrid = ReportGrid::of(
         col("exposed_copy_ns", "exposed copies", CellKind::Time),
         col("exposed_other_ns", "other work", CellKind::Time),
         col("idle_ns", "idle", CellKind::Time),
+        col("unknown_ns", "unknown", CellKind::Time),
         col("start_ns", "Iteration", CellKind::Range("span_ns")),
     ],
 );

@@ -21,6 +21,7 @@ mod roofline;
 mod section;
 mod source;
 mod tops;
+mod trust;
 mod waits;
 mod words;
 
@@ -68,6 +69,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
             h1 class="ks-title" { (title) }
             p class="ks-note" { (recording::line(&source).join(" · ")) }
         }
+        (trust::block(&source))
         (edited::notes(&source, left_out))
         (sections.contents())
         (cards::cards(&source, &outlines))

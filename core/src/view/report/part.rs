@@ -19,7 +19,7 @@ pub(super) struct DeviceTimePart {
 }
 
 /// The parts of device time; they add up to the whole.
-pub(super) const PARTS: [DeviceTimePart; 5] = [
+pub(super) const PARTS: [DeviceTimePart; 6] = [
     DeviceTimePart { column: BREAKDOWN.column("compute_ns"), title: "compute", class: "ks-c0" },
     DeviceTimePart {
         column: BREAKDOWN.column("exposed_communication_ns"),
@@ -29,6 +29,7 @@ pub(super) const PARTS: [DeviceTimePart; 5] = [
     DeviceTimePart { column: BREAKDOWN.column("exposed_copy_ns"), title: "exposed copies", class: "ks-c2" },
     DeviceTimePart { column: BREAKDOWN.column("exposed_other_ns"), title: "other work", class: "ks-c3" },
     DeviceTimePart { column: BREAKDOWN.column("idle_ns"), title: "idle", class: "ks-idle" },
+    DeviceTimePart { column: BREAKDOWN.column("unknown_ns"), title: "unknown", class: "ks-unknown" },
 ];
 
 pub(super) const DEVICE: TableColumn = BREAKDOWN.column("device");

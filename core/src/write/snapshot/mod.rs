@@ -183,7 +183,7 @@ fn starts(trace: &Trace) -> PackedNumbers<'static> {
 }
 
 fn durs(trace: &Trace) -> PackedNumbers<'static> {
-    PackedNumbers::signed(trace.events.dur.iter().map(|dur| dur.0))
+    PackedNumbers::signed(trace.events.recorded_durs().iter().map(|dur| dur.0))
 }
 
 /// The fields of all rows without a duration, and of events.

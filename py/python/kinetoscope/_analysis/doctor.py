@@ -25,13 +25,13 @@ class Finding(NamedTuple):
     """One line of a diagnosis."""
 
     mark: str
-    """`ok`, `missing`, `note` or `defect`."""
+    """`ok`, `missing`, `note` or `defect`; or, for the verdict, its state."""
     message: str
     advice: str = ""
     """Fix, or reason."""
 
     def __str__(self) -> str:
-        return f"{self.mark:<8}{text.printable(self.message)}{f'  →  {self.advice}' if self.advice else ''}"
+        return f"{self.mark:<13}{text.printable(self.message)}{f'  →  {self.advice}' if self.advice else ''}"
 
 
 class Diagnosis(tuple[Finding, ...]):
@@ -49,7 +49,14 @@ def diagnosis(trace: Trace | Tables) -> Diagnosis:
     """Checks the contents, links and defects of a trace, or the defects of other tables."""
     if isinstance(trace, Tables):
         return Diagnosis([*_tables(trace), *_defects(trace)])
-    return Diagnosis([*_contents(trace), *_links(trace), *_defects(trace)])
+    return Diagnosis([*_verdict(trace), *_contents(trace), *_links(trace), *_defects(trace)])
+
+
+def _verdict(trace: Trace) -> Iterator[Finding]:
+    problems = _decisive(trace)
+    yield from (Finding(state, message, advice) for _, state, message, advice in problems)
+    if not problems:
+        yield Finding("complete", "nothing is known to be missing or impossible")
 
 
 def _tables(tables: Tables) -> Iterator[Finding]:
@@ -78,9 +85,9 @@ def _device(trace: Trace) -> Finding:
     if number:
         return Finding("ok", f"{text.count(number)} kernels, copies and fills")
     if num_launches := num_missed(trace):
-        advice = "include ProfilerActivity.CUDA, and record a longer window"
-        return Finding("missing", f"no device events for {text.plural(num_launches, 'launch', 'launches')}", advice)
-    advice = "normal for a run on the CPU; otherwise include ProfilerActivity.CUDA"
+        launches = text.plural(num_launches, "launch", "launches")
+        return Finding("missing", f"no device events for {launches}", "the device was traced: see the first lines")
+    advice = "normal for a run on the CPU; otherwise include the device in `activities`"
     return Finding("missing", "no device events", advice)
 
 
@@ -119,11 +126,19 @@ def _iteration_match(trace: Trace) -> Iterator[Finding]:
 
 
 def _defects(trace: Trace | Tables) -> Iterator[Finding]:
-    rows = trace.health.select("severity", "count", "message", "first").rows()
-    for severity, count, message, first in rows:
-        yield Finding(severity, f"{text.count(count)} × {message}{f' (first: {first})' if first else ''}")
+    rows = trace.health.select("severity", "count", "message", "first", "kind").rows()
+    told = set() if isinstance(trace, Tables) else {name for name, *_ in _decisive(trace)}
+    for severity, count, message, first, kind in rows:
+        if kind not in told:
+            yield Finding(severity, f"{text.count(count)} × {message}{f' (first: {first})' if first else ''}")
     if all(severity != "defect" for severity, *_ in rows):
         yield Finding("ok", "no defects")
+
+
+def _decisive(trace: Trace) -> list[tuple[str, str, str, str]]:
+    """Returns name, state, message and advice of the problems that decide the verdict."""
+    rows = trace.problems().select("problem", "state", "message", "advice").rows()
+    return [(name, state, message, advice or "") for name, state, message, advice in rows if state != "complete"]
 
 
 def _linked(coverage: dict[str, Any], share: str, statement: str) -> Finding:

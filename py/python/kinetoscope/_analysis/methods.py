@@ -37,22 +37,44 @@ class Analyses:
         """
         raise NotImplementedError
 
+    @property
+    def verdict(self) -> lazy.Verdict:
+        """Whether the recording can be trusted: its state, and its problems.
+
+        `state` is the worst of all problems: `complete`, `incomplete` (something is missing) or
+        `inconsistent` (something cannot be as recorded). `problems` is the table of `problems()`.
+        """
+        from kinetoscope._analysis.verdict import judged
+
+        return judged(self.problems())
+
+    def problems(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Lists problems of the recording: lost device work, impossible times, damaged files.
+
+        The worst `state` comes first: `inconsistent`, `incomplete`, or `complete` for a remark.
+        `count` of `num_all` items have the problem, on `device` and `stream`, between `start_ns`
+        and `end_ns`. `event_ids` lists the first 20 events. docs/verdict.md defines each `problem`.
+        With a selection, only problems whose time overlaps it.
+        """
+        return self.analyze("problems", **part)
+
     def breakdown(
         self, *, per: str = "iteration", micro_ns: int = 5_000, **part: lazy.Unpack[lazy.Selection]
     ) -> lazy.AnalysisResult:
-        """Breaks down device time by class of work: compute, communication, copies, idle.
+        """Breaks down device time by class of work: compute, communication, copies, idle, unknown.
 
         One row per device and iteration. `per="selection"` gives one row per device for the whole
         range. `per="work"` measures from the first start of device work to its last end.
 
         `span_ns = compute_ns + exposed_communication_ns + exposed_copy_ns + exposed_other_ns +
-        idle_ns`, exactly. Each nanosecond counts for the first class in this order:
+        idle_ns + unknown_ns`, exactly. Each nanosecond counts for the first class in this order:
 
         1. `compute_ns`: computation runs
         2. `exposed_communication_ns`: communication runs, without computation
         3. `exposed_copy_ns`: copies or fills run, without the classes above
         4. `exposed_other_ns`: other work runs, without the classes above
-        5. `idle_ns`: nothing runs; `micro_idle_ns` is the part in gaps shorter than `micro_ns`
+        5. `unknown_ns`: no recorded work runs, but lost work may have run (see `problems`)
+        6. `idle_ns`: nothing runs; `micro_idle_ns` is the part in gaps shorter than `micro_ns`
 
         `overlap_ns` is the time in which communication and computation run together.
 
@@ -169,12 +191,17 @@ class Analyses:
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
-    def launches(self, *, prefix: str | None = None, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def launches(
+        self, *, prefix: str | None = None, clock_offset_ns: int = 0, **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Measures launches: duration of the call, and delay until the device work starts.
 
         One row per device event. `dur_ns` is the duration of the host call and `device_dur_ns`
-        that of the work. `delay_ns = max(start of the work − end of the call, 0)`. A launch of
+        that of the work. `delay_ns = max(start of the work − end of the call, 0)`; null if the work
+        starts before its launch, because then the clocks of host and device differ. A launch of
         several device events, such as a CUDA graph, has one row for each.
+
+        `clock_offset_ns` is added to device times for delays; `problems` suggests it.
 
         Further tables:
 
@@ -185,7 +212,7 @@ class Analyses:
           launch, and `mean_until_kernel_ns` from that launch to its kernel. `first_id` is the
           first of the calls
         """
-        return self.analyze("launches", prefix=prefix, **part)
+        return self.analyze("launches", prefix=prefix, clock_offset_ns=clock_offset_ns, **part)
 
     def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures the queue length of each stream: work that is launched and has not started.
@@ -225,6 +252,8 @@ class Analyses:
         * `kernel_wait`: the next work was launched before, and the gap is shorter than
           `kernel_wait_ns`
         * `other`: all other gaps, such as waits for another stream
+        * `unknown`: lost work may have run (see `problems`); also before the first event and after
+          the last
 
         `share` is `total_ns` over all idle time of the stream. The column `micro_ns` is the time
         in gaps shorter than the option `micro_ns`.

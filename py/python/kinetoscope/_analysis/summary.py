@@ -22,8 +22,14 @@ class Section(NamedTuple):
     """Whether each column is numeric and right-aligned."""
     left_out: int
     """Number of rows that are not shown."""
+    is_prose: bool = False
+    """Whether the rows are sentences, which text shows as lines."""
 
     def __str__(self) -> str:
+        if self.is_prose:
+            rows = ["  →  ".join(filter(None, map(text.printable, row))) for row in self.rows]
+            more = [f"and {self.left_out:,} more"] if self.left_out else []
+            return "\n".join([self.title, *rows, *more])
         rows = [[text.clipped(text.printable(cell), _TEXT_WIDTH) for cell in row] for row in self.rows]
         lines = [self.title, text.aligned(self.header, rows, self.numbers)]
         return "\n".join([*lines, f"and {self.left_out:,} more"] if self.left_out else lines)
@@ -37,7 +43,7 @@ class Card(NamedTuple):
 
 
 class Summary:
-    """Findings, devices, iterations, operators, kernels, modules and health of a trace or range.
+    """Verdict, findings, devices, iterations, operators, kernels, modules and health.
 
     `data` holds the numbers, with integer ns. `str()` and `repr()` give plain text; notebooks show
     HTML.
@@ -51,7 +57,8 @@ class Summary:
     def cards(self) -> list[Card]:
         """Headline numbers."""
         data = self.data
-        cards = [Card("span", text.duration(data["duration_ns"])), Card("events", text.count(data["num_events"]))]
+        cards = [Card("recording", data["verdict"]), Card("span", text.duration(data["duration_ns"]))]
+        cards.append(Card("events", text.count(data["num_events"])))
         if data["num_nodes"]:
             cards.append(Card("nodes", text.count(data["num_nodes"])))
         if data["iteration_time"]:
@@ -65,7 +72,8 @@ class Summary:
 
     def sections(self, limit: int = 10) -> list[Section]:
         """Returns the non-empty tables, each with at most `limit` rows."""
-        return [_section(layout, self.data, limit) for layout in _LAYOUTS if self.data[layout.key]]
+        rows = {**self.data, **_problems(self.data)}
+        return [_section(layout, rows, limit) for layout in _LAYOUTS if rows[layout.key]]
 
     def __repr__(self) -> str:
         return "\n\n".join([text.printable(self.headline), *map(str, self.sections())])
@@ -74,6 +82,13 @@ class Summary:
         from kinetoscope._report.html import summary_html
 
         return summary_html(self)
+
+
+def _problems(data: dict[str, Any]) -> dict[str, list[Row]]:
+    """Separates problems that decide the verdict from the remaining defects."""
+    problems = [problem for problem in data["problems"] if problem["state"] != "complete"]
+    names = {problem["name"] for problem in problems}
+    return {"problems": problems, "health": [row for row in data["health"] if row["kind"] not in names]}
 
 
 def _iterations(time: Row) -> str:
@@ -85,7 +100,8 @@ def _iterations(time: Row) -> str:
 
 def _device_card(device: Row) -> Card:
     number = "" if device["device"] is None else f" {device['device']}"
-    return Card(f"device{number} busy", text.share(device["busy_share"], 1))
+    unknown = f", unknown {text.share(device['unknown_share'], 1)}" if device["unknown_share"] else ""
+    return Card(f"device{number} busy", f"{text.share(device['busy_share'], 1)}{unknown}")
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -108,6 +124,7 @@ class _Layout(NamedTuple):
     """Key of the total number of rows, if the data holds only some."""
     limit: int | None = None
     """Maximum number of rows."""
+    is_prose: bool = False
 
 
 def _word(title: str, key: str) -> _Column:
@@ -123,14 +140,19 @@ def _time(title: str, key: str) -> _Column:
 
 
 def _device_time(title: str, key: str) -> _Column:
-    return _Column(title, key, text.duration, is_optional=True)
+    return _Column(title, key, _known_time, is_optional=True)
 
 
 def _share(number: float) -> str:
     return text.share(number, 1)
 
 
+def _known_time(number: int | None) -> str:
+    return "unknown" if number is None else text.duration(number)
+
+
 _LAYOUTS = (
+    _Layout("problems", "Problems", (_word("problem", "message"), _word("fix", "advice")), is_prose=True),
     _Layout(
         "findings",
         "Findings",
@@ -154,6 +176,7 @@ _LAYOUTS = (
             _device_time("exposed copies", "exposed_copy_ns"),
             _device_time("exposed other work", "exposed_other_ns"),
             _time("idle", "idle_ns"),
+            _device_time("unknown", "unknown_ns"),
         ),
     ),
     _Layout(
@@ -164,7 +187,12 @@ _LAYOUTS = (
     _Layout(
         "iterations",
         "Iterations",
-        (_count("iteration", "iteration"), _time("duration", "dur_ns"), _device_time("device busy", "device_busy_ns")),
+        (
+            _count("iteration", "iteration"),
+            _time("duration", "dur_ns"),
+            _device_time("device busy", "device_busy_ns"),
+            _device_time("device unknown", "device_unknown_ns"),
+        ),
     ),
     _Layout(
         "operators",
@@ -211,7 +239,9 @@ _LAYOUTS = (
 
 def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     rows: list[Row] = data[layout.key]
-    columns = [column for column in layout.columns if not column.is_optional or any(row[column.key] for row in rows)]
+    columns = [
+        column for column in layout.columns if not column.is_optional or any(row[column.key] != 0 for row in rows)
+    ]
     limit = min(limit, layout.limit or limit)
     num_rows = data[layout.count_key] if layout.count_key else len(rows)
     return Section(
@@ -220,4 +250,5 @@ def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
         rows=[[column.words(row[column.key]) for column in columns] for row in rows[:limit]],
         numbers=[column.is_number for column in columns],
         left_out=num_rows - len(rows[:limit]),
+        is_prose=layout.is_prose,
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
     from kinetoscope._analysis.selection import Selection as Selection
     from kinetoscope._analysis.summary import Summary as Summary
+    from kinetoscope._analysis.verdict import Verdict as Verdict
     from kinetoscope._export.et_plus import EtPlusFile as EtPlusFile
     from kinetoscope._export.tables import Part as Part
     from kinetoscope._io.source import Cache as Cache
@@ -73,6 +74,7 @@ if not TYPE_CHECKING:
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope._notebook.widget",
             "Unpack": "typing_extensions",
+            "Verdict": "kinetoscope._analysis.verdict",
             "Selection": "kinetoscope._analysis.selection",
             "pandas": "pandas",
             "polars": "polars",

@@ -29,7 +29,7 @@ def busy(activity: str) -> AbstractContextManager[object]:
 
 def print_section(section: Section) -> None:
     """Prints a table as text; in a terminal, one line per row and only the columns that fit."""
-    if not sys.stdout.isatty():
+    if section.is_prose or not sys.stdout.isatty():
         print(section)
         return
     from rich.console import Console

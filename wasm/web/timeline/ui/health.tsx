@@ -1,23 +1,25 @@
 import type { JSX } from "preact";
 import { formatCount, formatShare } from "../../base/format";
 import type { Coverage } from "../../source/protocol";
+import type { VerdictState } from "../../source/verdict";
 import type { Timeline } from "../timeline";
 
-/** Defects of the recording and link coverage. */
+/** The verdict on the recording, its problems, and link coverage. */
 export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
   const { overview } = timeline;
   const isOneOfSeveral = overview.parts.length > 1;
   return (
     <>
+      <p class={`ks-verdict ks-${overview.verdict.state}`}>{words[overview.verdict.state]}</p>
       <table class="ks-table">
         <tbody>
-          {overview.health.map((defect) => (
-            <tr key={`${defect.part} ${defect.kind}`}>
-              {isOneOfSeveral && <td>{timeline.partName(defect.part)}</td>}
-              <td class="ks-number">{formatCount(defect.count)} ×</td>
+          {overview.verdict.problems.map((problem) => (
+            <tr key={`${problem.part} ${problem.message}`}>
+              {isOneOfSeveral && <td>{timeline.partName(problem.part)}</td>}
+              <td>{problem.state === "complete" ? "remark" : problem.state}</td>
               <td>
-                {defect.message}
-                {defect.first && <small class="ks-block">first: {defect.first}</small>}
+                {problem.message}
+                {problem.advice && <small class="ks-block">Fix: {problem.advice}</small>}
               </td>
             </tr>
           ))}
@@ -39,6 +41,12 @@ export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
     </>
   );
 }
+
+const words: Record<VerdictState, string> = {
+  complete: "Complete: nothing is known to be missing or impossible.",
+  incomplete: "Incomplete: device time beside lost work is unknown, not idle.",
+  inconsistent: "Inconsistent: some times or ids cannot be.",
+};
 
 function shares(coverage: Coverage): readonly (readonly [string, number, number])[] {
   const all = [

@@ -78,21 +78,21 @@ interface BadgeProps {
 }
 
 function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null {
-  const { health } = timeline.overview;
-  if (health.length === 0) return null;
-  const total = health.reduce((sum, defect) => sum + defect.count, 0);
-  const label = `Trace health: ${formatPlural(total, "defect")}`;
+  const { state, problems } = timeline.overview.verdict;
+  if (problems.length === 0) return null;
+  const word = state === "complete" ? formatPlural(problems.length, "remark") : state;
+  const label = `Trace health: ${state}`;
   return (
     <button
       type="button"
-      class="ks-button ks-health"
+      class={state === "complete" ? "ks-button" : "ks-button ks-health"}
       title={label}
       aria-label={label}
       aria-expanded={open}
       onClick={toggle}
     >
       <Icon name="warning" />
-      {formatPlural(total, "defect")}
+      {word}
     </button>
   );
 }

@@ -1,0 +1,151 @@
+//! Reports lost device work by stream, kind of launch and place in the recording.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::problem::{Problem, VerdictState};
+use crate::id::TrackId;
+use crate::link::{LinkedTrace, LostRange};
+use crate::time::{TimeRange, Ts};
+use crate::trace::kind::EventKind;
+use crate::vendor;
+
+/// The work that a launch enqueues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum LaunchRole {
+    Kernel,
+    Graph,
+    Copy,
+}
+
+impl LaunchRole {
+    fn of(call: &str) -> Option<Self> {
+        match () {
+            () if vendor::launches_graph(call) => Some(Self::Graph),
+            () if vendor::copies(call) => Some(Self::Copy),
+            () if vendor::launches_one_kernel(call) => Some(Self::Kernel),
+            () => None,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel launches",
+            Self::Graph => "graph launches",
+            Self::Copy => "copies",
+        }
+    }
+}
+
+/// Where in the recording work was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum LossPlace {
+    All,
+    Start,
+    Middle,
+    End,
+}
+
+impl LossPlace {
+    fn message(self, work: LaunchRole) -> String {
+        let noun = work.noun();
+        match self {
+            Self::All => format!("{noun} have no device work: the file has none of their records"),
+            Self::Start => {
+                format!("{noun} at the start of the recording have no device work: its records were dropped")
+            }
+            Self::Middle => format!("{noun} have no device work: its records are missing"),
+            Self::End => format!("{noun} at the end of the recording have no device work: its records were dropped"),
+        }
+    }
+
+    fn advice(self, work: LaunchRole) -> &'static str {
+        match (self, work) {
+            (Self::Start, _) => {
+                "let the profiler warm up (schedule(warmup=…)), synchronize before it starts, or restart it"
+            }
+            (Self::End, _) => "synchronize the device before the profiler stops",
+            (_, LaunchRole::Graph) => {
+                "record with a driver and profiler that trace the nodes of graphs, and replay each graph once before"
+            }
+            (Self::All, _) => {
+                "device tracing was on, but its records did not arrive: check permissions, other profilers and the \
+                 driver; record a longer window"
+            }
+            (Self::Middle, _) => "record a shorter window, or enlarge the profiler's device buffer",
+        }
+    }
+}
+
+/// A problem for each stream, kind of launch and place.
+pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
+    let (trace, lost) = (&linked.trace, linked.lost_work());
+    if lost.ranges.is_empty() {
+        return Vec::new();
+    }
+    let recorded = RecordedWork::of(linked);
+    let mut groups: BTreeMap<(Option<TrackId>, LaunchRole, LossPlace), Vec<&LostRange>> = BTreeMap::new();
+    for range in &lost.ranges {
+        let name = trace.event_name(range.launch as usize);
+        let Some(work) = LaunchRole::of(name) else { continue };
+        let start = trace.events.start[range.launch as usize];
+        let place = match range.track.and_then(|track| recorded.streams.get(&track)) {
+            _ if !recorded.kinds.contains(&work) => LossPlace::All,
+            Some((first, _)) if start < *first => LossPlace::Start,
+            Some((_, last)) if start > *last => LossPlace::End,
+            _ => LossPlace::Middle,
+        };
+        groups.entry((range.track, work, place)).or_default().push(range);
+    }
+    let totals = totals(linked);
+    let problem = |((track, work, place), ranges): ((Option<TrackId>, LaunchRole, LossPlace), Vec<&LostRange>)| {
+        let rows: Vec<u32> = ranges.iter().map(|range| range.launch).collect();
+        let time = TimeRange {
+            start: ranges.iter().map(|range| range.time.start).min().unwrap_or_default(),
+            end: ranges.iter().map(|range| range.time.end).max().unwrap_or_default(),
+        };
+        let total = totals.get(&work).copied().unwrap_or(rows.len());
+        Problem::new("lost_device_work", VerdictState::Incomplete, rows.len(), place.message(work))
+            .of_rows(trace, &rows)
+            .at(time)
+            .of(total)
+            .on(track.and_then(|track| trace.track(track).stream))
+            .advised(place.advice(work))
+    };
+    groups.into_iter().map(problem).collect()
+}
+
+/// The launches whose work is in the file.
+struct RecordedWork {
+    kinds: BTreeSet<LaunchRole>,
+    /// The first and the last of each stream.
+    streams: BTreeMap<TrackId, (Ts, Ts)>,
+}
+
+impl RecordedWork {
+    fn of(linked: &LinkedTrace) -> Self {
+        let (trace, events) = (&linked.trace, &linked.trace.events);
+        let mut recorded = Self { kinds: BTreeSet::new(), streams: BTreeMap::new() };
+        for (launch, device) in linked.links.launched.pairs() {
+            let (launch, device) = (*launch as usize, *device as usize);
+            if events.kind[device].is_device_work() {
+                let start = events.start[launch];
+                let range = recorded.streams.entry(events.track[device]).or_insert((start, start));
+                *range = (range.0.min(start), range.1.max(start));
+                recorded.kinds.extend(LaunchRole::of(trace.event_name(launch)));
+            }
+        }
+        recorded
+    }
+}
+
+/// How many launches of each kind there are.
+fn totals(linked: &LinkedTrace) -> BTreeMap<LaunchRole, usize> {
+    let trace = &linked.trace;
+    let mut totals = BTreeMap::new();
+    let launches =
+        (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row));
+    for work in launches.filter_map(|row| LaunchRole::of(trace.event_name(row))) {
+        *totals.entry(work).or_insert(0) += 1;
+    }
+    totals
+}

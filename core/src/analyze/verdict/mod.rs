@@ -1,0 +1,77 @@
+//! Judges whether a recording can be trusted: complete, incomplete or inconsistent.
+
+mod clock;
+mod communication;
+mod file_defects;
+mod lost_work;
+mod overlong;
+mod problem;
+mod recorder_marks;
+mod sequence_numbers;
+mod stream_waits;
+
+use serde::Serialize;
+
+use super::analysis::{Analysis, Run};
+use super::result::AnalysisResult;
+use super::selection::Selection;
+use crate::link::LinkedTrace;
+use crate::sort;
+pub use problem::{Problem, VerdictState};
+
+/// Problems of a recording.
+pub(super) static PROBLEMS: Analysis = Analysis {
+    name: "problems",
+    doc: "problems of the recording: lost device work, impossible times, damage of the file, remarks",
+    options: &[],
+    run: Run::Trace(|selection, _| {
+        let problems = verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, selection));
+        AnalysisResult::of(&problem::TABLE, problems.collect(), "the recording has no known problem")
+    }),
+};
+
+/// How far a trace can be trusted, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The worst state of all problems.
+    pub state: VerdictState,
+    /// The problems, the worst state first; remarks come last.
+    pub problems: Vec<Problem>,
+}
+
+/// Judges a trace.
+///
+/// `state = max(problem.state)` with complete < incomplete < inconsistent.
+///
+/// ```
+/// use kinetoscope::analyze::{VerdictState, verdict};
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let json = br#"[
+///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 3, "args": {"correlation": 7}},
+///     {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 9, "dur": 3, "args": {"correlation": 8}},
+///     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6, "dur": 4, "args": {"correlation": 7}}]"#;
+/// let verdict = verdict(&LinkedTrace::new(read([Input::new(json)], Limits::default())?));
+/// assert_eq!((verdict.state, verdict.problems[0].count), (VerdictState::Incomplete, 1));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn verdict(linked: &LinkedTrace) -> Verdict {
+    let mut problems = lost_work::problems(linked);
+    problems.extend(overlong::problems(linked));
+    problems.extend(clock::problem(linked));
+    problems.extend(stream_waits::problems(linked));
+    problems.extend(recorder_marks::problems(&linked.trace));
+    problems.extend(file_defects::problems(linked));
+    problems.extend(communication::problem(&linked.trace));
+    problems.extend(sequence_numbers::problem(&linked.trace));
+    let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();
+    // The order of each state stays.
+    sort::by_key(&mut problems, |problem| std::cmp::Reverse(problem.state));
+    let state = problems.first().map_or(VerdictState::Complete, |worst| worst.state);
+    Verdict { state, problems }
+}
+
+/// Whether a problem concerns a selection: its time meets the range, or it has none.
+fn concerns(problem: &Problem, selection: &Selection<'_>) -> bool {
+    let Some((range, (start, end))) = selection.range.zip(problem.start_ns.zip(problem.end_ns)) else { return true };
+    start < range.end.0 && range.start.0 <= end
+}

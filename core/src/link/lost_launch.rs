@@ -1,0 +1,147 @@
+//! Finds launches whose device work must have run, and is not in the file.
+//!
+//! Not every launch without device work is one: while a graph is captured, nothing runs; a fill of
+//! no bytes does nothing; a call of the driver inside one of the runtime enqueues the same work.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::launch::LaunchedEvents;
+use super::nesting::Nesting;
+use crate::id::StrId;
+use crate::sort;
+use crate::strings::TextCache;
+use crate::time::{TimeRange, Ts};
+use crate::trace::Trace;
+use crate::trace::kind::EventKind;
+use crate::vendor;
+
+/// Rows of the launches with lost work, ascending.
+pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) -> Vec<u32> {
+    if launched.without_work().is_empty() {
+        return Vec::new();
+    }
+    let events = &trace.events;
+    let mut must_run = TextCache::new(&trace.strings, must_run);
+    let mut is_work = TextCache::new(&trace.strings, vendor::enqueues);
+    let mut is_inner = |row: u32| {
+        let parent = nesting.parent.get(row as usize).map(|parent| parent as usize);
+        parent.is_some_and(|parent| events.kind[parent] == EventKind::Launch && is_work.of(events.name[parent]))
+    };
+    let lacking = launched.without_work().iter().copied();
+    let outer: Vec<u32> = lacking.filter(|row| must_run.of(events.name[*row as usize]) && !is_inner(*row)).collect();
+    if outer.is_empty() {
+        return outer;
+    }
+    let parents = launched.pairs().iter().filter_map(|(launch, _)| nesting.parent.get(*launch as usize));
+    let around_work: FxHashSet<u32> = parents.collect();
+    let captures = Captures::of(trace, launched);
+    outer.into_iter().filter(|row| !around_work.contains(row) && !captures.contain(trace, *row)).collect()
+}
+
+/// Whether device work runs for each call of this name.
+fn must_run(call: &str) -> bool {
+    vendor::launches_one_kernel(call)
+        || (vendor::launches_graph(call) && vendor::enqueues(call))
+        || vendor::copies(call)
+}
+
+/// When each process captured graphs.
+struct Captures(FxHashMap<StrId, Vec<TimeRange>>);
+
+/// A call that bounds a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CaptureCall {
+    Begin,
+    End,
+    Instantiate,
+}
+
+fn capture_call(name: &str) -> Option<CaptureCall> {
+    match () {
+        () if vendor::begins_capture(name) => Some(CaptureCall::Begin),
+        () if vendor::ends_capture(name) => Some(CaptureCall::End),
+        () if vendor::instantiates_graph(name) => Some(CaptureCall::Instantiate),
+        () => None,
+    }
+}
+
+impl Captures {
+    fn of(trace: &Trace, launched: &LaunchedEvents) -> Self {
+        let events = &trace.events;
+        let mut call = TextCache::new(&trace.strings, capture_call);
+        let mut calls: FxHashMap<StrId, Vec<(Ts, Ts, CaptureCall)>> = FxHashMap::default();
+        for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch) {
+            if let Some(call) = call.of(events.name[row]) {
+                let process = calls.entry(trace.process_of(row)).or_default();
+                process.push((events.start[row], events.end(row), call));
+            }
+        }
+        let ranges = |(process, mut calls): (StrId, Vec<(Ts, Ts, CaptureCall)>)| {
+            sort::by_key(&mut calls, |(start, ..)| *start);
+            let ranges = if calls.iter().all(|(.., call)| *call == CaptureCall::Instantiate) {
+                before_graphs(trace, launched, process, &calls)
+            } else {
+                captured(trace, &calls)
+            };
+            (process, ranges)
+        };
+        Self(calls.into_iter().map(ranges).collect())
+    }
+
+    /// Whether a launch only added to a graph. Threads of one process capture together, as the
+    /// backward pass does.
+    fn contain(&self, trace: &Trace, row: u32) -> bool {
+        let start = trace.events.start[row as usize];
+        let ranges = self.0.get(&trace.process_of(row as usize)).map_or(&[][..], Vec::as_slice);
+        let at = ranges.partition_point(|range| range.start <= start);
+        at.checked_sub(1).is_some_and(|at| start < ranges[at].end)
+    }
+}
+
+/// From each call that begins a capture to the one that ends it, in order of time. The recording
+/// may lack one of them.
+fn captured(trace: &Trace, calls: &[(Ts, Ts, CaptureCall)]) -> Vec<TimeRange> {
+    let whole = trace.range();
+    let (mut ranges, mut depth, mut begun) = (Vec::new(), 0_usize, whole.start);
+    for (start, end, call) in calls {
+        match call {
+            CaptureCall::Begin => {
+                if depth == 0 {
+                    begun = *start;
+                }
+                depth += 1;
+            }
+            CaptureCall::End if depth > 1 => depth -= 1,
+            // Without a begin, the capture began before the recording.
+            CaptureCall::End if depth == 1 || ranges.is_empty() => {
+                depth = 0;
+                ranges.push(TimeRange { start: begun, end: *end });
+            }
+            CaptureCall::End | CaptureCall::Instantiate => {}
+        }
+    }
+    if depth > 0 {
+        ranges.push(TimeRange { start: begun, end: whole.end });
+    }
+    ranges
+}
+
+/// Where only the calls that make graphs are recorded: from the last launch with device work, or
+/// the last such call, to each of them.
+fn before_graphs(
+    trace: &Trace,
+    launched: &LaunchedEvents,
+    process: StrId,
+    calls: &[(Ts, Ts, CaptureCall)],
+) -> Vec<TimeRange> {
+    let of_process = launched.pairs().iter().filter(|(launch, _)| trace.process_of(*launch as usize) == process);
+    let mut ends: Vec<Ts> = of_process.map(|(launch, _)| trace.events.end(*launch as usize)).collect();
+    ends.extend(calls.iter().map(|(_, end, _)| *end));
+    sort::ascending(&mut ends);
+    let first = trace.range().start;
+    let range = |(start, ..): &(Ts, Ts, CaptureCall)| {
+        let before = ends.partition_point(|end| end <= start);
+        TimeRange { start: before.checked_sub(1).map_or(first, |at| ends[at]), end: *start }
+    };
+    calls.iter().map(range).collect()
+}
