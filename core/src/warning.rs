@@ -126,6 +126,8 @@ pub enum WarningKind {
     ShrunkEvent,
     /// An event at time 0, though all others are of this century, or far from the base of the file.
     ZeroTime,
+    /// A time more than a month from all others.
+    FarTime,
     /// An iteration with an annotation that begins after its calls.
     LateStep,
 }
@@ -165,6 +167,7 @@ impl WarningKind {
             Self::MissingStart => "missing_start",
             Self::MissingTime => "missing_time",
             Self::ZeroTime => "zero_time",
+            Self::FarTime => "far_time",
             Self::LateStep => "late_step",
             Self::MissingDuration => "missing_duration",
             Self::NegativeDuration => "negative_duration",
@@ -252,6 +255,7 @@ impl WarningKind {
             Self::ZeroTime => {
                 "an event has time 0, far from all others: moved to the trace's start (a plausible end was kept)"
             }
+            Self::FarTime => "a time is more than 30 days from all others: moved to the trace's start",
             Self::LateStep => "an iteration's annotation begins after its calls: its start was moved before them",
             Self::MissingDuration => "a complete event has no duration: set to 0",
             Self::NegativeDuration => "a duration is negative: set to 0",

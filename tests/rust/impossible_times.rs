@@ -121,6 +121,23 @@ fn no_call_lasts_for_years() {
     );
 }
 
+#[test]
+fn no_event_is_years_from_all_others() {
+    let year = 31_536_000_000_000; // microseconds
+    for far in [year, -year, 50 * year] {
+        let mut events: Vec<_> = (0..20).map(|at| operator("aten::a", at * 100, 40)).collect();
+        events.push(operator("aten::far", far, 7));
+        let linked = linked(&events);
+        assert_eq!(linked.trace.range().dur().0, 1_940_000);
+        let verdict = verdict(&linked);
+        let problem = of(&verdict, "far_time").unwrap();
+        assert_eq!((verdict.state, &problem.events), (VerdictState::Inconsistent, &vec![20]));
+    }
+    // Two recordings in one file.
+    let twice: Vec<_> = (0..20).map(|at| operator("aten::a", at % 2 * year + at * 100, 40)).collect();
+    assert_eq!(verdict(&linked(&twice)).state, VerdictState::Complete);
+}
+
 /// Launches a millisecond apart; the device clock is behind by so many microseconds.
 fn skewed(behind: impl Fn(usize) -> i64) -> Arc<LinkedTrace> {
     let of_kernel = |at: usize| {

@@ -351,7 +351,7 @@ fn the_recorder_says_itself_what_it_dropped() {
     assert_eq!((state, count), (VerdictState::Complete, 38), "warm-up leaves such records");
 }
 
-/// The rules of PyTorch's own validator that concern waits: a wait, and what it may refer to.
+/// The rules of `PyTorch`'s own validator that concern waits: a wait, and what it may refer to.
 #[test]
 fn reported_waits_name_an_event_that_was_recorded_before() {
     let wait = |kind: &str, start: i64, more: Value| {

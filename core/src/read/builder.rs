@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::container::Container;
 use super::element::{TraceElement, unquoted};
 use super::element_shape::{ElementShape, ElementShapes, MatchedElement, OwnValues, flow_id, is_fine};
+use super::far_times;
 use super::pairs::DurationPairs;
 use super::trace_array::TraceArray;
 use super::tracks::{TrackFinder, TrackKey};
@@ -288,6 +289,7 @@ impl TraceBuilder {
         self.match_pairs();
         self.place_missing_starts();
         self.place_zero_times();
+        far_times::place(&mut self.trace).into_iter().for_each(|at| self.warn_at(at, WarningKind::FarTime));
         self.name_tracks();
         self.add_base_time();
         self.trace.has_coarse_times = !self.has_fine_times;

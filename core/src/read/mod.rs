@@ -13,6 +13,7 @@ mod document;
 mod element;
 mod element_shape;
 mod execution;
+mod far_times;
 mod files;
 #[cfg(feature = "chakra")]
 mod graph;

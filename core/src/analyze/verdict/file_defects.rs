@@ -53,6 +53,7 @@ fn state(kind: WarningKind) -> VerdictState {
         WarningKind::InvalidNumber
         | WarningKind::NegativeDuration
         | WarningKind::ZeroTime
+        | WarningKind::FarTime
         | WarningKind::ImmenseTime
         | WarningKind::DuplicateNode
         | WarningKind::AmbiguousLaunch

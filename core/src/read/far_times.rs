@@ -1,0 +1,39 @@
+//! Places events whose time cannot be: more than a month from all others.
+
+use crate::time::Ts;
+use crate::trace::Trace;
+
+/// No recording lasts so long: 30 days.
+const FAR_NS: i64 = 30 * 24 * 3_600 * 1_000_000_000;
+
+/// Where more than one event in so many is far from the others, the file has several recordings.
+const FEW: usize = 10;
+
+/// Moves such events, and such points, to the start of the others; gives their positions.
+pub(super) fn place(trace: &mut Trace) -> Vec<u32> {
+    let starts = &trace.events.start;
+    let (Some(first), Some(last)) = (starts.iter().min(), starts.iter().max()) else { return Vec::new() };
+    if last.since(*first).0 <= FAR_NS {
+        return Vec::new();
+    }
+    let mut sorted = starts.clone();
+    let middle = sorted.len() / 2;
+    let median = *sorted.select_nth_unstable(middle).1;
+    let is_far = |time: Ts| time.since(median).0.max(median.since(time).0) > FAR_NS;
+    let near: Vec<_> = starts.iter().copied().filter(|start| !is_far(*start)).collect();
+    if (starts.len() - near.len()) * FEW > starts.len() {
+        return Vec::new();
+    }
+    let Some(first) = near.into_iter().min() else { return Vec::new() };
+    let events = trace.events.start.iter_mut().zip(&trace.events.position).map(|(time, position)| (time, *position));
+    let instants = trace.instants.iter_mut().map(|row| (&mut row.time, row.position));
+    let counters = trace.counters.iter_mut().map(|row| (&mut row.time, row.position));
+    let flows = trace.flows.iter_mut().map(|row| (&mut row.time, row.position));
+    let mut placed = Vec::new();
+    for (time, position) in events.chain(instants).chain(counters).chain(flows).filter(|(time, _)| is_far(**time)) {
+        *time = first;
+        placed.push(position);
+    }
+    placed.sort_unstable();
+    placed
+}
