@@ -125,6 +125,7 @@ export class FakeSource implements Source {
       start_ns: String(event.start),
       dur_ns: "10",
       self_ns: "10",
+      recorded_dur_ns: null,
       args: [],
       owners: [],
       num_children: 0,

@@ -196,6 +196,8 @@ export interface EventDetails extends EventRef {
   readonly start_ns: string;
   readonly dur_ns: string;
   readonly self_ns: string;
+  /** The duration in the file, if it is impossible and `dur_ns` is shorter. */
+  readonly recorded_dur_ns: string | null;
   readonly iteration: number | null;
   /** Key and JSON text of each argument. */
   readonly args: readonly (readonly [string, string])[];
@@ -250,8 +252,9 @@ export interface OperatorTime {
   readonly count: number;
   readonly total_ns: number;
   readonly self_ns: number;
-  readonly device_total_ns: number;
-  readonly device_self_ns: number;
+  /** Null where all of the device work was lost. */
+  readonly device_total_ns: number | null;
+  readonly device_self_ns: number | null;
   readonly longest_id: EventId;
 }
 

@@ -4,6 +4,7 @@ use super::problem::{Problem, VerdictState};
 use crate::analyze::number_text::duration_text;
 use crate::link::LinkedTrace;
 use crate::sort;
+use crate::warning::WarningKind;
 
 /// The recording is compared in so many parts.
 const NUM_PARTS: usize = 4;
@@ -17,6 +18,9 @@ const STEADY_SHARE: f64 = 0.1;
 /// The problem, with the smallest offset of device times with which no work starts before its
 /// launch, if it is the same all over the recording.
 pub(super) fn problem(linked: &LinkedTrace) -> Option<Problem> {
+    if linked.links.warnings.count(WarningKind::WorkBeforeLaunch) == 0 {
+        return None;
+    }
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let pairs = linked.links.launched.pairs().iter();
     let mut leads: Vec<(u32, u32, i64)> = pairs

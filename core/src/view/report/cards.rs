@@ -67,7 +67,9 @@ fn of_trace(source: &ReportSource<'_>, outline: &TimeOutline) -> Vec<ReportCard>
     }
     for device in &outline.devices {
         let label = device.device.map_or_else(|| String::from("device busy"), |number| format!("device {number} busy"));
-        let note = format!("{} kernels, copies, fills", count(device.num_events as i64));
+        let unknown = Some(device.unknown_share).filter(|share| *share > 0.0);
+        let unknown = unknown.map(|share| format!("; {} unknown", percent(share))).unwrap_or_default();
+        let note = format!("{} kernels, copies, fills{unknown}", count(device.num_events as i64));
         cards.push(ReportCard {
             share: Some(device.busy_share),
             ..ReportCard::of(&label, percent(device.busy_share), note)

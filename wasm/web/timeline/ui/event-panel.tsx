@@ -69,6 +69,11 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       <Fact name="duration" title={`${details.dur_ns} ns`}>
         <b>{formatExact(details.dur)}</b>
       </Fact>
+      {details.recorded_dur_ns && (
+        <Fact name="recorded" title={`${details.recorded_dur_ns} ns`}>
+          {formatExact(Number(details.recorded_dur_ns))} <small>impossible: cut at the next start</small>
+        </Fact>
+      )}
       {self !== details.dur && (
         <Fact name="self time" title={`${details.self_ns} ns`}>
           {formatExact(self)} <small>{formatShare(self, details.dur)}</small>

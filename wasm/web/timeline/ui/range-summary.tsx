@@ -107,5 +107,6 @@ function operatorColumns({ operators }: Summary): readonly RankColumn<OperatorTi
     { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
   ];
   if (operators.every((row) => row.device_total_ns === 0)) return onHost;
-  return [...onHost, { title: "device", cell: (row) => formatDuration(row.device_total_ns), isNumber: true }];
+  const known = (ns: number | null) => (ns === null ? "unknown" : formatDuration(ns));
+  return [...onHost, { title: "device", cell: (row) => known(row.device_total_ns), isNumber: true }];
 }
