@@ -105,4 +105,5 @@ pub(super) static CUDA: Vendor = Vendor {
         ("cuda_driver_version", VersionFormat::Thousands, "CUDA driver"),
         ("cupti_version", VersionFormat::Thousands, "CUPTI"),
     ],
+    ..Vendor::EMPTY
 };

@@ -1,8 +1,10 @@
 //! Names on devices of every vendor: those of Kineto, and of libraries for several vendors.
 
 use super::entry::NamePattern::{Anywhere, Start};
-use super::entry::{CommunicationLibraries, KernelNames, Vendor, device};
+use super::entry::{CommunicationLibraries, KernelNames, ProcessName, ProcessRows, Vendor, device};
 use crate::event_kind::EventKind;
+
+const XLA: &str = "the profiler of JAX or TensorFlow (XLA)";
 
 pub(super) static PORTABLE: Vendor = Vendor {
     name: "portable",
@@ -15,6 +17,13 @@ pub(super) static PORTABLE: Vendor = Vendor {
         device("memset", EventKind::Fill),
         device("gpu_sync", EventKind::Sync),
         device("gpu_user_annotation", EventKind::Annotation),
+    ],
+    // XLA's profiler, which JAX and TensorFlow use.
+    processes: &[
+        ProcessName { start: "/device:GPU", rows: ProcessRows::Device, recorder: XLA },
+        ProcessName { start: "/device:TPU", rows: ProcessRows::Device, recorder: XLA },
+        ProcessName { start: "/device:", rows: ProcessRows::Derived, recorder: XLA },
+        ProcessName { start: "/host:", rows: ProcessRows::Derived, recorder: XLA },
     ],
     kernels: KernelNames {
         communication: &[
