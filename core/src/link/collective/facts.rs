@@ -205,7 +205,7 @@ impl CollectiveFacts {
         facts
     }
 
-    fn set_dtype(&mut self, spelling: Option<String>) {
+    pub(super) fn set_dtype(&mut self, spelling: Option<String>) {
         let found = spelling.map(|spelling| dtype(&spelling));
         self.elem_bytes = found.as_ref().and_then(|(_, bytes)| *bytes);
         self.dtype = found.map(|(name, _)| name);
@@ -263,10 +263,10 @@ pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
 }
 
 /// The number of elements of a shape.
-fn num_elems(shape: &Value) -> Option<i64> {
+pub(super) fn num_elems(shape: &Value) -> Option<i64> {
     shape.as_array()?.iter().try_fold(1_i64, |product, side| product.checked_mul(side.as_i64()?))
 }
 
-fn sum(mut values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
+pub(super) fn sum(mut values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     values.try_fold(0_i64, |total, value| total.checked_add(value?))
 }

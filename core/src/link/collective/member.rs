@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::calls::{CollectiveCalls, both_calls, by_part, name_in, stands_for};
+use super::calls::{CollectiveCalls, both_calls, by_part, is_stand_in, name_in, stands_for};
 use super::facts::CollectiveFacts;
 use super::row::Collective;
-use crate::link::collective::call::{CallRole, CollectiveCall};
+use crate::link::collective::call::{CallRole, CollectiveCall, CollectiveRow};
 use crate::link::linked_trace::LinkedTrace;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -55,11 +55,13 @@ impl CollectiveMembers {
         let pattern = name.as_deref().and_then(known).map(|(_, pattern)| pattern);
         facts.out_elems =
             facts.out_elems.or(facts.in_elems.filter(|_| pattern.is_some_and(CollectivePattern::keeps_size)));
+        let mut runs = self.host.iter().filter(|part| part.role == CallRole::Run).map(|part| part.row);
         Collective {
             event: stands_for(&self.host),
             node: stands_for(&self.node).or_else(|| self.node.first().map(|part| part.row)),
             outer_node: self.node.first().map(|part| part.row),
-            run: self.host.iter().find(|part| part.role == CallRole::Run).map(|part| part.row),
+            run: runs.next(),
+            more_runs: runs.collect(),
             pattern,
             device_events: self.device,
             name,
@@ -114,20 +116,47 @@ fn kernel_name(name: &str) -> Option<&'static str> {
     collective_word(name).and_then(known).map(|(name, _)| name)
 }
 
+/// Facts of a call: of its operators and records, then the operators' tensors, then the tensors of
+/// annotations and runs.
+fn call_facts(
+    call: &CollectiveCall,
+    said: impl Fn(&CollectiveRow) -> CollectiveFacts,
+    tensors: impl Fn(&CollectiveRow) -> CollectiveFacts,
+) -> CollectiveFacts {
+    let outer = |part: &&CollectiveRow| part.role <= CallRole::Record;
+    let facts = call.iter().filter(outer).map(&said).fold(CollectiveFacts::default(), CollectiveFacts::or);
+    let operators = call.iter().filter(|part| part.role == CallRole::Operator).map(&tensors);
+    let facts = operators.fold(facts, CollectiveFacts::or);
+    let inner = call.iter().filter(|part| part.role > CallRole::Record);
+    let of_inner = inner.map(|part| match tensors(part) {
+        // Another pattern has other sizes.
+        facts if is_stand_in(call, part) => facts.element_alone(),
+        facts => facts,
+    });
+    of_inner.fold(facts, CollectiveFacts::or)
+}
+
 fn host_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
-    call.iter().fold(CollectiveFacts::default(), |facts, part| match part.role {
-        CallRole::Operator => facts.or(CollectiveFacts::of_operator(trace, part.row as usize)),
-        CallRole::Record => facts.or(CollectiveFacts::of_event(trace, part.row as usize)),
-        CallRole::Annotation | CallRole::Run => facts.or(CollectiveFacts::of_annotation(trace, part.row as usize)),
-    })
+    let said = |part: &CollectiveRow| match part.role {
+        CallRole::Operator => CollectiveFacts::of_operator(trace, part.row as usize),
+        _ => CollectiveFacts::of_event(trace, part.row as usize),
+    };
+    let tensors = |part: &CollectiveRow| match part.role {
+        CallRole::Operator => CollectiveFacts::of_operator_tensors(trace, part),
+        _ => CollectiveFacts::of_annotation(trace, part.row as usize),
+    };
+    call_facts(call, said, tensors)
 }
 
 fn node_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
-    call.iter().fold(CollectiveFacts::default(), |facts, part| match part.role {
-        CallRole::Operator => facts.or(CollectiveFacts::of_operator_node(trace, &trace.nodes[part.row as usize])),
-        CallRole::Record => facts.or(CollectiveFacts::of_node(trace, part.row as usize)),
-        CallRole::Annotation | CallRole::Run => {
-            facts.or(CollectiveFacts::of_tensors(trace, &trace.nodes[part.row as usize]))
-        }
-    })
+    let node = |part: &CollectiveRow| &trace.nodes[part.row as usize];
+    let said = |part: &CollectiveRow| match part.role {
+        CallRole::Operator => CollectiveFacts::of_operator_node(trace, node(part)),
+        _ => CollectiveFacts::of_node(trace, part.row as usize),
+    };
+    let tensors = |part: &CollectiveRow| match part.role {
+        CallRole::Operator => CollectiveFacts::of_operator_node_tensors(trace, node(part), part),
+        _ => CollectiveFacts::of_tensors(trace, node(part)),
+    };
+    call_facts(call, said, tensors)
 }

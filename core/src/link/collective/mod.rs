@@ -5,6 +5,7 @@ mod calls;
 mod facts;
 mod find;
 mod member;
+mod operator_tensors;
 pub(super) mod row;
 mod timing;
 mod wait;

@@ -17,6 +17,8 @@ pub struct Collective {
     pub outer_node: Option<u32>,
     /// The host event that it was itself, where its backend works on the host (`gloo:all_reduce`).
     pub run: Option<u32>,
+    /// Its further runs, where the backend needs several (`reduce_scatter` of gloo).
+    pub more_runs: Vec<u32>,
     /// The device events that it was.
     pub device_events: Vec<u32>,
     /// Its name, one for all spellings; a record's own where it is unknown.
@@ -39,6 +41,13 @@ pub struct Collective {
     pub dst_rank: Option<i64>,
     /// Its wait among the waits.
     pub wait: Option<u32>,
+}
+
+impl Collective {
+    /// The host events that it was itself.
+    pub fn runs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.run.iter().chain(&self.more_runs).copied()
+    }
 }
 
 /// All communications of a trace, and the host's waits for them.

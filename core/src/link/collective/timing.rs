@@ -23,7 +23,7 @@ impl Collective {
     /// When it ran: from the first start to the last end of its device events, or its run on the
     /// host.
     pub fn time(&self, trace: &Trace) -> Option<TimeRange> {
-        let rows = || self.device_events.iter().chain(&self.run).map(|row| *row as usize);
+        let rows = || self.device_events.iter().copied().chain(self.runs()).map(|row| row as usize);
         let start = rows().map(|row| trace.events.start[row]).min()?;
         let end = rows().map(|row| trace.events.end(row)).max()?;
         Some(TimeRange { start, end })

@@ -100,7 +100,7 @@ impl ChakraCollective<'_> {
     }
 }
 
-/// The vertices of a collective: its device events, else its host run, else its call.
+/// The vertices of a collective: its device events, else its host runs, else its call.
 fn places(
     linked: &LinkedTrace,
     vertices: &ChakraVertices,
@@ -116,7 +116,11 @@ fn places(
         return kernels.clone();
     }
     let node_of = |event: u32| linked.links.nodes.node_of_event.get(event as usize);
-    let node = collective.run.and_then(node_of).or(collective.node).or_else(|| node_of(collective.event?));
+    let runs: Vec<u32> = collective.runs().filter_map(|run| vertices.node(node_of(run)?)).collect();
+    if !runs.is_empty() {
+        return runs;
+    }
+    let node = collective.node.or_else(|| node_of(collective.event?));
     node.and_then(|node| vertices.node(node)).into_iter().collect()
 }
 
