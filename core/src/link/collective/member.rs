@@ -1,17 +1,18 @@
 //! The rows of one collective: parts of its call in both files, and device events.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::{CollectiveCalls, both_calls, by_part, is_stand_in, name_in, stands_for};
 use super::facts::CollectiveFacts;
 use super::row::Collective;
+use crate::id::StrId;
 use crate::link::collective::call::{CallRole, CollectiveCall, CollectiveRow};
 use crate::link::linked_trace::LinkedTrace;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::{CollectivePattern, known, name};
 use crate::trace::kind::EventKind;
-use crate::vendor::{collective_word, is_backend, is_communication_kernel};
+use crate::vendor::{collective_word, enqueues, is_backend, is_communication_kernel};
 
 /// The parts of one communication.
 #[derive(Debug, Default)]
@@ -19,6 +20,7 @@ pub(super) struct CollectiveMembers {
     host: CollectiveCall,
     node: CollectiveCall,
     device: Vec<u32>,
+    has_launch: bool,
 }
 
 impl CollectiveMembers {
@@ -27,13 +29,15 @@ impl CollectiveMembers {
     pub(super) fn of(linked: &LinkedTrace) -> Vec<Self> {
         let (hosts, mut nodes) = both_calls(linked);
         let (mut devices, alone) = device_events(linked, &hosts);
+        let launching = launching_calls(linked, &hosts);
         let node_at = by_part(&nodes.all);
         let mut all = Vec::with_capacity(hosts.all.len());
         for (at, host) in hosts.all.into_iter().enumerate() {
             let linked_nodes = host.iter().filter_map(|part| linked.links.nodes.node_of_event.get(part.row as usize));
             let node = linked_nodes.filter_map(|node| node_at.get(&node)).find(|node| !nodes.all[**node].is_empty());
             let node = node.map(|node| std::mem::take(&mut nodes.all[*node])).unwrap_or_default();
-            all.push(Self { host, node, device: devices.remove(&(at as u32)).unwrap_or_default() });
+            let (call, device) = (at as u32, devices.remove(&(at as u32)).unwrap_or_default());
+            all.push(Self { host, node, device, has_launch: launching.contains(&call) });
         }
         all.extend(nodes.all.into_iter().map(|node| Self { node, ..Self::default() }));
         all.extend(alone.into_iter().map(|row| Self { device: vec![row], ..Self::default() }));
@@ -64,6 +68,7 @@ impl CollectiveMembers {
             more_runs: runs.collect(),
             pattern,
             device_events: self.device,
+            has_launch: self.has_launch,
             name,
             facts,
             ..Collective::default()
@@ -93,6 +98,21 @@ fn device_events(linked: &LinkedTrace, hosts: &CollectiveCalls) -> (FxHashMap<u3
         }
     }
     (called, alone)
+}
+
+/// The calls of the host in which it launched work.
+fn launching_calls(linked: &LinkedTrace, hosts: &CollectiveCalls) -> FxHashSet<u32> {
+    let trace = &linked.trace;
+    let mut roles: FxHashMap<StrId, bool> = FxHashMap::default();
+    let mut found = FxHashSet::default();
+    for row in 0..trace.events.len() {
+        let Some(call) = hosts.of_row.get(row).filter(|_| trace.events.kind[row] == EventKind::Launch) else { continue };
+        let name = trace.events.name[row];
+        if *roles.entry(name).or_insert_with(|| enqueues(trace.strings.text(name))) {
+            found.insert(call);
+        }
+    }
+    found
 }
 
 fn has_collective(trace: &Trace, row: usize) -> bool {

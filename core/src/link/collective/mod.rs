@@ -4,6 +4,8 @@ mod call;
 mod calls;
 mod facts;
 mod find;
+mod known_ranks;
+mod local;
 mod member;
 mod operator_tensors;
 pub(super) mod row;

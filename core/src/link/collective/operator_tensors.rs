@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::call::CollectiveRow;
-use super::facts::{CollectiveFacts, num_elems, sum};
+use super::facts::{CollectiveFacts, integers, num_elems, sum};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::CollectivePattern;
@@ -21,6 +21,17 @@ fn places(name: &str, pattern: Option<CollectivePattern>) -> Option<[usize; 2]> 
 }
 
 impl CollectiveFacts {
+    /// The parts of an exchange in an operator's arguments: after tensors and group, those that
+    /// come out, then those that go in.
+    pub(super) fn of_splits(name: &str, arguments: impl FnOnce() -> String) -> Self {
+        if name != "c10d::alltoall_base_" {
+            return Self::default();
+        }
+        let arguments: Value = serde_json::from_str(&arguments()).unwrap_or_default();
+        let split = |place: usize| integers(arguments.get(place)?).map(|parts| Value::from(parts).to_string());
+        Self { out_split: split(3), in_split: split(4), ..Self::default() }
+    }
+
     /// Sizes in an operator's arguments. A list of lists has no sizes there.
     pub(super) fn of_operator_tensors(trace: &Trace, part: &CollectiveRow) -> Self {
         let row = part.row as usize;
@@ -60,6 +71,14 @@ impl CollectiveFacts {
         let all = || places.into_iter().flat_map(of);
         let first = all().next().filter(|first| all().all(|one| one.dtype == first.dtype));
         let mut facts = Self { in_elems, out_elems, ..Self::default() };
+        if part.pattern == Some(CollectivePattern::AllToAll) {
+            // A list of tensors has a part for each rank.
+            let parts = |place: usize| of(place).map(|one| one.num_elems).collect::<Vec<_>>();
+            let [in_split, out_split] = places.map(|place| {
+                Some(parts(place)).filter(|parts| parts.len() > 1).map(|parts| Value::from(parts).to_string())
+            });
+            (facts.in_split, facts.out_split) = (in_split, out_split);
+        }
         facts.set_dtype(first.map(|first| first.dtype.clone()));
         facts.elem_bytes = first.map(|first| first.elem_bytes);
         facts

@@ -41,6 +41,10 @@ pub struct Collective {
     pub dst_rank: Option<i64>,
     /// Its wait among the waits.
     pub wait: Option<u32>,
+    /// Whether it is of one rank alone, which is no communication between ranks.
+    pub is_local: bool,
+    /// Whether the host launched work inside of its call.
+    pub(super) has_launch: bool,
 }
 
 impl Collective {
