@@ -302,7 +302,9 @@ impl WarningKind {
             }
             Self::UnknownCollective => "the schema has no type for a collective: kept as a computation",
             Self::LocalCollective => "a collective is of one rank alone, no communication: kept as a computation",
-            Self::UnevenCollective => "a collective has unequal parts: simplified to its bytes, with parts as attributes",
+            Self::UnevenCollective => {
+                "a collective has unequal parts: simplified to its bytes, with parts as attributes"
+            }
             Self::CollectiveWithoutSize => "the size of a collective is not recorded: written as 0 bytes",
             Self::CollectiveWithoutGroup => "a collective does not name its group: simulators take all ranks",
             Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",

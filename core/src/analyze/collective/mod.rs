@@ -57,5 +57,7 @@ pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let is_inside =
         selection.range.is_none_or(|range| start.is_some_and(|start| range.start <= start && start < range.end));
     let stream = |row: &u32| trace.track(trace.events.track[*row as usize]).stream.and_then(|on| on.stream);
-    !one.is_local && is_inside && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))
+    !one.is_local
+        && is_inside
+        && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))
 }

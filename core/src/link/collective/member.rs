@@ -106,7 +106,9 @@ fn launching_calls(linked: &LinkedTrace, hosts: &CollectiveCalls) -> FxHashSet<u
     let mut roles: FxHashMap<StrId, bool> = FxHashMap::default();
     let mut found = FxHashSet::default();
     for row in 0..trace.events.len() {
-        let Some(call) = hosts.of_row.get(row).filter(|_| trace.events.kind[row] == EventKind::Launch) else { continue };
+        let Some(call) = hosts.of_row.get(row).filter(|_| trace.events.kind[row] == EventKind::Launch) else {
+            continue;
+        };
         let name = trace.events.name[row];
         if *roles.entry(name).or_insert_with(|| enqueues(trace.strings.text(name))) {
             found.insert(call);
