@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::id::OptionalColumn;
 use crate::sort;
@@ -28,6 +28,8 @@ pub(super) struct CollectiveRow {
     pub(super) row: u32,
     pub(super) role: CallRole,
     pub(super) pattern: Option<CollectivePattern>,
+    /// Whether it is an operator that calls one of `c10d`, which calls no other.
+    is_functional: bool,
 }
 
 impl CollectiveRow {
@@ -50,7 +52,19 @@ pub(super) fn part(row: usize, name: &str) -> Option<CollectiveRow> {
         _ => return None,
     };
     let pattern = known(name).map(|(_, pattern)| pattern);
-    (role == CallRole::Record || pattern.is_some()).then_some(CollectiveRow { row: row as u32, role, pattern })
+    let is_functional = role == CallRole::Operator && !name.starts_with("c10d:");
+    let part = CollectiveRow { row: row as u32, role, pattern, is_functional };
+    (role == CallRole::Record || pattern.is_some()).then_some(part)
+}
+
+/// The calls of host events or of nodes, by their rows.
+pub(super) struct CollectiveCalls {
+    pub(super) all: Vec<CollectiveCall>,
+    /// The call that each row is in.
+    pub(super) of_row: OptionalColumn,
+    /// Calls whose operator has several records, so that work which it launches outside of them may
+    /// be of any.
+    pub(super) shared: FxHashSet<u32>,
 }
 
 /// The calls of a forest of rows, and for every row the call that it is in.
@@ -61,7 +75,7 @@ pub(super) fn calls(
     parts: &[CollectiveRow],
     num_rows: usize,
     parent: impl Fn(usize) -> Option<usize>,
-) -> (Vec<CollectiveCall>, OptionalColumn) {
+) -> CollectiveCalls {
     let around = innermost(parts, num_rows, &parent);
     let mut calls: Vec<CollectiveCall> = Vec::new();
     let mut call_of: Vec<usize> = Vec::with_capacity(parts.len());
@@ -79,18 +93,31 @@ pub(super) fn calls(
         calls[call].push(*part);
         call_of.push(call);
     }
+    let shared = shared(parts, &call_of, |part| around.get(parent(part.row as usize)?));
     let mut of_row = around;
     for row in 0..num_rows {
         if let Some(part) = of_row.get(row) {
             of_row.set(row, call_of[part as usize] as u32);
         }
     }
-    (calls, of_row)
+    CollectiveCalls { all: calls, of_row, shared }
+}
+
+/// The calls of records that an operator has several of. `outer` gives the part around a part.
+fn shared(parts: &[CollectiveRow], call_of: &[usize], outer: impl Fn(&CollectiveRow) -> Option<u32>) -> FxHashSet<u32> {
+    let mut records: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (part, call) in parts.iter().zip(call_of).filter(|(part, _)| part.role == CallRole::Record) {
+        if let Some(outer) = outer(part).filter(|outer| parts[*outer as usize].role == CallRole::Operator) {
+            records.entry(outer).or_default().push(*call as u32);
+        }
+    }
+    records.into_values().filter(|calls| calls.len() > 1).flatten().collect()
 }
 
 /// Whether an inner part says more of the same call. A record may be made twice.
 fn is_one_call(outer: CollectiveRow, inner: CollectiveRow) -> bool {
-    let is_inside = outer.role < inner.role || outer.role == inner.role && outer.role <= CallRole::Record;
+    let is_again = outer.is_functional || outer.role == CallRole::Record;
+    let is_inside = outer.role < inner.role || outer.role == inner.role && is_again;
     is_inside && (outer.pattern == inner.pattern || outer.pattern.is_none() || inner.pattern.is_none())
 }
 
@@ -177,7 +204,7 @@ impl LatestOperators {
             let is_alike = operator == run || is_stand_in(operator, run);
             // The next record is its own, whatever the backend makes of it.
             let is_next = before.checked_add(1) == Some(id) && !has_run;
-            (is_alike || is_next).then_some(((!has_run, operator == run, *before), *call))
+            (is_alike || is_next).then_some(((!has_run, !has_run && operator == run, *before), *call))
         };
         let near = self.by_id.iter().rev().take(MAX_REQUESTERS).filter_map(likeness);
         near.max().map(|(_, call)| call)

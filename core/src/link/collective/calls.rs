@@ -2,17 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::{self, CallRole, CollectiveCall, CollectiveRow};
-use crate::id::OptionalColumn;
+use super::call::{self, CallRole, CollectiveCall, CollectiveCalls, CollectiveRow};
 use crate::link::linked_trace::LinkedTrace;
 use crate::sort;
-
-/// The calls of a trace's host events or of its nodes, by their rows.
-pub(super) struct CollectiveCalls {
-    pub(super) all: Vec<CollectiveCall>,
-    /// The call that each row is in.
-    pub(super) of_row: OptionalColumn,
-}
 
 /// The calls of host events and of nodes. Where the order of requests does not determine the run of
 /// an operator, the other file may: a failed operator has no run, and a recording may begin in
@@ -31,16 +23,16 @@ pub(super) fn host_calls(linked: &LinkedTrace) -> CollectiveCalls {
     let hosts = nesting.order.iter().map(|row| *row as usize).filter(|row| !trace.is_on_device(*row));
     let parts: Vec<CollectiveRow> = hosts.filter_map(|row| call::part(row, trace.event_name(row))).collect();
     let parent = |row: usize| nesting.parent.get(row).map(|parent| parent as usize);
-    let (mut all, of_row) = call::calls(&parts, trace.events.len(), parent);
+    let mut calls = call::calls(&parts, trace.events.len(), parent);
     let place = |part: &CollectiveRow| {
         let row = part.row as usize;
         Some((trace.record_id(row)?, trace.events.track[row].index() as u64))
     };
-    if has_lone_runs(&all) {
-        call::join_by_record(&mut all, place);
-        call::join_by_order(&mut all, |part| trace.events.start[part.row as usize]);
+    if has_lone_runs(&calls.all) {
+        call::join_by_record(&mut calls.all, place);
+        call::join_by_order(&mut calls.all, |part| trace.events.start[part.row as usize]);
     }
-    CollectiveCalls { all, of_row }
+    calls
 }
 
 pub(super) fn node_calls(linked: &LinkedTrace) -> CollectiveCalls {
@@ -49,21 +41,34 @@ pub(super) fn node_calls(linked: &LinkedTrace) -> CollectiveCalls {
     let mut parts: Vec<CollectiveRow> = (0..nodes.len()).filter_map(|row| call::part(row, name(row))).collect();
     // Nodes are numbered as they begin, so enclosing nodes come first.
     sort::by_key(&mut parts, |part| nodes[part.row as usize].id);
-    // A run ends on another thread than it began on, which confuses the observer's stacks: the
-    // record id tells more than the parent.
+    let mut operators: Vec<u64> = parts
+        .iter()
+        .filter(|part| part.role == CallRole::Operator)
+        .map(|part| nodes[part.row as usize].record_id)
+        .collect();
+    sort::ascending(&mut operators);
     let runs: FxHashSet<u32> = parts.iter().filter(|part| part.role == CallRole::Run).map(|part| part.row).collect();
-    let has_id = |row: usize| nodes[row].record_id != 0 && runs.contains(&(row as u32));
-    let parent = |row: usize| linked.links.nodes.parent_of_node.get(row).map(|parent| parent as usize);
-    let (mut all, of_row) = call::calls(&parts, nodes.len(), |row| parent(row).filter(|_| !has_id(row)));
+    // A run ends on another thread than it began on, which confuses the observer's stacks: where the
+    // record ids name another operator, they are right.
+    let is_told = |row: usize, parent: usize| {
+        let [own, outer] = [row, parent].map(|row| nodes[row].record_id);
+        let before = operators[..operators.partition_point(|id| *id < own)].last();
+        !runs.contains(&(row as u32)) || own == 0 || before == Some(&outer)
+    };
+    let parent = |row: usize| {
+        let parent = linked.links.nodes.parent_of_node.get(row).map(|parent| parent as usize);
+        parent.filter(|parent| is_told(row, *parent))
+    };
+    let mut calls = call::calls(&parts, nodes.len(), parent);
     let place = |part: &CollectiveRow| {
         let node = &nodes[part.row as usize];
         (node.record_id != 0).then(|| (node.record_id, node.thread.unwrap_or(0)))
     };
-    if has_lone_runs(&all) {
-        call::join_by_record(&mut all, place);
-        call::join_by_order(&mut all, |part| (nodes[part.row as usize].record_id, nodes[part.row as usize].id));
+    if has_lone_runs(&calls.all) {
+        call::join_by_record(&mut calls.all, place);
+        call::join_by_order(&mut calls.all, |part| (nodes[part.row as usize].record_id, nodes[part.row as usize].id));
     }
-    CollectiveCalls { all, of_row }
+    calls
 }
 
 fn has_lone_runs(calls: &[CollectiveCall]) -> bool {

@@ -10,7 +10,7 @@ use crate::trace::collective::CollectivePattern;
 pub(super) fn mark(all: &mut [Collective]) {
     let is_called = |row: &Collective| row.event.is_some();
     let are_found = all.iter().all(|row| row.device_events.is_empty() || is_called(row));
-    let do_launch = all.iter().any(|row| row.has_launch && !row.device_events.is_empty());
+    let do_launch = all.iter().any(|row| row.launch.is_some() && !row.device_events.is_empty());
     let has_batch = all.iter().any(|row| row.pattern == Some(CollectivePattern::Coalesced));
     let do_tell = are_found && do_launch && !has_batch;
     for row in all {
@@ -23,7 +23,7 @@ impl Collective {
     /// Whether a collective of an unknown group had no work at all.
     fn launched_nothing(&self) -> bool {
         let is_unknown = self.facts.group_size.is_none() && self.facts.group_name.is_none() && self.ranks.is_none();
-        let is_idle = !self.has_launch && self.device_events.is_empty() && self.run.is_none();
+        let is_idle = self.launch.is_none() && self.device_events.is_empty() && self.run.is_none();
         let is_collective = self.pattern.is_some_and(|pattern| pattern.has_message() && !pattern.is_p2p());
         is_unknown && is_idle && is_collective
     }

@@ -14,5 +14,5 @@ mod wait;
 
 pub use facts::CollectiveFacts;
 pub(crate) use find::communicates;
-pub use row::{Collective, CollectiveWait, Collectives};
+pub use row::{Collective, CollectiveWait, Collectives, UntimedReason};
 pub(crate) use timing::{bus_bytes, gbps};

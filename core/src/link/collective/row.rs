@@ -43,14 +43,53 @@ pub struct Collective {
     pub wait: Option<u32>,
     /// Whether it is of one rank alone, which is no communication between ranks.
     pub is_local: bool,
-    /// Whether the host launched work inside of its call.
-    pub(super) has_launch: bool,
+    /// The first launch of work inside of its call on the host.
+    pub launch: Option<u32>,
+    /// Whether its operator has several records, and launched work outside of them.
+    pub(super) is_shared: bool,
+}
+
+/// Why no time is known of a collective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UntimedReason {
+    /// Only the Execution Trace has it.
+    NodeAlone,
+    /// Its operator has several records, and its work may be of any of them.
+    SeveralRecords,
+    /// The host launched nothing in its call.
+    NothingLaunched,
+    /// The host launched work, which is not in the file.
+    NoDeviceWork,
+}
+
+impl UntimedReason {
+    /// The meaning in words.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::NodeAlone => "only the Execution Trace has it",
+            Self::SeveralRecords => "several records in one call: its work may be of any",
+            Self::NothingLaunched => "its call launched nothing",
+            Self::NoDeviceWork => "its work is not in the file",
+        }
+    }
 }
 
 impl Collective {
     /// The host events that it was itself.
     pub fn runs(&self) -> impl Iterator<Item = u32> + '_ {
         self.run.iter().chain(&self.more_runs).copied()
+    }
+
+    /// Why its time is not known; `None` where it is.
+    pub fn untimed_reason(&self) -> Option<UntimedReason> {
+        let is_timed = !self.device_events.is_empty() || self.run.is_some();
+        let reason = match self.event {
+            None => UntimedReason::NodeAlone,
+            Some(_) if self.is_shared => UntimedReason::SeveralRecords,
+            Some(_) if self.launch.is_some() => UntimedReason::NoDeviceWork,
+            Some(_) => UntimedReason::NothingLaunched,
+        };
+        Some(reason).filter(|_| !is_timed)
     }
 }
 
