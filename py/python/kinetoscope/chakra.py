@@ -114,11 +114,10 @@ def job_groups(found: TraceSet | Trace) -> dict[str, list[int]]:
     """Returns the ranks of the process groups of all traces, by name."""
     from kinetoscope.trace import Trace
 
-    traces = [found] if isinstance(found, Trace) else list(found)
-    ranks = {trace.rank for trace in traces if trace.rank is not None}
+    traces, num_ranks = ([found], None) if isinstance(found, Trace) else (list(found), len(found.ranks))
     groups: dict[str, list[int]] = {}
     for trace in traces:
-        groups |= json.loads(trace._native.comm_groups_json(len(ranks) or None))  # noqa: SLF001 - the core knows them
+        groups |= json.loads(trace._native.comm_groups_json(num_ranks or None))  # noqa: SLF001 - the core knows them
     return groups
 
 
