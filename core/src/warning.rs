@@ -104,6 +104,14 @@ pub enum WarningKind {
     DeviceEventWithoutNode,
     /// A collective without a type in the schema of a graph.
     UnknownCollective,
+    /// A collective of one rank alone.
+    LocalCollective,
+    /// A collective with unequal parts, in a format that has equal ones.
+    UnevenCollective,
+    /// A collective of unrecorded size.
+    CollectiveWithoutSize,
+    /// A collective of a group that is not named, of several that it may be.
+    CollectiveWithoutGroup,
     /// A node without a linked event.
     NodeWithoutTime,
     /// An event with which the sum of times exceeds 64 bits.
@@ -203,6 +211,10 @@ impl WarningKind {
             Self::DeviceEventOutside => "device_event_outside",
             Self::DeviceEventWithoutNode => "device_event_without_node",
             Self::UnknownCollective => "unknown_collective",
+            Self::LocalCollective => "local_collective",
+            Self::UnevenCollective => "uneven_collective",
+            Self::CollectiveWithoutSize => "collective_without_size",
+            Self::CollectiveWithoutGroup => "collective_without_group",
             Self::NodeWithoutTime => "node_without_time",
             Self::ImmenseTime => "immense_time",
             Self::Trimmed => "trimmed",
@@ -224,6 +236,8 @@ impl WarningKind {
             | Self::LaunchWithoutDeviceEvent
             | Self::IrregularMessage
             | Self::DeviceEventWithoutNode
+            | Self::LocalCollective
+            | Self::UnevenCollective
             | Self::NodeWithoutTime
             | Self::Trimmed
             | Self::Redacted
@@ -309,6 +323,12 @@ impl WarningKind {
                 "a device event belongs to no node: kept after the previous work of its stream"
             }
             Self::UnknownCollective => "the schema has no type for a collective: kept as a computation",
+            Self::LocalCollective => "a collective is of one rank alone, no communication: kept as a computation",
+            Self::UnevenCollective => {
+                "a collective has unequal parts: simplified to its bytes, with parts as attributes"
+            }
+            Self::CollectiveWithoutSize => "the size of a collective is not recorded: written as 0 bytes",
+            Self::CollectiveWithoutGroup => "a collective does not name its group: simulators take all ranks",
             Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
             Self::ImmenseTime => {
                 "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"

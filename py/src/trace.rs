@@ -162,9 +162,10 @@ impl Trace {
         chakra.map(Tables::from).map_err(|error| raised(&error))
     }
 
-    /// The ranks of each process group, as a JSON object.
-    fn comm_groups_json(&self, py: Python<'_>) -> String {
-        py.detach(|| comm_groups(&self.linked))
+    /// The ranks of each process group of a job of `num_ranks`, as a JSON object.
+    #[pyo3(signature = (num_ranks=None))]
+    fn comm_groups_json(&self, py: Python<'_>, num_ranks: Option<i64>) -> String {
+        py.detach(|| comm_groups(&self.linked, num_ranks))
     }
 
     /// The Execution Trace alone, edited.

@@ -6,7 +6,10 @@
 mod analyses;
 mod annotations;
 mod blocking;
+mod collective_calls;
 mod collective_ends;
+mod collective_groups;
+mod collective_runs;
 mod collective_skew;
 mod collectives;
 mod containers;
@@ -38,6 +41,7 @@ mod metrics;
 mod nodes;
 mod nsight;
 mod nsight_hostile;
+mod pipelines;
 mod ranks;
 mod redact;
 mod replay;

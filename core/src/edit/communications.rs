@@ -24,7 +24,9 @@ pub fn communications(linked: &LinkedTrace) -> Trace {
     let trace = &linked.trace;
     let found = linked.collectives();
     let rows = found.rows.iter().chain(found.waits.iter().map(|wait| &wait.call));
-    let of_rows = rows.flat_map(|row| row.event.into_iter().chain(row.run).chain(row.device_events.iter().copied()));
+    let of_rows = rows.flat_map(|row| {
+        row.event.into_iter().chain(row.launch).chain(row.runs()).chain(row.device_events.iter().copied())
+    });
     let named = (0..trace.events.len()).filter(|row| communicates(trace.event_name(*row))).map(|row| row as u32);
     let iterations = linked.links.iterations.iter().map(|iteration| iteration.event);
     let events = LinkedEvents::of(linked, of_rows.chain(named).chain(iterations)).owners();

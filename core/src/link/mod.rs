@@ -40,7 +40,7 @@ mod surplus_kernels;
 mod sync;
 
 pub use capture::{CapturedGraphs, CapturedKernel};
-pub use collective::{Collective, CollectiveFacts, CollectiveWait, Collectives};
+pub use collective::{Collective, CollectiveFacts, CollectiveWait, Collectives, UntimedReason};
 pub(crate) use collective::{bus_bytes, communicates, gbps};
 pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;

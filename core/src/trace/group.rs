@@ -170,7 +170,8 @@ impl ProcessGroups {
                 .collect();
         }
         let all: Option<FxHashSet<Arc<GroupRanks>>> = self.ranks.iter().cloned().collect();
-        let has_own = |ranks: &Arc<GroupRanks>| own.is_none_or(|own| ranks.place(own).is_some());
+        // One rank alone does not communicate.
+        let has_own = |ranks: &Arc<GroupRanks>| ranks.size() > 1 && own.is_none_or(|own| ranks.place(own).is_some());
         let found: Vec<_> = all.into_iter().flatten().filter(has_own).collect();
         if found.len() > MAX_UNNAMED { Vec::new() } else { found }
     }

@@ -44,5 +44,5 @@ fn side(collective: &Collective, row: u32) -> Option<SiblingSide> {
     if collective.device_events.contains(&row) {
         return Some(SiblingSide::Device);
     }
-    (collective.event == Some(row) || collective.run == Some(row)).then_some(SiblingSide::Host)
+    (collective.event == Some(row) || collective.runs().any(|run| run == row)).then_some(SiblingSide::Host)
 }

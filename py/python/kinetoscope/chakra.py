@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetoscope._base.warnings import warn
 from kinetoscope._io.atomic import write_atomic, write_bytes
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kinetoscope.trace import Trace
+    from kinetoscope.trace_set import TraceSet
 
 GROUPS = "comm_group.json"
 """File name under which simulators expect process groups."""
@@ -45,6 +47,9 @@ class Chakra(Tables):
       resumed.
     * A communication is its kernel, or its host record if it has no kernel. It never has
       `is_cpu_op`. `comm_size` is the input size in bytes; several kernels share it.
+    * An exchange with unequal parts has the bytes that leave the rank, and its parts in
+      `in_split_size` and `out_split_size`. A call of one rank alone is a computation.
+    * `health` counts what the graph simplifies.
     """
 
     @cached_property
@@ -76,6 +81,44 @@ def write_chakra(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
     chakra = Chakra(trace._native.chakra(), str(target))  # noqa: SLF001 - the core builds the graph
     chakra.save(target)
     return chakra
+
+
+def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
+    """Raises DisagreementError if ranks of a job lack calls of others; warns if that is allowed."""
+    from kinetoscope.replay.agree import DisagreementError
+    from kinetoscope.replay.compare import compare_ranks
+
+    comparison = compare_ranks(job)
+    if comparison.mismatch and not allow_mismatches:
+        hint = "nothing was written: use allow_mismatches (--allow-mismatches) to write the graphs anyway"
+        raise DisagreementError(f"{comparison.mismatch}; {hint}")
+    for note in (comparison.mismatch, comparison.note):
+        if note:
+            warn(note)
+
+
+def write_job(job: TraceSet, path: Path, *, allow_mismatches: bool) -> list[Chakra]:
+    """Writes the traces of a job as `TraceSet.to_chakra` does."""
+    from kinetoscope._io.paths import with_suffix_of_rank
+    from kinetoscope.trace_set import ranked
+
+    expect_agreement(job, allow_mismatches=allow_mismatches)
+    graphs = [write_chakra(trace, with_suffix_of_rank(path, f".{rank}")) for rank, trace in ranked(job)]
+    groups = job_groups(job)
+    if groups:
+        write_groups(path.parent, groups)
+    return graphs
+
+
+def job_groups(found: TraceSet | Trace) -> dict[str, list[int]]:
+    """Returns the ranks of the process groups of all traces, by name."""
+    from kinetoscope.trace import Trace
+
+    traces, num_ranks = ([found], None) if isinstance(found, Trace) else (list(found), len(found.ranks))
+    groups: dict[str, list[int]] = {}
+    for trace in traces:
+        groups |= json.loads(trace._native.comm_groups_json(num_ranks or None))  # noqa: SLF001 - the core knows them
+    return groups
 
 
 def write_groups(folder: Path, groups: Mapping[str, Sequence[int]]) -> Path:

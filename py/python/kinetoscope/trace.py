@@ -330,9 +330,10 @@ class Trace(Analyses):
     def to_chakra(self, path: str | os.PathLike[str]) -> lazy.Chakra:
         """Writes an MLCommons Chakra graph (`.et`) for simulators, and its process groups.
 
-        Returns the written graph; its class describes the format, its `health` counts omissions.
-        Known process groups are written to `comm_group.json` in the same folder. Raises
-        UnsupportedTraceError without an Execution Trace, and OSError if a file cannot be written.
+        Returns the written graph; its class describes the format, its `health` counts omissions and
+        simplifications. `TraceSet.to_chakra` also compares the ranks. Known process groups are
+        written to `comm_group.json` in the same folder. Raises UnsupportedTraceError without an
+        Execution Trace, and OSError if a file cannot be written.
         """
         from pathlib import Path
 

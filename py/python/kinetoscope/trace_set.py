@@ -224,6 +224,19 @@ class TraceSet(JobAnalyses):
         """
         return export(self.parts(table), path)
 
+    def to_chakra(self, path: str | os.PathLike[str], *, allow_mismatches: bool = False) -> list[lazy.Chakra]:
+        """Writes one Chakra graph per trace, `rank.0.et` and so on for `rank.et`, and the groups.
+
+        Compares the ranks first: a simulator would wait forever for a rank that lacks a call. With
+        `allow_mismatches`, writes the graphs anyway, and warns. Further as `Trace.to_chakra`.
+
+        Raises DisagreementError, a ValueError that names the ranks and the call, before it writes
+        anything. Raises the errors of `Trace.to_chakra`.
+        """
+        from kinetoscope.chakra import write_job
+
+        return write_job(self, Path(path), allow_mismatches=allow_mismatches)
+
     def parts(self, table: str) -> list[Part]:
         """Returns the parts that `export` writes, one per trace."""
         self.load()
@@ -434,6 +447,16 @@ def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]
         positions.append((member.rank, windows[member.rank]))
         windows[member.rank] += 1
     return positions
+
+
+def ranked(job: TraceSet) -> Iterator[tuple[str, Trace]]:
+    """Yields traces with unique names.
+
+    Names are `0`, `1`, `1.1` for the second window of rank 1, and `unknown`.
+    """
+    for member, (number, window) in zip(job.members, ranks_and_windows(job.members), strict=True):
+        rank = "unknown" if number is None else str(number)
+        yield f"{rank}.{window}" if window else rank, member.trace
 
 
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:

@@ -77,9 +77,11 @@ def test_windows_of_a_rank_are_told_apart(data: Path, tmp_path: Path, capsys: py
     assert list(json.loads(capsys.readouterr().out)) == ["0", "0.1", "unknown"]
 
 
-def test_a_folder_has_its_own_execution_traces(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", str(data / "mlp_gloo"), "--no-et"]) == 2
-    assert "expected a file with --no-et, found a folder" in capsys.readouterr().err
+def test_a_folder_is_read_without_its_execution_traces(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(data / "mlp_gloo"), "--no-et", "--json"]) == 0
+    assert {each["num_nodes"] for each in json.loads(capsys.readouterr().out).values()} == {0}
+    assert main(["summary", str(data / "mlp_gloo"), "--et", "x.json"]) == 2
+    assert "expected a file with --et, found a folder" in capsys.readouterr().err
 
 
 def test_the_execution_trace(trace: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:

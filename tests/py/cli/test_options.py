@@ -31,7 +31,7 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "report": (["t.json"], ["-o", "x.html", "--title", "x", "--max-size", "1MB", "--redact", "--rank", "0", *READING]),
     "view": ([], ["t.json", "-o", "x.html", "--title", "x", "--max-size", "1MB", *READING]),
     "export": (["t.json"], ["--table", "events", "--format", "csv", "--redact", "-o", "x.csv", *READING]),
-    "chakra": (["t.json"], ["-o", "x.et", "--iteration", "3", *READING]),
+    "chakra": (["t.json"], ["-o", "x.et", "--iteration", "3", "--allow-mismatches", *READING]),
     "doctor": (["t.json"], READING),
     "link": (["--kineto", "t.json", "-o", "x.json"], [*EDITS, "--like-chakra", *READING]),
     "edit": (["t.json", "-o", "x.json"], [*EDITS, "--subtree", "5", "--upgrade", "--anonymise", *READING]),

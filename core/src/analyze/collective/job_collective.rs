@@ -67,7 +67,8 @@ pub(crate) fn job_collectives(
         for (row, one) in trace.linked.collectives().rows.iter().enumerate() {
             let own = (member as u32, row as u32);
             let shared = ranks.shared_of(member, row);
-            if shared.is_some_and(|(_, shared)| shared.rows.first() != Some(&own)) || !is_wanted(member, one) {
+            let is_first = shared.is_none_or(|(_, shared)| shared.rows.first() == Some(&own));
+            if one.is_local || !is_first || !is_wanted(member, one) {
                 continue;
             }
             let rows = shared.map_or(std::slice::from_ref(&own), |(_, shared)| shared.rows.as_slice());

@@ -49,13 +49,15 @@ fn parts(job: &Job<'_>) -> Vec<u32> {
     (0..job.ranks.num_rows() as u32).filter(is_wanted).collect()
 }
 
-/// Whether a collective is selected: when it was called in the range, or began there if its
-/// call is not known; and ran on the stream. It is never cut.
+/// Whether a collective is selected: when it was called in the range, or began there if its call is
+/// not known; and ran on the stream. It is never cut. One of a rank alone never is.
 pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;
     let start = one.first_event().map(|event| trace.events.start[event as usize]);
     let is_inside =
         selection.range.is_none_or(|range| start.is_some_and(|start| range.start <= start && start < range.end));
     let stream = |row: &u32| trace.track(trace.events.track[*row as usize]).stream.and_then(|on| on.stream);
-    is_inside && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))
+    !one.is_local
+        && is_inside
+        && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))
 }

@@ -120,5 +120,5 @@ fn start(part: &Participant<'_>, graphs: &[BackwardGraph]) -> Option<MemberNode>
 
 /// The rows that a part ran as: work of a device, or a host event.
 fn work(part: &Participant<'_>) -> impl Iterator<Item = usize> {
-    part.one.device_events.iter().copied().chain(part.one.run).map(|row| row as usize)
+    part.one.device_events.iter().copied().chain(part.one.runs()).map(|row| row as usize)
 }

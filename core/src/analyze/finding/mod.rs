@@ -31,7 +31,7 @@ use super::plot::Plot;
 use super::query::{Query, QueryKind};
 use super::result::AnalysisResult;
 use super::selection::Selection;
-use super::straggler::{ActivityQuery, arrival_intervals};
+use super::straggler::{self, ActivityQuery, StageWorkQuery};
 use crate::error::Error;
 use crate::sort;
 use rank::ComputeQuery;
@@ -55,7 +55,12 @@ pub(super) static FINDINGS: Analysis = Analysis {
     run: Run::Ranks(CrossRank {
         compare: answer,
         plan,
-        queries: &[QueryKind::of::<MatchQuery>(), QueryKind::of::<ComputeQuery>(), QueryKind::of::<ActivityQuery>()],
+        queries: &[
+            QueryKind::of::<MatchQuery>(),
+            QueryKind::of::<ComputeQuery>(),
+            QueryKind::of::<ActivityQuery>(),
+            QueryKind::of::<StageWorkQuery>(),
+        ],
     }),
 };
 
@@ -116,9 +121,11 @@ fn plan(job: &Job<'_>, _: &Options) -> Result<Vec<Vec<Query>>, Error> {
     if job.has_replies() {
         return Ok(Vec::new());
     }
-    let queries =
-        |intervals| Ok(vec![Query::of(&MatchQuery)?, Query::of(&ComputeQuery)?, Query::of(&ActivityQuery(intervals))?]);
-    arrival_intervals(job, 0).into_iter().map(queries).collect()
+    let own = |of_ranks: Vec<Query>| {
+        let own = [Query::of(&MatchQuery), Query::of(&ComputeQuery)];
+        own.into_iter().chain(of_ranks.into_iter().map(Ok)).collect()
+    };
+    straggler::queries(job, 0)?.into_iter().map(own).collect()
 }
 
 fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::activity::DelayCause;
 use super::culprit::culprit;
 use super::interval_activity::{ArrivalInterval, RankActivities};
+use super::pipeline::{Pipelines, is_message};
 use crate::analyze::collective::{JobCollective, Participant};
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
@@ -27,6 +28,8 @@ pub(crate) struct LateArrival {
     /// The cause, and its excess over the other ranks.
     pub(super) cause: Option<(DelayCause, i64)>,
     name: Option<(String, i64)>,
+    /// The member that waited for a message.
+    pub(super) receiver: Option<u32>,
 }
 
 pub(crate) static TABLE: Table<Vec<LateArrival>> = Table {
@@ -75,10 +78,14 @@ impl<'a, 'b> LateCollective<'a, 'b> {
     /// That time runs from the previous collective of the same ranks, or else from the start of the
     /// iteration, to the rank's arrival. The cause is the largest excess of the last rank over the
     /// median of the others. There is none if the excess is below half of the lateness.
+    ///
+    /// Of the wait for a message, only what exceeds the pipeline's schedule counts (see
+    /// [`Pipelines`]).
     pub(super) fn of(
         meeting: &'b JobCollective<'a>,
         before: Option<&JobCollective<'_>>,
         did: &RankActivities<'_>,
+        pipelines: &Pipelines,
     ) -> Option<Self> {
         let (_, last) = meeting.ends()?;
         let caused_wait_ns = sum_ns(meeting.waits_ns()?);
@@ -88,7 +95,14 @@ impl<'a, 'b> LateCollective<'a, 'b> {
         }
         let others = |part: &&Participant<'_>| part.member != last.member;
         let median_start = median(meeting.parts.iter().filter(others).filter_map(|part| Some(part.start?.0)));
-        let spans = spans(&meeting.parts, before).unwrap_or_default();
+        let is_message = is_message(meeting);
+        let spans = if is_message {
+            let span = |part: &Participant<'_>| pipelines.work_span(part);
+            meeting.parts.iter().map(span).collect::<Option<_>>().unwrap_or_default()
+        } else {
+            spans(&meeting.parts, before).unwrap_or_default()
+        };
+        let receiver = meeting.parts.iter().find(|part| is_message && part.member != last.member);
         let mut late = Self {
             arrival: LateArrival {
                 member: last.member,
@@ -102,12 +116,35 @@ impl<'a, 'b> LateCollective<'a, 'b> {
                 caused_wait_ns,
                 cause: None,
                 name: None,
+                receiver: receiver.map(|part| part.member),
             },
             parts: &meeting.parts,
             spans,
         };
-        late.arrival.cause = late.cause(did);
-        Some(late)
+        if is_message {
+            late.take_fault(last, did, pipelines);
+        } else {
+            late.arrival.cause = late.cause(did);
+        }
+        Some(late).filter(|late| late.arrival.caused_wait_ns > 0)
+    }
+
+    /// Whether it is a message between two ranks.
+    pub(super) fn is_message(&self) -> bool {
+        self.arrival.receiver.is_some()
+    }
+
+    /// Of the wait for a message, leaves what is the sender's fault.
+    fn take_fault(&mut self, sender: &Participant<'_>, did: &RankActivities<'_>, pipelines: &Pipelines) {
+        let span = self.parts.iter().position(|part| part.member == sender.member).and_then(|at| self.spans.get(at));
+        let Some(span) = span else {
+            self.arrival.caused_wait_ns = 0;
+            return;
+        };
+        if let Some((fault_ns, cause)) = pipelines.fault(sender, *span, did) {
+            let ns = self.arrival.caused_wait_ns.min(fault_ns);
+            (self.arrival.caused_wait_ns, self.arrival.cause) = (ns, Some((cause, ns)));
+        }
     }
 
     /// The intervals before it of all ranks, by member.
@@ -139,7 +176,8 @@ impl<'a, 'b> LateCollective<'a, 'b> {
     /// The arrival, with the operator or the kernel that took the most longer on its rank than on
     /// the others.
     pub(super) fn named(mut self, did: &RankActivities<'_>) -> LateArrival {
-        if let Some((cause, _)) = self.arrival.cause {
+        // The other side of a message does other work.
+        if let Some((cause, _)) = self.arrival.cause.filter(|_| !self.is_message()) {
             self.arrival.name = culprit(cause, self.arrival.member, (self.parts, &self.spans), did);
         }
         self.arrival

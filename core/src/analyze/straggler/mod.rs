@@ -5,7 +5,9 @@ mod activity_names;
 mod culprit;
 mod interval_activity;
 pub(super) mod late_collective;
+mod pipeline;
 pub(super) mod row;
+mod stage_work;
 
 use super::analysis::{Analysis, CrossRank, Run};
 use super::collective::{ClockAlignment, JobCollective, holds, job_collectives};
@@ -16,10 +18,13 @@ use super::query::{Query, QueryKind};
 use super::result::AnalysisResult;
 use crate::error::Error;
 use crate::sort;
+pub(super) use interval_activity::ActivityQuery;
+use interval_activity::ArrivalInterval;
 use interval_activity::RankActivities;
-pub(super) use interval_activity::{ActivityQuery, ArrivalInterval};
 use late_collective::{LateArrival, LateCollective};
+use pipeline::Pipelines;
 pub(super) use row::StragglerRow;
+pub(super) use stage_work::StageWorkQuery;
 
 /// The ranks that others wait for.
 pub(super) static STRAGGLERS: Analysis = Analysis {
@@ -30,7 +35,11 @@ pub(super) static STRAGGLERS: Analysis = Analysis {
         doc: "number of late arrivals to list, those with the longest waits first",
         kind: OptionKind::Count(20),
     }],
-    run: Run::Ranks(CrossRank { compare: stragglers, plan, queries: &[QueryKind::of::<ActivityQuery>()] }),
+    run: Run::Ranks(CrossRank {
+        compare: stragglers,
+        plan,
+        queries: &[QueryKind::of::<ActivityQuery>(), QueryKind::of::<StageWorkQuery>()],
+    }),
 };
 
 /// Ranks that others wait for, those waited for the longest first.
@@ -49,37 +58,50 @@ fn measured(job: &Job<'_>, longest: usize) -> (Vec<StragglerRow>, Vec<LateArriva
     let did = RankActivities::of(job);
     let all = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, _| true);
     let wanted = wanted(job, &all);
-    let mut late = late_ones(&all, &wanted, &did);
+    let pipelines = Pipelines::of(job, &all);
+    let mut late = late_ones(&all, &wanted, &did, &pipelines);
     let arrivals: Vec<LateArrival> = late.iter().map(|late| late.arrival.clone()).collect();
     let met: Vec<_> = wanted.iter().map(|at| &all[*at]).collect();
-    let rows = row::rows(&job.ranks, &met, &arrivals);
+    let rows = row::rows(&job.ranks, &met, &arrivals, &pipelines);
     sort_by_cost(&mut late);
     late.truncate(longest);
     (rows, late.into_iter().map(|late| late.named(&did)).collect())
 }
 
-/// Asks each rank for its activity before the collectives that it came to last.
+/// Asks each rank for its activity before the collectives that it came to last, and each stage of a
+/// pipeline for its work.
 fn plan(job: &Job<'_>, options: &Options) -> Result<Vec<Vec<Query>>, Error> {
     if job.has_replies() {
         return Ok(Vec::new());
     }
-    let query = |intervals: Vec<ArrivalInterval>| {
-        if intervals.is_empty() { Ok(Vec::new()) } else { Ok(vec![Query::of(&ActivityQuery(intervals))?]) }
-    };
-    arrival_intervals(job, options.count("longest") as usize).into_iter().map(query).collect()
+    queries(job, options.count("longest") as usize)
 }
 
-/// The intervals of each member whose activity explains late arrivals; those of the `longest` waits
+/// The queries to each member whose replies explain late arrivals; those of the `longest` waits
 /// with names.
-pub(super) fn arrival_intervals(job: &Job<'_>, longest: usize) -> Vec<Vec<ArrivalInterval>> {
-    let mut intervals = vec![Vec::new(); job.parts.len()];
+pub(super) fn queries(job: &Job<'_>, longest: usize) -> Result<Vec<Vec<Query>>, Error> {
+    let mut intervals: Vec<Vec<ArrivalInterval>> = vec![Vec::new(); job.parts.len()];
     let all = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, _| true);
-    let mut late = late_ones(&all, &wanted(job, &all), &RankActivities::Replied(Vec::new()));
+    let pipelines = Pipelines::planned(job, &all);
+    let mut late = late_ones(&all, &wanted(job, &all), &RankActivities::Replied(Vec::new()), &pipelines);
     sort_by_cost(&mut late);
-    for (member, interval) in late.iter().enumerate().flat_map(|(at, late)| late.intervals(at < longest)) {
+    let (messages, late): (Vec<_>, Vec<_>) = late.into_iter().partition(LateCollective::is_message);
+    let of_messages = messages.iter().flat_map(|late| late.intervals(false));
+    let named = late.iter().enumerate().flat_map(|(at, late)| late.intervals(at < longest));
+    for (member, interval) in named.chain(of_messages) {
         intervals[member as usize].push(interval);
     }
-    intervals
+    let queries = |(member, intervals): (usize, Vec<ArrivalInterval>)| {
+        let mut queries = Vec::new();
+        if !intervals.is_empty() {
+            queries.push(Query::of(&ActivityQuery(intervals))?);
+        }
+        if pipelines.has(member) {
+            queries.push(Query::of(&StageWorkQuery)?);
+        }
+        Ok(queries)
+    };
+    intervals.into_iter().enumerate().map(queries).collect()
 }
 
 /// Places of the selected collectives.
@@ -92,9 +114,11 @@ fn late_ones<'a, 'b>(
     all: &'b [JobCollective<'a>],
     wanted: &[usize],
     did: &RankActivities<'_>,
+    pipelines: &Pipelines,
 ) -> Vec<LateCollective<'a, 'b>> {
     let before = late_collective::previous(all);
-    wanted.iter().filter_map(|at| LateCollective::of(&all[*at], before[*at].map(|at| &all[at]), did)).collect()
+    let of = |at: &usize| LateCollective::of(&all[*at], before[*at].map(|at| &all[at]), did, pipelines);
+    wanted.iter().filter_map(of).collect()
 }
 
 fn sort_by_cost(late: &mut [LateCollective<'_, '_>]) {

@@ -2,6 +2,7 @@
 
 use super::activity::DelayCause;
 use super::late_collective::LateArrival;
+use super::pipeline::{Pipelines, bubble};
 use crate::analyze::collective::JobCollective;
 use crate::link::rank::JobRanks;
 use crate::sort;
@@ -24,6 +25,9 @@ pub(crate) struct StragglerRow {
     pub(in crate::analyze) caused_wait_ns: i64,
     /// The part of it that each cause has.
     caused_by_ns: [i64; DelayCause::ALL.len()],
+    /// Time of its pipeline in which it neither worked nor waited for a slow stage; and the whole
+    /// time of the pipeline.
+    bubble: Option<(i64, i64)>,
 }
 
 pub(crate) static TABLE: Table<Vec<StragglerRow>> = Table {
@@ -46,6 +50,11 @@ const COLUMNS: &[Column<Vec<StragglerRow>>] = &[
     int("caused_wait_ns", |rows, at| Some(rows[at].caused_wait_ns)),
     text("cause", |rows, at, out| rows[at].cause().is_some_and(|cause| put_name(out, cause.name()))),
     int("cause_wait_ns", |rows, at| Some(rows[at].caused_by_ns[rows[at].cause()? as usize])),
+    int("bubble_ns", |rows, at| Some(rows[at].bubble?.0)),
+    float("bubble_share", |rows, at| {
+        let (bubble_ns, span_ns) = rows[at].bubble?;
+        Some(bubble_ns as f64 / span_ns.max(1) as f64)
+    }),
 ];
 
 impl StragglerRow {
@@ -66,7 +75,12 @@ impl StragglerRow {
 }
 
 /// A row for each trace that meets another one, those that others waited for the longest first.
-pub(super) fn rows(ranks: &JobRanks, meetings: &[&JobCollective<'_>], late: &[LateArrival]) -> Vec<StragglerRow> {
+pub(super) fn rows(
+    ranks: &JobRanks,
+    meetings: &[&JobCollective<'_>],
+    late: &[LateArrival],
+    pipelines: &Pipelines,
+) -> Vec<StragglerRow> {
     let row = |(at, member): (usize, &crate::link::rank::JobMember)| StragglerRow {
         member: at,
         rank: member.rank,
@@ -92,6 +106,16 @@ pub(super) fn rows(ranks: &JobRanks, meetings: &[&JobCollective<'_>], late: &[La
         if let Some((cause, _)) = arrival.cause {
             add_ns(&mut row.caused_by_ns[cause as usize], arrival.caused_wait_ns);
         }
+    }
+    let mut suffered = vec![0_i64; rows.len()];
+    for arrival in late {
+        if let Some(receiver) = arrival.receiver {
+            add_ns(&mut suffered[receiver as usize], arrival.caused_wait_ns);
+        }
+    }
+    for (member, row) in rows.iter_mut().enumerate() {
+        let idle = pipelines.stage(member).and_then(|stage| stage.idle);
+        row.bubble = idle.map(|idle| bubble(idle, suffered[member]));
     }
     rows.retain(|row| row.num_collectives > 0);
     sort::by_key(&mut rows, |row| (std::cmp::Reverse(row.caused_wait_ns), row.rank, row.window));

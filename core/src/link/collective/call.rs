@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::id::OptionalColumn;
 use crate::sort;
@@ -28,6 +28,15 @@ pub(super) struct CollectiveRow {
     pub(super) row: u32,
     pub(super) role: CallRole,
     pub(super) pattern: Option<CollectivePattern>,
+    /// Whether it is an operator that calls one of `c10d`, which calls no other.
+    is_functional: bool,
+}
+
+impl CollectiveRow {
+    /// Whether ranks communicate in it.
+    fn communicates(&self) -> bool {
+        !matches!(self.pattern, Some(CollectivePattern::Wait | CollectivePattern::Init))
+    }
 }
 
 /// The parts of one call, from the outermost to the innermost.
@@ -43,7 +52,19 @@ pub(super) fn part(row: usize, name: &str) -> Option<CollectiveRow> {
         _ => return None,
     };
     let pattern = known(name).map(|(_, pattern)| pattern);
-    (role == CallRole::Record || pattern.is_some()).then_some(CollectiveRow { row: row as u32, role, pattern })
+    let is_functional = role == CallRole::Operator && !name.starts_with("c10d:");
+    let part = CollectiveRow { row: row as u32, role, pattern, is_functional };
+    (role == CallRole::Record || pattern.is_some()).then_some(part)
+}
+
+/// The calls of host events or of nodes, by their rows.
+pub(super) struct CollectiveCalls {
+    pub(super) all: Vec<CollectiveCall>,
+    /// The call that each row is in.
+    pub(super) of_row: OptionalColumn,
+    /// Calls whose operator has several records, so that work which it launches outside of them may
+    /// be of any.
+    pub(super) shared: FxHashSet<u32>,
 }
 
 /// The calls of a forest of rows, and for every row the call that it is in.
@@ -54,7 +75,7 @@ pub(super) fn calls(
     parts: &[CollectiveRow],
     num_rows: usize,
     parent: impl Fn(usize) -> Option<usize>,
-) -> (Vec<CollectiveCall>, OptionalColumn) {
+) -> CollectiveCalls {
     let around = innermost(parts, num_rows, &parent);
     let mut calls: Vec<CollectiveCall> = Vec::new();
     let mut call_of: Vec<usize> = Vec::with_capacity(parts.len());
@@ -72,18 +93,31 @@ pub(super) fn calls(
         calls[call].push(*part);
         call_of.push(call);
     }
+    let shared = shared(parts, &call_of, |part| around.get(parent(part.row as usize)?));
     let mut of_row = around;
     for row in 0..num_rows {
         if let Some(part) = of_row.get(row) {
             of_row.set(row, call_of[part as usize] as u32);
         }
     }
-    (calls, of_row)
+    CollectiveCalls { all: calls, of_row, shared }
+}
+
+/// The calls of records that an operator has several of. `outer` gives the part around a part.
+fn shared(parts: &[CollectiveRow], call_of: &[usize], outer: impl Fn(&CollectiveRow) -> Option<u32>) -> FxHashSet<u32> {
+    let mut records: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (part, call) in parts.iter().zip(call_of).filter(|(part, _)| part.role == CallRole::Record) {
+        if let Some(outer) = outer(part).filter(|outer| parts[*outer as usize].role == CallRole::Operator) {
+            records.entry(outer).or_default().push(*call as u32);
+        }
+    }
+    records.into_values().filter(|calls| calls.len() > 1).flatten().collect()
 }
 
 /// Whether an inner part says more of the same call. A record may be made twice.
 fn is_one_call(outer: CollectiveRow, inner: CollectiveRow) -> bool {
-    let is_inside = outer.role < inner.role || outer.role == inner.role && outer.role <= CallRole::Record;
+    let is_again = outer.is_functional || outer.role == CallRole::Record;
+    let is_inside = outer.role < inner.role || outer.role == inner.role && is_again;
     is_inside && (outer.pattern == inner.pattern || outer.pattern.is_none() || inner.pattern.is_none())
 }
 
@@ -114,12 +148,80 @@ fn innermost(parts: &[CollectiveRow], num_rows: usize, parent: impl Fn(usize) ->
     found
 }
 
-/// Joins runs on a backend's own threads with the operators that requested them: the first of a
-/// kind with the first.
+/// The record id of a row and its thread: what tells when a call began, and where.
+pub(super) type RequestPlace = (u64, u64);
+
+/// So many threads that request communications at the same time are looked at for one run.
+const MAX_REQUESTERS: usize = 16;
+
+/// Joins runs on a backend's own threads with the operators that requested them, by record ids.
+///
+/// An operator requests its runs before it ends, so a run's id follows that of the latest operator
+/// of some thread. Among several threads, the operator decides that still lacks its run and that
+/// has the run's pattern. An operator may have several runs (`reduce_scatter` of a list).
+pub(super) fn join_by_record(calls: &mut [CollectiveCall], place: impl Fn(&CollectiveRow) -> Option<RequestPlace>) {
+    let mut marks: Vec<(RequestPlace, bool, usize)> = Vec::new();
+    for (at, call) in calls.iter().enumerate() {
+        let is_lone = matches!(call[..], [CollectiveRow { role: CallRole::Run, .. }]);
+        let begun = call.iter().rev().find(|part| is_lone || part.role <= CallRole::Record && part.communicates());
+        marks.extend(begun.and_then(&place).map(|place| (place, is_lone, at)));
+    }
+    if !marks.iter().any(|(_, is_run, _)| *is_run) {
+        return;
+    }
+    marks.sort_unstable();
+    let mut latest = LatestOperators::default();
+    for ((id, thread), is_run, at) in marks {
+        if !is_run {
+            latest.put(thread, id, at);
+        } else if let Some(operator) = latest.requester(id, calls[at][0].pattern, calls) {
+            let run = std::mem::take(&mut calls[at]);
+            calls[operator].extend(run);
+        }
+    }
+}
+
+/// The latest operator of each thread, by its id.
+#[derive(Default)]
+struct LatestOperators {
+    of_thread: FxHashMap<u64, u64>,
+    by_id: BTreeMap<u64, usize>,
+}
+
+impl LatestOperators {
+    fn put(&mut self, thread: u64, id: u64, call: usize) {
+        if let Some(before) = self.of_thread.insert(thread, id) {
+            self.by_id.remove(&before);
+        }
+        self.by_id.insert(id, call);
+    }
+
+    /// The call that requested the run of an id.
+    fn requester(&self, id: u64, run: Option<CollectivePattern>, calls: &[CollectiveCall]) -> Option<usize> {
+        let likeness = |(before, call): (&u64, &usize)| {
+            let has_run = calls[*call].last().is_some_and(|tail| tail.role == CallRole::Run);
+            let operator = calls[*call].iter().find_map(|part| part.pattern);
+            let is_alike = operator == run || is_stand_in(operator, run);
+            // The next record is its own, whatever the backend makes of it.
+            let is_next = before.checked_add(1) == Some(id) && !has_run;
+            (is_alike || is_next).then_some(((!has_run, !has_run && operator == run, *before), *call))
+        };
+        let near = self.by_id.iter().rev().take(MAX_REQUESTERS).filter_map(likeness);
+        near.max().map(|(_, call)| call)
+    }
+}
+
+/// Whether a backend runs one pattern as another: gloo has no `reduce_scatter`.
+fn is_stand_in(operator: Option<CollectivePattern>, run: Option<CollectivePattern>) -> bool {
+    operator == Some(CollectivePattern::ReduceScatter) && run == Some(CollectivePattern::AllReduce)
+}
+
+/// Joins runs on a backend's own threads with the operators that requested them, where no record id
+/// tells: the first of a kind with the first.
 ///
 /// A backend works in order of requests. With unequal numbers, the missing ones are unknown.
 /// `order` sorts operators and runs by request.
-pub(super) fn join_runs<K: Ord>(calls: &mut [CollectiveCall], order: impl Fn(&CollectiveRow) -> K) {
+pub(super) fn join_by_order<K: Ord>(calls: &mut [CollectiveCall], order: impl Fn(&CollectiveRow) -> K) {
     let mut lone: BTreeMap<CollectivePattern, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (at, call) in calls.iter().enumerate() {
         if let [CollectiveRow { role: CallRole::Run, pattern: Some(pattern), .. }] = call[..] {
@@ -127,6 +229,10 @@ pub(super) fn join_runs<K: Ord>(calls: &mut [CollectiveCall], order: impl Fn(&Co
         } else if let [.., CollectiveRow { role: CallRole::Operator, pattern: Some(pattern), .. }] = call[..] {
             lone.entry(pattern).or_default().0.push(at);
         }
+    }
+    if lone.get(&CollectivePattern::ReduceScatter).is_some_and(|(_, runs)| runs.is_empty()) {
+        let (operators, _) = lone.remove(&CollectivePattern::ReduceScatter).unwrap_or_default();
+        lone.entry(CollectivePattern::AllReduce).or_default().0.extend(operators);
     }
     for (mut operators, mut runs) in lone.into_values().filter(|(operators, runs)| operators.len() == runs.len()) {
         sort::by_key(&mut operators, |at| calls[*at].first().map(&order));

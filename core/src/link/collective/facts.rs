@@ -24,6 +24,8 @@ pub struct CollectiveFacts {
     pub group_size: Option<i64>,
     /// `Process Group Ranks`, where the list is whole.
     pub ranks: Option<GroupRanks>,
+    /// `Global rank start` and `Global rank stride`: the ranks, where they are evenly spaced.
+    pub rank_steps: Option<(i64, i64)>,
     /// `Seq`, and whether it counts collectives of two ranks only.
     pub seq: Option<i64>,
     /// Whether `seq` counts collectives of two ranks only.
@@ -61,6 +63,7 @@ impl CollectiveFacts {
             group_id: self.group_id.or(other.group_id),
             group_size: self.group_size.or(other.group_size),
             ranks: self.ranks.or(other.ranks),
+            rank_steps: self.rank_steps.or(other.rank_steps),
             seq: self.seq.or(other.seq),
             is_p2p: self.is_p2p.or(other.is_p2p),
             rank: self.rank.or(other.rank),
@@ -79,9 +82,12 @@ impl CollectiveFacts {
     /// Facts in an event's arguments; keys as in Kineto.
     pub(super) fn of_event(trace: &Trace, row: usize) -> Self {
         let mut facts = Self::default();
+        let [mut rank_start, mut rank_stride] = [None; 2];
         for (key, json) in trace.args.pairs(&trace.strings, trace.events.args(row)) {
             let value = || serde_json::from_str::<Value>(&json).unwrap_or_default();
             match key {
+                "Global rank start" => rank_start = integer(&value()),
+                "Global rank stride" => rank_stride = integer(&value()),
                 "Collective name" => facts.name = text(&value()),
                 "Process Group Name" => facts.group_name = text(&value()),
                 "Process Group Description" => facts.group_desc = text(&value()),
@@ -101,6 +107,7 @@ impl CollectiveFacts {
                 _ => {}
             }
         }
+        facts.rank_steps = rank_start.zip(rank_stride);
         facts
     }
 
@@ -132,13 +139,15 @@ impl CollectiveFacts {
             trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::ConcreteInputs, &mut text);
             text
         };
-        Self { rank: end(trace.event_name(row), arguments), ..Self::default() }
+        let name = trace.event_name(row);
+        Self { rank: end(name, arguments), ..Self::of_splits(name, arguments) }
     }
 
     /// Facts in the arguments of an operator's node.
     pub(super) fn of_operator_node(trace: &Trace, node: &Node) -> Self {
         let arguments = || trace.strings.text(node.inputs.values).to_owned();
-        Self { rank: end(trace.strings.text(node.name), arguments), ..Self::default() }
+        let name = trace.strings.text(node.name);
+        Self { rank: end(name, arguments), ..Self::of_splits(name, arguments) }
     }
 
     /// Facts in a node's attributes and in the inputs of its record.
@@ -151,6 +160,7 @@ impl CollectiveFacts {
             group_name: text(get("pg_name")),
             group_desc: text(get("pg_desc")),
             group_size: integer(get("pg_size")),
+            rank_steps: integer(get("global_rank_start")).zip(integer(get("global_rank_stride"))),
             in_elems: integer(get("in_msg_nelems")),
             out_elems: integer(get("out_msg_nelems")),
             in_split: text(get("in_split_size")),
@@ -183,6 +193,7 @@ impl CollectiveFacts {
             in_split: list(at(name + 1)),
             out_split: list(at(name + 2)),
             group_size: integer(at(name + 5)).or_else(|| integer(at(name + 3))),
+            rank_steps: integer(at(name + 5)).and_then(|_| integer(at(name + 3)).zip(integer(at(name + 4)))),
             ..Self::default()
         }
     }
@@ -205,7 +216,7 @@ impl CollectiveFacts {
         facts
     }
 
-    fn set_dtype(&mut self, spelling: Option<String>) {
+    pub(super) fn set_dtype(&mut self, spelling: Option<String>) {
         let found = spelling.map(|spelling| dtype(&spelling));
         self.elem_bytes = found.as_ref().and_then(|(_, bytes)| *bytes);
         self.dtype = found.map(|(name, _)| name);
@@ -263,10 +274,10 @@ pub(super) fn integers(value: &Value) -> Option<Vec<i64>> {
 }
 
 /// The number of elements of a shape.
-fn num_elems(shape: &Value) -> Option<i64> {
+pub(super) fn num_elems(shape: &Value) -> Option<i64> {
     shape.as_array()?.iter().try_fold(1_i64, |product, side| product.checked_mul(side.as_i64()?))
 }
 
-fn sum(mut values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
+pub(super) fn sum(mut values: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     values.try_fold(0_i64, |total, value| total.checked_add(value?))
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::call::part;
+use super::known_ranks::KnownRanks;
+use super::local;
 use super::member::CollectiveMembers;
 use super::row::{Collective, CollectiveWait, Collectives};
 use super::wait;
@@ -29,7 +31,9 @@ fn find(linked: &LinkedTrace) -> Collectives {
     let mut all: Vec<Collective> =
         CollectiveMembers::of(linked).into_iter().map(|members| members.collective(linked)).collect();
     sort::by_key(&mut all, |row| row.order(linked));
-    all.iter_mut().for_each(|row| row.set_group(&groups));
+    let mut known = KnownRanks::new(&groups, linked.trace.num_ranks());
+    all.iter_mut().for_each(|row| row.set_group(&mut known));
+    local::mark(&mut all);
     let rank = linked.trace.rank().or_else(|| all.iter().find_map(Collective::own_rank));
     let unnamed = groups.unnamed(rank, linked.trace.num_ranks());
     all.iter_mut().for_each(|row| row.set_ends(rank, &unnamed));
@@ -69,13 +73,6 @@ impl Collective {
     pub fn iteration(&self, linked: &LinkedTrace) -> Option<i64> {
         let at = linked.links.iteration.get(self.first_event()? as usize)?;
         Some(linked.links.iterations[at as usize].number)
-    }
-
-    fn set_group(&mut self, groups: &ProcessGroups) {
-        self.group = groups.of(self.facts.group_name.as_deref(), self.facts.group_id);
-        let listed = || self.facts.ranks.clone().map(Arc::new);
-        self.ranks = self.group.and_then(|group| groups.ranks(group)).or_else(listed);
-        self.facts.group_size = self.facts.group_size.or_else(|| Some(self.ranks.as_ref()?.size()));
     }
 
     /// This rank: the rank at the place that a record says, where that is neither a root's nor the

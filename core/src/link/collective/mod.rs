@@ -4,12 +4,15 @@ mod call;
 mod calls;
 mod facts;
 mod find;
+mod known_ranks;
+mod local;
 mod member;
+mod operator_tensors;
 pub(super) mod row;
 mod timing;
 mod wait;
 
 pub use facts::CollectiveFacts;
 pub(crate) use find::communicates;
-pub use row::{Collective, CollectiveWait, Collectives};
+pub use row::{Collective, CollectiveWait, Collectives, UntimedReason};
 pub(crate) use timing::{bus_bytes, gbps};

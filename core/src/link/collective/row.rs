@@ -17,6 +17,8 @@ pub struct Collective {
     pub outer_node: Option<u32>,
     /// The host event that it was itself, where its backend works on the host (`gloo:all_reduce`).
     pub run: Option<u32>,
+    /// Its further runs, where the backend needs several (`reduce_scatter` of gloo).
+    pub more_runs: Vec<u32>,
     /// The device events that it was.
     pub device_events: Vec<u32>,
     /// Its name, one for all spellings; a record's own where it is unknown.
@@ -39,6 +41,56 @@ pub struct Collective {
     pub dst_rank: Option<i64>,
     /// Its wait among the waits.
     pub wait: Option<u32>,
+    /// Whether it is of one rank alone, which is no communication between ranks.
+    pub is_local: bool,
+    /// The first launch of work inside of its call on the host.
+    pub launch: Option<u32>,
+    /// Whether its operator has several records, and launched work outside of them.
+    pub(super) is_shared: bool,
+}
+
+/// Why no time is known of a collective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UntimedReason {
+    /// Only the Execution Trace has it.
+    NodeAlone,
+    /// Its operator has several records, and its work may be of any of them.
+    SeveralRecords,
+    /// The host launched nothing in its call.
+    NothingLaunched,
+    /// The host launched work, which is not in the file.
+    NoDeviceWork,
+}
+
+impl UntimedReason {
+    /// The meaning in words.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::NodeAlone => "only the Execution Trace has it",
+            Self::SeveralRecords => "several records in one call: its work may be of any",
+            Self::NothingLaunched => "its call launched nothing",
+            Self::NoDeviceWork => "its work is not in the file",
+        }
+    }
+}
+
+impl Collective {
+    /// The host events that it was itself.
+    pub fn runs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.run.iter().chain(&self.more_runs).copied()
+    }
+
+    /// Why its time is not known; `None` where it is.
+    pub fn untimed_reason(&self) -> Option<UntimedReason> {
+        let is_timed = !self.device_events.is_empty() || self.run.is_some();
+        let reason = match self.event {
+            None => UntimedReason::NodeAlone,
+            Some(_) if self.is_shared => UntimedReason::SeveralRecords,
+            Some(_) if self.launch.is_some() => UntimedReason::NoDeviceWork,
+            Some(_) => UntimedReason::NothingLaunched,
+        };
+        Some(reason).filter(|_| !is_timed)
+    }
 }
 
 /// All communications of a trace, and the host's waits for them.

@@ -23,7 +23,7 @@ impl Collective {
     /// When it ran: from the first start to the last end of its device events, or its run on the
     /// host.
     pub fn time(&self, trace: &Trace) -> Option<TimeRange> {
-        let rows = || self.device_events.iter().chain(&self.run).map(|row| *row as usize);
+        let rows = || self.device_events.iter().copied().chain(self.runs()).map(|row| row as usize);
         let start = rows().map(|row| trace.events.start[row]).min()?;
         let end = rows().map(|row| trace.events.end(row)).max()?;
         Some(TimeRange { start, end })
@@ -57,8 +57,11 @@ impl Collective {
     /// stays on the rank.
     pub fn bus_bytes(&self) -> Option<f64> {
         let (pattern, size) = (self.pattern?, self.facts.group_size?);
-        let kept =
-            [self.kept_bytes(self.facts.in_split.as_deref())?, self.kept_bytes(self.facts.out_split.as_deref())?];
+        let facts = &self.facts;
+        let kept = [
+            self.kept_bytes(facts.in_split.as_deref(), facts.in_elems)?,
+            self.kept_bytes(facts.out_split.as_deref(), facts.out_elems)?,
+        ];
         bus_bytes(pattern, size, [self.in_bytes()?, self.out_bytes()?], kept)
     }
 
@@ -75,11 +78,44 @@ impl Collective {
     /// Bytes of an exchange that stay on the rank, where its parts are told; `None` when they
     /// should be and are not.
     #[expect(clippy::option_option, reason = "parts that are not told are even; those that cannot be read are unknown")]
-    fn kept_bytes(&self, split: Option<&str>) -> Option<Option<i64>> {
-        let is_told = |split: &&str| self.pattern == Some(CollectivePattern::AllToAll) && *split != "[]";
-        let Some(split) = split.filter(is_told) else { return Some(None) };
-        let own = *integers(&Value::from(split))?.get(usize::try_from(self.place?).ok()?)?;
+    fn kept_bytes(&self, split: Option<&str>, elems: Option<i64>) -> Option<Option<i64>> {
+        let Some(split) = self.told_parts(split) else { return Some(None) };
+        let parts = integers(&Value::from(split))?;
+        let own = *parts.get(usize::try_from(self.place?).ok()?)?;
+        // Parts count rows of the tensor, which may have several elements.
+        let rows = parts.iter().try_fold(0_i64, |rows, part| rows.checked_add(*part))?;
+        let elems = elems?;
+        let own = match elems.checked_rem(rows) {
+            None => 0,
+            Some(0) => own.checked_mul(elems / rows)?,
+            Some(_) => return None,
+        };
         Some(Some(own.checked_mul(self.facts.elem_bytes?)?))
+    }
+
+    /// The parts of an exchange, where they are told.
+    fn told_parts<'a>(&self, split: Option<&'a str>) -> Option<&'a str> {
+        split.filter(|split| self.pattern == Some(CollectivePattern::AllToAll) && *split != "[]")
+    }
+
+    /// Whether ranks give or take unequal parts: as the recorded parts say, or as the name does.
+    /// Parts that cannot be read may be unequal.
+    pub fn is_uneven(&self) -> bool {
+        let is_uneven = |split: &Option<String>| {
+            let parts = self.told_parts(split.as_deref()).map(|split| integers(&Value::from(split)));
+            parts.is_some_and(|parts| parts.is_none_or(|parts| parts.windows(2).any(|pair| pair[0] != pair[1])))
+        };
+        let has_name = self.name.as_deref().is_some_and(|name| name.ends_with("_v"));
+        has_name || is_uneven(&self.facts.in_split) || is_uneven(&self.facts.out_split)
+    }
+
+    /// Bytes that leave this rank in an uneven exchange, and bytes that come to it: without the
+    /// part that stays. `None` where a part is unknown.
+    pub fn exchanged_bytes(&self) -> Option<[i64; 2]> {
+        let facts = &self.facts;
+        let in_kept = self.kept_bytes(facts.in_split.as_deref(), facts.in_elems)??;
+        let out_kept = self.kept_bytes(facts.out_split.as_deref(), facts.out_elems)??;
+        Some([self.in_bytes()?.saturating_sub(in_kept), self.out_bytes()?.saturating_sub(out_kept)])
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::unnamed::UnnamedGroups;
 use super::{JobMember, MatchMethod, SharedCollective};
 use crate::link::collective::Collective;
 use crate::sort;
@@ -16,6 +17,8 @@ use crate::trace::group::GroupRanks as RankList;
 struct CollectiveFamily {
     group: Option<String>,
     ranks: Option<Arc<RankList>>,
+    /// The group that only a number of each rank's own names, where there are several.
+    unnamed: Option<u32>,
     pattern: CollectivePattern,
     /// Source and destination, of two ranks.
     ends: Option<(i64, i64)>,
@@ -27,8 +30,10 @@ type MemberRows = Vec<(u32, Vec<u32>)>;
 /// The communications that at least two ranks have, in the order of the first trace that has them.
 pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
     let mut families: FxHashMap<CollectiveFamily, MemberRows> = FxHashMap::default();
+    let unnamed = UnnamedGroups::of(members);
+    let ranks = ranks_by_name(members);
     for (at, member) in members.iter().enumerate() {
-        for (row, family) in member.families() {
+        for (row, family) in member.families(at, &unnamed, &ranks) {
             let rows = families.entry(family).or_default();
             match rows.last_mut() {
                 Some((last, rows)) if *last == at as u32 => rows.push(row),
@@ -115,24 +120,40 @@ fn is_alike(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
 
 impl JobMember {
     /// The rows that may be found elsewhere, each with its family.
-    fn families(&self) -> Vec<(u32, CollectiveFamily)> {
+    fn families(&self, at: usize, unnamed: &UnnamedGroups, ranks: &RanksByName<'_>) -> Vec<(u32, CollectiveFamily)> {
         let rows = &self.linked.collectives().rows;
         // A collective called before the recording began has no position in its order.
         let is_called = |row: &Collective| row.event.or(row.run).or(row.node).is_some();
         let has_calls = rows.iter().any(is_called);
-        let unnamed: FxHashSet<i64> = rows.iter().filter(|row| row.group.is_none()).filter_map(number).collect();
         let family = |row: &Collective| {
-            let is_found = (is_called(row) || !has_calls) && (number(row).is_none() || unnamed.len() < 2);
-            let pattern = row.pattern.filter(|_| is_found)?;
+            let pattern = row.pattern.filter(|_| (is_called(row) || !has_calls) && !row.is_local)?;
             let ends = if pattern.is_p2p() { Some((row.src_rank?, row.dst_rank?)) } else { None };
             let pattern = if pattern.is_p2p() { CollectivePattern::Send } else { pattern };
-            Some(CollectiveFamily { group: row.facts.group_name.clone(), ranks: row.ranks.clone(), pattern, ends })
+            let group = row.facts.group_name.clone();
+            let told = || ranks.get(group.as_deref()?)?.cloned();
+            Some(CollectiveFamily {
+                ranks: row.ranks.clone().or_else(told),
+                unnamed: unnamed.label(at, row)?,
+                group,
+                pattern,
+                ends,
+            })
         };
         rows.iter().enumerate().filter_map(|(at, row)| Some((at as u32, family(row)?))).collect()
     }
 }
 
-/// The number of a group without a name, which is another one on each rank.
-fn number(row: &Collective) -> Option<i64> {
-    row.facts.group_id.filter(|_| row.facts.group_name.is_none() && row.group.is_none())
+/// The ranks of a group that some trace knows, by the name that all give it; `None` where they
+/// contradict each other.
+type RanksByName<'a> = FxHashMap<&'a str, Option<&'a Arc<RankList>>>;
+
+fn ranks_by_name(members: &[JobMember]) -> RanksByName<'_> {
+    let mut found = RanksByName::default();
+    for row in members.iter().flat_map(|member| &member.linked.collectives().rows) {
+        if let (Some(name), Some(ranks)) = (row.facts.group_name.as_deref(), row.ranks.as_ref()) {
+            let known = found.entry(name).or_insert(Some(ranks));
+            *known = known.filter(|known| *known == ranks);
+        }
+    }
+    found
 }

@@ -2,6 +2,7 @@
 
 mod clock;
 mod family;
+mod unnamed;
 
 use std::sync::Arc;
 

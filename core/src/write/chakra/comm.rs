@@ -1,5 +1,7 @@
 //! Writes collectives with the attributes of the schema.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attributes::AttributeWriter;
@@ -9,13 +11,41 @@ use crate::id::OptionalColumn;
 use crate::link::{Collective, LinkedTrace};
 use crate::trace::collective::CollectivePattern;
 use crate::trace::kind::EventKind;
+use crate::warning::WarningKind;
 
 /// The communications among the vertices.
 #[derive(Debug)]
 pub(super) struct ChakraCollectives<'a> {
     of_vertex: FxHashMap<u32, ChakraCollective<'a>>,
-    /// Communications that the schema has no word for: computations, to it.
-    pub(super) num_unknown: u64,
+    /// Simplifications: communications that the schema has no word for, and others.
+    pub(super) simplified: BTreeMap<SimplifiedCollective, u64>,
+}
+
+/// How a communication is less in the schema than in the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SimplifiedCollective {
+    /// The schema has no word for it: a computation, to it.
+    Unknown,
+    /// It is of one rank alone.
+    Local,
+    /// Its parts are unequal.
+    Uneven,
+    /// Its size is not known.
+    Sizeless,
+    /// Its group is not named, and may be several.
+    Groupless,
+}
+
+impl SimplifiedCollective {
+    pub(super) fn warning(self) -> WarningKind {
+        match self {
+            Self::Unknown => WarningKind::UnknownCollective,
+            Self::Local => WarningKind::LocalCollective,
+            Self::Uneven => WarningKind::UnevenCollective,
+            Self::Sizeless => WarningKind::CollectiveWithoutSize,
+            Self::Groupless => WarningKind::CollectiveWithoutGroup,
+        }
+    }
 }
 
 /// A vertex's part in a communication.
@@ -29,15 +59,20 @@ pub(super) struct ChakraCollective<'a> {
 
 impl<'a> ChakraCollectives<'a> {
     pub(super) fn of(linked: &'a LinkedTrace, vertices: &ChakraVertices) -> Self {
-        let mut found = Self { of_vertex: FxHashMap::default(), num_unknown: 0 };
+        let mut found = Self { of_vertex: FxHashMap::default(), simplified: BTreeMap::new() };
+        let has_groups = has_several_groups(linked);
         let mut counts: FxHashMap<_, i64> = FxHashMap::default();
         let kernels = kernels_among_nodes(linked, vertices);
         for collective in &linked.collectives().rows {
             let places = places(linked, vertices, collective, &kernels);
             let Some(pattern) = collective.pattern.filter(|pattern| node_type(*pattern).is_some()) else {
-                found.num_unknown += u64::from(!places.is_empty());
+                found.count(SimplifiedCollective::Unknown, !places.is_empty());
                 continue;
             };
+            if collective.is_local {
+                found.count(SimplifiedCollective::Local, !places.is_empty());
+                continue;
+            }
             // Both sides count the messages between them; of a collective, all ranks know the
             // sequence number.
             let ends = pattern.is_p2p().then_some((pattern, collective.src_rank, collective.dst_rank));
@@ -45,11 +80,23 @@ impl<'a> ChakraCollectives<'a> {
             let tag = collective.facts.seq.filter(|_| ends.is_none()).unwrap_or(*count);
             *count += 1;
             let num_parts = places.len() as i64;
+            let is_there = !places.is_empty();
+            found.count(SimplifiedCollective::Uneven, is_there && collective.is_uneven());
+            let has_size = !pattern.has_message() || collective.in_bytes().or(collective.out_bytes()).is_some();
+            found.count(SimplifiedCollective::Sizeless, is_there && !has_size);
+            let has_group = collective.facts.group_name.is_some() || !has_groups || ends.is_some();
+            found.count(SimplifiedCollective::Groupless, is_there && !has_group);
             for (part, place) in (0..).zip(places) {
                 found.of_vertex.insert(place, ChakraCollective { collective, part: (part, num_parts), tag });
             }
         }
         found
+    }
+
+    fn count(&mut self, how: SimplifiedCollective, is_so: bool) {
+        if is_so {
+            *self.simplified.entry(how).or_default() += 1;
+        }
     }
 
     pub(super) fn at(&self, place: u32) -> Option<ChakraCollective<'a>> {
@@ -71,7 +118,10 @@ impl ChakraCollective<'_> {
         if let Some(comm_type) = collective.pattern.and_then(comm_type) {
             out.int64("comm_type", comm_type);
         }
-        out.int64("comm_size", self.share(in_bytes.filter(|bytes| *bytes > 0).or(out_bytes).unwrap_or(0)));
+        // A part that stays on the rank moves nothing.
+        let exchanged = collective.exchanged_bytes().filter(|_| collective.is_uneven());
+        let sizes = exchanged.map_or([in_bytes, out_bytes], |bytes| bytes.map(Some));
+        out.int64("comm_size", self.share(sizes[0].filter(|bytes| *bytes > 0).or(sizes[1]).unwrap_or(0).max(0)));
         if let Some(name) = facts.group_name.as_deref().filter(|name| !name.is_empty()) {
             out.string("pg_name", name);
         }
@@ -91,6 +141,11 @@ impl ChakraCollective<'_> {
             value.into_iter().for_each(|value| out.int64(name, value));
         }
         facts.dtype.iter().for_each(|dtype| out.string("dtype", dtype));
+        if collective.is_uneven() {
+            for (name, split) in [("in_split_size", &facts.in_split), ("out_split_size", &facts.out_split)] {
+                split.iter().for_each(|split| out.string(name, split));
+            }
+        }
     }
 
     /// This vertex's share of the bytes: several vertices of a collective carry all together.
@@ -100,7 +155,17 @@ impl ChakraCollective<'_> {
     }
 }
 
-/// The vertices of a collective: its device events, else its host run, else its call.
+/// Whether a communication without a named group may be of several groups.
+fn has_several_groups(linked: &LinkedTrace) -> bool {
+    let groups = linked.process_groups().iter().filter(|group| group.size != Some(1));
+    let ranks: FxHashSet<_> = groups.map(|group| (&group.ranks, group.size)).collect();
+    let rows = linked.collectives().rows.iter().filter(|row| !row.is_local);
+    let sizes: FxHashSet<_> = rows.filter_map(|row| row.facts.group_size).collect();
+    let is_of_all = |size: &i64| linked.trace.num_ranks().is_none_or(|num_ranks| num_ranks == *size);
+    ranks.len() > 1 || sizes.len() > 1 || !sizes.iter().all(is_of_all)
+}
+
+/// The vertices of a collective: its device events, else its host runs, else its call.
 fn places(
     linked: &LinkedTrace,
     vertices: &ChakraVertices,
@@ -116,7 +181,11 @@ fn places(
         return kernels.clone();
     }
     let node_of = |event: u32| linked.links.nodes.node_of_event.get(event as usize);
-    let node = collective.run.and_then(node_of).or(collective.node).or_else(|| node_of(collective.event?));
+    let runs: Vec<u32> = collective.runs().filter_map(|run| vertices.node(node_of(run)?)).collect();
+    if !runs.is_empty() {
+        return runs;
+    }
+    let node = collective.node.or_else(|| node_of(collective.event?));
     node.and_then(|node| vertices.node(node)).into_iter().collect()
 }
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::et_plus_keys::EtPlusKeys;
 use super::vertex::{ChakraVertices, VertexOrigin, VertexRunner};
-use crate::link::LinkedTrace;
+use crate::link::{Collective, LinkedTrace};
 use crate::time::{Dur, Ts};
 
 /// A thread that did nothing for longer than this has waited for another one.
@@ -126,18 +126,17 @@ impl ChakraEdges {
         let collectives = linked.collectives();
         let node_of = |event: u32| linked.links.nodes.node_of_event.get(event as usize);
         let call = |node: Option<u32>, event: Option<u32>| vertices.node(node.or_else(|| node_of(event?))?);
+        let runs = |row: &Collective| {
+            row.runs().filter_map(|run| vertices.node(node_of(run)?)).collect::<Vec<_>>().into_iter()
+        };
         for row in &collectives.rows {
-            let run = row.run.and_then(|run| vertices.node(node_of(run)?));
-            if let (Some(source), Some(target)) = (call(row.node, row.event), run) {
-                self.add_data(source, target);
-            }
+            let Some(source) = call(row.node, row.event) else { continue };
+            runs(row).for_each(|target| self.add_data(source, target));
         }
         for wait in &collectives.waits {
             let Some(row) = wait.collective.and_then(|row| collectives.rows.get(row as usize)) else { continue };
-            let run = row.run.and_then(|run| vertices.node(node_of(run)?));
-            if let (Some(source), Some(target)) = (run, call(wait.call.node, wait.call.event)) {
-                self.add_data(source, target);
-            }
+            let Some(target) = call(wait.call.node, wait.call.event) else { continue };
+            runs(row).for_each(|source| self.add_data(source, target));
         }
     }
 

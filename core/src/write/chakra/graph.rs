@@ -31,7 +31,9 @@ use crate::warning::WarningKind;
 ///   node reads; the forward node of a backward node; the last node of another thread when this one
 ///   first began or resumed after a pause; awaited nodes.
 /// * A communication is a node of its own type, and no operation of the host: the kernel that did
-///   it, or else the host's record of it.
+///   it, or else the host's record of it. A call of one rank alone is none.
+/// * `comm_size` is what goes in. Of an exchange with unequal parts, it is what leaves the rank;
+///   the parts are attributes.
 ///
 /// # Errors
 /// When there is no Execution Trace.
@@ -173,8 +175,9 @@ impl ChakraGraph<'_> {
             event,
             ..Position::default()
         });
-        let num_unknown = self.communications.num_unknown;
-        warnings.push_many(WarningKind::UnknownCollective, num_unknown, Position::default);
+        for (how, number) in &self.communications.simplified {
+            warnings.push_many(how.warning(), *number, Position::default);
+        }
         let without = vertices.all.iter().filter(|vertex| vertex.is_on_device && vertex.host.is_none());
         warnings.push_many(WarningKind::DeviceEventWithoutNode, without.count() as u64, Position::default);
         let unmeasured = vertices.all.iter().filter(|vertex| vertex.measured.is_none());

@@ -271,6 +271,11 @@ class Analyses:
         * `wait_ns`: time that the rank itself waited (see `TraceSet.collectives`)
         * `caused_wait_ns`: time that other ranks waited when this rank arrived last
         * `cause`: the cause of most of `caused_wait_ns`
+        * `bubble_ns`: of a pipeline's time, that in which this stage neither works nor waits for a
+          slow stage; `bubble_share` is its share
+
+        In a pipeline, a receive waits for a sender that works by the schedule. Only work beyond
+        that of the other stages counts as caused.
 
         The cause compares ranks over the interval since the previous communication of the same
         ranks, or since the start of the iteration. Each nanosecond of a rank counts for the first

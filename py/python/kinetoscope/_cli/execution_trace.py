@@ -19,7 +19,7 @@ from kinetoscope._cli.reading import (
     report_defects_of,
 )
 from kinetoscope._cli.terminal import busy
-from kinetoscope.chakra import GROUPS, write_chakra, write_groups
+from kinetoscope.chakra import GROUPS, expect_agreement, job_groups, write_chakra, write_groups
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
@@ -141,13 +141,15 @@ class ChakraOptions(NamedTuple):
     trace: str
     iteration: int | None
     output: Path
+    allow_mismatches: bool
     reading: ReadingOptions
 
 
 def _add_chakra_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     _add_iteration(parser.add_argument_group("Selection"))
-    parser.add_argument_group("Output").add_argument(
+    output = parser.add_argument_group("Output")
+    output.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -155,19 +157,24 @@ def _add_chakra_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="output file, gzip if it ends in .gz (default: rank.et; rank.0.et, … for a job)",
     )
+    output.add_argument(
+        "--allow-mismatches",
+        action="store_true",
+        help="write the graphs even if ranks lack calls of others, for which a simulator waits forever",
+    )
     add_reading(parser, needs_et=True)
 
 
 def _chakra(options: ChakraOptions) -> None:
     expect_extension(options.output, ".et", may_be_gzip=True)
-    groups: dict[str, list[int]] = {}
     found = read_trace(options.trace, options.reading, options.output)
+    if isinstance(found, TraceSet):
+        expect_agreement(found, allow_mismatches=options.allow_mismatches)
     for rank, trace, path in outputs(found, options.output, "."):
         linked = _relinked(trace, options.iteration)
         report_defects_of(linked, rank)
         _write_chakra(linked, path)
-        groups |= linked.comm_groups
-    if groups:
+    if groups := job_groups(found):
         print(f"{write_groups(options.output.parent, groups)}: {text.plural(len(groups), 'process group')}")
     else:
         print(f"no {GROUPS}: no process group with its ranks was recorded")
@@ -185,7 +192,7 @@ def _write_chakra(trace: Trace, path: Path) -> None:
 CHAKRA = command(
     "chakra",
     "Convert to Chakra graphs (.et) for simulators, with comm_group.json",
-    details="Writes one graph per rank of a job.",
+    details="Writes one graph per rank of a job. Compares the ranks first, as replay-comms --dry-run does.",
     add_arguments=_add_chakra_arguments,
     options=ChakraOptions,
     run=_chakra,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._export.tables import FORMATS
-from kinetoscope.trace_set import TraceSet, ranks_and_windows
+from kinetoscope._io.paths import with_suffix_of_rank
+from kinetoscope.trace_set import TraceSet, ranked
 
 if TYPE_CHECKING:
     from kinetoscope.tables import Tables
@@ -33,28 +34,12 @@ def outputs(found: Trace | TraceSet, path: Path, separator: str = "_") -> list[O
     Raises ValueError if a path is an input file.
     """
     if isinstance(found, TraceSet):
-        files = [Output(rank, trace, _with_rank(path, separator + rank)) for rank, trace in ranked(found)]
+        files = [Output(rank, trace, with_suffix_of_rank(path, separator + rank)) for rank, trace in ranked(found)]
     else:
         files = [Output("", found, path)]
     for output in files:
         refuse_input(output.path, sources(found))
     return files
-
-
-def ranked(job: TraceSet) -> Iterator[tuple[str, Trace]]:
-    """Yields traces with unique names.
-
-    Names are `0`, `1`, `1.1` for the second window of rank 1, and `unknown`.
-    """
-    for member, (number, window) in zip(job.members, ranks_and_windows(job.members), strict=True):
-        rank = "unknown" if number is None else str(number)
-        yield f"{rank}.{window}" if window else rank, member.trace
-
-
-def _with_rank(path: Path, rank: str) -> Path:
-    gzip = _GZIP if path.suffix == _GZIP else ""
-    plain = path.with_name(path.name.removesuffix(gzip))
-    return plain.with_name(f"{plain.stem}{rank}{plain.suffix}{gzip}")
 
 
 def sources(found: Trace | TraceSet | Tables) -> list[str]:

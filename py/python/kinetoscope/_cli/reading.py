@@ -70,10 +70,9 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
     if output:
         refuse_input(output, [path, options.et or ""])
     if path.endswith("/") or Path(path).is_dir():
-        if options.et or options.no_et:
-            name = "--et" if options.et else "--no-et"
-            raise ValueError(f"expected a file with {name}, found a folder: {path}")
-        return read_dir(path, max_bytes=options.max_bytes, cache=options.cache)
+        if options.et:
+            raise ValueError(f"expected a file with --et, found a folder: {path}")
+        return read_dir(path, et=False if options.no_et else None, max_bytes=options.max_bytes, cache=options.cache)
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
         return read(path, execution, max_bytes=options.max_bytes, cache=options.cache)
@@ -121,12 +120,12 @@ def report_defects_of(trace: Trace | Tables, rank: str) -> None:
 
 
 def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | None) -> TraceSet:
-    name = "--et" if options.et else "--no-et" if options.no_et else None
-    if name:
-        raise ValueError(f"expected one file with {name}, found {len(paths)}")
+    if options.et:
+        raise ValueError(f"expected one file with --et, found {len(paths)}")
     if output:
         refuse_input(output, paths)
-    job = read_several(paths, max_bytes=options.max_bytes, cache=options.cache)
+    et = False if options.no_et else None
+    job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache)
     for path, reason in job.skipped.items():
         print(f"kinetoscope: skipped {path}: {reason}", file=sys.stderr)
     return job

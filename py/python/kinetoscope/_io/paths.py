@@ -19,10 +19,12 @@ __all__ = [
     "metrics_name",
     "natural",
     "rank_of",
+    "with_suffix_of_rank",
 ]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import TypeGuard
 
 _SCHEME_SYMBOLS = str.maketrans("", "", "+-.")
@@ -75,3 +77,10 @@ def metrics_beside(kineto: str) -> str | None:
 def metrics_name(rank: int | str) -> str:
     """Returns the file name of a rank's metrics."""
     return f"metrics_{rank}.jsonl"
+
+
+def with_suffix_of_rank(path: Path, suffix: str) -> Path:
+    """Adds a suffix to the name of a file, before its extension: `cut.json.gz`, `cut_0.json.gz`."""
+    gzip = ".gz" if path.suffix == ".gz" else ""
+    plain = path.with_name(path.name.removesuffix(gzip))
+    return plain.with_name(f"{plain.stem}{suffix}{plain.suffix}{gzip}")

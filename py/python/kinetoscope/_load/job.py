@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _MAX_SHOWN = 3
+_LEFT_OUT = "an Execution Trace, left out by et=False (--no-et)"
 
 
 class JobOptions(NamedTuple):
@@ -38,11 +39,14 @@ class JobOptions(NamedTuple):
     eager: bool = True
     progress: bool | None = None
     executor: Executor | None = None
+    has_executions: bool = True
+    """Whether to read Execution Traces."""
 
 
 def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     folder: str | os.PathLike[str],
     *,
+    et: lazy.Literal[False] | None = None,
     eager: bool = True,
     progress: bool | None = None,
     iteration: int | None = None,
@@ -56,7 +60,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     Reads the files of `ks.profile`, `tensorboard_trace_handler`, HTA, Chakra, PARAM and nsys.
     `folder` is a path, a URL, or an archive. The rank of a trace comes from its `distributedInfo`,
     else from its name. Two files of one rank are two windows of that rank. `TraceSet.skipped`
-    lists all other files, each with the reason.
+    lists all other files, each with the reason. With `et=False`, it lists the Execution Traces too.
 
     By default, reads all files at once, on all processors. `eager=False` reads only their heads,
     and each trace at its first use. Use it if the job exceeds the memory, or for a few ranks of
@@ -83,22 +87,29 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     if path.endswith(os.sep):
         expect_no_file(path)
     options = Options(max_bytes, cache_folder(cache), iteration=iteration)
+    job_options = JobOptions(eager=eager, progress=progress, executor=executor, has_executions=et is not False)
     archive = _as_archive(folder, storage_options)
     if archive is not None and executor is not None:
         raise ValueError(
             f"expected a folder to read with an executor, found the archive {archive.label}; unpack it first"
         )
     if archive is not None and eager:
-        return _read_archived_job(archive, None, options, progress=progress)
+        return _read_archived_job(archive, None, options, job_options)
     listing = _list_folder(folder, storage_options) if archive is None else unpack(archive, max_bytes)
-    return _build_job(listing, path, options, JobOptions(eager=eager, progress=progress, executor=executor))
+    return _build_job(listing, path, options, job_options)
 
 
-def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache: lazy.Cache = None) -> TraceSet:
+def read_several(
+    sources: Sequence[str],
+    *,
+    et: lazy.Literal[False] | None = None,
+    max_bytes: int | None = None,
+    cache: lazy.Cache = None,
+) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 
-    Names of files are their paths. Also reads Execution Traces beside the files. Raises the errors
-    of `read_dir`.
+    Names of files are their paths. Also reads Execution Traces beside the files, unless `et` is
+    False. Raises the errors of `read_dir`.
     """
     options = Options(max_bytes, cache_folder(cache))
     combined = Listing({}, {})
@@ -106,14 +117,16 @@ def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache:
         listing = _list_source(source, options)
         combined.files.update(listing.files)
         combined.skipped.update({name: reason for name, reason in listing.skipped.items() if is_trace(name)})
-    return _build_job(combined, ", ".join(sources), options, JobOptions())
+    return _build_job(combined, ", ".join(sources), options, JobOptions(has_executions=et is not False))
 
 
-def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
+def read_archive(
+    file: File, execution: File | None, options: Options, *, has_executions: bool = True
+) -> Trace | TraceSet:
     """Reads an archive for `read`: returns its trace, or a TraceSet of several recordings."""
     # one thread per recording, as in any job
     job_options = Options(options.max_bytes, options.cache, iteration=options.iteration)
-    job = _read_archived_job(file, execution, job_options, progress=None)
+    job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:
         return job
     for name, reason in job.skipped.items():
@@ -175,7 +188,7 @@ def _other_reason(name: str) -> str:
 # --- reading traces ------------------------------------------------------------------------------
 
 
-def _read_archived_job(file: File, execution: File | None, options: Options, *, progress: bool | None) -> TraceSet:
+def _read_archived_job(file: File, execution: File | None, options: Options, job_options: JobOptions) -> TraceSet:
     """Reads an archive, and the archive or file of Execution Traces beside it."""
     if execution is not None:
         listing, executions = for_each([file, execution], lambda each, _reading: _unpack_or_wrap(each, options))
@@ -183,10 +196,9 @@ def _read_archived_job(file: File, execution: File | None, options: Options, *, 
         for name, member in executions.files.items():
             listing.files[name if name not in listing.files else f"{execution.label}/{name}"] = member
         listing.skipped.update(executions.skipped)
-        return _build_job(listing, file.label or "the archive", options, JobOptions(progress=progress))
+        return _build_job(listing, file.label or "the archive", options, job_options)
     with StreamingReader(options) as reader:
         listing = unpack(file, options.max_bytes, reader.add)
-        job_options = JobOptions(progress=progress)
         return _build_job(listing, file.label or "the archive", options, job_options, reader.traces())
 
 
@@ -214,12 +226,16 @@ def _build_job(
     heads.update(zip(unread, for_each(list(unread.values()), lambda file, _: peek(file)), strict=True))
     pairing = pair_up(files, heads)
     skipped = {**listing.skipped, **pairing.copies}
+    pairs = pairing.pairs
+    if not job_options.has_executions:
+        skipped.update({pair.execution: _LEFT_OUT for pair in pairs if pair.execution is not None})
+        pairs = [pair if pair.execution is None else Pair(pair.kineto, None, "alone") for pair in pairs if pair.kineto]
 
     def member(pair: Pair) -> Member:
         trace = traces.get(pair.names[0]) if len(pair.names) == 1 else None
         return Member(pair, files, heads, options, trace)
 
-    members = [member(pair) for pair in pairing.pairs]
+    members = [member(pair) for pair in pairs]
     job = _read_members(members, skipped, heads, job_options)
     if not len(job):
         raise _native.TraceParseError(f"expected traces in {label}, found {_summary(job.skipped)}")

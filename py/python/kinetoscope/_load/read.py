@@ -87,7 +87,7 @@ def read(
     if is_archive:
         from kinetoscope._load.job import read_archive
 
-        return read_archive(file, execution, options)
+        return read_archive(file, execution, options, has_executions=et is not False)
     if et is None and execution is not None:
         result = _read_with_neighbour(file, execution, options)
     else:

@@ -142,8 +142,14 @@ class _Simulation:
             for meeting in self._meetings.values()
             for rank, at in meeting.places[:1]
         ]
+        lacking = [
+            f"rank {rank} lacks {next(iter(meeting.messages.values())).collective}, call {key[-1]} of its group"
+            for key, meeting in self._meetings.items()
+            for rank in _members(key)
+            if rank not in meeting.messages
+        ]
         ended = [f"rank {rank} has ended" for rank, steps in self._steps.items() if self._at[rank] == len(steps)]
-        return f"ranks disagree: {'; '.join([*(lines or missing)[:_SHOWN], *ended[:_SHOWN]])}"
+        return f"ranks disagree: {'; '.join([*(lines or missing)[:_SHOWN], *ended[:_SHOWN], *lacking[:_SHOWN]])}"
 
 
 def _words(steps: Sequence[Step], at: int) -> str:
@@ -170,6 +176,12 @@ def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
     other = group.members[peer]
     ends = (rank, other) if message.collective == "send" else (other, rank)
     return (group.name, group.members, *ends, message.tag), ends
+
+
+def _members(key: Key) -> tuple[int, ...]:
+    """Returns the ranks of a collective by its key; none for a message between two ranks."""
+    members = key[1] if len(key) == 3 else ()  # noqa: PLR2004 - the keys of `_channel`, with a number
+    return members if isinstance(members, tuple) else ()
 
 
 def _expect_same(meeting: Meeting, rank: int, message: Message, number: int, members: tuple[int, ...]) -> None:
