@@ -18,7 +18,7 @@ from kinetoscope._base.warnings import warn
 from kinetoscope._export.tables import Part, export
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.paths import natural
-from kinetoscope._load.read import Options
+from kinetoscope._load.read import Options, RankPart, split
 from kinetoscope._load.recording import Recording
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace, redacted
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kinetoscope._io.header import Head
     from kinetoscope._io.source import File
     from kinetoscope._remote.coordinator import Coordinator
-    from kinetoscope._remote.worker import Inspection
+    from kinetoscope._remote.worker import Inspection, PartInspection
 
 _MAX_SHOWN_SKIPPED = 10
 _PICTURE_WIDTH_PX = 900
@@ -45,6 +45,7 @@ class Member:
         heads: Mapping[str, Head],
         options: Options,
         trace: Trace | None = None,
+        part: RankPart | PartInspection | None = None,
     ) -> None:
         self.pair = pair
         """Names of the files and how they were paired; without unreadable files."""
@@ -52,10 +53,13 @@ class Member:
         """Messages about unreadable files."""
         self.failures: dict[str, str] = {}
         """Unreadable files by name, each with the reason."""
-        self.recording = Recording(pair, {name: files[name] for name in pair.names}, options)
+        self.recording = Recording(pair, {name: files[name] for name in pair.names if name in files}, options)
         """The files to read; empty once the trace is in memory."""
         self.inspection: Inspection | None = None
         """Facts from a worker that read the recording; None without one."""
+        self.part = part
+        """Label and origin of a rank of a merged file; None for a file of one rank."""
+        self._has_parts = part is None and not options.merges
         self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
         self._trace = trace
         self._lock = RLock()
@@ -93,14 +97,17 @@ class Member:
 
     @property
     def rank_from(self) -> str:
-        """Origin of the rank: `file` (`distributedInfo`), `name`, or `unknown`."""
+        """Origin of the rank: `file` (`distributedInfo`), `name`, or `unknown`.
+
+        For a rank of a merged file: `label` of the merger, its only `device`, or `order`.
+        """
         return self._rank_and_origin()[1]
 
     def _rank_and_origin(self) -> tuple[int | None, str]:
         content = self.inspection if self._trace is None else self._trace
         rank = self._head_rank if content is None else content.rank
         if rank is not None:
-            return rank, "file"
+            return rank, "file" if self.part is None else self.part.origin
         return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
 
     def read(self, reading: _native.Reading | None = None) -> Trace:
@@ -116,6 +123,27 @@ class Member:
                 # releases the files: those of an archive are bytes in memory
                 self.recording = self.recording._replace(pair=Pair(None, None, ""), files={})
             return self._trace
+
+    def parts(self) -> list[Member]:
+        """Returns a member per rank of a merged file that was read; none for other members."""
+        if not self._has_parts or not (self.is_read or self.inspection):
+            return []
+        self._has_parts = False
+        if self._trace is not None:
+            return [self._part_in_memory(part) for part in split(self._trace)]
+        return [self._remote_part(number, part) for number, part in enumerate(self.inspection.parts)]
+
+    def _part_in_memory(self, part: RankPart) -> Member:
+        member = Member(self.pair, {}, {}, self.recording.options, part.trace, part)
+        member._set_files(self.pair, self.failures)
+        return member
+
+    def _remote_part(self, number: int, part: PartInspection) -> Member:
+        files = self.recording.files
+        member = Member(self.pair, files, {}, self.recording.options, None, part)
+        member.recording = member.recording._replace(part=number)
+        member.set_inspection(part.inspection)
+        return member
 
     def set_inspection(self, inspection: Inspection) -> None:
         """Stores the facts from a worker that read the recording."""
@@ -171,7 +199,7 @@ class TraceSet(JobAnalyses):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks about ranks with several traces, and about traces of unknown rank."""
+        """Remarks about merged files, ranks with several traces, and traces of unknown rank."""
         counts = Counter(member.rank for member in self.members)
         shared = [
             f"rank {rank} has {number} traces: job[{rank}] is the first, job.windows({rank}) lists all"
@@ -179,7 +207,11 @@ class TraceSet(JobAnalyses):
             if number > 1 and rank is not None
         ]
         unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: last in an iteration over the job"
-        return shared + ([unknown] if counts[None] and len(self._members) > 1 else [])
+        return [
+            *_merged_files(self.members),
+            *shared,
+            *([unknown] if counts[None] and len(self._members) > 1 else []),
+        ]
 
     @property
     def ranks(self) -> list[int]:
@@ -206,6 +238,7 @@ class TraceSet(JobAnalyses):
             if all(member.is_read for member in members):
                 return members
             _read_all([member for member in members if not member.is_read], progress=None)
+            self._split_merged()
 
     def load(self, *, progress: bool | None = None) -> TraceSet:
         """Reads all traces that are not in memory yet, in parallel. Returns the set itself.
@@ -214,7 +247,18 @@ class TraceSet(JobAnalyses):
         complete by then stay in memory. Raises TraceError for an unreadable trace.
         """
         _read_all([member for member in self.members if not member.is_read], progress=progress)
+        self._split_merged()
         return self
+
+    def _split_merged(self) -> None:
+        """Replaces members whose files turned out to be merged with a member per rank."""
+        self._members, copies = _split_members(self._members)
+        self._skipped |= copies
+
+    def of_ranks(self, ranks: Iterable[int]) -> TraceSet:
+        """Returns the traces of some ranks. Raises ValueError for a missing rank."""
+        self.load()
+        return TraceSet(self._of_ranks(ranks), self._skipped)
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
         """Writes a table of all traces to one file, as `Trace.export` does.
@@ -258,6 +302,7 @@ class TraceSet(JobAnalyses):
         failures = coordinator.inspect(self._members)
         self._members = [member for member in self._members if member not in failures]
         self._skipped |= _by_file(failures)
+        self._split_merged()
         return coordinator.analyze(self._of_ranks(rank), name, request)
 
     def report(
@@ -376,7 +421,13 @@ class TraceSet(JobAnalyses):
         return self.windows(rank)[0]
 
     def __iter__(self) -> Iterator[Trace]:
-        return (member.trace for member in self.members)
+        for member in self.members:
+            trace = member.trace
+            if not (parts := member.parts()):
+                yield trace
+                continue
+            self._members = [*(other for other in self._members if other is not member), *parts]
+            yield from (part.trace for part in parts)
 
     def __len__(self) -> int:
         return len(self._members)
@@ -439,7 +490,8 @@ def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """Reads all members in this process, and skips unreadable ones."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    return TraceSet([member for member in members if member not in failures], {**skipped, **_by_file(failures)})
+    readable, copies = _split_members([member for member in members if member not in failures])
+    return TraceSet(readable, {**skipped, **_by_file(failures), **copies})
 
 
 def read_by_workers(
@@ -448,8 +500,53 @@ def read_by_workers(
     """Reads all members in the workers of an executor, and skips unreadable ones."""
     coordinator = _new_coordinator(executor, progress=progress)
     failures = coordinator.inspect(members)
-    readable = [member for member in members if member not in failures]
-    return TraceSet(readable, {**skipped, **_by_file(failures)}, coordinator)
+    readable, copies = _split_members([member for member in members if member not in failures])
+    return TraceSet(readable, {**skipped, **_by_file(failures), **copies}, coordinator)
+
+
+def job_of_parts(trace: Trace, parts: Sequence[RankPart], options: Options) -> TraceSet:
+    """Returns the job of the ranks in a merged file."""
+    pair = Pair(trace.source or "bytes", trace.execution_source, "given" if trace.execution_source else "alone")
+    traces = [part.trace if options.iteration is None else _relinked(part.trace, options.iteration) for part in parts]
+    return TraceSet(
+        [Member(pair, {}, {}, options, trace, part) for trace, part in zip(traces, parts, strict=True)],
+    )
+
+
+def _relinked(trace: Trace, iteration: int) -> Trace:
+    """Links the nodes of the rank that has them to an iteration."""
+    return trace.relink(iteration=iteration) if len(trace.nodes) else trace
+
+
+def _split_members(members: Sequence[Member]) -> tuple[list[Member], dict[str, str]]:
+    """Replaces members of merged files with a member per rank.
+
+    A merged file beside the files that it merges is a copy: returned by name, with the reason.
+    """
+    parts = {member: member.parts() for member in members}
+    others = {(member.rank, member.counts()) for member, own in parts.items() if not own and member.counts()}
+    copies: dict[str, str] = {}
+    result: list[Member] = []
+    for member, own in parts.items():
+        if own and all((part.rank, part.counts()) in others for part in own):
+            copies |= dict.fromkeys(member.pair.names, "a copy: its ranks have files of their own")
+        else:
+            result += own or [member]
+    return result, copies
+
+
+def _merged_files(members: Sequence[Member]) -> list[str]:
+    """Lists merged files with the labels of their ranks."""
+    labels: dict[tuple[str, ...], list[str]] = {}
+    for member in members:
+        if member.part is not None:
+            labels.setdefault(member.pair.names, []).append(f"rank {member.rank} is {member.part.label}")
+    return [f"{names[0]} is a merged file: {', '.join(_few(ranks))}" for names, ranks in labels.items()]
+
+
+def _few(words: list[str]) -> list[str]:
+    more = len(words) - _MAX_SHOWN_SKIPPED
+    return words if more <= 0 else [*words[:_MAX_SHOWN_SKIPPED], f"and {more:,} more"]
 
 
 def _new_coordinator(executor: Executor, *, progress: bool | None) -> Coordinator:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._cli.arguments import Group, count
@@ -30,6 +30,12 @@ class ReadingOptions(NamedTuple):
     no_et: bool
     max_bytes: int | None
     cache: str | None
+    merge_ranks: bool
+
+    @property
+    def ranks(self) -> Literal["split", "merge"]:
+        """The argument `ranks` of `read`."""
+        return "merge" if self.merge_ranks else "split"
 
 
 def add_trace(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +58,7 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
         group.add_argument("--no-et", action="store_true", help="read no Execution Trace")
     group.add_argument("--max-bytes", type=count, metavar="N", help="refuse files of more bytes after decompression")
     group.add_argument("--cache", metavar="DIR", help="store snapshots in DIR to read the same files faster")
+    group.add_argument("--merge-ranks", action="store_true", help="read a file with several ranks as one trace")
 
 
 def add_rank(group: Group) -> None:
@@ -73,10 +80,10 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
         if options.et or options.no_et:
             name = "--et" if options.et else "--no-et"
             raise ValueError(f"expected a file with {name}, found a folder: {path}")
-        return read_dir(path, max_bytes=options.max_bytes, cache=options.cache)
+        return read_dir(path, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
-        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache)
+        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
 
 
 def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet:
@@ -126,7 +133,7 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
         raise ValueError(f"expected one file with {name}, found {len(paths)}")
     if output:
         refuse_input(output, paths)
-    job = read_several(paths, max_bytes=options.max_bytes, cache=options.cache)
+    job = read_several(paths, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     for path, reason in job.skipped.items():
         print(f"kinetoscope: skipped {path}: {reason}", file=sys.stderr)
     return job

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -38,6 +39,9 @@ Source = str | os.PathLike[str] | Content
 
 Cache = str | os.PathLike[str] | Literal[False] | None
 """A cache folder, False for no cache, or None for the folder of `use_cache`."""
+
+Ranks = Literal["split", "merge"] | Iterable[int]
+"""Ranks of a merged file: each as a trace, all as one trace, or some of them."""
 
 
 class File(Protocol):
