@@ -6,9 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
+from kinetoscope._base import lazy
 from kinetoscope._cli.arguments import Group, count
 from kinetoscope._cli.output import ranked, refuse_input, sources
 from kinetoscope._cli.terminal import busy
@@ -33,7 +34,7 @@ class ReadingOptions(NamedTuple):
     merge_ranks: bool
 
     @property
-    def ranks(self) -> Literal["split", "merge"]:
+    def ranks(self) -> lazy.RankMode:
         """The argument `ranks` of `read`."""
         return "merge" if self.merge_ranks else "split"
 

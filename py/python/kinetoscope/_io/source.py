@@ -40,8 +40,11 @@ Source = str | os.PathLike[str] | Content
 Cache = str | os.PathLike[str] | Literal[False] | None
 """A cache folder, False for no cache, or None for the folder of `use_cache`."""
 
-Ranks = Literal["split", "merge"] | Iterable[int]
-"""Ranks of a merged file: each as a trace, all as one trace, or some of them."""
+RankMode = Literal["split", "merge"]
+"""Whether each rank of a merged file becomes a trace, or all of them become one."""
+
+Ranks = RankMode | Iterable[int]
+"""The same, or some of the ranks."""
 
 
 class File(Protocol):

@@ -50,7 +50,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     cache: lazy.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
     executor: lazy.Executor | None = None,
-    ranks: lazy.Literal["split", "merge"] = "split",
+    ranks: lazy.RankMode = "split",
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -104,7 +104,7 @@ def read_several(
     *,
     max_bytes: int | None = None,
     cache: lazy.Cache = None,
-    ranks: lazy.Literal["split", "merge"] = "split",
+    ranks: lazy.RankMode = "split",
 ) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Options:
     """Options of `read` and `read_dir`, for each recording."""
 
-    def __init__(  # noqa: PLR0913 - the options of `read`
+    def __init__(
         self,
         max_bytes: int | None,
         cache: str | None,
@@ -48,7 +48,7 @@ class Options:
         """Whether the ranks of a merged file stay one trace."""
 
 
-def read(
+def read(  # noqa: PLR0913 - options by keyword
     source: lazy.Source,
     et: lazy.Source | lazy.Literal[False] | None = None,
     *,

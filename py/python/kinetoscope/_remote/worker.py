@@ -116,9 +116,7 @@ def run(recording: Recording, function: Callable[..., _Result], *arguments: obje
 
 def inspect(result: ReadResult) -> Inspection:
     """Returns the facts that a job needs about each rank."""
-    parts = [
-        PartInspection(_inspection(part.trace, result, []), part.label, part.origin) for part in result.parts()
-    ]
+    parts = [PartInspection(_inspection(part.trace, result, []), part.label, part.origin) for part in result.parts()]
     return _inspection(result.trace, result, parts)
 
 
